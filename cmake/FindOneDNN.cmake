@@ -1,0 +1,31 @@
+# Finds oneDNN as OneDNN::dnnl in the Python package onednn-devel-cpu-gomp of the running interpreter. The
+# package's own record says where its files are, so this works alike in a virtual environment, in pip's
+# isolated build environment, where sys.prefix is elsewhere, and in a user installation. OneDNN_LIBRARY and
+# OneDNN_LICENSES are the files to ship.
+
+execute_process(
+  COMMAND "${Python_EXECUTABLE}" -c [=[
+import importlib.metadata, os
+def locate(distribution, ending):
+    files = importlib.metadata.distribution(distribution).files or []
+    return next(os.path.realpath(f.locate()) for f in files if f.as_posix().endswith(ending))
+header = locate("onednn-devel-cpu-gomp", "/include/oneapi/dnnl/dnnl.h")
+print(os.path.dirname(os.path.dirname(os.path.dirname(header))))
+print(locate("onednn-cpu-gomp", "/libdnnl.so.3"))
+print(locate("onednn-cpu-gomp", "/onednn/LICENSE"))
+print(locate("onednn-cpu-gomp", "/onednn/THIRD-PARTY-PROGRAMS"))
+]=]
+  OUTPUT_VARIABLE location OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "oneDNN is missing from the Python environment of ${Python_EXECUTABLE}; install it with: "
+                      "${Python_EXECUTABLE} -m pip install onednn-devel-cpu-gomp.")
+endif()
+string(REPLACE "\n" ";" location "${location}")
+list(GET location 0 OneDNN_INCLUDE_DIR)
+list(GET location 1 OneDNN_LIBRARY)
+list(SUBLIST location 2 2 OneDNN_LICENSES)
+
+add_library(OneDNN::dnnl SHARED IMPORTED)
+set_target_properties(OneDNN::dnnl PROPERTIES IMPORTED_LOCATION "${OneDNN_LIBRARY}" IMPORTED_SONAME libdnnl.so.3)
+target_include_directories(OneDNN::dnnl SYSTEM INTERFACE "${OneDNN_INCLUDE_DIR}")
+set(OneDNN_FOUND TRUE)

@@ -1,0 +1,47 @@
+# Layers as static libraries, and what a layer may see.
+#
+# A layer sees the include roots named after SEES and its own; a root is a build directory that holds nothing
+# but a link to one layer's sources, so "engine/graph.h" is not found by those who may not see the engine.
+# Layers do not link each other: a program or shared object names all its layers, in the order in which they
+# are linked. That order matters. Of an inline function the linker keeps the first copy it meets, and clang's
+# copies cannot run a C++ handler under GCC's Objective-C runtime, so g++'s objects come first: the target's
+# own, then ir, kernels, runtime, then engine or facade, and within a layer .cpp before .mm. The test
+# link_order reads the result.
+
+set(ALLOY_INCLUDE_ROOT "${PROJECT_BINARY_DIR}/include")
+
+# alloy_layer(<name> <directory> [SEES <layer>...]): the static library alloy_<name> of the sources in the
+# directory, whose headers are included as "<name>/...". There is no target while the directory has no
+# sources.
+function(alloy_layer name directory)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SEES")
+  set(root "${ALLOY_INCLUDE_ROOT}/${name}")
+  file(MAKE_DIRECTORY "${root}")
+  file(CREATE_LINK "${directory}" "${root}/${name}" SYMBOLIC)
+  file(GLOB cxx_sources CONFIGURE_DEPENDS "${directory}/*.cpp")
+  file(GLOB objcxx_sources CONFIGURE_DEPENDS "${directory}/*.mm")
+  if(NOT cxx_sources AND NOT objcxx_sources)
+    return()
+  endif()
+  add_library(alloy_${name} STATIC ${cxx_sources} ${objcxx_sources})
+  target_compile_options(alloy_${name} PRIVATE ${ALLOY_WARNINGS})
+  target_link_libraries(alloy_${name} PRIVATE Threads::Threads)
+  alloy_sees(alloy_${name} ${name} ${arg_SEES})
+endfunction()
+
+# Lets a target include the headers of the layers named.
+function(alloy_sees target)
+  foreach(layer IN LISTS ARGN)
+    target_include_directories(${target} PRIVATE "${ALLOY_INCLUDE_ROOT}/${layer}")
+  endforeach()
+endfunction()
+
+# Links all objects of the layers named into a target, in this order, behind the target's own, with g++.
+function(alloy_link_layers target)
+  foreach(layer IN LISTS ARGN)
+    if(TARGET alloy_${layer})
+      target_link_libraries(${target} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,alloy_${layer}>")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+endfunction()

@@ -1,0 +1,63 @@
+# The portable framework: kernels, runtime and facade, linked into libMetalPerformanceShadersGraph.so. The
+# kernels are the only users of oneDNN, Highway and OpenMP.
+
+set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
+
+alloy_layer(kernels "${portable}/kernels" SEES ir)
+if(TARGET alloy_kernels)
+  find_package(OneDNN REQUIRED)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  find_path(HWY_INCLUDE_DIR hwy/highway.h)
+  find_library(HWY_LIBRARY hwy)
+  if(NOT HWY_INCLUDE_DIR OR NOT HWY_LIBRARY)
+    message(FATAL_ERROR "Highway is missing (SIMD kernels); install it with: apt-get install libhwy-dev.")
+  endif()
+  target_include_directories(alloy_kernels SYSTEM PRIVATE "${HWY_INCLUDE_DIR}")
+  target_compile_definitions(alloy_kernels PRIVATE HWY_SHARED_DEFINE)
+  target_compile_options(alloy_kernels PRIVATE "$<$<CONFIG:Release>:-O3>")
+  target_link_libraries(alloy_kernels PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
+endif()
+
+alloy_layer(runtime "${portable}/runtime" SEES ir kernels)
+
+# The op table is a public header too: a program may list the ops that the framework has.
+file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")
+file(CREATE_LINK "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def"
+     "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph/ops.def" SYMBOLIC)
+set(public_include "${portable}/include" "${ALLOY_INCLUDE_ROOT}/public")
+
+alloy_layer(facade "${portable}/facade" SEES ir kernels runtime)  # kernels: runtime's headers show them
+if(NOT TARGET alloy_facade)
+  return()
+endif()
+target_include_directories(alloy_facade PRIVATE ${public_include})
+target_link_libraries(alloy_facade PRIVATE alloy_objcxx)
+# The export list decides what leaves the library.
+set_target_properties(alloy_facade PROPERTIES OBJCXX_VISIBILITY_PRESET default)
+
+add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
+target_include_directories(mpsgraph INTERFACE ${public_include})
+alloy_link_layers(mpsgraph ir kernels runtime facade)
+target_link_libraries(mpsgraph PUBLIC alloy_objcxx)
+target_link_options(mpsgraph PRIVATE "LINKER:-z,defs"
+                    "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
+set_target_properties(mpsgraph PROPERTIES
+  OUTPUT_NAME MetalPerformanceShadersGraph
+  LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports"
+  INSTALL_RPATH "$ORIGIN")
+
+# Into the Python package, oneDNN beside it: what pip installs needs neither its build environment nor
+# LD_LIBRARY_PATH.
+install(TARGETS mpsgraph LIBRARY DESTINATION alloy)
+# For Objective-C++ programs: cmake --install <build> --component framework --prefix <prefix>.
+include(GNUInstallDirs)
+install(TARGETS mpsgraph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT framework EXCLUDE_FROM_ALL)
+install(DIRECTORY "${portable}/include/" TYPE INCLUDE COMPONENT framework EXCLUDE_FROM_ALL)
+install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" COMPONENT framework EXCLUDE_FROM_ALL
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/MetalPerformanceShadersGraph")
+if(TARGET alloy_kernels)
+  install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION alloy RENAME libdnnl.so.3)
+  install(FILES ${OneDNN_LICENSES} DESTINATION alloy/licenses/oneDNN)
+  install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdnnl.so.3
+          COMPONENT framework EXCLUDE_FROM_ALL)
+endif()

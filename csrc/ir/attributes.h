@@ -1,0 +1,106 @@
+// The static attributes of ops: their names, their kinds, and one op's set of them. Owns no meaning; the rules do.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/shape.h"
+
+namespace alloy::ir {
+
+// Columns: C++ name, printed name, kind, legal words (of a Word).
+#define ALLOY_ATTRIBUTES(X)                                  \
+  X(Shape, "shape", Shape, "")                               \
+  X(Dtype, "dtype", DType, "")                               \
+  X(Value, "value", Literal, "")                             \
+  X(Slot, "slot", Int, "")                                   \
+  X(Axes, "axes", Ints, "")                                  \
+  X(Axis, "axis", Int, "")                                   \
+  X(Permutation, "permutation", Ints, "")                    \
+  X(Starts, "starts", Ints, "")                              \
+  X(Ends, "ends", Ints, "")                                  \
+  X(Strides, "strides", Ints, "")                            \
+  X(Dilations, "dilations", Ints, "")                        \
+  X(Window, "window", Ints, "")                              \
+  X(Groups, "groups", Int, "")                               \
+  X(Padding, "padding", Ints, "")                            \
+  X(PaddingStyle, "padding_style", Word, "explicit valid same same_lower") \
+  X(DataLayout, "data_layout", Word, "NHWC NCHW")            \
+  X(WeightsLayout, "weights_layout", Word, "HWIO OIHW")      \
+  X(CeilMode, "ceil_mode", Bool, "")                         \
+  X(IncludePadding, "include_padding", Bool, "")             \
+  X(Reduction, "reduction", Word, "none sum mean")           \
+  X(TransposeA, "transpose_a", Bool, "")                     \
+  X(TransposeB, "transpose_b", Bool, "")
+
+enum class Attr : uint8_t {
+#define ALLOY_ENUM(name, text, kind, words) k##name,
+  ALLOY_ATTRIBUTES(ALLOY_ENUM)
+#undef ALLOY_ENUM
+};
+
+enum class AttrKind : uint8_t { Bool, Int, Word, Ints, Shape, DType, Literal };
+
+// Immutable bytes of a tensor of static type; one element's bytes stand for all of them (a splat).
+class Literal {
+ public:
+  // Copies `bytes`: either one element or the whole tensor in row-major order.
+  Literal(Type type, std::span<const std::byte> bytes);
+  // Every element `value`, converted to the type.
+  static std::shared_ptr<const Literal> splat(Type type, double value);
+
+  const Type& type() const { return type_; }
+  bool is_splat() const { return bytes_.size() == size_of(type_.dtype) && type_.shape.element_count() != 1; }
+  // One element or all of them; see is_splat.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  // Writes every element, row-major, into `out` of type().byte_count() bytes.
+  void fill(std::byte* out) const;
+  // Element `index` as a double.
+  double at(int64_t index) const;
+
+ private:
+  Type type_;
+  std::vector<std::byte> bytes_;
+};
+
+using LiteralRef = std::shared_ptr<const Literal>;
+using AttrValue = std::variant<bool, int64_t, std::string, Dims, Shape, DType, LiteralRef>;
+
+std::string_view name(Attr attr);
+AttrKind kind(Attr attr);
+// "Bool", "Int", "Word", "Ints", "Shape", "DType" or "Literal".
+std::string_view kind_name(Attr attr);
+// The attribute of that printed name, or nothing.
+std::optional<Attr> attr_named(std::string_view text);
+// Whether `value` is of the attribute's kind and, for a Word, one of its legal words.
+bool is_legal(Attr attr, const AttrValue& value);
+// The legal words of a Word, separated by blanks.
+std::string_view words(Attr attr);
+
+// The attributes of one op. get() of an absent attribute is a bug of the caller: the verifier has run before.
+class Attributes {
+ public:
+  Attributes() = default;
+  Attributes(std::initializer_list<std::pair<const Attr, AttrValue>> entries) : entries_(entries) {}
+
+  bool has(Attr attr) const { return entries_.contains(attr); }
+  void set(Attr attr, AttrValue value) { entries_[attr] = std::move(value); }
+  template <class T>
+  const T& get(Attr attr) const { return std::get<T>(entries_.at(attr)); }
+
+  bool flag(Attr attr) const { return has(attr) && get<bool>(attr); }
+  int64_t integer(Attr attr) const { return get<int64_t>(attr); }
+  const Dims& ints(Attr attr) const { return get<Dims>(attr); }
+  const std::string& word(Attr attr) const { return get<std::string>(attr); }
+  const std::map<Attr, AttrValue>& entries() const { return entries_; }
+
+ private:
+  std::map<Attr, AttrValue> entries_;
+};
+
+}  // namespace alloy::ir

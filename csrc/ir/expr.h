@@ -1,0 +1,73 @@
+// Arithmetic on graph values for gradient rules and composites: every operator and function adds ops to the operand's graph.
+// An empty Expr (`none`) means "no gradient".
+#pragma once
+
+#include "ir/graph.h"
+
+namespace alloy::ir {
+
+class Expr {
+ public:
+  Expr() = default;
+  Expr(Graph& graph, Value value) : graph_(&graph), value_(value) {}
+
+  explicit operator bool() const { return static_cast<bool>(value_); }
+  Value value() const { return value_; }
+  const Shape& shape() const { return value_.shape(); }
+  Graph& graph() const { return *graph_; }
+  // A scalar of this expression's type.
+  Expr scalar(double number) const;
+
+ private:
+  Graph* graph_ = nullptr;
+  Value value_;
+};
+
+inline const Expr none;
+
+// Adds any op with one result; the operands' graph is the first one's.
+Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
+
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) Expr name(Expr x);
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) Expr name(Expr a, Expr b);
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) Expr name(Expr a, Expr b);
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) Expr name(Expr g, Expr x);
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) Expr name(Expr x, const Dims& axes);
+#define ALLOY_MOMENT(name, stem, gradient, doc) Expr name(Expr x, const Dims& axes);
+#include "ir/ops.def"
+
+Expr operator-(Expr x);
+#define ALLOY_OPERATOR(symbol)              \
+  Expr operator symbol(Expr a, Expr b);     \
+  Expr operator symbol(Expr a, double b);   \
+  Expr operator symbol(double a, Expr b);
+ALLOY_OPERATOR(+)
+ALLOY_OPERATOR(-)
+ALLOY_OPERATOR(*)
+ALLOY_OPERATOR(/)
+ALLOY_OPERATOR(<)
+ALLOY_OPERATOR(>)
+ALLOY_OPERATOR(==)
+#undef ALLOY_OPERATOR
+
+Expr select(Expr predicate, Expr yes, Expr no);
+Expr select(Expr predicate, Expr yes, double no);
+Expr select(Expr predicate, double yes, Expr no);
+Expr cast(Expr x, DType dtype);
+Expr count(Expr x, const Dims& axes);
+Expr softmax(Expr x, int64_t axis);
+Expr log_softmax(Expr x, int64_t axis);
+Expr broadcast_like(Expr x, Expr like);
+Expr reshape_like(Expr x, Expr like);
+// The identity where the shapes are known to agree, else the adjoint of broadcasting.
+Expr reduce_like(Expr x, Expr like);
+
+// Every axis of x, whose rank must be known; with `except`, all but that one.
+Dims all_axes(Expr x, std::optional<int64_t> except = std::nullopt);
+// The gradient of softmax over `axis` at x.
+Expr softmax_gradient(Expr g, Expr x, int64_t axis);
+// The gradient of softmax_cross_entropy to its source; `reduction` as in the op.
+Expr softmax_cross_entropy_gradient(Expr g, Expr source, Expr labels, int64_t axis, const std::string& reduction);
+
+}  // namespace alloy::ir

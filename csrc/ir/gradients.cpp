@@ -1,0 +1,302 @@
+// Gradient rules and the reverse walk. A table op's rule stands in its row of ops.def; a structured op's rule is a function here.
+#include <algorithm>
+#include <unordered_set>
+
+#include "ir/expr.h"
+
+namespace alloy::ir {
+namespace {
+
+// One op being differentiated: what flows in, and where the operands' gradients go.
+class Rule {
+ public:
+  Rule(Graph& graph, const Op& op, std::vector<Expr> incoming, std::vector<bool> wanted)
+      : graph_(graph), op_(op), incoming_(std::move(incoming)), wanted_(std::move(wanted)), outgoing_(op.operands.size()) {}
+
+  const Op& op() const { return op_; }
+  Expr g(size_t i = 0) const { return incoming_[i]; }
+  Expr x(size_t i = 0) const { return Expr(graph_, op_.operands[i]); }
+  Expr y(size_t i = 0) const { return Expr(graph_, {const_cast<Op*>(&op_), static_cast<uint32_t>(i)}); }
+  bool wants(size_t i) const { return wanted_[i]; }
+  // A gradient of an operand in the operand's shape or in one that broadcasting made of it; none is no gradient.
+  void give(size_t i, Expr gradient) {
+    if (gradient) outgoing_[i] = reduce_like(gradient, x(i));
+  }
+  const std::vector<Expr>& outgoing() const { return outgoing_; }
+
+ private:
+  Graph& graph_;
+  const Op& op_;
+  std::vector<Expr> incoming_;
+  std::vector<bool> wanted_;
+  std::vector<Expr> outgoing_;
+};
+
+// ---- what the rows of ops.def call ----
+
+Expr power_gradient_base(Expr g, Expr a, Expr b) {
+  return select(b == 0.0, 0.0, g * b * power(a, b - 1.0));
+}
+
+// At a = 0 the logarithm is not finite, while 0^b does not depend on b > 0.
+Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
+  const Expr vanishes = multiply(cast(a == 0.0, a.value().dtype()), cast(greater_equal(b, b.scalar(0.0)), a.value().dtype()));
+  return select(vanishes == 1.0, 0.0, g * y * log(a));
+}
+
+Expr share_ties(Expr g, Expr x, Expr y, const Dims& axes) {
+  const Expr mask = cast(x == y, x.value().dtype());
+  return mask * (g / sum(mask, axes));
+}
+
+// The product of all other elements: y / x where nothing is 0, and exact where one element is.
+Expr product_gradient(Expr g, Expr x, const Dims& axes) {
+  const Expr is_zero = x == 0.0;
+  const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes);
+  const Expr filled = select(is_zero, 1.0, x);
+  const Expr others = product(filled, axes);
+  return g * select(is_zero, select(zeros == 1.0, others, 0.0), select(zeros == 0.0, others / filled, 0.0));
+}
+
+// ---- structured ops ----
+
+void gradient_placeholder(Rule&) {}
+void gradient_constant(Rule&) {}
+void gradient_empty(Rule&) {}
+void gradient_variable(Rule&) {}
+void gradient_assign(Rule&) {}
+void gradient_shape_of(Rule&) {}
+void gradient_count(Rule&) {}
+
+void gradient_read_variable(Rule& r) { r.give(0, r.g()); }
+
+void gradient_if_else(Rule& r) { r.op().fail("The gradient of a conditional is not available"); }
+
+void gradient_reshape(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
+void gradient_reshape_like(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
+void gradient_squeeze(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
+void gradient_expand_dims(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
+
+void gradient_transpose(Rule& r) {
+  const Dims& permutation = r.op().attributes.ints(Attr::kPermutation);
+  Dims inverse(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i) inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  r.give(0, apply(OpCode::transpose, {r.g()}, {{Attr::kPermutation, inverse}}));
+}
+
+void gradient_broadcast_to(Rule& r) { r.give(0, reduce_like(r.g(), r.x())); }
+void gradient_broadcast_like(Rule& r) { r.give(0, reduce_like(r.g(), r.x())); }
+void gradient_reduce_like(Rule& r) { r.give(0, broadcast_like(r.g(), r.x())); }
+void gradient_slice(Rule& r) { r.give(0, apply(OpCode::slice_gradient, {r.g(), r.x()}, r.op().attributes)); }
+void gradient_slice_gradient(Rule& r) { r.give(0, apply(OpCode::slice, {r.g()}, r.op().attributes)); }
+
+void gradient_concat(Rule& r) {
+  const Shape& shape = r.y().shape();
+  if (!shape.ranked()) r.op().fail("The gradient of operands of unknown rank is not available");
+  const auto axis = static_cast<size_t>(*normalize_axis(r.op().attributes.integer(Attr::kAxis), shape.rank()));
+  int64_t start = 0;
+  for (size_t i = 0; i < r.op().operands.size(); ++i) {
+    const int64_t extent = r.x(i).shape()[static_cast<int64_t>(axis)];
+    if (extent == kUnknown) r.op().fail("The gradient of operands of unknown extent along the axis is not available");
+    const auto rank = static_cast<size_t>(shape.rank());
+    Dims starts(rank, 0), ends(rank, INT64_MAX), strides(rank, 1);
+    starts[axis] = start;
+    ends[axis] = start + extent;
+    start += extent;
+    if (r.wants(i)) {
+      r.give(i, apply(OpCode::slice, {r.g()}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}}));
+    }
+  }
+}
+
+void gradient_cast(Rule& r) {
+  if (kind(r.x().value().dtype()) == DTypeKind::kFloating) r.give(0, cast(r.g(), r.x().value().dtype()));
+}
+
+Expr transposed(Expr x) {
+  if (!x.shape().ranked()) x.value().op->fail("The gradient of a matrix product of unknown rank is not available");
+  Dims permutation;
+  for (int64_t i = 0; i < x.shape().rank(); ++i) permutation.push_back(i);
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
+}
+
+void gradient_matmul(Rule& r) {
+  const bool ta = r.op().attributes.flag(Attr::kTransposeA), tb = r.op().attributes.flag(Attr::kTransposeB);
+  auto product_of = [](Expr a, Expr b) { return apply(OpCode::matmul, {a, b}); };
+  const Expr a = ta ? transposed(r.x(0)) : r.x(0), b = tb ? transposed(r.x(1)) : r.x(1);
+  if (r.wants(0)) {
+    const Expr da = product_of(r.g(), transposed(b));
+    r.give(0, ta ? transposed(da) : da);
+  }
+  if (r.wants(1)) {
+    const Expr db = product_of(transposed(a), r.g());
+    r.give(1, tb ? transposed(db) : db);
+  }
+}
+
+void gradient_softmax(Rule& r) {
+  const Dims axis = {r.op().attributes.integer(Attr::kAxis)};
+  r.give(0, r.y() * (r.g() - sum(r.g() * r.y(), axis)));
+}
+
+void gradient_log_softmax(Rule& r) {
+  const int64_t axis = r.op().attributes.integer(Attr::kAxis);
+  r.give(0, r.g() - softmax(r.x(), axis) * sum(r.g(), {axis}));
+}
+
+void gradient_softmax_cross_entropy(Rule& r) {
+  const int64_t axis = r.op().attributes.integer(Attr::kAxis);
+  const std::string& reduction = r.op().attributes.word(Attr::kReduction);
+  if (r.wants(0)) r.give(0, softmax_cross_entropy_gradient(r.g(), r.x(0), r.x(1), axis, reduction));
+  if (r.wants(1)) {
+    const Expr per_row = -log_softmax(r.x(0), axis) * r.g();
+    r.give(1, reduction == "mean" ? per_row / count(r.x(0), all_axes(r.x(0), axis)) : per_row);
+  }
+}
+
+// conv2d(x, w), its data gradient (g, w, like x) and its weights gradient (g, x, like w) are linear in each other's operands.
+Expr convolution(OpCode code, const Rule& r, const std::vector<Expr>& operands) { return apply(code, operands, r.op().attributes); }
+
+void gradient_conv2d(Rule& r) {
+  if (r.wants(0)) r.give(0, convolution(OpCode::conv2d_data_gradient, r, {r.g(), r.x(1), r.x(0)}));
+  if (r.wants(1)) r.give(1, convolution(OpCode::conv2d_weights_gradient, r, {r.g(), r.x(0), r.x(1)}));
+}
+
+void gradient_conv2d_data_gradient(Rule& r) {
+  if (r.wants(0)) r.give(0, convolution(OpCode::conv2d, r, {r.g(), r.x(1)}));
+  if (r.wants(1)) r.give(1, convolution(OpCode::conv2d_weights_gradient, r, {r.x(0), r.g(), r.x(1)}));
+}
+
+void gradient_conv2d_weights_gradient(Rule& r) {
+  if (r.wants(0)) r.give(0, convolution(OpCode::conv2d, r, {r.x(1), r.g()}));
+  if (r.wants(1)) r.give(1, convolution(OpCode::conv2d_data_gradient, r, {r.x(0), r.g(), r.x(1)}));
+}
+
+void gradient_max_pool2d(Rule& r) { r.give(0, apply(OpCode::max_pool2d_gradient, {r.g(), r.x()}, r.op().attributes)); }
+void gradient_max_pool2d_gradient(Rule& r) { r.op().fail("The op has no gradient"); }
+void gradient_avg_pool2d(Rule& r) { r.give(0, apply(OpCode::avg_pool2d_gradient, {r.g(), r.x()}, r.op().attributes)); }
+void gradient_avg_pool2d_gradient(Rule& r) { r.give(0, apply(OpCode::avg_pool2d, {r.g()}, r.op().attributes)); }
+void gradient_sgd(Rule& r) { r.op().fail("The op has no gradient"); }
+void gradient_adam(Rule& r) { r.op().fail("The op has no gradient"); }
+
+// In a row, both(...) and all_three(...) give each operand its gradient; an expression is only built where it is wanted.
+#define both(ga, gb)            \
+  do {                          \
+    if (r.wants(0)) r.give(0, ga); \
+    if (r.wants(1)) r.give(1, gb); \
+  } while (false)
+#define all_three(ga, gb, gc)   \
+  do {                          \
+    if (r.wants(0)) r.give(0, ga); \
+    if (r.wants(1)) r.give(1, gb); \
+    if (r.wants(2)) r.give(2, gc); \
+  } while (false)
+
+void differentiate(Rule& r) {
+  switch (r.op().code) {
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc)           \
+  case OpCode::name: {                                                           \
+    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();                 \
+    return r.give(0, gradient);                                                  \
+  }
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)          \
+  case OpCode::name: {                                                           \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), y = r.y();    \
+    gradient;                                                                    \
+    return;                                                                      \
+  }
+#define ALLOY_COMPARISON(name, ...) case OpCode::name: return;
+#define ALLOY_ACTIVATION_GRADIENT(name, ...) case OpCode::name: r.op().fail("The op has no gradient");
+#define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
+  case OpCode::name: {                                                           \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), c = r.x(2);   \
+    gradient;                                                                    \
+    return;                                                                      \
+  }
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+  case OpCode::name: {                                                           \
+    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();                 \
+    [[maybe_unused]] const Dims& axes = r.op().attributes.ints(Attr::kAxes);     \
+    return r.give(0, gradient);                                                  \
+  }
+#define ALLOY_MOMENT(name, stem, gradient, doc) ALLOY_REDUCTION(name, stem, , , , , gradient, doc)
+#define ALLOY_ARG_REDUCTION(name, ...) case OpCode::name: return;
+#define ALLOY_OP(name, ...) case OpCode::name: return gradient_##name(r);
+#include "ir/ops.def"
+  }
+}
+
+#undef both
+#undef all_three
+
+// The operands whose contents matter to the op; the others only lend their shape.
+bool reads_contents(const Op& op, size_t operand) {
+  switch (op.code) {
+    case OpCode::reshape_like:
+    case OpCode::broadcast_like:
+    case OpCode::reduce_like:
+    case OpCode::slice_gradient:
+    case OpCode::avg_pool2d_gradient: return operand == 0;
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv2d_weights_gradient: return operand < 2;
+    case OpCode::shape_of:
+    case OpCode::count: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed) {
+  if (kind(primary.dtype()) != DTypeKind::kFloating) {
+    primary.op->fail("Expected a floating result to differentiate, got " + to_string(primary.type()), Error::Kind::kType);
+  }
+  const std::vector<Op*> ops = live_ops({primary}, {});
+  // An op is active when a target reaches it: only active operands get a gradient.
+  std::unordered_set<Value, ValueHash> target_set(targets.begin(), targets.end());
+  std::unordered_set<Value, ValueHash> active;
+  auto is_active = [&](Value v) { return active.contains(v) || target_set.contains(v); };
+  for (Op* op : ops) {
+    bool reached = false;
+    for (size_t i = 0; i < op->operands.size(); ++i) reached |= reads_contents(*op, i) && is_active(op->operands[i]);
+    for (uint32_t i = 0; i < op->results.size(); ++i) {
+      if (reached || target_set.contains({op, i})) active.insert({op, i});
+    }
+  }
+
+  ValueMap<Expr> adjoints;
+  const Expr of_primary(graph, primary);
+  adjoints[primary] = seed ? Expr(graph, seed) : broadcast_like(of_primary.scalar(1.0), of_primary);
+  for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
+    Op* op = *it;
+    std::vector<Expr> incoming;
+    bool any = false;
+    for (uint32_t i = 0; i < op->results.size(); ++i) {
+      const auto found = adjoints.find({op, i});
+      incoming.push_back(found == adjoints.end() ? none : found->second);
+      any |= found != adjoints.end();
+    }
+    std::vector<bool> wanted;
+    for (size_t i = 0; i < op->operands.size(); ++i) wanted.push_back(reads_contents(*op, i) && is_active(op->operands[i]));
+    if (!any || std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) continue;
+    graph.location = op->location;
+    Rule rule(graph, *op, std::move(incoming), std::move(wanted));
+    differentiate(rule);
+    for (size_t i = 0; i < op->operands.size(); ++i) {
+      const Expr gradient = rule.outgoing()[i];
+      if (!gradient || !is_active(op->operands[i])) continue;
+      Expr& total = adjoints[op->operands[i]];
+      total = total ? total + gradient : gradient;
+    }
+  }
+  std::vector<Value> out;
+  for (const Value& target : targets) {
+    const auto found = adjoints.find(target);
+    out.push_back(found == adjoints.end() ? Value{} : found->second.value());
+  }
+  return out;
+}
+
+}  // namespace alloy::ir

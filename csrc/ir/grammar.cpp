@@ -1,0 +1,102 @@
+#include "ir/grammar.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace alloy::ir {
+namespace {
+
+constexpr bool is_flag(Attr attr) {
+  return attr == Attr::kCeilMode || attr == Attr::kIncludePadding || attr == Attr::kTransposeA || attr == Attr::kTransposeB;
+}
+
+// Whether code in `block` may use what `other` holds: its own block or one around it.
+bool can_see(const Block* block, const Block* other) {
+  while (block != nullptr && block != other) block = block->parent == nullptr ? nullptr : block->parent->block;
+  return block == other;
+}
+
+}  // namespace
+
+std::optional<std::string> grammar_mistake(const Op& op) {
+  const OpInfo& row = op.info();
+  const int given = static_cast<int>(op.operands.size());
+  if (given < row.fewest_operands || (row.most_operands >= 0 && given > row.most_operands)) {
+    std::string expected = std::to_string(row.fewest_operands);
+    if (row.most_operands < 0) expected += " or more";
+    else if (row.most_operands != row.fewest_operands) expected += " to " + std::to_string(row.most_operands);
+    return "Expected " + expected + " operands, got " + std::to_string(given);
+  }
+  for (const Value& v : op.operands) {
+    if (!v) return "An operand is missing";
+  }
+  for (const auto& [attr, value] : op.attributes.entries()) {
+    if ((row.attributes >> static_cast<int>(attr) & 1) == 0) return "Unknown attribute " + std::string(name(attr));
+    if (!is_legal(attr, value)) {
+      return "The attribute " + std::string(name(attr)) + " is not legal" +
+             (words(attr).empty() ? "" : " (one of " + std::string(words(attr)) + ")");
+    }
+  }
+  for (int i = 0; i < 64; ++i) {
+    const Attr attr = static_cast<Attr>(i);
+    if ((row.attributes >> i & 1) != 0 && !is_flag(attr) && !op.attributes.has(attr)) {
+      return "The attribute " + std::string(name(attr)) + " is missing";
+    }
+  }
+  const size_t regions = op.code == OpCode::if_else ? 2 : 0;
+  if (op.regions.size() != regions) return "Expected " + std::to_string(regions) + " regions";
+  if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
+    return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+void verify_block(const Block& block, std::unordered_set<const Op*>& defined, std::vector<std::string>& problems) {
+  auto report = [&](const Op& op, const std::string& message) {
+    problems.push_back("[" + std::string(op.info().name) + " #" + std::to_string(op.id) + "] " + message);
+  };
+  for (const auto& op : block.ops) {
+    if (auto mistake = grammar_mistake(*op)) {
+      report(*op, *mistake);
+      continue;
+    }
+    if (op->block != &block) report(*op, "stands in a block that does not hold it");
+    for (const Value& v : op->operands) {
+      if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) report(*op, "uses a value that is not defined before it");
+    }
+    for (const Op* before : op->after) {
+      if (!defined.contains(before)) report(*op, "runs after an op that does not come before it");
+    }
+    for (const auto& region : op->regions) {
+      if (region->parent != op.get()) report(*op, "holds a region of another op");
+      std::unordered_set<const Op*> inside = defined;
+      verify_block(*region, inside, problems);
+    }
+    try {
+      const std::vector<Type> types = infer(*op);
+      if (types != op->results) report(*op, "has results other than its rule gives");
+    } catch (const Error& error) {
+      problems.push_back(error.what());
+    }
+    defined.insert(op.get());
+  }
+  for (const Value& v : block.results) {
+    if (!defined.contains(v.op) || v.index >= v.op->results.size()) problems.push_back("[block] returns a value that is not defined in it");
+  }
+  for (const Op* op : block.effects) {
+    if (!defined.contains(op)) problems.push_back("[block] lists an effect that is not in it");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> verify(const Graph& graph) {
+  std::vector<std::string> problems;
+  std::unordered_set<const Op*> defined;
+  verify_block(graph.body(), defined, problems);
+  return problems;
+}
+
+}  // namespace alloy::ir

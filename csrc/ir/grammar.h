@@ -1,0 +1,14 @@
+// The grammar of ops: what the table's columns demand of any op, before its rule looks at types.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace alloy::ir {
+
+// What is wrong with the op's operands, attributes, regions or place, or nothing. Types are the rule's business.
+std::optional<std::string> grammar_mistake(const Op& op);
+
+}  // namespace alloy::ir

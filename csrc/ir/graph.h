@@ -1,0 +1,139 @@
+// A computation as a graph of ops in blocks. Owns its ops; refuses an op that breaks the grammar (ir/README.md) when it is added.
+// Not thread-safe: one thread builds a graph.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/op.h"
+
+namespace alloy::ir {
+
+class Block;
+
+// One result of an op. A plain handle: valid as long as the graph lives.
+struct Value {
+  Op* op = nullptr;
+  uint32_t index = 0;
+
+  explicit operator bool() const { return op != nullptr; }
+  bool operator==(const Value&) const = default;
+  const Type& type() const;
+  const Shape& shape() const { return type().shape; }
+  DType dtype() const { return type().dtype; }
+};
+
+struct ValueHash {
+  size_t operator()(const Value& v) const { return std::hash<Op*>()(v.op) * 31 + v.index; }
+};
+template <class T>
+using ValueMap = std::unordered_map<Value, T, ValueHash>;
+
+class Op {
+ public:
+  OpCode code;
+  Attributes attributes;
+  std::vector<Value> operands;
+  std::vector<Type> results;
+  std::vector<Op*> after;                         // effects and results of these come first, and run whenever this op runs
+  std::vector<std::unique_ptr<Block>> regions;    // nested blocks, which may use values of the blocks around them
+  Block* block = nullptr;                         // where the op stands
+  uint64_t id = 0;                                // grows in the order of creation, which is a legal order of execution
+  std::string name;                               // the user's name for it, or empty
+  std::string location;                           // the user's file:line, or empty
+
+  const OpInfo& info() const { return ir::info(code); }
+  // "[conv2d] message; built at model.py:12." as an Error.
+  [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
+};
+
+// A list of ops in order of execution, with the values it gives to whoever runs it.
+class Block {
+ public:
+  std::vector<std::unique_ptr<Op>> ops;
+  std::vector<Value> results;
+  std::vector<Op*> effects;  // ops without a used result that run all the same
+  Op* parent = nullptr;      // the op whose region this is; null for a graph's body
+};
+
+class Graph {
+ public:
+  Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph();
+
+  // Appends an op to the current block, checked by the grammar and its rule. Throws Error and leaves the graph as it was.
+  Op* add(OpCode code, std::vector<Value> operands, Attributes attributes = {});
+  // The same for an op with one result.
+  Value value(OpCode code, std::vector<Value> operands, Attributes attributes = {});
+  // The same for an op with regions, which close_region returned.
+  Op* add(OpCode code, std::vector<Value> operands, Attributes attributes, std::vector<std::unique_ptr<Block>> regions);
+
+  // Between open and close, ops go to a new nested block, which close hands over with these results.
+  void open_region();
+  std::unique_ptr<Block> close_region(std::vector<Value> results);
+
+  // What every op added from now on gets: the user's name and place in the source, and the ops it must run after.
+  std::string name;
+  std::string location;
+  std::vector<Op*> after;
+
+  Block& body() { return *body_; }
+  const Block& body() const { return *body_; }
+  // Number of variables; each has its own slot, counted from 0 (attribute `slot`).
+  int64_t variable_count() const { return variable_count_; }
+
+ private:
+  std::unique_ptr<Block> body_;
+  std::vector<std::unique_ptr<Block>> open_;
+  uint64_t next_id_ = 0;
+  int64_t variable_count_ = 0;
+};
+
+// Whether running the op changes state.
+bool has_effect(const Op& op);
+
+// Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
+std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
+
+// A copy of what the body's results and effects need, made op by op. `rule` may give the values that stand for an op's results in the
+// copy (an empty list for an op without results that is dropped); where it gives nothing the op is copied and its types inferred anew.
+// An op keeps its slot, name and location.
+using RewriteRule = std::function<std::optional<std::vector<Value>>(Graph& copy, const Op& op, const std::vector<Value>& operands)>;
+std::unique_ptr<Graph> rewrite(const std::vector<Value>& results, const std::vector<Op*>& effects, const RewriteRule& rule);
+inline std::unique_ptr<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
+  return rewrite(graph.body().results, graph.body().effects, rule);
+}
+
+// A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type inferred anew.
+// The new body's results and effects correspond to the given ones. `feeds` must name every placeholder reached; throws Error otherwise,
+// and where a type does not fit its placeholder. Each feed has a placeholder in the copy, used or not.
+struct Feed {
+  Value placeholder;
+  Type type;
+};
+struct Specialized {
+  std::unique_ptr<Graph> graph;
+  std::vector<Value> feeds;
+  std::vector<int64_t> slots;  // of the variables that occur, ascending
+};
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
+
+// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the gradient rules.
+// A target that does not reach `primary` has a null Value. Throws Error where an op on the way has no gradient.
+std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
+
+// Checks the whole graph against the grammar and returns every violation; empty means legal.
+std::vector<std::string> verify(const Graph& graph);
+
+// The stable text form (ir/README.md). parse(print(g)) prints the same text again, except that constants of over 64 elements are abridged.
+std::string print(const Graph& graph);
+// Throws Error with the line of the first mistake.
+std::unique_ptr<Graph> parse(std::string_view text);
+
+}  // namespace alloy::ir

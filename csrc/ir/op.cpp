@@ -1,0 +1,93 @@
+#include "ir/op.h"
+
+#include <array>
+
+#include "ir/graph.h"
+
+namespace alloy::ir {
+namespace {
+
+// The attribute sets of structured ops, in the words of ops.def.
+enum : uint64_t {
+#define ALLOY_BIT(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
+  ALLOY_ATTRIBUTES(ALLOY_BIT)
+#undef ALLOY_BIT
+  kPooling = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
+  kConvolution = kStrides | kDilations | kPadding | kPaddingStyle | kGroups | kDataLayout | kWeightsLayout,
+};
+
+constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
+constexpr auto floating = TypeClass::floating;
+constexpr auto numeric = TypeClass::numeric;
+constexpr auto any = TypeClass::any;
+
+constexpr OpInfo kTable[] = {
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  {OpCode::name, #name, Family::kUnary, 1, 1, 1, 0, types, Domain::domain, doc},
+#define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
+  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, doc},
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) \
+  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, doc},
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
+  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, doc},
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) \
+  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, doc},
+#define ALLOY_TERNARY(name, types, forward, gradient, doc) \
+  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, doc},
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+  {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, doc},
+#define ALLOY_MOMENT(name, stem, gradient, doc) \
+  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, floating, Domain::real, doc},
+#define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
+  {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, doc},
+#define ALLOY_OP(name, fewest, most, results, attributes, doc) \
+  {OpCode::name, #name, Family::kStructured, fewest, most, results, attributes, any, Domain::real, doc},
+#include "ir/ops.def"
+};
+
+}  // namespace
+
+const OpInfo& info(OpCode code) { return kTable[static_cast<size_t>(code)]; }
+std::span<const OpInfo> op_table() { return kTable; }
+
+const OpInfo* find_op(std::string_view name) {
+  for (const OpInfo& row : kTable) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+bool accepts(TypeClass types, DType dtype) {
+  switch (types) {
+    case TypeClass::floating: return kind(dtype) == DTypeKind::kFloating;
+    case TypeClass::numeric: return kind(dtype) != DTypeKind::kBoolean && kind(dtype) != DTypeKind::kComplex;
+    case TypeClass::any: return true;
+  }
+  return false;
+}
+
+std::vector<Attr> attributes_of(const OpInfo& row) {
+  std::vector<Attr> attributes;
+  for (int i = 0; i < 64; ++i) {
+    if ((row.attributes >> i & 1) != 0) attributes.push_back(static_cast<Attr>(i));
+  }
+  return attributes;
+}
+
+std::string_view name(Family family) {
+  constexpr std::string_view names[] = {"unary", "activation", "binary", "comparison", "activation_gradient",
+                                        "ternary", "reduction", "moment", "arg_reduction", "structured"};
+  return names[static_cast<size_t>(family)];
+}
+
+std::string_view name(TypeClass types) {
+  constexpr std::string_view names[] = {"floating", "numeric", "any"};
+  return names[static_cast<size_t>(types)];
+}
+
+std::string_view name(Domain domain) {
+  constexpr std::string_view names[] = {"real", "nonzero", "positive", "small"};
+  return names[static_cast<size_t>(domain)];
+}
+
+}  // namespace alloy::ir

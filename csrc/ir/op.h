@@ -1,0 +1,82 @@
+// What an op is: its code, its row of the op table, and the rules attached to it.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ir/attributes.h"
+
+namespace alloy::ir {
+
+class Op;
+class Graph;
+
+enum class OpCode : uint8_t {
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) name,
+#define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) name,
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) name,
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) name,
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) name,
+#define ALLOY_TERNARY(name, types, forward, gradient, doc) name,
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) name,
+#define ALLOY_MOMENT(name, stem, gradient, doc) name,
+#define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) name,
+#define ALLOY_OP(name, fewest, most, results, attributes, doc) name,
+#include "ir/ops.def"
+};
+
+// Which kind of row an op has; ops of one family share rules, kernels, lowerings and selectors.
+enum class Family : uint8_t {
+  kUnary, kActivation, kBinary, kComparison, kActivationGradient, kTernary, kReduction, kMoment, kArgReduction, kStructured,
+};
+
+// Which element types an operand may have.
+enum class TypeClass : uint8_t { floating, numeric, any };
+
+// Where tests sample the operands of a table op.
+enum class Domain : uint8_t { real, nonzero, positive, small };
+
+// One row of the op table.
+struct OpInfo {
+  OpCode code;
+  std::string_view name;
+  Family family;
+  int fewest_operands;
+  int most_operands;  // -1: any number
+  int results;        // -1: decided by the rule
+  uint64_t attributes;  // bit i: the attribute with enumerator i; every one is required except flags
+  TypeClass types;
+  Domain domain;
+  std::string_view doc;
+};
+
+const OpInfo& info(OpCode code);
+// Every row, in the table's order.
+std::span<const OpInfo> op_table();
+// The row of that name, or null.
+const OpInfo* find_op(std::string_view name);
+
+bool accepts(TypeClass types, DType dtype);
+// The attributes an op has, flags included.
+std::vector<Attr> attributes_of(const OpInfo& row);
+
+// The printed names: "unary", "floating", "real" and so on.
+std::string_view name(Family family);
+std::string_view name(TypeClass types);
+std::string_view name(Domain domain);
+
+// A mistake of the user: what was given and what was expected, in one sentence.
+class Error : public std::runtime_error {
+ public:
+  enum class Kind { kValue, kType };
+  Error(Kind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+  Kind kind;
+};
+
+// The types of the results of `op` as its operands and attributes determine them; throws Error where they are not legal.
+// `op` has operands and attributes in place; its results are not looked at.
+std::vector<Type> infer(const Op& op);
+
+}  // namespace alloy::ir

@@ -1,0 +1,63 @@
+// Shapes of tensors, known in part or in full. Owns broadcasting and printing; refuses strides and layouts (those belong to a plan).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+
+namespace alloy::ir {
+
+using Dims = std::vector<int64_t>;
+
+// A dimension that is known only when a graph is specialised.
+inline constexpr int64_t kUnknown = -1;
+
+class Shape {
+ public:
+  Shape() : dims_(Dims{}) {}                          // rank 0
+  Shape(Dims dims) : dims_(std::move(dims)) {}        // NOLINT: a list of dimensions is a shape
+  Shape(std::initializer_list<int64_t> dims) : dims_(Dims(dims)) {}
+  static Shape unranked();
+
+  bool ranked() const { return dims_.has_value(); }
+  // Whether rank and every dimension are known.
+  bool is_static() const;
+  // Rank, dimensions and one dimension: only of a ranked shape.
+  int64_t rank() const { return static_cast<int64_t>(dims_->size()); }
+  const Dims& dims() const { return *dims_; }
+  int64_t operator[](int64_t axis) const { return (*dims_)[static_cast<size_t>(axis)]; }
+  // Product of the dimensions of a static shape.
+  int64_t element_count() const;
+
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::optional<Dims> dims_;
+};
+
+struct Type {
+  DType dtype = DType::float32;
+  Shape shape;
+
+  bool operator==(const Type&) const = default;
+  bool is_static() const { return shape.is_static(); }
+  // Bytes of a tensor of this static type.
+  size_t byte_count() const { return static_cast<size_t>(shape.element_count()) * size_of(dtype); }
+};
+
+// NumPy's rule, aligned at the trailing dimension; an unknown dimension gives way to a known one above 1. Nothing if incompatible.
+std::optional<Shape> broadcast(const Shape& a, const Shape& b);
+// The more precise of two shapes that may describe the same tensor; nothing if they contradict each other.
+std::optional<Shape> unify(const Shape& a, const Shape& b);
+// `axis` counted from the front, or nothing where it is outside [-rank, rank).
+std::optional<int64_t> normalize_axis(int64_t axis, int64_t rank);
+
+// Python's spelling: (64, 10), (5,), (), unknown dimensions as ?, unranked as (...).
+std::string to_string(const Shape& shape);
+// For instance float32(64, ?).
+std::string to_string(const Type& type);
+
+}  // namespace alloy::ir

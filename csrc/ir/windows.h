@@ -1,0 +1,44 @@
+// Arithmetic of sliding windows (convolution, pooling) and of slices, shared by shape rules and kernels.
+#pragma once
+
+#include "ir/op.h"
+
+namespace alloy::ir {
+
+// One spatial axis of a sliding window.
+struct Window {
+  int64_t size;      // elements of the kernel along the axis
+  int64_t stride;
+  int64_t dilation;
+  int64_t before;    // padding resolved for a concrete input extent
+  int64_t after;
+  int64_t effective() const { return (size - 1) * dilation + 1; }
+};
+
+// The position of each role in a 4-D layout word such as "NHWC" or "OIHW".
+struct LayoutAxes {
+  int64_t batch, channels, height, width;         // of data
+  static LayoutAxes of_data(const std::string& layout);
+};
+struct WeightsAxes {
+  int64_t out, in, height, width;
+  static WeightsAxes of_weights(const std::string& layout);
+};
+
+// The window of spatial axis 0 (height) or 1 (width) over an input extent, with the padding style resolved. `kernel` is the kernel's
+// extent along it. The attributes are those of a convolution or pooling op: strides and dilations (height, width), padding (top,
+// bottom, left, right).
+Window window_of(const Attributes& attributes, int spatial_axis, int64_t kernel, int64_t input);
+// How many positions the window takes; 0 or less where it does not fit.
+int64_t output_extent(const Window& window, int64_t input, bool ceil_mode);
+
+// One axis of a slice with Python's negative indices resolved and clamped to the extent.
+struct SliceAxis {
+  int64_t start, stride, length;
+};
+SliceAxis resolve_slice(int64_t start, int64_t end, int64_t stride, int64_t extent);
+// The value of an end that means "past the first element" of a backward slice, or "to the end" of a forward one.
+inline constexpr int64_t kSliceToEnd = INT64_MAX;
+inline constexpr int64_t kSliceToBegin = INT64_MIN;
+
+}  // namespace alloy::ir
