@@ -1,0 +1,55 @@
+# The entry points. Each sets up what it needs: system packages, .venv, and an editable installation in
+# build/editable, the one tree that also holds the C++ tests and the benchmark. The second run starts at once.
+
+PYTHON ?= python3
+VENV := .venv
+BUILD := build/editable
+# First in the path: pip's cmake and ninja, also for the rebuild that `import alloy` runs.
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+unexport PYTHONPATH
+
+.PHONY: setup train test bench wheel clean
+
+setup: $(BUILD)/.installed
+
+train: setup
+	alloy train
+
+test: setup
+	cmake --build $(BUILD) --target all tests
+	ctest --test-dir $(BUILD) --output-on-failure
+	python -m pytest
+
+bench: setup
+	cmake --build $(BUILD) --target all benchmarks
+	$(BUILD)/benchmarks/bench_step
+
+wheel: $(VENV)/.wheel-tools
+	packaging/build_wheel.sh dist
+	packaging/try_wheel.sh dist
+
+clean:
+	rm -rf build dist $(VENV)
+
+# Stamps: each is as new as the last time its step succeeded.
+
+$(VENV)/.created: packaging/install_system_packages.sh
+	packaging/install_system_packages.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_requirements.py
+	python packaging/build_requirements.py > $(VENV)/build-requirements.txt
+	python -m pip install --quiet --requirement $(VENV)/build-requirements.txt
+	@touch $@
+
+$(BUILD)/.installed: $(VENV)/.build-requirements
+	python -m pip install --no-build-isolation --config-settings=build-dir=$(BUILD) \
+	  --config-settings=editable.rebuild=true \
+	  --config-settings=cmake.define.ALLOY_BUILD_TESTS=ON --config-settings=cmake.define.ALLOY_BUILD_BENCHMARKS=ON \
+	  --editable '.[digits,test]'
+	@touch $@
+
+$(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
+	python -m pip install --quiet --requirement packaging/requirements.txt
+	@touch $@

@@ -1,0 +1,113 @@
+#include "arrays.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+struct NumpyType {
+  ir::DType dtype;
+  int number;
+};
+
+constexpr NumpyType kNumpyTypes[] = {
+    {ir::DType::float32, NPY_FLOAT32}, {ir::DType::float16, NPY_FLOAT16}, {ir::DType::int8, NPY_INT8},     {ir::DType::int16, NPY_INT16},
+    {ir::DType::int32, NPY_INT32},     {ir::DType::int64, NPY_INT64},     {ir::DType::uint8, NPY_UINT8},   {ir::DType::uint16, NPY_UINT16},
+    {ir::DType::uint32, NPY_UINT32},   {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},  {ir::DType::complex64, NPY_COMPLEX64},
+};
+
+int numpy_type(ir::DType dtype) {
+  for (const NumpyType& row : kNumpyTypes) {
+    if (row.dtype == dtype) return row.number;
+  }
+  throw ir::Error(ir::Error::Kind::kType, "NumPy has no type " + std::string(name(dtype)) + ".");
+}
+
+PyArrayObject* as_array(py::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
+
+py::object steal(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+// An array over the object's memory or a new one; numbers and sequences are converted to `wanted` (or to NumPy's choice).
+py::object any_array(py::handle object, PyArray_Descr* wanted) {
+  if (PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr())) {
+    Py_XDECREF(wanted);
+    return steal(PyArray_FROM_O(object.ptr()));
+  }
+  if (py::hasattr(object, "__dlpack__")) {
+    Py_XDECREF(wanted);
+    return py::module_::import("numpy").attr("from_dlpack")(object);
+  }
+  return steal(PyArray_FromAny(object.ptr(), wanted, 0, 0, NPY_ARRAY_FORCECAST, nullptr));
+}
+
+py::object cast_to(py::handle array, int number) {
+  return steal(PyArray_FROMANY(array.ptr(), number, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST));
+}
+
+py::object to_float32(py::handle array, const std::string& what) {
+  const std::string message = what + " is float64 and was cast to float32.";
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) < 0) throw py::error_already_set();
+  return cast_to(array, NPY_FLOAT32);
+}
+
+std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
+
+}  // namespace
+
+void import_numpy() {
+  if (_import_array() < 0) throw py::error_already_set();
+}
+
+ir::DType dtype_named(const std::string& name) {
+  if (auto dtype = ir::dtype_named(name)) return *dtype;
+  throw ir::Error(ir::Error::Kind::kType, "[dtype] Expected the name of an element type such as float32, got '" + name + "'.");
+}
+
+py::object packed_array(py::handle object, ir::DType dtype, const std::string& what) {
+  const int wanted = numpy_type(dtype);
+  if (PyArray_Check(object.ptr())) {
+    PyArrayObject* array = as_array(object);
+    if (PyArray_TYPE(array) == wanted && PyArray_ISCARRAY_RO(array)) return py::reinterpret_borrow<py::object>(object);
+  }
+  py::object array = any_array(object, PyArray_DescrFromType(wanted));
+  const int given = PyArray_TYPE(as_array(array));
+  if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
+  if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
+  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
+}
+
+py::object packed_array(py::handle object, ir::DType* dtype, const std::string& what) {
+  py::object array = any_array(object, nullptr);
+  const int given = PyArray_TYPE(as_array(array));
+  if (given == NPY_FLOAT64) {
+    *dtype = ir::DType::float32;
+    // A Python number or list of numbers is not somebody's float64 data.
+    return PyArray_Check(object.ptr()) ? to_float32(array, what) : cast_to(array, NPY_FLOAT32);
+  }
+  for (const NumpyType& row : kNumpyTypes) {
+    if (!PyArray_EquivTypenums(row.number, given)) continue;
+    *dtype = row.dtype;
+    return cast_to(array, row.number);
+  }
+  throw ir::Error(ir::Error::Kind::kType, what + " was given an array of " + type_name(array) + ", which is no element type here.");
+}
+
+py::object new_array(const ir::Type& type) {
+  std::vector<npy_intp> dims(type.shape.dims().begin(), type.shape.dims().end());
+  return steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), numpy_type(type.dtype)));
+}
+
+void* data_of(py::handle array) { return PyArray_DATA(as_array(array)); }
+
+ir::Shape shape_of(py::handle array) {
+  const npy_intp* dims = PyArray_DIMS(as_array(array));
+  return ir::Shape(ir::Dims(dims, dims + PyArray_NDIM(as_array(array))));
+}
+
+}  // namespace alloy::bindings

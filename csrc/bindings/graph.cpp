@@ -1,0 +1,189 @@
+#include "graph.h"
+
+#include <pybind11/stl.h>
+
+#include "arrays.h"
+#include "ir/expr.h"
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+using ir::Attr;
+using ir::OpCode;
+
+constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
+
+std::string named(const char* what, const std::string& name) { return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'"); }
+
+ir::Shape shape_from(const py::handle& object) {
+  if (object.is_none()) return ir::Shape::unranked();
+  ir::Dims dims;
+  for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
+    const int64_t d = extent.is_none() ? ir::kUnknown : extent.cast<int64_t>();
+    if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
+    dims.push_back(d);
+  }
+  return ir::Shape(dims);
+}
+
+py::object shape_to(const ir::Shape& shape) {
+  if (!shape.ranked()) return py::none();
+  py::tuple out(shape.rank());
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    out[static_cast<size_t>(i)] = shape[i] == ir::kUnknown ? py::object(py::none()) : py::object(py::int_(shape[i]));
+  }
+  return out;
+}
+
+ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given) {
+  ir::Attributes attributes;
+  for (auto [key, value] : given) {
+    const std::string text = key.cast<std::string>();
+    auto set = [&](Attr attr, ir::AttrKind kind) {
+      switch (kind) {
+        case ir::AttrKind::Bool: return attributes.set(attr, value.cast<bool>());
+        case ir::AttrKind::Int: return attributes.set(attr, value.cast<int64_t>());
+        case ir::AttrKind::Word: return attributes.set(attr, value.cast<std::string>());
+        case ir::AttrKind::Ints: return attributes.set(attr, value.cast<ir::Dims>());
+        case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value));
+        case ir::AttrKind::DType: return attributes.set(attr, dtype_named(value.cast<std::string>()));
+        case ir::AttrKind::Literal: break;
+      }
+      throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] The attribute " + text + " cannot be given here.");
+    };
+    const auto attr = ir::attr_named(text);
+    if (!attr) throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] Unknown attribute " + text + ".");
+    set(*attr, ir::kind(*attr));
+  }
+  return attributes;
+}
+
+std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor*>& tensors) {
+  std::vector<ir::Value> values;
+  for (const Tensor* tensor : tensors) {
+    graph.require_own(tensor->value, "operand");
+    values.push_back(tensor->value);
+  }
+  return values;
+}
+
+ir::LiteralRef literal(const py::object& array, ir::DType dtype) {
+  const ir::Type type{dtype, shape_of(array)};
+  return std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
+}
+
+using GraphRef = std::shared_ptr<engine::Graph>;
+
+Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name, const std::string& location) {
+  Labels labels(graph->ir(), name, location);
+  return {graph, graph->ir().value(OpCode::placeholder, {}, {{Attr::kShape, shape_from(shape)}, {Attr::kDtype, dtype_named(dtype)}})};
+}
+
+Tensor constant(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
+  ir::DType dtype;
+  const py::object array = packed_array(value, &dtype, named("constant", name));
+  Labels labels(graph->ir(), name, location);
+  return {graph, graph->ir().value(OpCode::constant, {}, {{Attr::kValue, literal(array, dtype)}})};
+}
+
+Variable variable(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
+  ir::DType dtype;
+  const py::object array = packed_array(value, &dtype, named("variable", name));
+  Labels labels(graph->ir(), name, location);
+  return {{graph, graph->variable(literal(array, dtype))}};
+}
+
+std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor*>& tensors, const py::dict& attributes,
+                          const std::string& name, const std::string& location) {
+  const ir::OpInfo* row = ir::find_op(op);
+  if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
+  Labels labels(graph->ir(), name, location);
+  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), attributes_from(*row, attributes));
+  std::vector<Tensor> out;
+  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, {const_cast<ir::Op*>(made), i}});
+  return out;
+}
+
+std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor*>& tensors, const std::string& location) {
+  graph->require_own(loss.value, "loss");
+  Labels labels(graph->ir(), "", location);
+  const std::vector<ir::Value> targets = values_of(*graph, tensors);
+  std::vector<ir::Value> found = ir::gradients(graph->ir(), loss.value, targets);
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const ir::Expr target(graph->ir(), targets[i]);
+    out.push_back({graph, found[i] ? found[i] : ir::broadcast_like(target.scalar(0), target).value()});
+  }
+  return out;
+}
+
+Update assign(const GraphRef& graph, const Variable& target, const Tensor& value, const std::string& location) {
+  Labels labels(graph->ir(), "", location);
+  graph->require_own(target.value, "variable");
+  graph->require_own(value.value, "value");
+  return {graph, graph->ir().add(OpCode::assign, {target.value, value.value})};
+}
+
+engine::Graph::VariableEntry& entry(const Variable& v) {
+  return v.graph->variables()[static_cast<size_t>(v.value.op->attributes.integer(Attr::kSlot))];
+}
+
+std::vector<Variable> variables(const GraphRef& graph) {
+  std::vector<Variable> out;
+  for (const auto& variable : graph->variables()) out.push_back({{graph, variable.value}});
+  return out;
+}
+
+py::object read_variable(const Variable& v) {
+  py::object array = new_array(v.value.type());
+  void* out = data_of(array);
+  py::gil_scoped_release release;
+  v.graph->read(v.value, out);
+  return array;
+}
+
+void assign_variable(const Variable& v, const py::object& value) {
+  const py::object array = packed_array(value, v.value.dtype(), named("assign", v.value.op->name));
+  if (shape_of(array) != v.value.shape()) {
+    v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " + to_string(shape_of(array)));
+  }
+  const void* bytes = data_of(array);
+  py::gil_scoped_release release;
+  v.graph->assign(v.value, bytes);
+}
+
+}  // namespace
+
+void bind_graph(py::module_& m) {
+  py::class_<Tensor>(m, "Tensor", py::dynamic_attr(), kTensorDoc)
+      .def_property_readonly("shape", [](const Tensor& t) { return shape_to(t.value.shape()); }, "Extents, None where unknown; None when unranked.")
+      .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
+      .def_property_readonly("name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
+      .def_property_readonly("location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
+      .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
+      .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
+      .def("__eq__", [](const Tensor& t, const py::object& other) { return py::isinstance<Tensor>(other) && other.cast<Tensor&>().value == t.value; });
+
+  py::class_<Variable, Tensor>(m, "Variable", "State of a graph that lives on the device.")
+      .def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
+      .def("assign", &assign_variable, py::arg("value"), "Sets the value. ValueError: another shape. TypeError: another dtype.")
+      .def_property("trainable", [](const Variable& v) { return entry(v).trainable; },
+                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.");
+
+  py::class_<Update>(m, "Update", "An assignment that an executable carries out.");
+
+  py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
+      .def(py::init([] { return std::make_shared<engine::Graph>(); }))
+      .def("placeholder", &placeholder)
+      .def("constant", &constant)
+      .def("variable", &variable)
+      .def("apply", &apply)
+      .def("gradients", &gradients)
+      .def("assign", &assign)
+      .def_property_readonly("variables", &variables, "Every variable in order of creation.")
+      .def("__str__", [](engine::Graph& graph) { return ir::print(graph.ir()); });
+}
+
+}  // namespace alloy::bindings

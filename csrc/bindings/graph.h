@@ -1,0 +1,41 @@
+// The Python classes of graphs, tensors and executables. Thin: arguments in, arrays out, the GIL.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "engine/graph.h"
+
+namespace alloy::bindings {
+
+// A value with its graph, which it keeps alive.
+struct Tensor {
+  std::shared_ptr<engine::Graph> graph;
+  ir::Value value;
+};
+struct Variable : Tensor {};
+struct Update {
+  std::shared_ptr<engine::Graph> graph;
+  ir::Op* op;
+};
+
+// What the next op gets as its name and place in the user's source; restored when the call is over.
+class Labels {
+ public:
+  Labels(ir::Graph& graph, const std::string& name, const std::string& location) : graph_(graph) {
+    graph.name = name;
+    graph.location = location;
+  }
+  ~Labels() {
+    graph_.name.clear();
+    graph_.location.clear();
+  }
+
+ private:
+  ir::Graph& graph_;
+};
+
+void bind_graph(pybind11::module_& m);
+void bind_executable(pybind11::module_& m);
+void bind_optimizers(pybind11::module_& m);
+
+}  // namespace alloy::bindings

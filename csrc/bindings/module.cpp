@@ -1,0 +1,74 @@
+// alloy._core: the module itself, its exceptions, its counters, and the op table that Python's functions are made from.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "arrays.h"
+#include "graph.h"
+#include "engine/error.h"
+#include "engine/stats.h"
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+py::dict row_of(const ir::OpInfo& row) {
+  py::list attributes;
+  for (const ir::Attr attr : ir::attributes_of(row)) attributes.append(py::make_tuple(name(attr), ir::kind_name(attr), ir::words(attr)));
+  py::dict out;
+  out["name"] = row.name;
+  out["family"] = ir::name(row.family);
+  out["operands"] = py::make_tuple(row.fewest_operands, row.most_operands);
+  out["attributes"] = attributes;
+  out["types"] = ir::name(row.types);
+  out["domain"] = ir::name(row.domain);
+  out["doc"] = row.doc;
+  return out;
+}
+
+py::list op_table() {
+  py::list rows;
+  for (const ir::OpInfo& row : ir::op_table()) rows.append(row_of(row));
+  return rows;
+}
+
+py::dict counts(const engine::Stats& stats) {
+  py::dict out;
+  out["dispatches"] = stats.dispatches;
+  out["compilations"] = stats.compilations;
+  out["bytes_to_device"] = stats.bytes_to_device;
+  out["bytes_from_device"] = stats.bytes_from_device;
+  return out;
+}
+
+void translate(std::exception_ptr pointer) {
+  try {
+    if (pointer) std::rethrow_exception(pointer);
+  } catch (const ir::Error& error) {
+    PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError, error.what());
+  }
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, m) {
+  import_numpy();
+  m.doc() = "The engine of Alloy: graphs, variables and compiled steps.";
+  py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
+  py::register_exception_translator(&translate);
+  m.def("op_table", &op_table, "Every op, a dict each.");
+  m.def("stats", [] {
+    py::dict out = counts(engine::stats());
+    out["live_objects"] = engine::stats().live_objects;
+    return out;
+  }, "Counts of the engine since the process started.");
+  m.def("device_stats", []() -> py::object {
+    const auto stats = engine::device_stats();
+    return stats ? py::object(counts(*stats)) : py::object(py::none());
+  }, "The same counts as kept by the device, or None where it keeps none.");
+  bind_graph(m);
+  bind_executable(m);
+  bind_optimizers(m);
+}
+
+}  // namespace alloy::bindings

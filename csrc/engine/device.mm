@@ -1,0 +1,61 @@
+#import "engine/device.h"
+
+#include <string>
+
+#include "engine/error.h"
+#import "engine/ref.h"
+#include "engine/stats.h"
+
+namespace alloy::engine {
+namespace {
+
+uint64_t number(NSDictionary* counts, NSString* key) { return [[counts objectForKey:key] unsignedLongLongValue]; }
+
+}  // namespace
+
+id<MTLDevice> metal_device() {
+  static const Ref<id<MTLDevice>> device = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
+  if (device.get() == nil) throw DeviceError("[device] This machine has no Metal device.");
+  return device.get();
+}
+
+MPSGraphDevice* graph_device() {
+  static const Ref<MPSGraphDevice*> device = Ref<MPSGraphDevice*>::retain([MPSGraphDevice deviceWithMTLDevice:metal_device()]);
+  return device.get();
+}
+
+void on_device(const std::function<void()>& work) {
+  std::string message;
+  @autoreleasepool {
+    @try {
+      work();
+    } @catch (NSException* exception) {
+      message = std::string([[exception reason] UTF8String] ?: [[exception name] UTF8String]);
+    }
+  }
+  if (!message.empty()) throw DeviceError(message);
+}
+
+Counters& counters() {
+  static Counters counters;
+  return counters;
+}
+
+Stats stats() {
+  const Counters& c = counters();
+  return {c.dispatches, c.compilations, c.bytes_to_device, c.bytes_from_device, c.live_objects};
+}
+
+std::optional<Stats> device_stats() {
+  std::optional<Stats> out;
+  on_device([&] {
+    NSObject* device = static_cast<NSObject*>(metal_device());
+    if (![device respondsToSelector:@selector(alloyCounters)]) return;
+    NSDictionary* counts = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyCounters];
+    out = Stats{number(counts, @"dispatches"), number(counts, @"compilations"), number(counts, @"bytesToDevice"),
+                number(counts, @"bytesFromDevice"), 0};
+  });
+  return out;
+}
+
+}  // namespace alloy::engine

@@ -1,0 +1,51 @@
+// Compiled steps. Plain C++.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "engine/stats.h"
+#include "ir/graph.h"
+
+namespace alloy::engine {
+
+class Graph;
+
+// A step compiled for concrete shapes: one dispatch a run, with arrays for feeds and results that never alias.
+class Compiled {
+ public:
+  // Compiles; `graph` must outlive it.
+  Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates);
+  ~Compiled();
+
+  const std::vector<ir::Type>& result_types() const { return result_types_; }
+  // Copies the feeds in, runs, copies the results out: packed row-major, in the order of feeds and fetches. Throws DeviceError.
+  void run(const void* const* feeds, void* const* results);
+
+ private:
+  struct Impl;
+  std::vector<ir::Type> result_types_;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles once per concrete shapes of the feeds.
+class Executable {
+ public:
+  Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+
+  const std::shared_ptr<Graph>& graph() const { return graph_; }
+  const std::vector<ir::Value>& feeds() const { return feeds_; }
+  const std::vector<ir::Value>& fetches() const { return fetches_; }
+  // The step for feeds of these static shapes, compiled now if it was not before. Throws ir::Error where the shapes do not fit.
+  Compiled& specialize(const std::vector<ir::Shape>& shapes);
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  std::vector<ir::Value> feeds_, fetches_;
+  std::vector<ir::Op*> updates_;
+  std::map<std::vector<ir::Dims>, std::unique_ptr<Compiled>> compiled_;
+  Alive alive_;
+};
+
+}  // namespace alloy::engine

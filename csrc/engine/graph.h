@@ -1,0 +1,53 @@
+// A graph as its user builds it, and the state that belongs to it. Plain C++; the framework is behind the Impl.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/executable.h"
+#include "engine/stats.h"
+#include "ir/graph.h"
+
+namespace alloy::engine {
+
+// Owns one graph of the framework, in which variables keep their values from run to run. One thread builds; runs are serialised.
+class Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  Graph();
+  ~Graph();
+
+  // The graph under construction: ops are added to it directly.
+  ir::Graph& ir() { return ir_; }
+  // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone what is not
+  // trainable, unless they are told to update it.
+  ir::Value variable(ir::LiteralRef initial, bool trainable = true);
+  // Every variable in order of creation, which is the order of their slots.
+  struct VariableEntry {
+    ir::Value value;
+    bool trainable;
+  };
+  std::vector<VariableEntry>& variables() { return variables_; }
+
+  // Copies a variable's value to `out`, packed row-major; reads it from `bytes`. The variable must be one of this graph.
+  void read(ir::Value variable, void* out);
+  void assign(ir::Value variable, const void* bytes);
+
+  // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
+  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind.
+  std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+
+  // Throws ir::Error unless the value belongs to this graph.
+  void require_own(ir::Value value, const char* what) const;
+
+  struct Impl;
+  Impl& impl() { return *impl_; }
+
+ private:
+  ir::Graph ir_;
+  std::vector<VariableEntry> variables_;
+  std::unique_ptr<Impl> impl_;
+  Alive alive_;
+};
+
+}  // namespace alloy::engine

@@ -1,0 +1,68 @@
+#include "engine/graph.h"
+
+#import "engine/graph_impl.h"
+
+namespace alloy::engine {
+
+Graph::Graph() {
+  id<MTLDevice> device = metal_device();
+  on_device([&] {
+    impl_ = std::make_unique<Impl>();
+    impl_->graph = Ref<MPSGraph*>::adopt([[MPSGraph alloc] init]);
+    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([device newCommandQueue]);
+  });
+}
+
+Graph::~Graph() = default;
+
+ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
+  variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(initial)}}), trainable});
+  return variables_.back().value;
+}
+
+void Graph::require_own(ir::Value value, const char* what) const {
+  const ir::Block* block = value.op->block;
+  while (block->parent != nullptr) block = block->parent->block;
+  if (block != &ir_.body()) value.op->fail(std::string("The ") + what + " belongs to another graph");
+}
+
+void Graph::read(ir::Value variable, void* out) {
+  require_own(variable, "variable");
+  Compiled* reader = nullptr;
+  {
+    std::lock_guard lock(impl_->compiling);
+    auto& made = impl_->readers[variable.op];
+    if (!made) made = std::make_unique<Compiled>(*this, std::vector<ir::Feed>{}, std::vector{variable}, std::vector<ir::Op*>{});
+    reader = made.get();
+  }
+  reader->run(nullptr, &out);
+}
+
+void Graph::assign(ir::Value variable, const void* bytes) {
+  require_own(variable, "variable");
+  Compiled* writer = nullptr;
+  {
+    std::lock_guard lock(impl_->compiling);
+    auto& made = impl_->writers[variable.op];
+    if (!made) {
+      const ir::Type type = variable.type();
+      const ir::Value fed = ir_.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}});
+      ir::Op* write = ir_.add(ir::OpCode::assign, {variable, fed});
+      made = std::make_unique<Compiled>(*this, std::vector<ir::Feed>{{fed, type}}, std::vector<ir::Value>{}, std::vector{write});
+    }
+    writer = made.get();
+  }
+  writer->run(&bytes, nullptr);
+}
+
+std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
+  for (const ir::Value& v : feeds) {
+    require_own(v, "feed");
+    if (v.op->code != ir::OpCode::placeholder) v.op->fail("Only a placeholder can be fed, not the result of this op");
+  }
+  for (const ir::Value& v : fetches) require_own(v, "fetch");
+  for (ir::Op* op : updates) require_own({op, 0}, "update");
+  return std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
+}
+
+}  // namespace alloy::engine

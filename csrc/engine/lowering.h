@@ -1,0 +1,44 @@
+// From ir to MPSGraph selectors. Private to the engine.
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <map>
+#include <vector>
+
+#import "engine/ref.h"
+#include "ir/graph.h"
+
+namespace alloy::engine {
+
+MPSDataType mps_type(ir::DType dtype);
+MPSShape* mps_shape(const ir::Shape& shape);
+
+// The variables of a framework graph by slot: made when first needed, then the same ones for every executable.
+using VariableTensors = std::map<int64_t, MPSGraphTensor*>;
+
+// Adds the ops of a specialised graph (static types throughout) to a framework graph.
+class Lowering {
+ public:
+  Lowering(MPSGraph* graph, VariableTensors& variables) : graph_(graph), variables_(variables) {}
+
+  // Lowers everything the body of `graph` needs.
+  void lower(const ir::Graph& graph);
+  // What stands for a value or an effect after that. Tensors belong to the framework graph.
+  MPSGraphTensor* tensor(ir::Value value) const { return tensors_.at(value); }
+  MPSGraphOperation* operation(const ir::Op* op) const { return operations_.at(op); }
+
+ private:
+  void lower(const ir::Op& op);
+  void lower_now(const ir::Op& op);
+  MPSGraphTensor* variable(const ir::Op& op, NSString* name);
+  MPSGraphTensor* result(const ir::Op& op, NSString* name);
+  MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
+
+  MPSGraph* graph_;
+  VariableTensors& variables_;
+  ir::ValueMap<MPSGraphTensor*> tensors_;
+  std::map<const ir::Op*, MPSGraphOperation*> operations_;
+};
+
+}  // namespace alloy::engine

@@ -1,0 +1,81 @@
+#include "engine/optimizer.h"
+
+#include <utility>
+
+#include "ir/expr.h"
+
+namespace alloy::engine {
+namespace {
+
+using ir::Expr;
+using ir::OpCode;
+
+// The gradient of the loss to each variable, each of which must reach it.
+std::vector<ir::Value> gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables) {
+  graph.require_own(loss, "loss");
+  if (loss.shape().is_static() && loss.shape().element_count() != 1) {
+    loss.op->fail("Expected a loss of one element, got shape " + to_string(loss.shape()));
+  }
+  for (const ir::Value& v : variables) {
+    graph.require_own(v, "variable");
+    if (v.op->code != OpCode::variable) v.op->fail("Expected a variable, got the result of this op");
+  }
+  const std::string name = std::exchange(graph.ir().name, {});
+  std::vector<ir::Value> found = ir::gradients(graph.ir(), loss, variables);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const ir::Op& op = *variables[i].op;
+    if (!found[i]) op.fail("The loss does not depend on the variable" + (op.name.empty() ? "" : " '" + op.name + "'"));
+  }
+  return found;
+}
+
+Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
+  graph.ir().name = like.op->name.empty() ? "" : like.op->name + "/" + suffix;
+  const Expr made(graph.ir(), graph.variable(ir::Literal::splat(like.type(), 0), false));
+  graph.ir().name.clear();
+  return made;
+}
+
+ir::Op* assign(Graph& graph, Expr variable, Expr value) { return graph.ir().add(OpCode::assign, {variable.value(), value.value()}); }
+
+}  // namespace
+
+std::vector<ir::Op*> minimize_sgd(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables, ir::Value rate) {
+  const std::vector<ir::Value> slopes = gradients(graph, loss, variables);
+  std::vector<ir::Op*> updates;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Expr x(graph.ir(), variables[i]), g(graph.ir(), slopes[i]);
+    updates.push_back(assign(graph, x, ir::apply(OpCode::sgd, {Expr(graph.ir(), rate), x, g})));
+  }
+  return updates;
+}
+
+std::vector<ir::Op*> minimize_adam(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables, ir::Value rate,
+                                   const AdamCoefficients& c) {
+  const std::vector<ir::Value> slopes = gradients(graph, loss, variables);
+  if (variables.empty()) return {};
+  const ir::Type scalar{loss.dtype(), ir::Shape({1})};
+  std::vector<ir::Op*> updates;
+  // 1 - beta^t, advanced as c <- beta c + (1 - beta): exact to rounding from the first step on, where 1 - pow(beta, t) cancels.
+  auto correction = [&](double beta) {
+    const Expr before(graph.ir(), graph.variable(ir::Literal::splat(scalar, 0), false));
+    const Expr now = before * beta + (1.0 - beta);
+    updates.push_back(assign(graph, before, now));
+    return now;
+  };
+  const Expr correction1 = correction(c.beta1), root2 = ir::sqrt(correction(c.beta2));
+  const Expr lr(graph.ir(), rate);
+  // The op adds epsilon to the uncorrected root; scaling rate and epsilon by the root's correction makes that PyTorch's formula.
+  const Expr step = lr * root2 / correction1, epsilon = root2 * c.epsilon;
+  const Expr beta1 = lr.scalar(c.beta1), beta2 = lr.scalar(c.beta2);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Expr x(graph.ir(), variables[i]), g(graph.ir(), slopes[i]);
+    const Expr m = state(graph, variables[i], "first_moment"), v = state(graph, variables[i], "second_moment");
+    ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(), m.value(), v.value(), g.value()});
+    const Expr targets[] = {x, m, v};
+    for (uint32_t r = 0; r < 3; ++r) updates.push_back(assign(graph, targets[r], Expr(graph.ir(), {op, r})));
+  }
+  return updates;
+}
+
+}  // namespace alloy::engine

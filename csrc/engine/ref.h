@@ -1,0 +1,34 @@
+// Ownership of Objective-C objects: the only file of the engine that spells retain, release or autorelease.
+#pragma once
+
+#import <Foundation/Foundation.h>
+
+#include <utility>
+
+namespace alloy::engine {
+
+// Holds one reference. A raw pointer cannot become a Ref by accident: say `adopt` for an object that is already ours (new, alloc, copy)
+// and `retain` for one that belongs to somebody else.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  static Ref adopt(T object) { return Ref(object); }
+  static Ref retain(T object) { return Ref([object retain]); }
+
+  Ref(const Ref& other) : object_([other.object_ retain]) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() { [object_ release]; }
+
+  T get() const { return object_; }
+
+ private:
+  explicit Ref(T object) : object_(object) {}
+  T object_ = nullptr;
+};
+
+}  // namespace alloy::engine

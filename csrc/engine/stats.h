@@ -1,0 +1,38 @@
+// What the engine counts since the process started. Read at any time from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace alloy::engine {
+
+struct Stats {
+  uint64_t dispatches = 0;         // runs of executables, reading and assigning variables included
+  uint64_t compilations = 0;       // graphs compiled for concrete shapes
+  uint64_t bytes_to_device = 0;    // fed and assigned
+  uint64_t bytes_from_device = 0;  // fetched and read
+  uint64_t live_objects = 0;       // graphs and executables that exist now
+};
+
+Stats stats();
+
+// The same as counted by the device itself; nothing where the device does not count. Its live_objects is 0.
+std::optional<Stats> device_stats();
+
+// The engine's own counters, to be incremented where it happens.
+struct Counters {
+  std::atomic<uint64_t> dispatches{0}, compilations{0}, bytes_to_device{0}, bytes_from_device{0}, live_objects{0};
+};
+Counters& counters();
+
+// Counts its owner among the live objects.
+class Alive {
+ public:
+  Alive() { ++counters().live_objects; }
+  ~Alive() { --counters().live_objects; }
+  Alive(const Alive&) = delete;
+  Alive& operator=(const Alive&) = delete;
+};
+
+}  // namespace alloy::engine

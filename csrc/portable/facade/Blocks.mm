@@ -1,0 +1,233 @@
+// The blocks runtime: the published block ABI on the GCC Objective-C runtime. Blocks are objects, captured
+// objects are retained, and counts are atomic. Refuses garbage collection and weak block variables.
+
+#import <Block.h>
+#import <Foundation/Foundation.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "facade/BlockClasses.h"
+
+namespace {
+
+// Flags of a block literal.
+enum : std::int32_t {
+  kBlockNeedsFree = 1 << 24,
+  kBlockHasCopyDispose = 1 << 25,
+  kBlockIsGlobal = 1 << 28,
+};
+
+// What a captured variable is, as the compiler's copy and dispose functions say it.
+enum : int {
+  kFieldIsObject = 3,
+  kFieldIsBlock = 7,
+  kFieldIsByref = 8,
+  kFieldIsWeak = 16,
+  kFieldIsInByref = 128,
+};
+
+// Flags of a __block variable.
+enum : std::int32_t {
+  kByrefNeedsFree = 1 << 24,
+  kByrefHasCopyDispose = 1 << 25,
+};
+
+struct BlockDescriptor {
+  unsigned long reserved;
+  unsigned long size;
+  void (*copy)(void *to, const void *from);  // only with kBlockHasCopyDispose
+  void (*dispose)(const void *block);
+};
+
+struct BlockLiteral {
+  Class isa;
+  std::int32_t flags;
+  std::int32_t owners;  // reserved by the ABI for the runtime: the count of a block on the heap
+  void (*invoke)(void *, ...);
+  BlockDescriptor *descriptor;
+};
+
+struct Byref {
+  void *isa;
+  Byref *forwarding;
+  std::int32_t flags;
+  std::uint32_t size;
+  void (*copy)(void *to, void *from);  // only with kByrefHasCopyDispose
+  void (*dispose)(void *byref);
+};
+
+// A __block variable on the heap comes after its count, because the ABI has no room for a wide one.
+struct alignas(16) ByrefHeader {
+  std::atomic<std::intptr_t> owners;
+};
+
+ByrefHeader *header_of(Byref *byref) { return reinterpret_cast<ByrefHeader *>(byref) - 1; }
+
+// Moves the variable to the heap the first time and adds one owner; its blocks and its scope share it from then on.
+Byref *copy_byref(Byref *source) {
+  Byref *byref = source->forwarding;
+  if (byref->flags & kByrefNeedsFree) {
+    header_of(byref)->owners.fetch_add(1, std::memory_order_relaxed);
+    return byref;
+  }
+  auto *header = static_cast<ByrefHeader *>(std::aligned_alloc(
+      alignof(ByrefHeader), (sizeof(ByrefHeader) + byref->size + 15) / 16 * 16));
+  if (!header) std::abort();
+  new (header) ByrefHeader{2};  // the copying block and the scope of the variable
+  auto *heap = reinterpret_cast<Byref *>(header + 1);
+  std::memcpy(static_cast<void *>(heap), byref, byref->size);
+  heap->flags |= kByrefNeedsFree;
+  heap->forwarding = heap;
+  byref->forwarding = heap;
+  if (byref->flags & kByrefHasCopyDispose) byref->copy(heap, byref);
+  return heap;
+}
+
+void release_byref(const void *variable) {
+  Byref *byref = static_cast<const Byref *>(variable)->forwarding;
+  if (!(byref->flags & kByrefNeedsFree)) return;
+  if (header_of(byref)->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (byref->flags & kByrefHasCopyDispose) byref->dispose(byref);
+  std::free(header_of(byref));
+}
+
+std::atomic_ref<std::int32_t> owners_of(BlockLiteral *block) { return std::atomic_ref<std::int32_t>(block->owners); }
+
+}  // namespace
+
+/// What all blocks are. Memory and counts are those of the block ABI, not those of NSObject.
+@interface AlloyBlock : NSObject <NSCopying>
+@end
+
+/// A block literal in its scope.
+@interface AlloyStackBlock : AlloyBlock
+@end
+
+/// A block that captures nothing.
+@interface AlloyGlobalBlock : AlloyBlock
+@end
+
+/// A copy on the heap.
+@interface AlloyMallocBlock : AlloyBlock
+@end
+
+// Compilers refer to the classes of blocks by these names; clang emits the class object of a class under
+// _OBJC_CLASS_<name>, so the names can be made to mean the very same objects.
+#define ALLOY_BLOCK_CLASS(abi_name, class_name)       \
+  asm(".globl " #abi_name "\n"                        \
+      ".type " #abi_name ", @object\n"                \
+      ".set " #abi_name ", _OBJC_CLASS_" #class_name)
+ALLOY_BLOCK_CLASS(_NSConcreteStackBlock, AlloyStackBlock);
+ALLOY_BLOCK_CLASS(_NSConcreteGlobalBlock, AlloyGlobalBlock);
+ALLOY_BLOCK_CLASS(_NSConcreteMallocBlock, AlloyMallocBlock);
+
+extern "C" {
+
+extern char _NSConcreteStackBlock[], _NSConcreteGlobalBlock[], _NSConcreteMallocBlock[];
+extern char alloy_stack_block_class[] asm("_OBJC_CLASS_AlloyStackBlock");
+extern char alloy_global_block_class[] asm("_OBJC_CLASS_AlloyGlobalBlock");
+
+__attribute__((visibility("default"))) void *_Block_copy(const void *argument) {
+  auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
+  if (!block || (block->flags & kBlockIsGlobal)) return block;
+  if (block->flags & kBlockNeedsFree) {
+    owners_of(block).fetch_add(1, std::memory_order_relaxed);
+    return block;
+  }
+  auto *heap = static_cast<BlockLiteral *>(std::malloc(block->descriptor->size));
+  if (!heap) return nullptr;
+  std::memcpy(static_cast<void *>(heap), block, block->descriptor->size);
+  heap->isa = reinterpret_cast<Class>(_NSConcreteMallocBlock);
+  heap->flags |= kBlockNeedsFree;
+  heap->owners = 1;
+  if (heap->flags & kBlockHasCopyDispose) heap->descriptor->copy(heap, block);
+  return heap;
+}
+
+__attribute__((visibility("default"))) void _Block_release(const void *argument) {
+  auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
+  if (!block || !(block->flags & kBlockNeedsFree)) return;
+  if (owners_of(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (block->flags & kBlockHasCopyDispose) block->descriptor->dispose(block);
+  std::free(block);
+}
+
+// Called by the compiler's copy function of a block or a __block variable for each captured value that needs it.
+__attribute__((visibility("default"))) void _Block_object_assign(void *to, const void *value, const int kind) {
+  const void *kept = value;
+  // A __block variable of object type does not retain: that is how manual counting breaks cycles.
+  if (kind & kFieldIsInByref) {
+  } else if (kind & kFieldIsByref) {
+    kept = copy_byref(static_cast<Byref *>(const_cast<void *>(value)));
+  } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
+    kept = _Block_copy(value);
+  } else if ((kind & kFieldIsObject) == kFieldIsObject) {
+    [static_cast<id>(const_cast<void *>(value)) retain];
+  }
+  *static_cast<const void **>(to) = kept;
+}
+
+// Called by the compiler's dispose function, and at the end of the scope of a __block variable.
+__attribute__((visibility("default"))) void _Block_object_dispose(const void *value, const int kind) {
+  if (kind & kFieldIsInByref) return;
+  if (kind & kFieldIsByref) {
+    release_byref(value);
+  } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
+    _Block_release(value);
+  } else if ((kind & kFieldIsObject) == kFieldIsObject) {
+    [static_cast<id>(const_cast<void *>(value)) release];
+  }
+}
+
+}  // extern "C"
+
+namespace alloy::portable {
+
+void complete_copied_block_classes() {
+  // Fields of a class object as clang emits it for this runtime.
+  constexpr std::size_t kClassBytes = 18 * sizeof(void *);
+  // Where the executable made no copy both are the same object.
+  std::memmove(_NSConcreteStackBlock, alloy_stack_block_class, kClassBytes);
+  std::memmove(_NSConcreteGlobalBlock, alloy_global_block_class, kClassBytes);
+}
+
+}  // namespace alloy::portable
+
+@implementation AlloyBlock
+
+- (id)copyWithZone:(NSZone *)zone {
+  (void)zone;
+  return static_cast<id>(_Block_copy(self));
+}
+
+- (id)copy {
+  return static_cast<id>(_Block_copy(self));
+}
+
+// Retaining a block in its scope moves it, as programs written for automatic counting expect of collections.
+- (id)retain {
+  return static_cast<id>(_Block_copy(self));
+}
+
+- (oneway void)release {
+  _Block_release(self);
+}
+
+- (NSUInteger)retainCount {
+  auto *block = reinterpret_cast<BlockLiteral *>(self);
+  return block->flags & kBlockNeedsFree ? static_cast<NSUInteger>(owners_of(block).load()) : NSUIntegerMax;
+}
+
+@end
+
+@implementation AlloyStackBlock
+@end
+
+@implementation AlloyGlobalBlock
+@end
+
+@implementation AlloyMallocBlock
+@end

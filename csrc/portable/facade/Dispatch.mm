@@ -1,0 +1,296 @@
+// The functions of dispatch/dispatch.h: semaphores, once, queues and data as Objective-C objects over the work
+// queues of the runtime.
+
+#import <Block.h>
+#import <dispatch/dispatch.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <mutex>
+
+#include "facade/FacadePrivate.h"
+#include "runtime/thread_pool.h"
+#include "runtime/work_queue.h"
+
+using alloy::portable::raise_if_failed;
+using alloy::portable::Status;
+using alloy::portable::ThreadPool;
+using alloy::portable::WorkQueue;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t now_nanoseconds() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
+}
+
+struct Semaphore {
+  std::mutex mutex;
+  std::condition_variable given;
+  std::intptr_t value;
+  std::intptr_t waiters = 0;
+};
+
+// States of a dispatch_once_t besides 0, not run.
+constexpr dispatch_once_t kRunning = 1;
+constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
+
+// Few programs wait here at the same time, so that one lock for all predicates is enough; blocks run outside it.
+struct OnceLock {
+  std::mutex mutex;
+  std::condition_variable has_run;
+};
+
+OnceLock &once_lock() {
+  static OnceLock &lock = *new OnceLock;
+  return lock;
+}
+
+void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
+  std::atomic_ref<dispatch_once_t> state(*predicate);
+  if (state.load(std::memory_order_acquire) == kHasRun) return;
+  OnceLock &once = once_lock();
+  {
+    std::unique_lock lock(once.mutex);
+    if (state.load() == kRunning) once.has_run.wait(lock, [&] { return state.load() == kHasRun; });
+    if (state.load() == kHasRun) return;
+    state.store(kRunning);
+  }
+  work();
+  std::lock_guard lock(once.mutex);
+  state.store(kHasRun, std::memory_order_release);
+  once.has_run.notify_all();
+}
+
+}  // namespace
+
+/// A queue: serial with a work queue of its own, or concurrent over the threads of the process.
+@interface AlloyDispatchQueue : NSObject <OS_dispatch_queue> {
+ @package
+  WorkQueue *_serial;  // null when concurrent
+}
+@end
+
+@implementation AlloyDispatchQueue
+- (void)dealloc {
+  delete _serial;
+  [super dealloc];
+}
+@end
+
+/// Says that a queue is to be concurrent.
+@interface AlloyDispatchQueueAttributes : NSObject <OS_dispatch_queue_attr>
+@end
+
+@implementation AlloyDispatchQueueAttributes
+@end
+
+@interface AlloyDispatchSemaphore : NSObject <OS_dispatch_semaphore> {
+ @package
+  Semaphore *_impl;
+}
+@end
+
+@implementation AlloyDispatchSemaphore
+- (void)dealloc {
+  delete _impl;
+  [super dealloc];
+}
+@end
+
+@interface AlloyDispatchData : NSObject <OS_dispatch_data> {
+ @package
+  const void *_bytes;
+  size_t _size;
+  dispatch_queue_t _queue;
+  dispatch_block_t _destructor;  // null for bytes of our own
+}
+@end
+
+@implementation AlloyDispatchData
+- (void)dealloc {
+  if (!_destructor) {
+    std::free(const_cast<void *>(_bytes));
+  } else if (_queue) {
+    dispatch_async(_queue, _destructor);
+  } else {
+    _destructor();
+  }
+  Block_release(_destructor);
+  [_queue release];
+  [super dealloc];
+}
+@end
+
+namespace {
+
+AlloyDispatchQueue *make_queue(bool concurrent) {
+  AlloyDispatchQueue *queue = [AlloyDispatchQueue new];
+  if (!concurrent) queue->_serial = new WorkQueue;
+  return queue;
+}
+
+// Runs a later call of `work`, which it does not copy, in an autorelease pool.
+void run_later(dispatch_queue_t queue, std::function<void()> work) {
+  auto *target = static_cast<AlloyDispatchQueue *>(queue);
+  raise_if_failed(target->_serial ? target->_serial->submit(std::move(work))
+                                  : ThreadPool::shared().submit(std::move(work)));
+}
+
+void run_now(dispatch_queue_t queue, alloy::portable::Callable work) {
+  auto *target = static_cast<AlloyDispatchQueue *>(queue);
+  if (target->_serial) {
+    raise_if_failed(target->_serial->run(work));
+  } else {
+    work();
+  }
+}
+
+}  // namespace
+
+void dispatch_retain(dispatch_object_t object) { [object retain]; }
+
+void dispatch_release(dispatch_object_t object) { [object release]; }
+
+dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta) {
+  if (when == DISPATCH_TIME_FOREVER) return DISPATCH_TIME_FOREVER;
+  const std::uint64_t start = when == DISPATCH_TIME_NOW ? now_nanoseconds() : when;
+  if (delta < 0) {
+    const std::uint64_t back = static_cast<std::uint64_t>(-(delta + 1)) + 1;
+    return start > back ? start - back : 1;
+  }
+  const std::uint64_t end = start + static_cast<std::uint64_t>(delta);
+  return end < start ? DISPATCH_TIME_FOREVER : end;
+}
+
+void dispatch_once(dispatch_once_t *predicate, dispatch_block_t block) {
+  run_once(predicate, [block] { block(); });
+}
+
+void dispatch_once_f(dispatch_once_t *predicate, void *context, dispatch_function_t function) {
+  run_once(predicate, [context, function] { function(context); });
+}
+
+dispatch_queue_attr_t _alloy_dispatch_queue_concurrent(void) {
+  static AlloyDispatchQueueAttributes *attributes = [AlloyDispatchQueueAttributes new];
+  return attributes;
+}
+
+dispatch_queue_t dispatch_queue_create(const char *label, dispatch_queue_attr_t attr) {
+  (void)label;
+  return make_queue(attr != nil);
+}
+
+dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
+  (void)identifier, (void)flags;
+  static AlloyDispatchQueue *queue = make_queue(true);
+  return queue;
+}
+
+void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) {
+  auto copy = Block_copy(block);
+  run_later(queue, [copy] {
+    @autoreleasepool {
+      copy();
+      Block_release(copy);
+    }
+  });
+}
+
+void dispatch_async_f(dispatch_queue_t queue, void *context, dispatch_function_t work) {
+  run_later(queue, [context, work] {
+    @autoreleasepool {
+      work(context);
+    }
+  });
+}
+
+void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block) {
+  run_now(queue, [block] {
+    @autoreleasepool {
+      block();
+    }
+  });
+}
+
+void dispatch_sync_f(dispatch_queue_t queue, void *context, dispatch_function_t work) {
+  run_now(queue, [context, work] {
+    @autoreleasepool {
+      work(context);
+    }
+  });
+}
+
+dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) {
+  if (value < 0) return nil;
+  AlloyDispatchSemaphore *semaphore = [AlloyDispatchSemaphore new];
+  semaphore->_impl = new Semaphore;
+  semaphore->_impl->value = value;
+  return semaphore;
+}
+
+intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout) {
+  Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
+  std::unique_lock lock(impl.mutex);
+  const auto has_one = [&] { return impl.value > 0; };
+  ++impl.waiters;
+  bool taken = true;
+  if (timeout == DISPATCH_TIME_FOREVER) {
+    impl.given.wait(lock, has_one);
+  } else if (timeout == DISPATCH_TIME_NOW) {
+    taken = has_one();
+  } else {
+    taken = impl.given.wait_until(lock, Clock::time_point(std::chrono::nanoseconds(timeout)), has_one);
+  }
+  --impl.waiters;
+  if (taken) --impl.value;
+  return taken ? 0 : 1;
+}
+
+intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
+  Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
+  // Notified under the lock: a woken waiter may release the semaphore.
+  std::lock_guard lock(impl.mutex);
+  ++impl.value;
+  if (impl.waiters == 0) return 0;
+  impl.given.notify_one();
+  return 1;
+}
+
+dispatch_block_t _alloy_dispatch_data_destructor_free(void) {
+  static dispatch_block_t destructor = Block_copy(^{});
+  return destructor;
+}
+
+dispatch_data_t dispatch_data_create(const void *buffer, size_t size, dispatch_queue_t queue,
+                                     dispatch_block_t destructor) {
+  AlloyDispatchData *data = [AlloyDispatchData new];
+  data->_size = size;
+  if (destructor == DISPATCH_DATA_DESTRUCTOR_DEFAULT) {
+    void *copy = std::malloc(size ? size : 1);
+    std::memcpy(copy, buffer, size);
+    data->_bytes = copy;
+  } else if (destructor == DISPATCH_DATA_DESTRUCTOR_FREE) {
+    data->_bytes = buffer;  // freed as bytes of our own are
+  } else {
+    data->_bytes = buffer;
+    data->_queue = [queue retain];
+    data->_destructor = Block_copy(destructor);
+  }
+  return data;
+}
+
+size_t dispatch_data_get_size(dispatch_data_t data) { return static_cast<AlloyDispatchData *>(data)->_size; }
+
+dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void **buffer, size_t *size) {
+  auto *bytes = static_cast<AlloyDispatchData *>(data);
+  if (buffer) *buffer = bytes->_bytes;
+  if (size) *size = bytes->_size;
+  return [bytes retain];
+}

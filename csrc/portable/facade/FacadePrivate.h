@@ -1,0 +1,101 @@
+// How the classes of the facade reach each other's C++ parts and the device. Refuses everything a client needs:
+// that is in the public headers. Included only by the facade's .mm files.
+
+#pragma once
+
+#import <Metal/Metal.h>
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "runtime/device.h"
+#include "runtime/event.h"
+#include "runtime/strided_copy.h"
+
+namespace alloy::portable {
+
+/// An Objective-C object retained by a C++ closure.
+template <class Object>
+class Retained {
+ public:
+  explicit Retained(Object object) : object_([object retain]) {}
+  Retained(const Retained &other) : object_([other.object_ retain]) {}
+  Retained(Retained &&other) noexcept : object_(std::exchange(other.object_, nil)) {}
+  Retained &operator=(const Retained &) = delete;
+  ~Retained() { [object_ release]; }
+  Object get() const { return object_; }
+
+ private:
+  Object object_;
+};
+
+/// Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
+[[noreturn]] void raise_invalid(NSString *format, ...) __attribute__((format(NSString, 1, 2)));
+
+/// Raises NSInternalInconsistencyException with the message of a failed status.
+void raise_if_failed(const Status &status);
+
+/// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
+NSError *error_of(const Status &status);
+
+// Metal ----------------------------------------------------------------------------------------------------
+
+/// The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
+id<MTLDevice> default_device();
+
+/// The queue of runs that name none; not retained for the caller.
+id<MTLCommandQueue> default_queue();
+
+/// The device behind a Metal device; raises for nil and for a device of another make.
+Device &device_of(id<MTLDevice> device);
+
+/// The stream behind a command queue; raises as device_of does. Valid while the queue lives.
+Stream &stream_of(id<MTLCommandQueue> queue);
+
+/// The event behind a shared or plain event; raises as device_of does.
+std::shared_ptr<Event> event_of(id<MTLEvent> event);
+
+/// The storage behind a buffer; raises as device_of does.
+const std::shared_ptr<Storage> &storage_of(id<MTLBuffer> buffer);
+
+/// Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
+/// stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
+/// the command buffer is skipped and its error is set. The work must not raise or throw.
+void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work);
+
+/// Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
+/// lock held, after the handlers given before; false, without calling it, once the process has ended its work.
+bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
+
+// Arrays ---------------------------------------------------------------------------------------------------
+
+/// The packed layout of `shape`; raises, naming `method`, unless all lengths are positive, there are at most
+/// kMaxRank of them and the number of elements fits an int.
+ArrayLayout packed_layout(MPSShape *shape, MPSDataType type, NSString *method);
+
+/// A new array over `storage`, or over new storage with undefined contents when null; retained for the caller.
+MPSNDArray *new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout &layout,
+                      MPSDataType type) NS_RETURNS_RETAINED;
+
+/// The memory of `array`; valid while the array lives.
+const ArrayMemory &memory_of(MPSNDArray *array);
+
+/// The memory of `data`; valid while the data lives.
+const ArrayMemory &memory_of(MPSGraphTensorData *data);
+
+/// New packed tensor data with undefined contents, retained for the caller; `shape` has no negative length.
+MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDataType type) NS_RETURNS_RETAINED;
+
+/// Bytes of an element; raises for a type that is invalid or narrower than a byte.
+std::size_t element_bytes(MPSDataType type, NSString *method);
+
+// Descriptors ----------------------------------------------------------------------------------------------
+
+/// What a run with the descriptor waits for and signals; empty for nil.
+const EventList &events_of(MPSGraphExecutionDescriptor *descriptor);
+const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor);
+
+}  // namespace alloy::portable

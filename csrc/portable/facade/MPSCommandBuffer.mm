@@ -1,0 +1,129 @@
+// The command buffer that forwards to the one being encoded now.
+
+#include "facade/FacadePrivate.h"
+
+using namespace alloy::portable;
+
+namespace {
+
+id<MTLCommandBuffer> wrapped(MPSCommandBuffer *buffer) { return static_cast<id<MTLCommandBuffer>>(buffer->_impl); }
+
+}  // namespace
+
+@implementation MPSCommandBuffer
+
++ (instancetype)commandBufferWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
+  return [[[self alloc] initWithCommandBuffer:commandBuffer] autorelease];
+}
+
++ (instancetype)commandBufferFromCommandQueue:(id<MTLCommandQueue>)commandQueue {
+  if (!commandQueue) raise_invalid(@"[commandBufferFromCommandQueue] The command queue is nil.");
+  return [self commandBufferWithCommandBuffer:[commandQueue commandBuffer]];
+}
+
+- (instancetype)initWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
+  if (!commandBuffer) raise_invalid(@"[initWithCommandBuffer] The command buffer is nil.");
+  if ((self = [super init])) _impl = [commandBuffer retain];
+  return self;
+}
+
+- (instancetype)init {
+  raise_invalid(@"[MPSCommandBuffer] Use one of the factories instead of init.");
+}
+
+- (void)dealloc {
+  [wrapped(self) release];
+  [super dealloc];
+}
+
+- (id<MTLCommandBuffer>)commandBuffer {
+  return wrapped(self);
+}
+
+- (id<MTLCommandBuffer>)rootCommandBuffer {
+  id<MTLCommandBuffer> root = wrapped(self);
+  if ([(id)root isKindOfClass:[MPSCommandBuffer class]]) return [(MPSCommandBuffer *)root rootCommandBuffer];
+  return root;
+}
+
+- (void)commitAndContinue {
+  id<MTLCommandBuffer> present = wrapped(self);
+  if ([(id)present isKindOfClass:[MPSCommandBuffer class]]) {
+    [(MPSCommandBuffer *)present commitAndContinue];
+    return;
+  }
+  id<MTLCommandBuffer> next = [[[present commandQueue] commandBuffer] retain];
+  [present commit];
+  _impl = next;
+  [present release];
+}
+
+- (void)prefetchHeapForWorkloadSize:(size_t)size {
+  (void)size;
+}
+
+- (id<MTLDevice>)device {
+  return [wrapped(self) device];
+}
+
+- (id<MTLCommandQueue>)commandQueue {
+  return [wrapped(self) commandQueue];
+}
+
+- (NSString *)label {
+  return [wrapped(self) label];
+}
+
+- (void)setLabel:(NSString *)label {
+  [wrapped(self) setLabel:label];
+}
+
+- (CFTimeInterval)GPUStartTime {
+  return [wrapped(self) GPUStartTime];
+}
+
+- (CFTimeInterval)GPUEndTime {
+  return [wrapped(self) GPUEndTime];
+}
+
+- (MTLCommandBufferStatus)status {
+  return [wrapped(self) status];
+}
+
+- (NSError *)error {
+  return [wrapped(self) error];
+}
+
+- (void)enqueue {
+  [wrapped(self) enqueue];
+}
+
+- (void)commit {
+  [wrapped(self) commit];
+}
+
+- (void)addScheduledHandler:(MTLCommandBufferHandler)block {
+  [wrapped(self) addScheduledHandler:block];
+}
+
+- (void)waitUntilScheduled {
+  [wrapped(self) waitUntilScheduled];
+}
+
+- (void)addCompletedHandler:(MTLCommandBufferHandler)block {
+  [wrapped(self) addCompletedHandler:block];
+}
+
+- (void)waitUntilCompleted {
+  [wrapped(self) waitUntilCompleted];
+}
+
+- (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
+  [wrapped(self) encodeWaitForEvent:event value:value];
+}
+
+- (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
+  [wrapped(self) encodeSignalEvent:event value:value];
+}
+
+@end

@@ -1,0 +1,103 @@
+// The device and the types of graphs.
+
+#include <mutex>
+
+#include "facade/FacadePrivate.h"
+
+using namespace alloy::portable;
+
+@implementation MPSGraphDevice
+
++ (instancetype)deviceWithMTLDevice:(id<MTLDevice>)metalDevice {
+  device_of(metalDevice);  // raises when it is not ours
+  MPSGraphDevice *device = [[self new] autorelease];
+  device->_impl = [metalDevice retain];
+  return device;
+}
+
+- (void)dealloc {
+  [static_cast<id>(_impl) release];
+  [super dealloc];
+}
+
+- (MPSGraphDeviceType)type {
+  return MPSGraphDeviceTypeMetal;
+}
+
+- (id<MTLDevice>)metalDevice {
+  return static_cast<id<MTLDevice>>(_impl);
+}
+
+@end
+
+namespace {
+
+struct ShapedTypeParts {
+  std::mutex mutex;
+  MPSShape *shape;
+  MPSDataType type;
+};
+
+ShapedTypeParts &parts_of(MPSGraphShapedType *type) { return *static_cast<ShapedTypeParts *>(type->_impl); }
+
+}  // namespace
+
+@implementation MPSGraphType
+
+- (id)copyWithZone:(NSZone *)zone {
+  return [[[self class] allocWithZone:zone] init];
+}
+
+@end
+
+@implementation MPSGraphShapedType
+
+- (instancetype)init {
+  return [self initWithShape:nil dataType:MPSDataTypeFloat32];
+}
+
+- (instancetype)initWithShape:(MPSShape *)shape dataType:(MPSDataType)dataType {
+  if ((self = [super init])) _impl = new ShapedTypeParts{{}, [shape copy], dataType};
+  return self;
+}
+
+- (void)dealloc {
+  if (_impl) [parts_of(self).shape release];
+  delete static_cast<ShapedTypeParts *>(_impl);
+  [super dealloc];
+}
+
+- (id)copyWithZone:(NSZone *)zone {
+  return [[[self class] allocWithZone:zone] initWithShape:[self shape] dataType:[self dataType]];
+}
+
+- (MPSShape *)shape {
+  std::lock_guard lock(parts_of(self).mutex);
+  return [[parts_of(self).shape retain] autorelease];
+}
+
+- (void)setShape:(MPSShape *)shape {
+  MPSShape *copy = [shape copy];
+  std::lock_guard lock(parts_of(self).mutex);
+  [parts_of(self).shape autorelease];
+  parts_of(self).shape = copy;
+}
+
+- (MPSDataType)dataType {
+  std::lock_guard lock(parts_of(self).mutex);
+  return parts_of(self).type;
+}
+
+- (void)setDataType:(MPSDataType)dataType {
+  std::lock_guard lock(parts_of(self).mutex);
+  parts_of(self).type = dataType;
+}
+
+- (BOOL)isEqualTo:(MPSGraphShapedType *)object {
+  if (!object || [self dataType] != [object dataType]) return NO;
+  MPSShape *mine = [self shape];
+  MPSShape *other = [object shape];
+  return mine == other || [mine isEqual:other];
+}
+
+@end

@@ -1,0 +1,172 @@
+// Executables: a request on a graph, compiled per concrete input types.
+
+#import "GraphPrivate.h"
+
+using namespace alloy::portable;
+namespace ir = alloy::ir;
+
+namespace {
+
+struct ExecutableImpl {
+  std::shared_ptr<FacadeGraph> graph;
+  Request request;
+  NSArray<MPSGraphTensor *> *feeds;    // retained
+  NSArray<MPSGraphTensor *> *targets;  // retained
+  id<MTLDevice> device;                // retained
+  std::shared_ptr<Program> program;    // the last one used
+  std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
+};
+
+ExecutableImpl &impl_of(MPSGraphExecutable *executable);
+
+// The program for inputs of these types.
+const std::shared_ptr<Program> &program_for(ExecutableImpl &impl, const std::vector<ir::Type> &types) {
+  if (types.size() != impl.request.feeds.size()) {
+    raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
+  }
+  if (!impl.program || impl.program->feed_types() != types) impl.program = compile(*impl.graph, impl.request, types);
+  return impl.program;
+}
+
+std::vector<ir::Type> types_of(NSArray<MPSGraphType *> *inputs) {
+  std::vector<ir::Type> types;
+  for (MPSGraphShapedType *type in inputs) types.push_back({dtype_of([type dataType]), shape_of([type shape])});
+  return types;
+}
+
+struct Prepared {
+  Run run;
+  NSArray<MPSGraphTensorData *> *results;
+};
+
+Prepared prepare(ExecutableImpl &impl, NSArray<MPSGraphTensorData *> *inputs, NSArray<MPSGraphTensorData *> *results) {
+  std::vector<ir::Type> types;
+  for (MPSGraphTensorData *data in inputs) types.push_back(type_of(data));
+  const std::shared_ptr<Program> &program = program_for(impl, types);
+  Run run = make_run(impl.graph, program, inputs, &results, impl.device);
+  return {std::move(run), results};
+}
+
+// Adds the run and the descriptor's handlers to a command buffer.
+void encode_run(id<MTLCommandBuffer> buffer, const Prepared &prepared, MPSGraphExecutableExecutionDescriptor *descriptor) {
+  NSArray *results = prepared.results;
+  MPSGraphExecutableScheduledHandler scheduled = [descriptor scheduledHandler];
+  MPSGraphExecutableCompletionHandler completed = [descriptor completionHandler];
+  if (scheduled != nil) [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) { scheduled(results, [b error]); }];
+  if (completed != nil) [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) { completed(results, [b error]); }];
+  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return perform(run, events); });
+}
+
+bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
+  return descriptor != nil && ([descriptor scheduledHandler] != nil || [descriptor completionHandler] != nil);
+}
+
+}  // namespace
+
+@implementation MPSGraphExecutable
+
+- (MPSGraphOptions)options {
+  return impl_of(self).options;
+}
+
+- (void)setOptions:(MPSGraphOptions)options {
+  impl_of(self).options = options;
+}
+
+- (void)dealloc {
+  auto *impl = static_cast<ExecutableImpl *>(_impl);
+  [impl->feeds release];
+  [impl->targets release];
+  [impl->device release];
+  delete impl;
+  [super dealloc];
+}
+
+- (NSArray<MPSGraphTensor *> *)feedTensors {
+  return impl_of(self).feeds;
+}
+
+- (NSArray<MPSGraphTensor *> *)targetTensors {
+  return impl_of(self).targets;
+}
+
+- (void)specializeWithDevice:(MPSGraphDevice *)device
+                  inputTypes:(NSArray<MPSGraphType *> *)inputTypes
+       compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+  program_for(impl_of(self), types_of(inputTypes));
+}
+
+- (NSArray<MPSGraphShapedType *> *)getOutputTypesWithDevice:(MPSGraphDevice *)device
+                                                 inputTypes:(NSArray<MPSGraphType *> *)inputTypes
+                                      compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+  NSMutableArray *types = [NSMutableArray array];
+  for (const ir::Type &type : program_for(impl_of(self), types_of(inputTypes))->result_types()) {
+    MPSGraphShapedType *shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape) dataType:data_type_of(type.dtype)];
+    [types addObject:shaped];
+    [shaped release];
+  }
+  return types;
+}
+
+- (NSArray<MPSGraphTensorData *> *)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                              inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
+                                             resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
+                                      executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+  if (has_handlers(executionDescriptor)) {
+    NSArray *results = [self runAsyncWithMTLCommandQueue:commandQueue
+                                             inputsArray:inputsArray
+                                            resultsArray:resultsArray
+                                     executionDescriptor:executionDescriptor];
+    raise_if_failed(stream_of(commandQueue).wait());
+    return results;
+  }
+  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const EventList &events = events_of(executionDescriptor);
+  Status status;
+  raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
+  raise_if_failed(status);
+  return prepared.results;
+}
+
+- (NSArray<MPSGraphTensorData *> *)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                   inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
+                                                  resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
+                                           executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  id<MTLCommandBuffer> buffer = [commandQueue commandBuffer];
+  encode_run(buffer, prepared, executionDescriptor);
+  [buffer commit];
+  if ([executionDescriptor waitUntilCompleted]) wait_for(buffer);
+  return prepared.results;
+}
+
+- (NSArray<MPSGraphTensorData *> *)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
+                                             inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
+                                            resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
+                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  encode_run(commandBuffer, prepared, executionDescriptor);
+  return prepared.results;
+}
+
+@end
+
+namespace {
+
+ExecutableImpl &impl_of(MPSGraphExecutable *executable) { return *static_cast<ExecutableImpl *>(executable->_impl); }
+
+}  // namespace
+
+namespace alloy::portable {
+
+MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, MPSGraphDevice *device) {
+  NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
+  for (const ir::Value &v : request.feeds) [feeds addObject:tensor_of(graph, v)];
+  for (const ir::Value &v : request.results) [targets addObject:tensor_of(graph, v)];
+  MPSGraphExecutable *executable = [[MPSGraphExecutable alloc] init];
+  id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
+  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], nullptr, MPSGraphOptionsDefault};
+  return executable;
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,121 @@
+// Tensor data: an array with the shape a graph sees.
+
+#include <algorithm>
+#include <cstring>
+
+#include "facade/FacadePrivate.h"
+
+using namespace alloy::portable;
+
+namespace {
+
+struct TensorDataParts {
+  MPSNDArray *array;
+  MPSShape *shape;
+};
+
+TensorDataParts &parts_of(MPSGraphTensorData *data) { return *static_cast<TensorDataParts *>(data->_impl); }
+
+// Takes over the caller's ownership of `array`; copies `shape`, which for an immutable one is a retain.
+void *make_parts(MPSNDArray *array, MPSShape *shape) { return new TensorDataParts{array, [shape copy]}; }
+
+}  // namespace
+
+namespace alloy::portable {
+
+const ArrayMemory &memory_of(MPSGraphTensorData *data) { return memory_of(parts_of(data).array); }
+
+MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDataType type) {
+  const ArrayLayout layout = packed_layout(shape, type, @"MPSGraphTensorData");
+  MPSGraphTensorData *data = [MPSGraphTensorData alloc];
+  data->_impl = make_parts(new_array(device, nullptr, layout, type), shape);
+  return data;
+}
+
+}  // namespace alloy::portable
+
+@implementation MPSGraphTensorData
+
+- (instancetype)init {
+  raise_invalid(@"[MPSGraphTensorData] Use one of the initialisers with data instead of init.");
+}
+
+- (instancetype)initWithDevice:(MPSGraphDevice *)device
+                          data:(NSData *)data
+                         shape:(MPSShape *)shape
+                      dataType:(MPSDataType)dataType {
+  if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
+  if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
+  const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  if (!(self = [super init])) return nil;
+  MPSNDArray *array = new_array([device metalDevice], nullptr, layout, dataType);
+  _impl = make_parts(array, shape);
+  Storage &storage = *memory_of(array).storage;
+  const std::size_t needed = layout.packed_bytes();
+  const std::size_t given = std::min<std::size_t>([data length], needed);
+  if (given) storage.write(0, [data bytes], given);
+  if (given < needed) {
+    NSMutableData *zeros = [NSMutableData dataWithLength:needed - given];
+    storage.write(given, [zeros bytes], needed - given);
+  }
+  return self;
+}
+
+- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape *)shape dataType:(MPSDataType)dataType {
+  const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  return [self initWithMTLBuffer:buffer shape:shape dataType:dataType rowBytes:layout.row_bytes];
+}
+
+- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer
+                            shape:(MPSShape *)shape
+                         dataType:(MPSDataType)dataType
+                         rowBytes:(NSUInteger)rowBytes {
+  ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  const std::shared_ptr<Storage> &storage = storage_of(buffer);
+  if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes)
+    raise_invalid(@"[MPSGraphTensorData] The row bytes are %lu, but a row takes %lu and has whole elements of %lu.",
+                  static_cast<unsigned long>(rowBytes), static_cast<unsigned long>(layout.packed_row_bytes()),
+                  static_cast<unsigned long>(layout.element_bytes));
+  layout.row_bytes = rowBytes;
+  if (storage->size() < layout.end())
+    raise_invalid(@"[MPSGraphTensorData] The buffer has %lu bytes, but the shape needs %lu.",
+                  static_cast<unsigned long>(storage->size()), static_cast<unsigned long>(layout.end()));
+  if ((self = [super init])) _impl = make_parts(new_array([buffer device], storage, layout, dataType), shape);
+  return self;
+}
+
+- (instancetype)initWithMPSNDArray:(MPSNDArray *)ndarray {
+  if (!ndarray) raise_invalid(@"[MPSGraphTensorData] The array is nil.");
+  NSMutableArray *shape = [NSMutableArray array];
+  for (NSUInteger i = [ndarray numberOfDimensions]; i-- > 0;)
+    [shape addObject:[NSNumber numberWithUnsignedInteger:[ndarray lengthOfDimension:i]]];
+  if ((self = [super init])) _impl = make_parts([ndarray retain], shape);
+  return self;
+}
+
+- (void)dealloc {
+  if (_impl) {
+    [parts_of(self).array release];
+    [parts_of(self).shape release];
+  }
+  delete static_cast<TensorDataParts *>(_impl);
+  [super dealloc];
+}
+
+- (MPSShape *)shape {
+  return parts_of(self).shape;
+}
+
+- (MPSDataType)dataType {
+  return [parts_of(self).array dataType];
+}
+
+- (MPSGraphDevice *)device {
+  return [MPSGraphDevice deviceWithMTLDevice:[parts_of(self).array device]];
+}
+
+- (MPSNDArray *)mpsndarray {
+  return parts_of(self).array;
+}
+
+@end

@@ -1,0 +1,97 @@
+// Command buffers: work that is encoded, committed once and then runs.
+
+#pragma once
+
+#import <Foundation/Foundation.h>
+#import <Metal/MTLDefines.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@protocol MTLDevice, MTLCommandQueue, MTLCommandBuffer, MTLEvent;
+
+/// Seconds, of the clock that also times the device.
+typedef double CFTimeInterval;
+
+/// Life of a command buffer; never goes back.
+typedef NS_ENUM(NSUInteger, MTLCommandBufferStatus) {
+  MTLCommandBufferStatusNotEnqueued = 0,
+  MTLCommandBufferStatusEnqueued = 1,
+  MTLCommandBufferStatusCommitted = 2,
+  MTLCommandBufferStatusScheduled = 3,
+  MTLCommandBufferStatusCompleted = 4,
+  MTLCommandBufferStatusError = 5,
+};
+
+/// Codes of the errors of a command buffer.
+typedef NS_ENUM(NSUInteger, MTLCommandBufferError) {
+  MTLCommandBufferErrorNone = 0,
+  MTLCommandBufferErrorInternal = 1,
+  MTLCommandBufferErrorTimeout = 2,
+  MTLCommandBufferErrorPageFault = 3,
+  MTLCommandBufferErrorBlacklisted = 4,
+  MTLCommandBufferErrorAccessRevoked = 4,
+  MTLCommandBufferErrorNotPermitted = 7,
+  MTLCommandBufferErrorOutOfMemory = 8,
+  MTLCommandBufferErrorInvalidResource = 9,
+  MTLCommandBufferErrorMemoryless = 10,
+  MTLCommandBufferErrorDeviceRemoved = 11,
+  MTLCommandBufferErrorStackOverflow = 12,
+};
+
+/// Domain of the errors of a command buffer.
+MTL_EXTERN NSString *const MTLCommandBufferErrorDomain;
+
+/// Called with the command buffer it was added to, on a thread of the queue that runs nothing but handlers.
+typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
+
+/// Work for a queue; one thread encodes, every thread may wait.
+@protocol MTLCommandBuffer <NSObject>
+
+/// The device of the queue.
+@property(readonly) id<MTLDevice> device;
+
+/// The queue it will run on.
+@property(readonly) id<MTLCommandQueue> commandQueue;
+
+/// Free text for debuggers.
+@property(atomic, readwrite, copy, nullable) NSString *label;
+
+/// When the device started on it; 0 before.
+@property(readonly) CFTimeInterval GPUStartTime;
+
+/// When the device finished it; 0 before.
+@property(readonly) CFTimeInterval GPUEndTime;
+
+/// Where in its life it is.
+@property(readonly) MTLCommandBufferStatus status;
+
+/// Why it failed; nil unless the status is Error.
+@property(readonly, nullable) NSError *error;
+
+/// Reserves the place in the queue: committed buffers behind it wait until it is committed.
+- (void)enqueue;
+
+/// Hands the work over; raises when called twice.
+- (void)commit;
+
+/// Adds a block called when the work is about to start; only before commit.
+- (void)addScheduledHandler:(MTLCommandBufferHandler)block;
+
+/// Blocks until the work is about to start; raises before commit.
+- (void)waitUntilScheduled;
+
+/// Adds a block called when the work is done or has failed; only before commit.
+- (void)addCompletedHandler:(MTLCommandBufferHandler)block;
+
+/// Blocks until the work is done and its completed handlers have returned; raises before commit.
+- (void)waitUntilCompleted;
+
+/// Holds the later work of the buffer until the value of `event` has reached `value`.
+- (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value;
+
+/// Sets the value of `event` once the earlier work of the buffer is done.
+- (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,61 @@
+// Events: order between queues, and between a queue and the host.
+
+#pragma once
+
+#import <Foundation/Foundation.h>
+#import <Metal/MTLDefines.h>
+#import <dispatch/dispatch.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@protocol MTLDevice, MTLSharedEvent;
+
+/// Called with the event and the value that had been asked for.
+typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t value);
+
+/// A number that command buffers wait for and set.
+@protocol MTLEvent <NSObject>
+
+/// The device that made it.
+@property(readonly, nullable) id<MTLDevice> device;
+
+/// Free text for debuggers.
+@property(atomic, readwrite, copy, nullable) NSString *label;
+
+@end
+
+/// Names the dispatch queue on which notifications of shared events run.
+@interface MTLSharedEventListener : NSObject {
+ @package
+  void *_impl;
+}
+
+/// Uses a serial queue of its own.
+- (instancetype)init NS_DESIGNATED_INITIALIZER;
+
+/// Uses `dispatchQueue`, retained.
+- (instancetype)initWithDispatchQueue:(dispatch_queue_t)dispatchQueue NS_DESIGNATED_INITIALIZER;
+
+/// Where the blocks run.
+@property(readonly) dispatch_queue_t dispatchQueue;
+
+@end
+
+/// An event whose value the host sees; the value only grows when used for ordering.
+@protocol MTLSharedEvent <MTLEvent>
+
+/// The present value, 0 at first; setting it wakes waiters and listeners.
+@property(readwrite) uint64_t signaledValue;
+
+/// Calls `block` once on the listener's queue when the value has reached `value`, at once if it already
+/// has.
+- (void)notifyListener:(MTLSharedEventListener *)listener
+               atValue:(uint64_t)value
+                 block:(MTLSharedEventNotificationBlock)block;
+
+/// Blocks until the value has reached `value`; NO after `milliseconds`.
+- (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds;
+
+@end
+
+NS_ASSUME_NONNULL_END

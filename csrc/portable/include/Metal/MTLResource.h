@@ -1,0 +1,68 @@
+// Resources: options, modes and what every resource answers.
+
+#pragma once
+
+#import <Foundation/Foundation.h>
+#import <Metal/MTLDefines.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@protocol MTLDevice;
+
+/// How the CPU caches a resource; the portable device stores the value and treats all modes alike.
+typedef NS_ENUM(NSUInteger, MTLCPUCacheMode) {
+  MTLCPUCacheModeDefaultCache = 0,
+  MTLCPUCacheModeWriteCombined = 1,
+};
+
+/// Where a resource lives; the portable device keeps every mode but memoryless in host memory.
+typedef NS_ENUM(NSUInteger, MTLStorageMode) {
+  MTLStorageModeShared = 0,
+  MTLStorageModeManaged = 1,
+  MTLStorageModePrivate = 2,
+  MTLStorageModeMemoryless = 3,
+};
+
+/// Whether the framework orders conflicting accesses.
+typedef NS_ENUM(NSUInteger, MTLHazardTrackingMode) {
+  MTLHazardTrackingModeDefault = 0,
+  MTLHazardTrackingModeUntracked = 1,
+  MTLHazardTrackingModeTracked = 2,
+};
+
+/// Cache mode, storage mode and hazard tracking in one word: cache | storage << 4 | hazard << 8.
+typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
+  MTLResourceCPUCacheModeDefaultCache = 0,
+  MTLResourceCPUCacheModeWriteCombined = 1,
+  MTLResourceStorageModeShared = 0,
+  MTLResourceStorageModeManaged = 16,
+  MTLResourceStorageModePrivate = 32,
+  MTLResourceStorageModeMemoryless = 48,
+  MTLResourceHazardTrackingModeDefault = 0,
+  MTLResourceHazardTrackingModeUntracked = 256,
+  MTLResourceHazardTrackingModeTracked = 512,
+  MTLResourceOptionCPUCacheModeDefault = 0,
+  MTLResourceOptionCPUCacheModeWriteCombined = 1,
+};
+
+/// Memory owned by a device.
+@protocol MTLResource <NSObject>
+
+/// Free text for debuggers.
+@property(atomic, readwrite, copy, nullable) NSString *label;
+
+/// The device that allocated the resource.
+@property(readonly) id<MTLDevice> device;
+
+/// Decoded from the options of its creation.
+@property(readonly) MTLCPUCacheMode cpuCacheMode;
+@property(readonly) MTLStorageMode storageMode;
+@property(readonly) MTLHazardTrackingMode hazardTrackingMode;
+@property(readonly) MTLResourceOptions resourceOptions;
+
+/// Bytes taken from the device, at least the length.
+@property(readonly) NSUInteger allocatedSize;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,11 @@
+// Umbrella of the portable Metal: device, queues, command buffers, buffers, events. No shaders, textures or encoders.
+
+#pragma once
+
+#import <Metal/MTLDefines.h>
+#import <Metal/MTLResource.h>
+#import <Metal/MTLBuffer.h>
+#import <Metal/MTLDevice.h>
+#import <Metal/MTLCommandQueue.h>
+#import <Metal/MTLCommandBuffer.h>
+#import <Metal/MTLEvent.h>

@@ -1,0 +1,193 @@
+// Graphs: building, compiling and running.
+
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MPSGraphCore.h>
+#import <MetalPerformanceShadersGraph/MPSGraphDevice.h>
+#import <MetalPerformanceShadersGraph/MPSGraphTensor.h>
+#import <MetalPerformanceShadersGraph/MPSGraphTensorData.h>
+#import <MetalPerformanceShadersGraph/MPSGraphOperation.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@class MPSGraph, MPSGraphExecutable;
+
+/// What a run does besides computing.
+typedef NS_ENUM(uint64_t, MPSGraphOptions) {
+  MPSGraphOptionsNone = 0,
+  MPSGraphOptionsSynchronizeResults = 1,
+  MPSGraphOptionsVerbose = 2,
+  MPSGraphOptionsDefault = 1,
+};
+
+/// How hard the compiler may try; the portable framework has one level and accepts both.
+typedef NS_ENUM(uint64_t, MPSGraphOptimization) {
+  MPSGraphOptimizationLevel0 = 0,
+  MPSGraphOptimizationLevel1 = 1,
+};
+
+/// What the compiler optimises for; the portable framework accepts both alike.
+typedef NS_ENUM(uint64_t, MPSGraphOptimizationProfile) {
+  MPSGraphOptimizationProfilePerformance = 0,
+  MPSGraphOptimizationProfilePowerEfficiency = 1,
+};
+
+/// Stages of a run at which events can be set.
+typedef NS_ENUM(uint64_t, MPSGraphExecutionStage) {
+  MPSGraphExecutionStageCompleted = 0,
+};
+
+/// Values by tensor.
+typedef NSDictionary<MPSGraphTensor *, MPSGraphTensorData *> MPSGraphTensorDataDictionary;
+
+/// Types by tensor.
+typedef NSDictionary<MPSGraphTensor *, MPSGraphShapedType *> MPSGraphTensorShapedTypeDictionary;
+
+/// Called when a run is over, with its results; the error is nil on success.
+typedef void (^MPSGraphCompletionHandler)(MPSGraphTensorDataDictionary *resultsDictionary, NSError *_Nullable error);
+
+/// Called when a run is about to start, with the results it will fill.
+typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary *resultsDictionary, NSError *_Nullable error);
+
+/// Called when a compilation is over; the error is nil on success.
+typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executable, NSError *_Nullable error);
+
+/// Wishes for a compilation.
+@interface MPSGraphCompilationDescriptor : NSObject <NSCopying> {
+ @package
+  void *_impl;
+}
+
+/// Leaves types as they were inferred while building.
+- (void)disableTypeInference;
+
+/// Level1 at first.
+@property(nonatomic, readwrite) MPSGraphOptimization optimizationLevel;
+
+/// Performance at first.
+@property(nonatomic, readwrite) MPSGraphOptimizationProfile optimizationProfile;
+
+/// Whether compiling blocks the caller; NO at first.
+@property(nonatomic, readwrite) BOOL waitForCompilationCompletion;
+
+/// Called after compiling, copied; nil at first.
+@property(atomic, readwrite) MPSGraphCompilationCompletionHandler compilationCompletionHandler;
+
+/// Where compiling is done; nil at first for a queue of the framework.
+@property(atomic, readwrite, retain) dispatch_queue_t dispatchQueue;
+
+@end
+
+/// Wishes for a run of a graph.
+@interface MPSGraphExecutionDescriptor : NSObject {
+ @package
+  void *_impl;
+}
+
+/// Called before the run starts, copied; nil at first.
+@property(atomic, readwrite) MPSGraphScheduledHandler scheduledHandler;
+
+/// Called after the run, copied; nil at first.
+@property(atomic, readwrite) MPSGraphCompletionHandler completionHandler;
+
+/// Whether an asynchronous run blocks the caller; NO at first.
+@property(atomic, readwrite) BOOL waitUntilCompleted;
+
+/// Used when the run has to compile; nil at first.
+@property(atomic, readwrite, copy, nullable) MPSGraphCompilationDescriptor *compilationDescriptor;
+
+/// A run starts no earlier than the value of `event` has reached `value`; may be given several times.
+- (void)waitForEvent:(id<MTLSharedEvent>)event value:(uint64_t)value;
+
+/// Sets the value of `event` when a run reaches the stage; may be given several times.
+- (void)signalEvent:(id<MTLSharedEvent>)event
+    atExecutionEvent:(MPSGraphExecutionStage)executionStage
+              value:(uint64_t)value;
+
+@end
+
+/// Owns tensors, operations and the state of variables; one thread builds, runs are serialised.
+@interface MPSGraph : NSObject {
+ @package
+  void *_impl;
+}
+
+/// SynchronizeResults at first.
+@property(atomic, readwrite) MPSGraphOptions options;
+
+/// Placeholders in order of creation.
+@property(nonatomic, readonly) NSArray<MPSGraphTensor *> *placeholderTensors;
+
+/// An empty graph, retained.
++ (instancetype)new;
+
+/// An empty graph.
+- (instancetype)init;
+
+@end
+
+/// Compiling and running.
+@interface MPSGraph (Running)
+
+/// Compiles for the given feeds; the executable keeps the variables of the graph alive.
+- (MPSGraphExecutable *)compileWithDevice:(MPSGraphDevice *_Nullable)device
+                                    feeds:(MPSGraphTensorShapedTypeDictionary *)feeds
+                            targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+                         targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+                    compilationDescriptor:(MPSGraphCompilationDescriptor *_Nullable)compilationDescriptor;
+
+/// Runs on the default device and returns new values of the targets.
+- (MPSGraphTensorDataDictionary *)runWithFeeds:(MPSGraphTensorDataDictionary *)feeds
+                                 targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+                              targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations;
+
+/// Runs on a queue, waits, and returns new values of the targets.
+- (MPSGraphTensorDataDictionary *)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+    feeds:(MPSGraphTensorDataDictionary *)feeds
+    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations;
+
+/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data.
+- (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                         feeds:(MPSGraphTensorDataDictionary *)feeds
+              targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+             resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary;
+
+/// As above without waiting: the values are valid when the completion handler is called.
+- (MPSGraphTensorDataDictionary *)runAsyncWithFeeds:(MPSGraphTensorDataDictionary *)feeds
+    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+
+/// As above on a given queue.
+- (MPSGraphTensorDataDictionary *)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+    feeds:(MPSGraphTensorDataDictionary *)feeds
+    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+
+/// As above into given data.
+- (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                              feeds:(MPSGraphTensorDataDictionary *)feeds
+                   targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+                  resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary
+                executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+
+/// Adds the run to a command buffer, which may be committed and continued; values are valid when it is
+/// complete.
+- (MPSGraphTensorDataDictionary *)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
+    feeds:(MPSGraphTensorDataDictionary *)feeds
+    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
+    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+
+/// As above into given data.
+- (void)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
+                        feeds:(MPSGraphTensorDataDictionary *)feeds
+             targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
+            resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary
+          executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,112 @@
+// Two-dimensional convolution and its gradients.
+
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MPSGraph.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+/// Geometry of a convolution; X is width, Y is height, lengths in elements.
+@interface MPSGraphConvolution2DOpDescriptor : NSObject <NSCopying> {
+ @package
+  void *_impl;
+}
+
+/// Step of the window; 1 at first.
+@property(nonatomic, readwrite) NSUInteger strideInX;
+@property(nonatomic, readwrite) NSUInteger strideInY;
+
+/// Distance of the taps; 1 at first.
+@property(nonatomic, readwrite) NSUInteger dilationRateInX;
+@property(nonatomic, readwrite) NSUInteger dilationRateInY;
+
+/// Zeros around the source, used by the Explicit style only; 0 at first.
+@property(nonatomic, readwrite) NSUInteger paddingLeft;
+@property(nonatomic, readwrite) NSUInteger paddingRight;
+@property(nonatomic, readwrite) NSUInteger paddingTop;
+@property(nonatomic, readwrite) NSUInteger paddingBottom;
+
+/// Explicit at first.
+@property(nonatomic, readwrite) MPSGraphPaddingStyle paddingStyle;
+
+/// Layout of source and result.
+@property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout dataLayout;
+
+/// Layout of the weights.
+@property(nonatomic, readwrite) MPSGraphTensorNamedDataLayout weightsLayout;
+
+/// Number of independent groups of channels; 1 at first.
+@property(nonatomic, readwrite) NSUInteger groups;
+
+/// All fields; raises for a zero stride, rate or group count.
++ (instancetype _Nullable)descriptorWithStrideInX:(NSUInteger)strideInX
+                                        strideInY:(NSUInteger)strideInY
+                                  dilationRateInX:(NSUInteger)dilationRateInX
+                                  dilationRateInY:(NSUInteger)dilationRateInY
+                                           groups:(NSUInteger)groups
+                                      paddingLeft:(NSUInteger)paddingLeft
+                                     paddingRight:(NSUInteger)paddingRight
+                                       paddingTop:(NSUInteger)paddingTop
+                                    paddingBottom:(NSUInteger)paddingBottom
+                                     paddingStyle:(MPSGraphPaddingStyle)paddingStyle
+                                       dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
+                                    weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout;
+
+/// All fields but the padding.
++ (instancetype _Nullable)descriptorWithStrideInX:(NSUInteger)strideInX
+                                        strideInY:(NSUInteger)strideInY
+                                  dilationRateInX:(NSUInteger)dilationRateInX
+                                  dilationRateInY:(NSUInteger)dilationRateInY
+                                           groups:(NSUInteger)groups
+                                     paddingStyle:(MPSGraphPaddingStyle)paddingStyle
+                                       dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
+                                    weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout;
+
+/// Sets the padding and the Explicit style.
+- (void)setExplicitPaddingWithPaddingLeft:(NSUInteger)paddingLeft
+                             paddingRight:(NSUInteger)paddingRight
+                               paddingTop:(NSUInteger)paddingTop
+                            paddingBottom:(NSUInteger)paddingBottom;
+
+@end
+
+/// Convolution without kernel flip, zero padded.
+@interface MPSGraph (MPSGraphConvolutionOps)
+
+/// Source and weights of rank 4.
+- (MPSGraphTensor *)convolution2DWithSourceTensor:(MPSGraphTensor *)source
+                                    weightsTensor:(MPSGraphTensor *)weights
+                                       descriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
+                                             name:(NSString *_Nullable)name;
+
+/// Gradient with respect to the source; `outputShape` is the shape of the source.
+- (MPSGraphTensor *)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradient
+    weightsTensor:(MPSGraphTensor *)weights
+    outputShape:(MPSShape *)outputShape
+    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
+    name:(NSString *_Nullable)name;
+
+/// As above with the shape in a tensor of rank 1.
+- (MPSGraphTensor *)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor *)gradient
+    weightsTensor:(MPSGraphTensor *)weights
+    outputShapeTensor:(MPSGraphTensor *)outputShapeTensor
+    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
+    name:(NSString *_Nullable)name;
+
+/// Gradient with respect to the weights; `outputShape` is the shape of the weights.
+- (MPSGraphTensor *)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradient
+    sourceTensor:(MPSGraphTensor *)source
+    outputShape:(MPSShape *)outputShape
+    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
+    name:(NSString *_Nullable)name;
+
+/// As above with the shape in a tensor of rank 1.
+- (MPSGraphTensor *)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor *)gradient
+    sourceTensor:(MPSGraphTensor *)source
+    outputShapeTensor:(MPSGraphTensor *)outputShapeTensor
+    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
+    name:(NSString *_Nullable)name;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,32 @@
+// Tensors: the symbolic values of a graph.
+
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MPSGraphCore.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@class MPSGraphOperation;
+
+/// A result of an operation, owned by its graph; copying returns the same tensor, so that it can be a
+/// dictionary key.
+@interface MPSGraphTensor : NSObject <NSCopying> {
+ @package
+  void *_impl;
+}
+
+/// Inferred when the op was added; nil when the rank is unknown.
+@property(nonatomic, readonly, copy, nullable) MPSShape *shape;
+
+/// Type of the elements.
+@property(nonatomic, readonly) MPSDataType dataType;
+
+/// The operation it is a result of.
+@property(nonatomic, readonly) MPSGraphOperation *operation;
+
+/// Tensors are made by the methods of MPSGraph.
+- (instancetype)init NS_UNAVAILABLE;
+
+@end
+
+NS_ASSUME_NONNULL_END

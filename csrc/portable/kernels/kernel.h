@@ -1,0 +1,31 @@
+// The interface between the plan and the computations. A kernel is prepared once for one op of static types and run many times.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "ir/graph.h"
+
+namespace alloy::portable {
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes() bytes, aligned to 64.
+  // Never throws, never allocates; one run at a time.
+  virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
+  // Bytes of working memory that a run needs.
+  virtual size_t scratch_bytes() const { return 0; }
+  // Whether a result may stand in the very memory of that operand.
+  virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
+};
+
+// The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
+std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
+
+// Threads that a kernel's parallel loops may use, from now on. At least 1.
+void set_kernel_threads(int count);
+
+}  // namespace alloy::portable

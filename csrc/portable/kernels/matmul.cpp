@@ -1,0 +1,89 @@
+// Batched matrix products by oneDNN. Transposition is a matter of strides.
+#include "kernels/families.h"
+#include "kernels/onednn.h"
+#include "kernels/parallel.h"
+
+namespace alloy::portable {
+namespace {
+
+using ir::Attr;
+using ir::Dims;
+using ir::Op;
+using ir::Shape;
+
+// An operand as a stack of matrices.
+struct Matrices {
+  Dims dims, strides;
+
+  // The shape with ones put before it up to the rank, and the last two axes swapped where it is transposed.
+  Matrices(const Shape& shape, size_t rank, bool transposed) : dims(rank - static_cast<size_t>(shape.rank()), 1), strides(rank) {
+    dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+    int64_t stride = 1;
+    for (size_t i = rank; i-- > 0; stride *= dims[i]) strides[i] = stride;
+    if (!transposed) return;
+    std::swap(dims[rank - 1], dims[rank - 2]);
+    std::swap(strides[rank - 1], strides[rank - 2]);
+  }
+
+  // Makes leading axes `i` and `i + 1` one.
+  void merge(size_t i) {
+    dims[i] *= dims[i + 1];
+    strides[i] = strides[i + 1];
+    dims.erase(dims.begin() + static_cast<int64_t>(i) + 1);
+    strides.erase(strides.begin() + static_cast<int64_t>(i) + 1);
+  }
+  size_t rank() const { return dims.size(); }
+  bool is_one(size_t i) const { return dims[i] == 1; }
+};
+
+// Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left one tall matrix.
+void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
+  for (size_t i = y.rank() - 2; i-- > 1;) {
+    const size_t outer = i - 1;
+    const bool alike = (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
+    if (!alike) continue;
+    // An axis of size 1 has no stride of its own.
+    a.merge(outer);
+    b.merge(outer);
+    y.merge(outer);
+  }
+  const bool shared = y.rank() == 3 && b.is_one(0) && !a_transposed && a.dims[0] == y.dims[0];
+  if (y.rank() != 3 || !(shared || y.is_one(0))) return;
+  if (y.is_one(0)) {
+    for (Matrices* m : {&a, &b, &y}) {
+      m->dims.erase(m->dims.begin());
+      m->strides.erase(m->strides.begin());
+    }
+    return;
+  }
+  a.merge(0);
+  y.merge(0);
+  b.dims.erase(b.dims.begin());
+  b.strides.erase(b.strides.begin());
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_matmul(const Op& op) {
+  const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
+  if (a_type.dtype != ir::DType::float32) op.fail("There is no kernel for " + to_string(a_type), ir::Error::Kind::kType);
+  if (a_type.shape.element_count() == 0 || b_type.shape.element_count() == 0) return make_zeros(op);
+
+  const bool a_transposed = op.attributes.flag(Attr::kTransposeA);
+  const auto rank = static_cast<size_t>(y_type.shape.rank());
+  Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)), y(y_type.shape, rank, false);
+  simplify(a, b, y, a_transposed);
+  try {
+    const OneDnnThreads threads(kernel_threads());
+    const auto a_desc = strided(a.dims, a.strides), b_desc = strided(b.dims, b.strides), y_desc = strided(y.dims, y.strides);
+    const dnnl::matmul::primitive_desc desc(onednn_engine(), a_desc, b_desc, y_desc, onednn_attributes());
+    return std::make_unique<PrimitiveKernel>(dnnl::matmul(desc), desc.scratchpad_desc(),
+                                             std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, a_desc, a_desc},
+                                                                                    {DNNL_ARG_WEIGHTS, 1, false, b_desc, b_desc},
+                                                                                    {DNNL_ARG_DST, 0, true, y_desc, y_desc}});
+  } catch (const dnnl::error& error) {
+    op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
+  }
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,77 @@
+#include "kernels/onednn.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "kernels/parallel.h"
+
+namespace alloy::portable {
+
+const dnnl::engine& onednn_engine() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+dnnl::primitive_attr onednn_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides) {
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+                                 const std::vector<Argument>& arguments)
+    : primitive_(primitive), stream_(onednn_engine()), threads_(kernel_threads()) {
+  for (const Argument& a : arguments) {
+    Bound bound{a.index, a.is_result, dnnl::memory(a.plain, onednn_engine(), nullptr), {}, {}};
+    dnnl::memory taken = bound.memory;
+    if (a.plain != a.wanted) {
+      taken = buffer(a.wanted);
+      const auto& from = a.is_result ? a.wanted : a.plain;
+      const auto& to = a.is_result ? a.plain : a.wanted;
+      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
+      bound.reorder = dnnl::reorder(desc);
+      bound.reorder_arguments = {{DNNL_ARG_FROM, (a.is_result ? taken : bound.memory).get()},
+                                 {DNNL_ARG_TO, (a.is_result ? bound.memory : taken).get()},
+                                 {DNNL_ARG_SCRATCHPAD, buffer(desc.scratchpad_desc()).get()}};
+    }
+    primitive_arguments_.push_back({a.id, taken.get()});
+    bound_.push_back(std::move(bound));
+  }
+  primitive_arguments_.push_back({DNNL_ARG_SCRATCHPAD, buffer(scratchpad).get()});
+}
+
+dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
+  dnnl::memory memory(desc, onednn_engine(), nullptr);
+  buffers_.push_back({memory, scratch_bytes_});
+  scratch_bytes_ += (desc.get_size() + 63) / 64 * 64;
+  return memory;
+}
+
+void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const {
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+  if (status == dnnl_success) return;
+  // The primitive was made for exactly these arguments.
+  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n", static_cast<int>(status));
+  std::abort();
+}
+
+void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
+  const OneDnnThreads threads(threads_);
+  for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
+  for (const Bound& b : bound_) {
+    // oneDNN's handles are not const, but it does not write to a source.
+    b.memory.set_data_handle(b.is_result ? results[b.index] : const_cast<std::byte*>(operands[b.index]));
+    if (b.reorder && !b.is_result) execute(b.reorder, b.reorder_arguments);
+  }
+  execute(primitive_, primitive_arguments_);
+  for (const Bound& b : bound_) {
+    if (b.reorder && b.is_result) execute(b.reorder, b.reorder_arguments);
+  }
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,286 @@
+// softmax, log_softmax and softmax_cross_entropy along any axis: rows where the axis is innermost, else blocks of columns.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/families.h"
+#include "kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/softmax.cpp"
+#include "kernels/simd.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/lanes-inl.h"
+#include "kernels/vocabulary-inl.h"
+
+#ifndef ALLOY_KERNELS_SOFTMAX_ONCE_
+#define ALLOY_KERNELS_SOFTMAX_ONCE_
+namespace alloy::portable {
+
+inline constexpr int64_t kSoftmaxColumns = 256;
+
+// The loops of one instruction set. Columns: `rows` rows, `stride` elements apart, of at most kSoftmaxColumns columns.
+struct SoftmaxLoops {
+  void (*row)(const float* x, int64_t n, bool logarithm, float* y);
+  void (*columns)(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y);
+  // -sum(labels * log_softmax(x)); a label of 0 adds nothing, whatever x.
+  void (*row_loss)(const float* x, const float* labels, int64_t n, float* loss);
+  void (*column_losses)(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses);
+};
+
+}  // namespace alloy::portable
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace alloy::portable {
+namespace HWY_NAMESPACE {
+
+using Tag = hn::ScalableTag<float>;
+
+// Short enough for sums of float lanes to be exact to a few ulp; blocks are added in double.
+constexpr size_t kBlock = 1024;
+
+HWY_INLINE float SumOf(Vec<Tag> v) { return hn::GetLane(hn::SumOfLanes(Tag(), v)); }
+
+HWY_INLINE float RowMaximum(const float* x, size_t n) {
+  const Tag d;
+  auto greatest = Lowest(d);
+  ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR { greatest = Max(d, LoadUpTo(d, x + i, count, Lowest(d)), greatest); });
+  return hn::GetLane(hn::MaxOfLanes(d, greatest));
+}
+
+// Sums f(i, count) over the vectors of [0, n).
+template <class F>
+HWY_INLINE double BlockedSum(size_t n, const F& f) {
+  double total = 0;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    auto sum = Zero(Tag());
+    ForVectors(Tag(), std::min(kBlock, n - begin), [&](size_t i, size_t count) HWY_ATTR { sum = hn::Add(sum, f(begin + i, count)); });
+    total += SumOf(sum);
+  }
+  return total;
+}
+
+// e^(x - greatest), and 0 in the lanes that do not count.
+HWY_INLINE Vec<Tag> ShiftedExp(const float* x, size_t count, Vec<Tag> greatest) {
+  const Tag d;
+  return Exp(d, hn::Sub(LoadUpTo(d, x, count, Lowest(d)), greatest));
+}
+
+HWY_INLINE double RowSum(const float* x, size_t n, float greatest) {
+  const auto m = hn::Set(Tag(), greatest);
+  return BlockedSum(n, [&](size_t i, size_t count) HWY_ATTR { return ShiftedExp(x + i, count, m); });
+}
+
+void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
+  const Tag d;
+  const auto n = static_cast<size_t>(size);
+  const float greatest = RowMaximum(x, n);
+  const auto m = hn::Set(d, greatest);
+  if (logarithm) {
+    const auto log_sum = hn::Set(d, static_cast<float>(std::log(RowSum(x, n, greatest))));
+    ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
+      StoreUpTo(d, hn::Sub(hn::Sub(LoadUpTo(d, x + i, count, m), m), log_sum), count, y + i);
+    });
+    return;
+  }
+  const double sum = BlockedSum(n, [&](size_t i, size_t count) HWY_ATTR {
+    const auto e = ShiftedExp(x + i, count, m);
+    StoreUpTo(d, e, count, y + i);
+    return e;
+  });
+  const auto divisor = hn::Set(d, static_cast<float>(sum));
+  ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
+    StoreUpTo(d, hn::Div(LoadUpTo(d, y + i, count, m), divisor), count, y + i);
+  });
+}
+
+// labels * (x - greatest - log_sum), summed.
+HWY_INLINE Vec<Tag> LossOf(Vec<Tag> x, Vec<Tag> labels, Vec<Tag> greatest, Vec<Tag> log_sum) {
+  const auto product = hn::Mul(labels, hn::Sub(hn::Sub(x, greatest), log_sum));
+  return hn::IfThenElse(hn::Eq(labels, Zero(Tag())), Zero(Tag()), product);
+}
+
+void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
+  const Tag d;
+  const auto n = static_cast<size_t>(size);
+  const float greatest = RowMaximum(x, n);
+  const auto m = hn::Set(d, greatest);
+  const auto log_sum = hn::Set(d, static_cast<float>(std::log(RowSum(x, n, greatest))));
+  *loss = static_cast<float>(-BlockedSum(n, [&](size_t i, size_t count) HWY_ATTR {
+    return LossOf(LoadUpTo(d, x + i, count, m), LoadUpTo(d, labels + i, count, Zero(d)), m, log_sum);
+  }));
+}
+
+// ---- columns ----
+
+// Running results of a block of columns.
+struct Columns {
+  HWY_ALIGN float greatest[kSoftmaxColumns];
+  HWY_ALIGN float sum[kSoftmaxColumns];
+};
+
+// Calls body(i, count, x of the row, y of the row) for the vectors of every row.
+template <class Body>
+HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Body& body) {
+  for (int64_t r = 0; r < rows; ++r) {
+    ForVectors(Tag(), static_cast<size_t>(columns), [&](size_t i, size_t count) HWY_ATTR { body(i, count, r * stride + static_cast<int64_t>(i)); });
+  }
+}
+
+HWY_INLINE void FindColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
+  const Tag d;
+  std::fill_n(c.greatest, kSoftmaxColumns, LowestOf<float>());
+  std::fill_n(c.sum, kSoftmaxColumns, 0.0f);
+  ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
+    hn::Store(Max(d, LoadUpTo(d, x + at, count, Zero(d)), hn::Load(d, c.greatest + i)), d, c.greatest + i);
+  });
+  ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
+    hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d, c.sum + i);
+  });
+}
+
+HWY_INLINE void TakeLogarithms(int64_t columns, float* sums) {
+  for (int64_t i = 0; i < columns; ++i) sums[i] = std::log(sums[i]);
+}
+
+void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y) {
+  const Tag d;
+  Columns c;
+  FindColumns(x, rows, stride, columns, c);
+  if (logarithm) TakeLogarithms(columns, c.sum);
+  ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
+    const auto m = hn::Load(d, c.greatest + i), sum = hn::Load(d, c.sum + i);
+    const auto v = logarithm ? hn::Sub(hn::Sub(LoadUpTo(d, x + at, count, m), m), sum) : hn::Div(ShiftedExp(x + at, count, m), sum);
+    StoreUpTo(d, v, count, y + at);
+  });
+}
+
+void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses) {
+  const Tag d;
+  Columns c;
+  FindColumns(x, rows, stride, columns, c);
+  TakeLogarithms(columns, c.sum);
+  HWY_ALIGN float totals[kSoftmaxColumns] = {};
+  ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
+    const auto m = hn::Load(d, c.greatest + i);
+    const auto loss = LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m, hn::Load(d, c.sum + i));
+    hn::Store(hn::Sub(hn::Load(d, totals + i), loss), d, totals + i);
+  });
+  std::memcpy(losses, totals, static_cast<size_t>(columns) * sizeof(float));
+}
+
+SoftmaxLoops FindSoftmaxLoops() { return {&SoftmaxRow, &SoftmaxColumns, &LossRow, &LossColumns}; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace alloy::portable
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace alloy::portable {
+
+HWY_EXPORT(FindSoftmaxLoops);
+
+namespace {
+
+using ir::Attr;
+using ir::Op;
+
+// A shape seen from one axis.
+struct Axes {
+  int64_t outer = 1, extent = 1, inner = 1;
+
+  explicit Axes(const Op& op) {
+    const ir::Shape& shape = op.operands[0].shape();
+    const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), shape.rank());
+    for (int64_t i = 0; i < shape.rank(); ++i) (i < axis ? outer : i > axis ? inner : extent) *= shape[i];
+    blocks = (inner + kSoftmaxColumns - 1) / kSoftmaxColumns;
+  }
+
+  int64_t blocks;  // of columns, for each outer index
+
+  // Calls body(offset of the data, offset of what is one a column, columns) for every row or block of columns.
+  template <class Body>
+  void for_each(const Body& body) const {
+    parallel_for(outer * blocks, extent * std::min(inner, kSoftmaxColumns) * 8, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t unit = task / blocks, from = task % blocks * kSoftmaxColumns;
+        body(unit * extent * inner + from, unit * inner + from, std::min(kSoftmaxColumns, inner - from));
+      }
+    });
+  }
+};
+
+void require_float(const Op& op) {
+  if (op.operands[0].dtype() != ir::DType::float32) op.fail("There is no kernel for " + to_string(op.operands[0].type()), ir::Error::Kind::kType);
+}
+
+class Softmax final : public Kernel {
+ public:
+  explicit Softmax(const Op& op)
+      : axes_(op), logarithm_(op.code == ir::OpCode::log_softmax), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const auto* x = reinterpret_cast<const float*>(operands[0]);
+    auto* y = reinterpret_cast<float*>(results[0]);
+    axes_.for_each([&](int64_t at, int64_t, int64_t columns) {
+      if (axes_.inner == 1) loops_.row(x + at, axes_.extent, logarithm_, y + at);
+      else loops_.columns(x + at, axes_.extent, axes_.inner, columns, logarithm_, y + at);
+    });
+  }
+  bool in_place(size_t, size_t) const override { return true; }
+
+ private:
+  Axes axes_;
+  bool logarithm_;
+  SoftmaxLoops loops_;
+};
+
+// Losses a sample, which is the result or goes into scratch to be added up in a fixed order.
+class SoftmaxCrossEntropy final : public Kernel {
+ public:
+  explicit SoftmaxCrossEntropy(const Op& op) : axes_(op), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {
+    const std::string& reduction = op.attributes.word(Attr::kReduction);
+    keeps_ = reduction == "none";
+    divisor_ = reduction == "mean" ? static_cast<double>(axes_.outer * axes_.inner) : 1;
+  }
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
+    const auto* x = reinterpret_cast<const float*>(operands[0]);
+    const auto* labels = reinterpret_cast<const float*>(operands[1]);
+    auto* losses = reinterpret_cast<float*>(keeps_ ? results[0] : scratch);
+    axes_.for_each([&](int64_t at, int64_t sample, int64_t columns) {
+      if (axes_.inner == 1) loops_.row_loss(x + at, labels + at, axes_.extent, losses + sample);
+      else loops_.column_losses(x + at, labels + at, axes_.extent, axes_.inner, columns, losses + sample);
+    });
+    if (keeps_) return;
+    double total = 0;
+    for (int64_t i = 0; i < axes_.outer * axes_.inner; ++i) total += losses[i];
+    *reinterpret_cast<float*>(results[0]) = static_cast<float>(total / divisor_);
+  }
+  size_t scratch_bytes() const override { return keeps_ ? 0 : static_cast<size_t>(axes_.outer * axes_.inner) * sizeof(float); }
+
+ private:
+  Axes axes_;
+  SoftmaxLoops loops_;
+  bool keeps_;
+  double divisor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_softmax(const Op& op) {
+  require_float(op);
+  return std::make_unique<Softmax>(op);
+}
+
+std::unique_ptr<Kernel> make_softmax_cross_entropy(const Op& op) {
+  require_float(op);
+  return std::make_unique<SoftmaxCrossEntropy>(op);
+}
+
+}  // namespace alloy::portable
+#endif

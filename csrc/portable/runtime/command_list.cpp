@@ -1,0 +1,146 @@
+// The life of a command buffer.
+
+#include "runtime/command_list.h"
+
+#include <chrono>
+#include <utility>
+
+namespace alloy::portable {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// How often a place in a queue that waits for its commit looks whether the process is ending.
+constexpr auto kLookInterval = 100ms;
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+CommandList::Phase CommandList::phase() const {
+  std::lock_guard lock(mutex_);
+  return phase_;
+}
+
+Status CommandList::error() const {
+  std::lock_guard lock(mutex_);
+  return error_;
+}
+
+double CommandList::start_time() const {
+  std::lock_guard lock(mutex_);
+  return start_time_;
+}
+
+double CommandList::end_time() const {
+  std::lock_guard lock(mutex_);
+  return end_time_;
+}
+
+bool CommandList::add(std::function<Status()> command) {
+  std::lock_guard lock(mutex_);
+  if (phase_ >= Phase::kCommitted) return false;
+  commands_.push_back(std::move(command));
+  return true;
+}
+
+Status CommandList::enqueue(Stream &stream) {
+  {
+    std::lock_guard lock(mutex_);
+    if (phase_ != Phase::kEncoding) return {};
+    phase_ = Phase::kEnqueued;
+    has_place_ = true;
+  }
+  return stream.submit([self = shared_from_this()] { self->wait_for_commit_and_execute(); });
+}
+
+Status CommandList::commit(Stream &stream, Observer observer) {
+  {
+    std::lock_guard lock(mutex_);
+    observer_ = std::move(observer);
+    phase_ = Phase::kCommitted;
+    if (has_place_) {
+      changed_.notify_all();
+      return {};
+    }
+  }
+  Status status = stream.submit([self = shared_from_this()] { self->execute(); });
+  if (!status.ok()) {
+    std::lock_guard lock(mutex_);
+    error_ = status;
+    phase_ = Phase::kFailed;
+    handled_ = true;
+    changed_.notify_all();
+  }
+  return status;
+}
+
+void CommandList::abandon() {
+  std::lock_guard lock(mutex_);
+  abandoned_ = true;
+  changed_.notify_all();
+}
+
+void CommandList::finish_handling() {
+  std::lock_guard lock(mutex_);
+  handled_ = true;
+  changed_.notify_all();
+}
+
+void CommandList::wait_until_scheduled() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return phase_ >= Phase::kScheduled; });
+}
+
+void CommandList::wait_until_handled() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return handled_; });
+}
+
+void CommandList::enter(Phase phase) {
+  std::lock_guard lock(mutex_);
+  phase_ = phase;
+  changed_.notify_all();
+}
+
+void CommandList::wait_for_commit_and_execute() {
+  {
+    std::unique_lock lock(mutex_);
+    while (phase_ < Phase::kCommitted) {
+      if (abandoned_ || process_is_ending()) return;
+      changed_.wait_for(lock, kLookInterval);
+    }
+  }
+  execute();
+}
+
+void CommandList::execute() {
+  enter(Phase::kScheduled);
+  // What the observer holds may keep the list's own owner alive, so it is taken out before it is called.
+  Observer observer = std::exchange(observer_, {});
+  observer.on_scheduled();
+  const double start = now_seconds();
+  {
+    std::lock_guard lock(mutex_);
+    start_time_ = start;
+  }
+  Status status;
+  for (auto &command : commands_) {
+    status = command();
+    if (!status.ok()) break;
+  }
+  commands_.clear();
+  {
+    std::lock_guard lock(mutex_);
+    end_time_ = now_seconds();
+    error_ = status;
+    phase_ = status.ok() ? Phase::kCompleted : Phase::kFailed;
+    changed_.notify_all();
+  }
+  observer.on_finished();
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,91 @@
+// The CPU as a device: page-aligned memory and work queues.
+
+#include "runtime/device.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace alloy::portable {
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+class CpuStorage final : public Storage {
+ public:
+  CpuStorage(Counters &counters, std::byte *bytes, std::size_t size, std::function<void()> release)
+      : Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
+    counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
+  }
+
+  ~CpuStorage() override {
+    counters_.allocated_bytes.fetch_sub(size(), std::memory_order_relaxed);
+    release_ ? release_() : std::free(bytes_);
+  }
+
+  void read(std::size_t offset, void *to, std::size_t bytes) override {
+    std::memcpy(to, bytes_ + offset, bytes);
+    counters_.bytes_from_device.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  void write(std::size_t offset, const void *from, std::size_t bytes) override {
+    std::memcpy(bytes_ + offset, from, bytes);
+    counters_.bytes_to_device.fetch_add(bytes, std::memory_order_relaxed);
+  }
+
+  std::byte *host_bytes() noexcept override { return bytes_; }
+
+ private:
+  Counters &counters_;
+  std::byte *bytes_;
+  std::function<void()> release_;
+};
+
+class CpuStream final : public Stream {
+ public:
+  Status run(Callable work) override { return queue_.run(work); }
+  Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
+  Status wait() override { return queue_.wait(); }
+
+ private:
+  WorkQueue queue_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  std::shared_ptr<Storage> allocate(std::size_t bytes) override {
+    // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
+    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+    if (rounded < bytes) return nullptr;
+    void *memory = std::aligned_alloc(kPage, rounded);
+    if (!memory) return nullptr;
+    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(memory), bytes, nullptr);
+  }
+
+  std::shared_ptr<Storage> adopt(void *host, std::size_t bytes, std::function<void()> release) override {
+    if (!release) release = [] {};
+    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(host), bytes, std::move(release));
+  }
+
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(); }
+
+  std::uint64_t memory_size() const noexcept override {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  }
+
+  Status status() const override { return process_status(); }
+};
+
+}  // namespace
+
+Device &cpu_device() {
+  // Never destroyed: storage may be freed after static objects are gone.
+  static CpuDevice &device = *new CpuDevice;
+  return device;
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,91 @@
+#include "runtime/graph_state.h"
+
+#include <cstring>
+
+#include "runtime/guard.h"
+
+namespace alloy::portable {
+
+std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
+                                             const std::vector<ir::Op*>& effects) {
+  Key key;
+  for (const ir::Feed& feed : feeds) {
+    key.push_back(feed.placeholder.op->id);
+    for (int64_t d : feed.type.shape.dims()) key.push_back(static_cast<uint64_t>(d));
+    key.push_back(UINT64_MAX);
+  }
+  for (const ir::Value& v : results) key.insert(key.end(), {v.op->id, v.index});
+  key.push_back(UINT64_MAX);
+  for (const ir::Op* op : effects) key.push_back(op->id);
+  std::lock_guard lock(compiling_);
+  auto& program = programs_[key];
+  if (!program) {
+    try {
+      program = std::make_shared<Program>(feeds, results, effects);
+    } catch (...) {
+      programs_.erase(key);
+      throw;
+    }
+    ++device.counters().compilations;
+  }
+  return program;
+}
+
+void GraphState::allocate_variable(const ir::Literal& initial) {
+  std::vector<std::byte> bytes(initial.type().byte_count());
+  initial.fill(bytes.data());
+  std::shared_ptr<Storage> storage = device.allocate(bytes.size());
+  if (!storage) throw std::bad_alloc();
+  if (!bytes.empty()) storage->write(0, bytes.data(), bytes.size());
+  variables_.push_back(std::move(storage));
+}
+
+namespace {
+
+// Packed bytes of an array: its own, or, where rows have gaps, of a copy.
+struct Packed {
+  std::byte* bytes;
+  std::vector<std::byte> copy;
+
+  explicit Packed(const ArrayMemory& memory) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
+    if (memory.layout.is_packed()) return;
+    copy.resize(memory.layout.packed_bytes());
+    bytes = copy.data();
+  }
+};
+
+// Calls f with the packed bytes of row i and the bytes of the row in the array.
+template <class F>
+void for_each_row(const ArrayMemory& memory, std::byte* packed, F f) {
+  const size_t row = memory.layout.packed_row_bytes();
+  const size_t rows = row == 0 ? 0 : memory.layout.packed_bytes() / row;
+  std::byte* at = memory.storage->host_bytes() + memory.layout.offset;
+  for (size_t i = 0; i < rows; ++i) f(packed + i * row, at + i * memory.layout.row_bytes, row);
+}
+
+}  // namespace
+
+Status Run::operator()() const {
+  std::lock_guard lock(state_->running_);
+  Status status{guard([&] {
+    std::vector<Packed> feeds, results;
+    std::vector<const std::byte*> feed_pointers;
+    std::vector<std::byte*> result_pointers, variable_pointers;
+    for (const ArrayMemory& memory : feeds_) {
+      Packed& packed = feeds.emplace_back(memory);
+      if (!packed.copy.empty()) for_each_row(memory, packed.bytes, [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
+      feed_pointers.push_back(packed.bytes);
+    }
+    for (const ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
+    for (int64_t slot : program_->variables()) variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
+    program_->run(feed_pointers.data(), variable_pointers.data(), result_pointers.data());
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].copy.empty()) continue;
+      for_each_row(results_[i], results[i].bytes, [](std::byte* from, std::byte* to, size_t n) { std::memcpy(to, from, n); });
+    }
+  })};
+  ++state_->device.counters().dispatches;
+  return status;
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,53 @@
+// What a graph of the facade shares with its tensors and executables: the ir, the memory of the variables, and the programs compiled so
+// far. Lives as long as any of them. One thread builds; runs are serialised here.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/program.h"
+#include "runtime/strided_copy.h"
+
+namespace alloy::portable {
+
+class GraphState {
+ public:
+  explicit GraphState(Device& device) : device(device) {}
+
+  // The program for these feeds, results and effects: compiled when first asked for, then the same one. Throws ir::Error.
+  std::shared_ptr<Program> program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
+                                   const std::vector<ir::Op*>& effects);
+  // Gives the newest variable of the graph its memory and its initial value.
+  void allocate_variable(const ir::Literal& initial);
+
+  Device& device;
+  ir::Graph graph;
+
+ private:
+  friend class Run;
+  using Key = std::vector<uint64_t>;
+
+  std::vector<std::shared_ptr<Storage>> variables_;  // by slot
+  std::mutex compiling_;
+  std::map<Key, std::shared_ptr<Program>> programs_;
+  std::mutex running_;
+};
+
+// One run of a program with its feeds and results; a copyable item of work for a stream.
+class Run {
+ public:
+  // Arrays in the program's order; each must have the program's type. Gaps between rows are allowed.
+  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds, std::vector<ArrayMemory> results)
+      : state_(std::move(state)), program_(std::move(program)), feeds_(std::move(feeds)), results_(std::move(results)) {}
+
+  Status operator()() const;
+
+ private:
+  std::shared_ptr<GraphState> state_;
+  std::shared_ptr<Program> program_;
+  std::vector<ArrayMemory> feeds_, results_;
+};
+
+}  // namespace alloy::portable

@@ -1,0 +1,19 @@
+#include "runtime/guard.h"
+
+#include <exception>
+#include <new>
+
+namespace alloy::portable {
+
+std::string guard(const std::function<void()>& work) noexcept {
+  try {
+    work();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return "Memory is exhausted.";
+  } catch (const std::exception& error) {
+    return error.what()[0] == '\0' ? "An exception without a message." : error.what();
+  }
+}
+
+}  // namespace alloy::portable

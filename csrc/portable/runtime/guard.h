@@ -1,0 +1,12 @@
+// The border that C++ exceptions do not cross: Objective-C++ of the facade cannot catch them, so what may throw runs inside guard().
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace alloy::portable {
+
+// Runs `work` and returns the sentence of the exception it threw, or an empty string.
+std::string guard(const std::function<void()>& work) noexcept;
+
+}  // namespace alloy::portable

@@ -1,0 +1,24 @@
+// The passes from a specialised graph to the pure one that a plan is made of. Each takes a graph and returns another; the order is
+// compile()'s in program.cpp. Knows nothing of memory and kernels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace alloy::portable {
+
+// Resolves what only depended on shapes: *_like ops get shapes as attributes, counts and shapes become constants, copies vanish, and an
+// operand that only lends its shape becomes `empty`. Throws ir::Error for a value whose type is not static.
+std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
+
+// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,
+// `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at the start of the run.
+struct Pure {
+  std::unique_ptr<ir::Graph> graph;
+  std::vector<int64_t> slots;
+};
+Pure remove_effects(const ir::Graph& graph);
+
+}  // namespace alloy::portable

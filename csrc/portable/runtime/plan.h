@@ -1,0 +1,41 @@
+// Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order kernels run.
+// Decides memory and nothing else; kernels are prepared by it and run by Program.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ir/graph.h"
+#include "kernels/kernel.h"
+
+namespace alloy::portable {
+
+// A place in memory. Feeds, variables and results are given anew at each run.
+struct Place {
+  enum class Kind : uint8_t { kNowhere, kFeed, kVariable, kResult, kConstant, kArena };
+  Kind kind = Kind::kNowhere;
+  size_t index = 0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
+  bool operator==(const Place&) const = default;
+};
+
+struct Step {
+  std::unique_ptr<Kernel> kernel;  // null: copy the one operand to the one result
+  std::vector<Place> operands;
+  std::vector<Place> results;
+  size_t copy_bytes = 0;
+  const ir::Op* op = nullptr;      // what the step computes; null for a copy
+};
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<std::vector<std::byte>> constants;
+  std::vector<int64_t> variables;  // slots, ascending
+  size_t arena_bytes = 0;          // values and, at its end, scratch
+  size_t scratch_offset = 0;
+};
+
+// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`. `feeds` are its placeholders in
+// the order in which runs give them.
+Plan make_plan(const ir::Graph& graph, const std::vector<ir::Value>& feeds, const std::vector<int64_t>& slots);
+
+}  // namespace alloy::portable

@@ -1,0 +1,70 @@
+#include "runtime/program.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "runtime/passes.h"
+
+namespace alloy::portable {
+
+Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
+    : arena_(nullptr, +[](std::byte* p) { std::free(p); }) {
+  // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
+  ir::Specialized special = ir::specialize(feeds, results, effects);
+  auto& outputs = special.graph->body().results;
+  for (const ir::Value& v : outputs) result_types_.push_back(v.type());
+  for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
+  outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
+  Pure pure = remove_effects(*resolve_shapes(*special.graph));
+  auto& planned = pure.graph->body().results;
+  const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
+  const std::vector<ir::Value> placeholders(planned.begin(), end_of_feeds);
+  planned.erase(planned.begin(), end_of_feeds);
+
+  graph_ = std::move(pure.graph);
+  plan_ = make_plan(*graph_, placeholders, pure.slots);
+  if (plan_.arena_bytes > 0) {
+    arena_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, (plan_.arena_bytes + 4095) / 4096 * 4096)));
+    if (!arena_) throw std::bad_alloc();
+  }
+  for (const Step& step : plan_.steps) {
+    Call call{step.kernel.get(), pointers_.size(), 0, step.copy_bytes};
+    for (const Place& place : step.operands) resolve(place);
+    call.results = pointers_.size();
+    for (const Place& place : step.results) resolve(place);
+    calls_.push_back(call);
+  }
+}
+
+void Program::resolve(const Place& place) {
+  std::byte* pointer = nullptr;
+  switch (place.kind) {
+    case Place::Kind::kNowhere: break;
+    case Place::Kind::kConstant: pointer = plan_.constants[place.index].data(); break;
+    case Place::Kind::kArena: pointer = arena_.get() + place.index; break;
+    default: patches_.push_back({place, pointers_.size()});
+  }
+  pointers_.push_back(pointer);
+}
+
+void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results) {
+  for (const Patch& patch : patches_) {
+    const size_t i = patch.place.index;
+    pointers_[patch.pointer] = patch.place.kind == Place::Kind::kFeed       ? const_cast<std::byte*>(feeds[i])
+                               : patch.place.kind == Place::Kind::kVariable ? variables[i]
+                                                                            : results[i];
+  }
+  std::byte* const scratch = arena_.get() + plan_.scratch_offset;
+  for (const Call& call : calls_) {
+    std::byte* const* operands = &pointers_[call.operands];
+    std::byte* const* outputs = &pointers_[call.results];
+    if (call.kernel != nullptr) {
+      call.kernel->run(operands, outputs, scratch);
+    } else if (call.copy_bytes > 0) {
+      std::memcpy(outputs[0], operands[0], call.copy_bytes);
+    }
+  }
+}
+
+}  // namespace alloy::portable

@@ -1,0 +1,49 @@
+// A compiled computation: specialised types, one plan, prepared kernels, one arena. Runs with the memory that each run brings.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/plan.h"
+
+namespace alloy::portable {
+
+class Program {
+ public:
+  // Compiles the graph's results and effects for feeds of these types. Throws ir::Error.
+  Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+
+  // Types of the feeds and results, in the order given to the constructor.
+  const std::vector<ir::Type>& feed_types() const { return feed_types_; }
+  const std::vector<ir::Type>& result_types() const { return result_types_; }
+  // Slots of the variables that a run reads or writes, in the order in which it wants their memory.
+  const std::vector<int64_t>& variables() const { return plan_.variables; }
+  size_t arena_bytes() const { return plan_.arena_bytes; }
+
+  // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
+  // Runs of one program are the caller's to serialise, as are runs that share variables.
+  void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results);
+
+ private:
+  struct Patch {
+    Place place;
+    size_t pointer;  // position in pointers_
+  };
+  struct Call {
+    const Kernel* kernel;
+    size_t operands, results;  // positions in pointers_
+    size_t copy_bytes;
+  };
+  void resolve(const Place& place);
+
+  std::unique_ptr<ir::Graph> graph_;  // what plan_ computes
+  Plan plan_;
+  std::vector<ir::Type> feed_types_, result_types_;
+  std::unique_ptr<std::byte[], void (*)(std::byte*)> arena_;
+  std::vector<Call> calls_;
+  std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
+  std::vector<Patch> patches_;        // the others
+};
+
+}  // namespace alloy::portable

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Builds the self-contained Linux wheel: pip builds it in isolation, auditwheel copies in every library that
+# the oldest supported system lacks, bundle_licenses.py adds the license of each.
+#   build_wheel.sh <directory>     leaves one wheel there and reports its size
+# Needs packaging/requirements.txt in the Python that comes first in the path.
+set -eu
+cd "$(dirname "$0")/.."
+out=$1
+[ "$(uname)" = Linux ] || { echo "build_wheel.sh builds Linux wheels." >&2; exit 1; }
+
+work=build/wheel
+rm -rf "$work"
+mkdir -p "$work" "$out"
+python -m pip wheel --no-deps --wheel-dir "$work/built" .
+python -m auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
+python -m wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
+python packaging/bundle_licenses.py "$work"/unpacked/*
+rm -f "$out"/alloy_mpsgraph-*.whl
+python -m wheel pack --dest-dir "$out" "$work"/unpacked/*
+
+for wheel in "$out"/alloy_mpsgraph-*.whl; do
+  printf '%s: %s bytes, %s shared libraries\n' "$wheel" "$(wc -c <"$wheel")" \
+    "$(python -m zipfile --list "$wheel" | grep -c '\.so')"
+done

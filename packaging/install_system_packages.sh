@@ -1,0 +1,69 @@
+#!/bin/sh
+# Installs the system packages that the build needs and that are missing (Debian, Ubuntu); elsewhere says what
+# to install. Does nothing, and needs no rights, when all are there.
+#   install_system_packages.sh [python]     python: the interpreter of the virtual environment, default python3
+set -eu
+python=${1:-python3}
+
+if [ "$(uname)" = Darwin ]; then
+  xcode-select -p >/dev/null 2>&1 || { echo "Xcode's tools are missing; install them with: xcode-select --install"; exit 1; }
+  brew --version >/dev/null 2>&1 || { echo "Homebrew is missing; it installs googletest and google-benchmark."; exit 1; }
+  for formula in googletest google-benchmark; do
+    brew list "$formula" >/dev/null 2>&1 || missing="${missing:-} $formula"
+  done
+  [ -z "${missing:-}" ] || { echo "Missing:$missing; install with: brew install$missing"; exit 1; }
+  exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+  echo "No apt-get here. Needed: make, g++, clang >= 16, GNUstep Base on GCC's Objective-C runtime, Highway," \
+    "GoogleTest, Google Benchmark, Python >= 3.10 with headers; install them and repeat." >&2
+  exit 0
+fi
+
+installed() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+available() { apt-cache policy "$1" | grep -q 'Candidate: [0-9]'; }
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else echo "Root or sudo is needed for: $*" >&2; exit 1; fi
+}
+
+# g++ and its Objective-C runtime have to be of one version.
+gcc_version() {
+  if command -v g++ >/dev/null; then g++ -dumpversion | cut -d. -f1
+  else apt-cache depends g++ | sed -n 's/.*Depends: g++-\([0-9]*\)$/\1/p' | head -n 1; fi
+}
+have_clang() {
+  for name in clang++ clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16; do
+    if command -v "$name" >/dev/null && [ "$("$name" -dumpversion | cut -d. -f1)" -ge 16 ]; then return 0; fi
+  done
+  return 1
+}
+
+wanted() {
+  echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev libgtest-dev libbenchmark-dev
+  if ! have_clang; then
+    for version in 16 17 18 19 20 21; do
+      if available "clang-$version"; then echo "clang-$version"; break; fi
+    done
+  fi
+  # A Python of the user's own brings venv and headers with it.
+  case $(command -v "$python" || echo /usr/bin/python3) in
+    /usr/bin/* | /bin/*) echo python3-venv python3-dev ;;
+  esac
+}
+
+missing_packages() { for package in $(wanted); do installed "$package" || echo "$package"; done; }
+
+if ! command -v g++ >/dev/null || ! have_clang || [ -n "$(missing_packages)" ]; then
+  available g++ && available libgnustep-base-dev || as_root apt-get update
+  missing=$(missing_packages)
+  if ! have_clang && ! echo "$missing" | grep -q '^clang-'; then
+    echo "This system's packages have no clang 16 or newer; install one and repeat." >&2
+    exit 1
+  fi
+  # Lists that are too old name files that are gone: fetch them once and try again.
+  # shellcheck disable=SC2086
+  install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; }
+  install || { as_root apt-get update && install; }
+fi

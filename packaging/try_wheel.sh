@@ -1,0 +1,35 @@
+#!/bin/sh
+# Installs the wheel in a clean virtual environment and trains with it while GNUstep and every other library
+# that the wheel bundles are hidden. They are hidden in a mount namespace: nothing outside this script sees
+# it, and it ends with the script. Where namespaces are forbidden, try_wheel.py's look at the loaded libraries
+# is the only check.
+#   try_wheel.sh <directory with the wheel>
+set -eu
+
+# Second half, inside the namespace: try_wheel.sh --hidden <clean python> <try_wheel.py>
+if [ "$1" = --hidden ]; then
+  for directory in /etc/GNUstep /usr/lib/GNUstep /usr/share/GNUstep /usr/include/GNUstep; do
+    [ ! -d "$directory" ] || mount -t tmpfs tmpfs "$directory"
+  done
+  hidden=$("$2" "$3" --system-copies)
+  for file in $hidden; do mount --bind /dev/null "$file"; done
+  # shellcheck disable=SC2086
+  exec "$2" -I "$3" $hidden
+fi
+
+here=$(cd "$(dirname "$0")" && pwd)
+wheel=$(ls "$1"/alloy_mpsgraph-*-manylinux_*.whl)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python -m venv "$work/venv"
+"$work/venv/bin/python" -m pip install --quiet "$wheel"
+cp "$here/try_wheel.py" "$work"
+cd "$work"
+
+if [ "$(id -u)" = 0 ]; then namespace="unshare --mount"; else namespace="unshare --map-root-user --mount"; fi
+if $namespace true 2>/dev/null; then
+  $namespace "$here/try_wheel.sh" --hidden "$work/venv/bin/python" "$work/try_wheel.py"
+else
+  echo "Mount namespaces are forbidden here: the system's libraries stay visible."
+  "$work/venv/bin/python" -I "$work/try_wheel.py"
+fi

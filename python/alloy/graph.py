@@ -1,0 +1,66 @@
+"""The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the engine's; here every
+call gets its default values and the line of the user's code that made it."""
+from alloy._core import Executable, Graph, Tensor, Update, Variable
+from alloy.apply import as_tensor, require_all, require_tensor
+from alloy.arrays import as_array
+from alloy.dtypes import dtype_name
+from alloy.location import user_location
+
+__all__ = ["Executable", "Graph", "Tensor", "Update", "Variable", "gradients"]
+
+# The engine's own methods, which take the place in the user's code as their last argument.
+Graph._placeholder, Graph._constant, Graph._variable = Graph.placeholder, Graph.constant, Graph.variable
+Graph._assign, Graph._compile = Graph.assign, Graph.compile
+
+
+def _method(function):
+    setattr(Graph, function.__name__, function)
+
+
+@_method
+def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
+    """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
+    return self._placeholder(tuple(shape), dtype_name(dtype), name, user_location())
+
+
+@_method
+def constant(self, value, name: str = "") -> Tensor:
+    """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to float32."""
+    return self._constant(as_array("constant", value), name, user_location())
+
+
+@_method
+def variable(self, value, name: str = "") -> Variable:
+    """State that lives on the device, with the value (as of constant) that it has at first."""
+    return self._variable(as_array("variable", value), name, user_location())
+
+
+@_method
+def assign(self, variable: Variable, value) -> Update:
+    """An update for compile: each run writes the value (a tensor, number or array of the variable's shape and dtype)
+    into the variable, after everything else in the run has read it."""
+    require_all("assign", "a variable", Variable, [variable])
+    tensor = as_tensor(self, "assign", value, variable.dtype)
+    return self._assign(variable, tensor, user_location())
+
+
+@_method
+def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
+    """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
+
+    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch or update needs a
+    placeholder that is not among the feeds, or belongs to another graph."""
+    feeds, fetches, updates = list(feeds), list(fetches), list(updates)
+    require_all("compile", "tensors to feed and fetch", Tensor, feeds + fetches)
+    require_all("compile", "updates", Update, updates)
+    return self._compile(feeds, fetches, updates)
+
+
+def gradients(loss: Tensor, tensors) -> list[Tensor]:
+    """The derivatives of the loss (of the sum of its elements) to each tensor, each of that tensor's shape.
+
+    The gradient of a tensor that the loss does not depend on is zero. ValueError where an op on the way has none."""
+    require_tensor("gradients", loss)
+    tensors = list(tensors)
+    require_all("gradients", "tensors", Tensor, tensors)
+    return loss.graph.gradients(loss, tensors, user_location())

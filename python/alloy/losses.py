@@ -1,0 +1,67 @@
+"""Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them."""
+from alloy.apply import apply, require_tensor
+from alloy.dtypes import is_integer
+from alloy.location import mistake
+from alloy.ops import one_hot
+from alloy.table_ops import abs, exp, log, maximum, mean, negative, square
+from alloy.tensor import describe
+
+
+def softmax_cross_entropy(logits, labels):
+    """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow.
+
+    logits: float32 (..., classes). labels: the classes as integers (...), or distributions of the logits' shape and dtype.
+    Result: (...). ValueError: the shapes do not belong together."""
+    op = "softmax_cross_entropy"
+    require_tensor(op, logits)
+    require_tensor(op, labels)
+    if is_integer(labels.dtype):
+        _require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
+        labels = one_hot(labels, _class_count(op, logits))
+    else:
+        _require_shapes(op, "labels", labels, logits, logits.shape)
+    loss = apply(op, [logits, labels], {"axis": -1, "reduction": "none"})
+    return apply("squeeze", [loss], {"axes": [-1]})
+
+
+def mean_squared_error(predictions, targets):
+    """The mean over an example's elements of (predictions - targets)^2. Both float32 of one shape (n, ...)."""
+    _require_same_shapes("mean_squared_error", predictions, targets)
+    return _mean_of_examples(square(predictions - targets))
+
+
+def binary_cross_entropy(logits, targets):
+    """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function, z the logits.
+
+    Computed as max(z, 0) - z t + log(1 + e^-|z|), which does not overflow. Both float32 of one shape (n, ...), t in [0, 1]."""
+    _require_same_shapes("binary_cross_entropy", logits, targets)
+    # maximum and not relu: it shares the gradient at 0, where the derivative is 1/2 - t.
+    return _mean_of_examples(maximum(logits, 0.0) - logits * targets + log(1.0 + exp(negative(abs(logits)))))
+
+
+def _mean_of_examples(x):
+    return x if len(x.shape) < 2 else mean(x, axes=range(1, len(x.shape)))
+
+
+def _require_same_shapes(op, predictions, targets):
+    require_tensor(op, predictions)
+    require_tensor(op, targets)
+    if predictions.shape is None:
+        raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
+    _require_shapes(op, "targets", targets, predictions, predictions.shape)
+
+
+def _require_shapes(op, role, given, like, expected):
+    """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
+    if given.shape is None or expected is None:
+        return
+    fits = len(given.shape) == len(expected) and all(a == b or None in (a, b) for a, b in zip(given.shape, expected))
+    if not fits:
+        wanted = ", ".join("?" if extent is None else str(extent) for extent in expected)
+        raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")
+
+
+def _class_count(op, logits):
+    if not logits.shape or logits.shape[-1] is None:
+        raise mistake(op, f"Expected logits of a known number of classes, got {describe(logits)}")
+    return logits.shape[-1]

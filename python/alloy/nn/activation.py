@@ -1,0 +1,9 @@
+from alloy.nn.layer import Layer
+from alloy.table_ops import relu
+
+
+class ReLU(Layer):
+    """max(x, 0), of any shape."""
+
+    def forward(self, x):
+        return relu(x)

@@ -1,0 +1,9 @@
+from alloy.nn.layer import Layer
+from alloy.ops import flatten
+
+
+class Flatten(Layer):
+    """All axes but the first made one: (n, ...) becomes (n, m)."""
+
+    def forward(self, x):
+        return flatten(x)

@@ -1,0 +1,65 @@
+"""What every layer is: a function of a tensor that makes its variables at its first call."""
+import itertools
+import zlib
+
+import numpy as np
+
+from alloy.apply import require_tensor
+from alloy.graph import Graph, Variable
+from alloy.location import mistake
+from alloy.tensor import describe
+
+
+class Layer:
+    """A subclass gives forward(x), and build(x) where it has variables. seed: of their initial values; None leaves it to
+    the Sequential around the layer, and is 0 without one."""
+
+    def __init__(self, *, seed: int | None = None):
+        self.seed = seed
+        self.graph: Graph | None = None
+        self._variables: list[Variable] = []
+
+    @property
+    def variables(self) -> list[Variable]:
+        """In the order of their creation; empty before the first call."""
+        return list(self._variables)
+
+    def __call__(self, x):
+        """The layer's value. The first call makes the variables, in x's graph; further calls use the same.
+
+        ValueError: x belongs to another graph than that of the first call."""
+        op = self._kind()
+        require_tensor(op, x)
+        if self.graph is None:
+            self.build(x)
+            self.graph = x.graph
+        elif self.graph is not x.graph:
+            raise mistake(op, f"Expected a tensor of the graph of the first call, got {describe(x)} of another graph")
+        return self.forward(x)
+
+    def build(self, x):
+        """Makes the variables for inputs like x."""
+
+    def forward(self, x):
+        raise NotImplementedError
+
+    def add_variable(self, graph: Graph, part: str, initial):
+        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a Generator."""
+        if not self._variables:
+            taken = {variable.name.partition("/")[0] for variable in graph.variables}
+            self._name = next(name for i in itertools.count() if (name := f"{self._kind()}_{i}") not in taken)
+        name = f"{self._name}/{part}"
+        # The name goes into the seed, so that layers of one shape do not start alike.
+        seed = np.random.default_rng([self.seed or 0, zlib.crc32(name.encode())])
+        self._variables.append(graph.variable(initial(seed), name=name))
+
+    def known_features(self, x, rank: int | None = None) -> int:
+        """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below 2)."""
+        legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
+        if not legal or x.shape[-1] is None:
+            expected = f"rank {rank}" if rank else "rank 2 or more"
+            raise mistake(self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}")
+        return x.shape[-1]
+
+    def _kind(self) -> str:
+        return type(self).__name__.lower()

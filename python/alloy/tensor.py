@@ -1,0 +1,147 @@
+"""What Python's operators and indexing mean for tensors. Importing it adds them to the engine's Tensor."""
+from operator import index
+
+import numpy as np
+
+from alloy._core import Tensor
+from alloy.apply import apply
+from alloy.arrays import SCALARS
+from alloy.location import mistake
+
+_OPERANDS = (Tensor, np.ndarray, *SCALARS)
+_TO_END = 2**63 - 1     # an end past the last element, going forward
+_TO_BEGIN = -(2**63)    # an end before the first element, going backward
+
+
+def _binary(op: str, reflected: bool = False):
+    def operator(self, other):
+        if not isinstance(other, _OPERANDS):
+            return NotImplemented
+        return apply(op, [other, self] if reflected else [self, other])
+    return operator
+
+
+for _symbol, _op in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+                     "matmul": "matmul"}.items():
+    setattr(Tensor, f"__{_symbol}__", _binary(_op))
+    setattr(Tensor, f"__r{_symbol}__", _binary(_op, reflected=True))
+for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
+    setattr(Tensor, f"__{_symbol}__", _binary(_op))
+
+
+def _method(function):
+    setattr(Tensor, function.__name__, function)
+
+
+@_method
+def __neg__(self):
+    return apply("negative", [self])
+
+
+@_method
+def __abs__(self):
+    return apply("abs", [self])
+
+
+@_method
+def __repr__(self):
+    name = f" {self.name!r}" if self.name else ""
+    return f"<{type(self).__name__}{name} {describe(self)}>"
+
+
+@_method
+def __bool__(self):
+    raise mistake("bool", f"Expected a value, got the tensor {describe(self)}, which has one only during a run", TypeError,
+                  "asked")
+
+
+@_method
+def __iter__(self):
+    raise mistake("iter", f"Expected a sequence, got the tensor {describe(self)}", TypeError, "asked")
+
+
+@_method
+def __array__(self, *args, **kwargs):
+    raise mistake("array", f"Expected a value, got the tensor {describe(self)}, which has one only during a run", TypeError,
+                  "asked")
+
+
+@_method
+def __len__(self):
+    if not self.shape or self.shape[0] is None:
+        raise mistake("len", f"Expected a tensor of known length, got {describe(self)}", TypeError, "asked")
+    return self.shape[0]
+
+
+@_method
+def __getitem__(self, key):
+    """Basic slices as in NumPy: integers, slices of any stride, None and Ellipsis."""
+    shape = _known_rank(self)
+    starts, ends, strides, dropped, added = [], [], [], [], []
+    for entry in _full_key(key, len(shape), self):
+        if entry is None:
+            added.append(len(starts) - len(dropped) + len(added))
+            continue
+        axis = len(starts)
+        if isinstance(entry, slice):
+            start, end, stride = _bounds(entry)
+        else:
+            start, end, stride = _position(entry, shape[axis], axis, self)
+            dropped.append(axis)
+        starts.append(start)
+        ends.append(end)
+        strides.append(stride)
+    result = self
+    if any(bounds != (0, _TO_END, 1) for bounds in zip(starts, ends, strides)):
+        result = apply("slice", [result], {"starts": starts, "ends": ends, "strides": strides})
+    if dropped:
+        result = apply("squeeze", [result], {"axes": dropped})
+    if added:
+        result = apply("expand_dims", [result], {"axes": added})
+    return result
+
+
+def _full_key(key, rank: int, tensor) -> list:
+    """The key as a list with one entry for each axis, plus the Nones."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    for entry in entries:
+        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(type(entry), "__index__")
+        if not legal or isinstance(entry, (bool, np.ndarray, Tensor)):
+            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}", TypeError)
+    missing = rank - sum(entry is not None and entry is not Ellipsis for entry in entries)
+    ellipses = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if missing < 0 or len(ellipses) > 1:
+        raise mistake("slice", f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
+    at = ellipses[0] if ellipses else len(entries)
+    entries[at:at + 1] = [slice(None)] * missing
+    return entries
+
+
+def _bounds(entry: slice) -> tuple[int, int, int]:
+    stride = 1 if entry.step is None else index(entry.step)
+    first, last = (0, _TO_END) if stride > 0 else (_TO_END, _TO_BEGIN)
+    return (first if entry.start is None else index(entry.start), last if entry.stop is None else index(entry.stop), stride)
+
+
+def _position(entry, extent: int | None, axis: int, tensor) -> tuple[int, int, int]:
+    i = index(entry)
+    if extent is not None and not -extent <= i < extent:
+        raise mistake("slice", f"Index {i} is outside axis {axis} of {describe(tensor)}")
+    return i, _TO_END if i == -1 else i + 1, 1
+
+
+def _known_rank(tensor) -> tuple:
+    if tensor.shape is None:
+        raise mistake("slice", f"Expected a tensor of known rank, got {describe(tensor)}")
+    return tensor.shape
+
+
+def describe(tensor) -> str:
+    """For instance float32(64, ?), as the engine prints it."""
+    if tensor.shape is None:
+        return f"{tensor.dtype}(...)"
+    dims = ["?" if extent is None else str(extent) for extent in tensor.shape]
+    return f"{tensor.dtype}({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+
+
+Tensor.__array_ufunc__ = None  # NumPy's arrays leave mixed arithmetic to the operators above

@@ -1,0 +1,46 @@
+// The checks of the facade's tests: counts, says where one failed, and sums up. Safe from every thread.
+
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+
+namespace check {
+
+inline std::atomic<int> passed{0};
+inline std::atomic<int> failed{0};
+
+inline void report(bool ok, const char *text, const char *file, int line) {
+  ok ? ++passed : ++failed;
+  if (!ok) std::fprintf(stderr, "%s:%d: failed: %s\n", file, line, text);
+}
+
+inline void report_near(double a, double b, double tolerance, const char *text, const char *file, int line) {
+  const bool ok = std::fabs(a - b) <= tolerance;
+  report(ok, text, file, line);
+  if (!ok) std::fprintf(stderr, "  %.9g and %.9g\n", a, b);
+}
+
+/// Prints the summary; the exit code of the test.
+inline int summary() {
+  std::printf("%d passed, %d failed\n", passed.load(), failed.load());
+  return failed == 0 && passed > 0 ? 0 : 1;
+}
+
+}  // namespace check
+
+#define CHECK(...) check::report(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK_NEAR(a, b, tolerance) check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
+
+/// The statement raises NSInvalidArgumentException with a reason.
+#define CHECK_RAISES(statement)                                                                            \
+  do {                                                                                                     \
+    bool raised = false;                                                                                   \
+    @try {                                                                                                 \
+      statement;                                                                                           \
+    } @catch (NSException * exception) {                                                                   \
+      raised = [[exception name] isEqualToString:NSInvalidArgumentException] && [[exception reason] length]; \
+    }                                                                                                      \
+    check::report(raised, #statement " raises", __FILE__, __LINE__);                                       \
+  } while (false)

@@ -1,0 +1,154 @@
+// Dispatch: once, semaphores, serial and concurrent queues, data.
+
+#import <Foundation/Foundation.h>
+#import <Metal/Metal.h>
+#import <dispatch/dispatch.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+
+static void once_runs_once() {
+  static dispatch_once_t once;
+  static std::atomic<int> runs{0};
+  static std::atomic<int> saw_it_done{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([] {
+      dispatch_once(&once, ^{
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ++runs;
+      });
+      if (runs == 1) ++saw_it_done;
+    });
+  for (auto &thread : threads) thread.join();
+  CHECK(runs == 1);
+  CHECK(saw_it_done == 8);
+}
+
+static void serial_queues_keep_the_order() {
+  dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
+  NSMutableArray *order = [NSMutableArray array];
+  for (int i = 0; i < 100; ++i)
+    dispatch_async(queue, ^{
+      [order addObject:[NSNumber numberWithInt:i]];
+    });
+  __block NSUInteger seen = 0;
+  dispatch_sync(queue, ^{
+    seen = [order count];
+  });
+  CHECK(seen == 100);
+  bool sorted = true;
+  for (NSUInteger i = 0; i < seen; ++i) sorted = sorted && [[order objectAtIndex:i] unsignedIntegerValue] == i;
+  CHECK(sorted);
+  dispatch_release(queue);
+}
+
+static void sync_on_an_idle_queue_stays_on_the_thread() {
+  dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
+  const std::thread::id caller = std::this_thread::get_id();
+  __block bool same = false;
+  dispatch_sync(queue, ^{
+    same = std::this_thread::get_id() == caller;
+  });
+  CHECK(same);
+  dispatch_release(queue);
+}
+
+static void a_released_queue_finishes_its_work() {
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  dispatch_queue_t queue = dispatch_queue_create(nullptr, DISPATCH_QUEUE_SERIAL);
+  for (int i = 0; i < 3; ++i)
+    dispatch_async(queue, ^{
+      dispatch_semaphore_signal(done);
+    });
+  dispatch_release(queue);
+  for (int i = 0; i < 3; ++i)
+    CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 10 * (int64_t)NSEC_PER_SEC)) == 0);
+  dispatch_release(done);
+}
+
+static void global_queues_run_side_by_side() {
+  dispatch_queue_t queue = dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0);
+  dispatch_semaphore_t a = dispatch_semaphore_create(0);
+  dispatch_semaphore_t b = dispatch_semaphore_create(0);
+  const dispatch_time_t limit = dispatch_time(DISPATCH_TIME_NOW, 10 * (int64_t)NSEC_PER_SEC);
+  __block long first = 1;
+  dispatch_async(queue, ^{
+    first = dispatch_semaphore_wait(a, limit);
+    dispatch_semaphore_signal(b);
+  });
+  dispatch_async(queue, ^{
+    dispatch_semaphore_signal(a);
+  });
+  CHECK(dispatch_semaphore_wait(b, limit) == 0);
+  CHECK(first == 0);
+  dispatch_release(a);
+  dispatch_release(b);
+}
+
+static void semaphores_count_and_time_out() {
+  dispatch_semaphore_t semaphore = dispatch_semaphore_create(2);
+  CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) == 0);
+  CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) == 0);
+  CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW) != 0);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 30 * (int64_t)NSEC_PER_MSEC)) != 0);
+  CHECK(std::chrono::steady_clock::now() - start >= std::chrono::milliseconds(29));
+  CHECK(dispatch_semaphore_signal(semaphore) == 0);
+  dispatch_semaphore_signal(semaphore);
+  CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_FOREVER) == 0);
+  CHECK(dispatch_semaphore_wait(semaphore, DISPATCH_TIME_FOREVER) == 0);
+  dispatch_release(semaphore);
+}
+
+static void data_copies_or_adopts() {
+  int numbers[3] = {1, 2, 3};
+  dispatch_data_t copy = dispatch_data_create(numbers, sizeof numbers, nullptr, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
+  numbers[0] = 100;
+  const void *bytes = nullptr;
+  size_t size = 0;
+  dispatch_data_t map = dispatch_data_create_map(copy, &bytes, &size);
+  dispatch_release(copy);
+  const int expected[3] = {1, 2, 3};
+  CHECK(size == sizeof expected && std::memcmp(bytes, expected, size) == 0);
+  CHECK(dispatch_data_get_size(map) == sizeof expected);
+  dispatch_release(map);
+
+  dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
+  dispatch_semaphore_t destroyed = dispatch_semaphore_create(0);
+  dispatch_data_t adopted = dispatch_data_create(numbers, sizeof numbers, queue, ^{
+    dispatch_semaphore_signal(destroyed);
+  });
+  CHECK(dispatch_semaphore_wait(destroyed, DISPATCH_TIME_NOW) != 0);
+  dispatch_release(adopted);
+  CHECK(dispatch_semaphore_wait(destroyed, dispatch_time(DISPATCH_TIME_NOW, 10 * (int64_t)NSEC_PER_SEC)) == 0);
+  dispatch_release(destroyed);
+  dispatch_release(queue);
+}
+
+static void queues_are_objects() {
+  dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
+  NSArray *array = [NSArray arrayWithObject:queue];
+  CHECK([array indexOfObject:queue] == 0);
+  [queue retain];
+  dispatch_release(queue);
+  dispatch_release(queue);
+}
+
+int main() {
+  @autoreleasepool {
+    once_runs_once();
+    serial_queues_keep_the_order();
+    sync_on_an_idle_queue_stays_on_the_thread();
+    a_released_queue_finishes_its_work();
+    global_queues_run_side_by_side();
+    semaphores_count_and_time_out();
+    data_copies_or_adopts();
+    queues_are_objects();
+  }
+  return check::summary();
+}

@@ -1,0 +1,380 @@
+// Devices, buffers, command queues, command buffers and shared events.
+
+#import <Foundation/Foundation.h>
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <unistd.h>
+
+#include "check.h"
+
+static id<MTLDevice> g_device;
+
+static bool wait_for(dispatch_semaphore_t semaphore) {
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_SEC)) == 0;
+}
+
+static void the_device_describes_itself() {
+  CHECK([[g_device name] length] > 0);
+  CHECK([g_device maxBufferLength] > 1 << 20);
+  CHECK([g_device recommendedMaxWorkingSetSize] > 0);
+  CHECK([g_device registryID] == [g_device registryID]);
+#ifndef __APPLE__
+  CHECK([g_device hasUnifiedMemory]);
+  NSArray *all = MTLCopyAllDevices();
+  CHECK([all count] == 1 && [all objectAtIndex:0] == g_device);
+  [all release];
+#endif
+  id<MTLDevice> again = MTLCreateSystemDefaultDevice();
+  CHECK(again == g_device);
+  [again release];
+}
+
+static void buffers_hold_bytes() {
+  const NSUInteger before = [g_device currentAllocatedSize];
+  id<MTLBuffer> buffer = [g_device newBufferWithLength:1 << 20
+                                               options:MTLResourceStorageModeShared |
+                                                       MTLResourceHazardTrackingModeUntracked];
+  CHECK([buffer length] == 1 << 20);
+  CHECK([buffer allocatedSize] >= 1 << 20);
+  CHECK([g_device currentAllocatedSize] >= before + (1 << 20));
+  CHECK([buffer storageMode] == MTLStorageModeShared);
+  CHECK([buffer hazardTrackingMode] == MTLHazardTrackingModeUntracked);
+  CHECK([buffer cpuCacheMode] == MTLCPUCacheModeDefaultCache);
+  CHECK([buffer resourceOptions] == (MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked));
+  CHECK([buffer device] == g_device);
+  [buffer setLabel:@"bytes"];
+  CHECK([[buffer label] isEqualToString:@"bytes"]);
+  [buffer release];
+  CHECK([g_device currentAllocatedSize] < before + (1 << 20));
+  int numbers[] = {1, 2, 3};
+  id<MTLBuffer> copy = [g_device newBufferWithBytes:numbers length:sizeof numbers options:0];
+  numbers[0] = 9;
+  CHECK(static_cast<int *>([copy contents])[0] == 1);
+  [copy release];
+}
+
+static void buffers_adopt_memory() {
+  const std::size_t page = static_cast<std::size_t>(getpagesize());
+  void *memory = nullptr;
+  CHECK(posix_memalign(&memory, page, page) == 0);
+  __block int freed = 0;
+  @autoreleasepool {
+    id<MTLBuffer> buffer = [g_device newBufferWithBytesNoCopy:memory
+                                                       length:page
+                                                      options:MTLResourceStorageModeShared
+                                                  deallocator:^(void *pointer, NSUInteger length) {
+                                                    freed += pointer == memory && length == page;
+                                                    std::free(pointer);
+                                                  }];
+    CHECK([buffer contents] == memory);
+    CHECK(freed == 0);
+    [buffer release];
+  }
+  CHECK(freed == 1);
+}
+
+static void command_buffers_run_in_order() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  CHECK([queue device] == g_device);
+  [queue setLabel:@"work"];
+  CHECK([[queue label] isEqualToString:@"work"]);
+  NSMutableArray *order = [NSMutableArray array];
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  @autoreleasepool {
+    id<MTLCommandBuffer> last = nil;
+    for (int i = 0; i < 20; ++i) {
+      id<MTLCommandBuffer> buffer = [queue commandBuffer];
+      CHECK([buffer status] == MTLCommandBufferStatusNotEnqueued);
+      [buffer addScheduledHandler:^(id<MTLCommandBuffer> scheduled) {
+        CHECK([scheduled status] >= MTLCommandBufferStatusScheduled);
+      }];
+      [buffer addCompletedHandler:^(id<MTLCommandBuffer> completed) {
+        CHECK([completed status] == MTLCommandBufferStatusCompleted);
+        @synchronized(order) {
+          [order addObject:[NSNumber numberWithInt:i]];
+        }
+        dispatch_semaphore_signal(done);
+      }];
+      [buffer commit];
+      last = buffer;
+    }
+    [last waitUntilScheduled];
+    [last waitUntilCompleted];
+    CHECK([last status] == MTLCommandBufferStatusCompleted);
+    CHECK([last error] == nil);
+    CHECK([last GPUStartTime] > 0 && [last GPUEndTime] >= [last GPUStartTime]);
+    CHECK([last commandQueue] == queue && [last device] == g_device);
+    CHECK([order count] == 20);
+  }
+  [queue release];
+  for (int i = 0; i < 20; ++i) CHECK(wait_for(done));
+  bool sorted = [order count] == 20;
+  for (NSUInteger i = 0; i < [order count]; ++i) sorted = sorted && [[order objectAtIndex:i] unsignedIntegerValue] == i;
+  CHECK(sorted);
+  dispatch_release(done);
+}
+
+static void a_released_buffer_still_runs() {
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  @autoreleasepool {
+    id<MTLCommandQueue> queue = [[g_device newCommandQueue] autorelease];
+    id<MTLCommandBuffer> buffer = [queue commandBuffer];
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer>) {
+      dispatch_semaphore_signal(done);
+    }];
+    [buffer commit];
+  }
+  CHECK(wait_for(done));
+  dispatch_release(done);
+}
+
+static void enqueue_reserves_the_place() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  id<MTLSharedEvent> event = [g_device newSharedEvent];
+  id<MTLCommandBuffer> first = [queue commandBuffer];
+  id<MTLCommandBuffer> second = [queue commandBuffer];
+  [first enqueue];
+  CHECK([first status] == MTLCommandBufferStatusEnqueued);
+  [second encodeSignalEvent:event value:2];
+  [second commit];
+  CHECK([event waitUntilSignaledValue:2 timeoutMS:50] == NO);
+  [first encodeSignalEvent:event value:1];
+  [first commit];
+  [second waitUntilCompleted];
+  CHECK([first status] == MTLCommandBufferStatusCompleted);
+  CHECK([event signaledValue] == 2);
+  [event release];
+  [queue release];
+}
+
+static void an_enqueued_buffer_that_is_dropped_frees_the_queue() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  @autoreleasepool {
+    [[queue commandBuffer] enqueue];
+  }
+  id<MTLCommandBuffer> next = [queue commandBuffer];
+  [next commit];
+  [next waitUntilCompleted];
+  CHECK([next status] == MTLCommandBufferStatusCompleted);
+  [queue release];
+}
+
+static void a_handler_may_use_the_queue() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  id<MTLCommandBuffer> outer = [queue commandBuffer];
+  [outer addCompletedHandler:^(id<MTLCommandBuffer> finished) {
+    id<MTLCommandBuffer> inner = [[finished commandQueue] commandBuffer];
+    [inner commit];
+    [inner waitUntilCompleted];
+    CHECK([inner status] == MTLCommandBufferStatusCompleted);
+    dispatch_semaphore_signal(done);
+  }];
+  [outer commit];
+  CHECK(wait_for(done));
+  dispatch_release(done);
+  [queue release];
+}
+
+static void events_order_queues() {
+  id<MTLCommandQueue> producer = [g_device newCommandQueue];
+  id<MTLCommandQueue> consumer = [g_device newCommandQueue];
+  id<MTLSharedEvent> event = [g_device newSharedEvent];
+  CHECK([event signaledValue] == 0);
+  CHECK([event device] == g_device);
+  id<MTLCommandBuffer> waiting = [consumer commandBuffer];
+  [waiting encodeWaitForEvent:event value:3];
+  [waiting encodeSignalEvent:event value:4];
+  [waiting commit];
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  CHECK([waiting status] != MTLCommandBufferStatusCompleted);
+  id<MTLCommandBuffer> signalling = [producer commandBuffer];
+  [signalling encodeSignalEvent:event value:3];
+  [signalling commit];
+  [waiting waitUntilCompleted];
+  CHECK([event signaledValue] == 4);
+  [event setSignaledValue:10];
+  CHECK([event waitUntilSignaledValue:10 timeoutMS:0] == YES);
+  CHECK([event waitUntilSignaledValue:11 timeoutMS:20] == NO);
+  [event release];
+  [producer release];
+  [consumer release];
+}
+
+static void listeners_are_told_once() {
+  dispatch_queue_t queue = dispatch_queue_create("listener", DISPATCH_QUEUE_SERIAL);
+  MTLSharedEventListener *listener = [[MTLSharedEventListener alloc] initWithDispatchQueue:queue];
+  CHECK([listener dispatchQueue] == queue);
+  id<MTLSharedEvent> event = [g_device newSharedEvent];
+  dispatch_semaphore_t told = dispatch_semaphore_create(0);
+  __block uint64_t asked = 0;
+  [event notifyListener:listener
+                atValue:5
+                  block:^(id<MTLSharedEvent> signalled, uint64_t value) {
+                    asked = value + [signalled signaledValue];
+                    dispatch_semaphore_signal(told);
+                  }];
+  [event setSignaledValue:4];
+  CHECK(dispatch_semaphore_wait(told, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_MSEC)) != 0);
+  [event setSignaledValue:6];
+  CHECK(wait_for(told));
+  CHECK(asked == 11);
+  [event setSignaledValue:7];
+  [event notifyListener:listener
+                atValue:7
+                  block:^(id<MTLSharedEvent>, uint64_t) {
+                    dispatch_semaphore_signal(told);
+                  }];
+  CHECK(wait_for(told));
+  CHECK(dispatch_semaphore_wait(told, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_MSEC)) != 0);
+  [event release];
+  [listener release];
+  dispatch_release(told);
+  dispatch_release(queue);
+}
+
+static void commit_and_continue_changes_the_buffer() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
+  id<MTLCommandBuffer> first = [[[commands rootCommandBuffer] retain] autorelease];
+  CHECK([commands commandBuffer] == first);
+  CHECK([commands commandQueue] == queue);
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  [commands addCompletedHandler:^(id<MTLCommandBuffer>) {
+    dispatch_semaphore_signal(done);
+  }];
+  [commands commitAndContinue];
+  CHECK([commands rootCommandBuffer] != first);
+  CHECK(wait_for(done));
+  CHECK([first status] == MTLCommandBufferStatusCompleted);
+  CHECK([commands status] == MTLCommandBufferStatusNotEnqueued);
+  MPSCommandBuffer *nested = [MPSCommandBuffer commandBufferWithCommandBuffer:commands];
+  CHECK([nested rootCommandBuffer] == [commands rootCommandBuffer]);
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK([commands status] == MTLCommandBufferStatusCompleted);
+  dispatch_release(done);
+  [queue release];
+}
+
+static void semaphores_bound_the_steps_in_flight() {
+  constexpr int kInFlight = 2;
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  dispatch_semaphore_t free_slots = dispatch_semaphore_create(kInFlight);
+  static std::atomic<int> in_flight{0};
+  static std::atomic<int> most{0};
+  for (int i = 0; i < 200; ++i) {
+    @autoreleasepool {
+      CHECK(wait_for(free_slots));
+      const int now = ++in_flight;
+      if (now > most) most = now;
+      id<MTLCommandBuffer> buffer = [queue commandBuffer];
+      [buffer addCompletedHandler:^(id<MTLCommandBuffer>) {
+        --in_flight;
+        dispatch_semaphore_signal(free_slots);
+      }];
+      [buffer commit];
+    }
+  }
+  for (int i = 0; i < kInFlight; ++i) CHECK(wait_for(free_slots));
+  CHECK(most <= kInFlight);
+  CHECK(in_flight == 0);
+  for (int i = 0; i < kInFlight; ++i) dispatch_semaphore_signal(free_slots);
+  dispatch_release(free_slots);
+  [queue release];
+}
+
+static void queues_run_side_by_side_from_threads() {
+  static std::atomic<int> completed{0};
+  std::thread threads[4];
+  for (auto &thread : threads)
+    thread = std::thread([] {
+      @autoreleasepool {
+        id<MTLCommandQueue> queue = [g_device newCommandQueue];
+        for (int i = 0; i < 100; ++i) {
+          @autoreleasepool {
+            id<MTLCommandBuffer> buffer = [queue commandBuffer];
+            [buffer addCompletedHandler:^(id<MTLCommandBuffer>) {
+              ++completed;
+            }];
+            [buffer commit];
+            [buffer waitUntilCompleted];
+          }
+        }
+        [queue release];
+      }
+    });
+  for (auto &thread : threads) thread.join();
+  CHECK(completed == 400);
+}
+
+#ifndef __APPLE__
+// On a Mac each of these aborts the process.
+static void bad_input_raises() {
+  id nothing = nil;
+  CHECK_RAISES([g_device newBufferWithLength:0 options:0]);
+  CHECK_RAISES([g_device newBufferWithLength:16 options:MTLResourceStorageModeMemoryless]);
+  int local = 0;
+  CHECK_RAISES([g_device newBufferWithBytesNoCopy:&local length:4096 options:0 deallocator:nil]);
+  id<MTLBuffer> hidden = [[g_device newBufferWithLength:16 options:MTLResourceStorageModePrivate] autorelease];
+  CHECK_RAISES([hidden contents]);
+  CHECK_RAISES([hidden didModifyRange:NSMakeRange(10, 7)]);
+  id<MTLCommandQueue> queue = [[g_device newCommandQueue] autorelease];
+  id<MTLCommandBuffer> buffer = [queue commandBuffer];
+  CHECK_RAISES([buffer waitUntilCompleted]);
+  [buffer commit];
+  CHECK_RAISES([buffer commit]);
+  CHECK_RAISES([buffer addCompletedHandler:^(id<MTLCommandBuffer>){}]);
+  CHECK_RAISES([buffer encodeSignalEvent:[[g_device newSharedEvent] autorelease] value:1]);
+  CHECK_RAISES([MPSCommandBuffer commandBufferFromCommandQueue:nothing]);
+}
+
+// What the engine asks a device that answers.
+static void the_device_counts() {
+  SEL selector = NSSelectorFromString(@"alloyCounters");
+  CHECK([(id)g_device respondsToSelector:selector]);
+  NSDictionary *before = [(id)g_device performSelector:selector];
+  MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
+  float value = 0;
+  [array readBytes:&value strideBytes:nil];
+  NSDictionary *after = [(id)g_device performSelector:selector];
+  for (NSString *key in [NSArray arrayWithObjects:@"dispatches", @"compilations", @"bytesToDevice", @"bytesFromDevice",
+                                                  @"allocatedBytes", nil])
+    CHECK([[after objectForKey:key] isKindOfClass:[NSNumber class]]);
+  CHECK([[after objectForKey:@"bytesToDevice"] longLongValue] ==
+        [[before objectForKey:@"bytesToDevice"] longLongValue] + 4);
+  CHECK([[after objectForKey:@"bytesFromDevice"] longLongValue] ==
+        [[before objectForKey:@"bytesFromDevice"] longLongValue] + 4);
+  CHECK([[after objectForKey:@"allocatedBytes"] longLongValue] ==
+        [[before objectForKey:@"allocatedBytes"] longLongValue] + 4);
+}
+#endif
+
+int main() {
+  @autoreleasepool {
+    g_device = MTLCreateSystemDefaultDevice();
+    the_device_describes_itself();
+    buffers_hold_bytes();
+    buffers_adopt_memory();
+    command_buffers_run_in_order();
+    a_released_buffer_still_runs();
+    enqueue_reserves_the_place();
+    an_enqueued_buffer_that_is_dropped_frees_the_queue();
+    a_handler_may_use_the_queue();
+    events_order_queues();
+    listeners_are_told_once();
+    commit_and_continue_changes_the_buffer();
+    semaphores_bound_the_steps_in_flight();
+    queues_run_side_by_side_from_threads();
+#ifndef __APPLE__
+    bad_input_raises();
+    the_device_counts();
+#endif
+    [g_device release];
+  }
+  return check::summary();
+}

@@ -1,0 +1,25 @@
+"""The world that tests run in is stricter than the users': a warning is an error, and a test that leaks fails."""
+import gc
+
+import numpy as np
+import pytest
+
+import alloy as al
+
+
+def pytest_configure(config):
+    config.addinivalue_line("filterwarnings", "error")
+
+
+@pytest.fixture(autouse=True)
+def no_leak():
+    gc.collect()
+    before = al.stats()["live_objects"]
+    yield
+    gc.collect()
+    assert al.stats()["live_objects"] == before, "live objects of the engine before and after the test"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

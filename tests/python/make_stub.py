@@ -1,0 +1,43 @@
+"""Writes python/alloy/table_ops.pyi, the list of the functions that the op table gives, for readers and type checkers."""
+import inspect
+import pathlib
+
+from alloy import table_ops
+
+PATH = pathlib.Path(__file__).parents[2] / "python" / "alloy" / "table_ops.pyi"
+HEAD = '''"""Made from the op table by tests/python/make_stub.py; do not edit."""
+from collections.abc import Iterable
+
+import numpy as np
+
+from alloy._core import Tensor
+
+_Operand = Tensor | np.ndarray | float | int | bool
+_Axes = int | Iterable[int] | None
+'''
+TYPES = {"x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axes": "_Axes", "axis": "int",
+         "keepdims": "bool"}
+
+
+def render() -> str:
+    return HEAD + "".join(f"\ndef {name}{_signature(name)}: ...\n" for name in table_ops.__all__)
+
+
+def _signature(name):
+    signature = inspect.signature(getattr(table_ops, name))
+    parameters = [parameter.replace(annotation=_Verbatim(TYPES[key])) for key, parameter in signature.parameters.items()]
+    return signature.replace(parameters=parameters, return_annotation=_Verbatim("Tensor"))
+
+
+class _Verbatim:
+    """An annotation that prints as its text, without quotes."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+if __name__ == "__main__":
+    PATH.write_text(render())

@@ -1,0 +1,172 @@
+"""The mathematics of ops and of training in float64 NumPy, written from their definitions and not from the engine."""
+import numpy as np
+
+
+# ---- windows ----
+
+def _padding(style, size, kernel, stride, dilation):
+    """(before, after) along one axis."""
+    if not isinstance(style, str):
+        return style
+    if style == "valid":
+        return 0, 0
+    reach = dilation * (kernel - 1) + 1
+    total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+    return total // 2, total - total // 2
+
+
+def windows(x, size, strides, padding="valid", dilations=(1, 1), fill=0.0):
+    """The windows of x (n, h, w, c) as (n, h', w', size_h, size_w, c), where padding reads fill."""
+    styles = (padding, padding) if isinstance(padding, str) else padding
+    pads = [_padding(*axis) for axis in zip(styles, x.shape[1:3], size, strides, dilations)]
+    x = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=fill)
+    reach = [d * (k - 1) + 1 for d, k in zip(dilations, size)]
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))  # (n, h', w', c, reach_h, reach_w)
+    view = view[:, ::strides[0], ::strides[1], :, ::dilations[0], ::dilations[1]]
+    return np.moveaxis(view, 3, -1)
+
+
+def conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1), groups=1):
+    """x NHWC, weights HWIO."""
+    taken = windows(x, weights.shape[:2], strides, padding, dilations)
+    channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
+    return np.concatenate([
+        np.einsum("nhwabc,abco->nhwo", taken[..., g * channels:(g + 1) * channels],
+                  weights[..., g * filters:(g + 1) * filters]) for g in range(groups)], axis=-1)
+
+
+def max_pool2d(x, window, strides, padding="valid"):
+    return windows(x, window, strides, padding, fill=-np.inf).max((3, 4))
+
+
+def avg_pool2d(x, window, strides, padding="valid"):
+    inside = windows(np.ones_like(x), window, strides, padding).sum((3, 4))
+    return windows(x, window, strides, padding).sum((3, 4)) / inside
+
+
+# ---- softmax ----
+
+def log_softmax(x, axis=-1):
+    shifted = x - x.max(axis, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+
+
+def softmax(x, axis=-1):
+    return np.exp(log_softmax(x, axis))
+
+
+# ---- derivatives by their definitions ----
+
+def adjoint(linear, like):
+    """The transpose of a linear map of arrays like `like`, built from its values on the unit arrays."""
+    columns = []
+    for i in range(like.size):
+        unit = np.zeros(like.size)
+        unit[i] = 1
+        columns.append(linear(unit.reshape(like.shape)))
+    return lambda g: np.array([np.sum(g * column) for column in columns]).reshape(like.shape)
+
+
+# ---- training: layers with forward and backward passes ----
+
+class Dense:
+    def __init__(self, weights, bias):
+        self.parameters = [weights, bias]
+
+    def forward(self, x):
+        self.x = x
+        return x @ self.parameters[0] + self.parameters[1]
+
+    def backward(self, g):
+        self.gradients = [self.x.T @ g, g.sum(0)]
+        return g @ self.parameters[0].T
+
+
+class Conv2D:
+    """Stride 1, "same" padding, an odd kernel."""
+
+    def __init__(self, weights, bias):
+        self.parameters = [weights, bias]
+
+    def forward(self, x):
+        self.windows = windows(x, self.parameters[0].shape[:2], (1, 1), "same")
+        return np.einsum("nhwabc,abco->nhwo", self.windows, self.parameters[0]) + self.parameters[1]
+
+    def backward(self, g):
+        self.gradients = [np.einsum("nhwabc,nhwo->abco", self.windows, g), g.sum((0, 1, 2))]
+        turned = self.parameters[0][::-1, ::-1].swapaxes(2, 3)
+        return conv2d(g, turned, padding="same")
+
+
+class ReLU:
+    parameters = gradients = ()
+
+    def forward(self, x):
+        self.positive = x > 0
+        return x * self.positive
+
+    def backward(self, g):
+        return g * self.positive
+
+
+class MaxPool2D:
+    """2x2, of an image that it divides; the first greatest element takes the gradient."""
+    parameters = gradients = ()
+
+    def forward(self, x):
+        n, h, w, c = x.shape
+        blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // 2, w // 2, c, 4)
+        self.winner = np.eye(4)[blocks.argmax(-1)]
+        return blocks.max(-1)
+
+    def backward(self, g):
+        n, h, w, c = g.shape
+        blocks = (g[..., None] * self.winner).reshape(n, h, w, c, 2, 2)
+        return blocks.transpose(0, 1, 4, 2, 5, 3).reshape(n, 2 * h, 2 * w, c)
+
+
+class Flatten:
+    parameters = gradients = ()
+
+    def forward(self, x):
+        self.shape = x.shape
+        return x.reshape(len(x), -1)
+
+    def backward(self, g):
+        return g.reshape(self.shape)
+
+
+def loss_and_gradients(layers, x, labels):
+    """The mean softmax cross entropy, and its gradient to every parameter in the layers' order."""
+    for layer in layers:
+        x = layer.forward(x)
+    targets = np.eye(x.shape[-1])[labels]
+    g = (softmax(x) - targets) / len(x)
+    for layer in reversed(layers):
+        g = layer.backward(g)
+    loss = -np.mean(np.sum(targets * log_softmax(x), -1))
+    return loss, [gradient for layer in layers for gradient in layer.gradients]
+
+
+def sgd(rate):
+    def update(parameters, gradients):
+        for parameter, gradient in zip(parameters, gradients):
+            parameter -= rate * gradient
+    return update
+
+
+def adam(rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
+    """PyTorch's formula."""
+    moments = {}
+    step = 0
+
+    def update(parameters, gradients):
+        nonlocal step
+        step += 1
+        for i, (parameter, gradient) in enumerate(zip(parameters, gradients)):
+            m, v = moments.get(i, (0.0, 0.0))
+            m = beta1 * m + (1 - beta1) * gradient
+            v = beta2 * v + (1 - beta2) * gradient**2
+            moments[i] = m, v
+            parameter -= rate * (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
+    return update

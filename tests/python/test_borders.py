@@ -1,0 +1,76 @@
+"""The layers see each other only in the direction of the design, read from the sources themselves."""
+import pathlib
+import re
+
+import pytest
+
+CSRC = pathlib.Path(__file__).parents[2] / "csrc"
+SOURCES = sorted(path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
+# Which quoted includes each layer may have. Headers of the portable framework are its public API, in angle brackets.
+MAY_INCLUDE = {"ir": {"ir"}, "engine": {"ir", "engine"}, "bindings": {"ir", "engine", "bindings"},
+               "portable": {"ir", "runtime", "kernels", "facade"}}
+APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}
+RUNTIME_MAY_INCLUDE = {"runtime": {"ir", "runtime", "kernels"}, "kernels": {"ir", "kernels"}}
+CODE_ONLY = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
+
+
+def layer_of(path):
+    return path.relative_to(CSRC).parts[0]
+
+
+def of_layers(*layers):
+    return [path for path in SOURCES if layer_of(path) in layers]
+
+
+def includes(path):
+    """(opening bracket, first directory or whole name, name)"""
+    for bracket, name in re.findall(r'^\s*#\s*(?:include|import)\s*([<"])([^>"]+)[>"]', path.read_text(), re.M):
+        yield bracket, name.split("/")[0], name
+
+
+def test_there_are_sources():
+    for layer in MAY_INCLUDE:
+        assert of_layers(layer), layer
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(CSRC)))
+def test_includes(path):
+    layer = layer_of(path)
+    for bracket, top, name in includes(path):
+        if bracket == '"':
+            beside = (path.parent / name).exists() and "/" not in name
+            assert top in MAY_INCLUDE[layer] or beside, f"{layer} may not include {name}"
+        elif layer == "engine" and "/" in name:
+            assert top in APPLE, f"the engine's only door to a device is Apple's public API, not {name}"
+        elif layer in ("ir", "bindings"):
+            assert top not in APPLE, f"{layer} may not include {name}"
+
+
+@pytest.mark.parametrize("part", RUNTIME_MAY_INCLUDE)
+def test_the_runtime_knows_no_objective_c(part):
+    for path in (CSRC / "portable" / part).rglob("*"):
+        assert path.suffix != ".mm"
+        for bracket, top, name in includes(path) if path.is_file() else ():
+            assert top in RUNTIME_MAY_INCLUDE[part] or bracket == "<" and top not in APPLE, f"{path.name} may not include {name}"
+
+
+@pytest.mark.parametrize("path", of_layers("ir", "engine", "bindings"), ids=lambda path: str(path.relative_to(CSRC)))
+def test_no_layer_above_the_framework_knows_the_platform(path):
+    code = CODE_ONLY.sub("", path.read_text())
+    found = re.search(r"__APPLE__|__linux__|GNUSTEP|TARGET_OS_|__GNU", code)
+    assert not found, found
+
+
+def test_objects_are_counted_in_one_header_and_in_the_facade():
+    counts = re.compile(r"\b(retain|release|autorelease)\s*\]")
+    for path in SOURCES:
+        if path != CSRC / "engine" / "ref.h" and "facade" not in path.parts:
+            assert not counts.search(CODE_ONLY.sub("", path.read_text())), path
+    assert counts.search((CSRC / "engine" / "ref.h").read_text())
+
+
+def test_objective_c_has_no_cpp_handler():
+    """Under GCC's Objective-C runtime clang's code cannot run one."""
+    for path in SOURCES:
+        if path.suffix == ".mm":
+            assert not re.search(r"(?<!@)\b(try|catch)\b\s*[{(]", CODE_ONLY.sub("", path.read_text())), path

@@ -1,0 +1,321 @@
+"""Building and running graphs: Python's operators, indexing, feeds, state, and the mistakes a user can make."""
+import inspect
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import alloy as al
+
+FLOATS = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def value_of(tensor, *feeds_and_arrays):
+    feeds, arrays = feeds_and_arrays[::2], feeds_and_arrays[1::2]
+    return tensor.graph.compile(list(feeds), [tensor])(*arrays)[0]
+
+
+def here(lines_below=0):
+    return f"test_graph.py:{inspect.currentframe().f_back.f_lineno + lines_below}"
+
+
+@pytest.fixture
+def graph():
+    return al.Graph()
+
+
+@pytest.fixture
+def x(graph):
+    return graph.placeholder((2, 3), name="x")
+
+
+# ---- operators and indexing ----
+
+@pytest.mark.parametrize("function", [
+    lambda x: x + 2, lambda x: 2 - x, lambda x: x * np.float32(2), lambda x: 1 / (x + 1), lambda x: x ** 2, lambda x: 2 ** x,
+    lambda x: -x, lambda x: abs(x - 3), lambda x: x + FLOATS, lambda x: FLOATS - x, lambda x: x @ FLOATS.T,
+    lambda x: FLOATS.T @ x, lambda x: x < 3, lambda x: 3 <= x, lambda x: x > FLOATS[:1], lambda x: FLOATS[:1] >= x,
+    lambda x: x + True, lambda x: np.float64(0.5) * x])
+def test_operators(function, x):
+    expected = function(FLOATS)
+    value = value_of(function(x), x, FLOATS)
+    assert value.dtype == (bool if expected.dtype == bool else np.float32)
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("key", [
+    0, -1, (1, 2), (0, -1), slice(None), slice(1, None), (slice(None), slice(0, 2)), (slice(None), slice(None, None, -1)),
+    (slice(None), slice(2, 0, -1)), (slice(None), slice(-1, -9, -2)), (..., 1), (0, ...), None, (None, 0, None, slice(1, 3), None),
+    (..., None), (), slice(5, 9), (slice(None), slice(1, -1)), np.int64(1)], ids=str)
+def test_indexing(key, x):
+    tensor = x[key]
+    assert tensor.shape == FLOATS[key].shape
+    np.testing.assert_array_equal(value_of(tensor, x, FLOATS), FLOATS[key])
+
+
+def test_indexing_of_unknown_dimensions(graph):
+    x = graph.placeholder((None, 3))
+    last = x[-1, ::-1]
+    assert last.shape == (3,)
+    np.testing.assert_array_equal(value_of(last, x, FLOATS), FLOATS[-1, ::-1])
+
+
+@pytest.mark.parametrize("key, kind, says", [
+    (2, ValueError, r"Index 2 is outside axis 0 of float32\(2, 3\)"), ((0, 0, 0), ValueError, "at most 2 indices"),
+    ((..., ...), ValueError, r"one \.\.\."), (True, TypeError, "got bool"), ([0], TypeError, "got list"),
+    (np.array([0]), TypeError, "got ndarray"), (0.5, TypeError, "got float")], ids=str)
+def test_wrong_index(key, kind, says, x):
+    with pytest.raises(kind, match=rf"^\[slice\] .*{says}.*; built at .*{re.escape(here(1))}\.$"):
+        x[key]
+
+
+def test_a_tensor_is_not_a_value(x):
+    for use in (bool, iter, list, np.asarray):
+        with pytest.raises(TypeError, match=rf"float32\(2, 3\).*{re.escape(here(1))}"):
+            use(x)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x + "1"
+    assert len(x) == 2
+    assert repr(x) == "<Tensor 'x' float32(2, 3)>"
+    assert x in [x] and x not in [x + 0] and len({x, x}) == 1
+
+
+def test_scalars_take_the_dtype_of_the_tensor(graph, x):
+    assert (x + 1).dtype == "float32"
+    i = graph.placeholder((2,), al.int64)
+    np.testing.assert_array_equal(value_of(i * 3.0, i, [1, 2]), [3, 6])
+    with pytest.raises(TypeError, match=r"^\[multiply\] .*int64 can hold, got 0\.5"):
+        i * 0.5
+    with pytest.raises(TypeError, match=r"Expected a tensor among the operands, got int, float"):
+        al.add(1, 2.0)
+    assert al.select(x > 0, 1.0, 0.0).dtype == "float32"
+    assert al.select(x > 0, 1, 0).dtype == "int32"
+
+
+def test_composites(graph, x):
+    labels = graph.placeholder((3,), al.int64)
+    np.testing.assert_array_equal(value_of(al.one_hot(labels, 3), labels, np.array([2, 0, 7])), [[0, 0, 1], [1, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(value_of(al.stack([x, x + 1], axis=1), x, FLOATS), np.stack([FLOATS, FLOATS + 1], 1))
+    np.testing.assert_array_equal(value_of(al.flatten(graph.constant(np.zeros((2, 3, 4), np.float32)))), np.zeros((2, 12)))
+    np.testing.assert_array_equal(value_of(al.clamp(x, 1, 3.5), x, FLOATS), np.clip(FLOATS, 1, 3.5))
+
+
+# ---- values that come from Python ----
+
+def test_constants(graph):
+    for given, dtype in [([1, 2], "int32"), (1.5, "float32"), ([True], "bool"), (np.arange(3), "int64"), ([[1.0]], "float32"),
+                         (np.float32(3), "float32"), (np.zeros((0, 2), np.float32), "float32"), (np.uint8([200]), "uint8")]:
+        tensor = graph.constant(given)
+        assert tensor.dtype == dtype
+        np.testing.assert_array_equal(value_of(tensor), given)
+
+
+def test_float64_is_cast_with_one_warning(graph, x):
+    wide = FLOATS.astype(np.float64)
+    for use in (graph.constant, graph.variable, lambda array: x + array):
+        with pytest.warns(UserWarning, match="float64") as warned:
+            assert use(wide).dtype == "float32"
+        assert [w.filename for w in warned] == [__file__]
+    step = graph.compile([x], [x + 1])
+    with pytest.warns(UserWarning, match="float64") as warned:
+        np.testing.assert_array_equal(step(wide)[0], FLOATS + 1)
+    assert len(warned) == 1
+
+
+@pytest.mark.parametrize("value", ["text", 1j, None, [[1], [2, 3]]], ids=str)
+def test_what_is_not_a_number_is_refused(value, graph):
+    with pytest.raises((TypeError, ValueError)):
+        graph.constant(value)
+
+
+def test_arrays_in_any_layout(graph, x):
+    step = graph.compile([x], [x * 1])
+    for array in (np.asfortranarray(FLOATS), FLOATS.T.copy().T, np.repeat(FLOATS, 2, 0)[::2], FLOATS.tolist(), FLOATS[:, ::-1][:, ::-1]):
+        np.testing.assert_array_equal(step(array)[0], FLOATS)
+
+
+def test_results_are_fresh(graph, x):
+    step = graph.compile([x], [x, x * 2])
+    first, second = step(FLOATS), step(FLOATS + 1)
+    np.testing.assert_array_equal(first[0], FLOATS)
+    np.testing.assert_array_equal(second[1], 2 * FLOATS + 2)
+    first[0][:] = -1
+    np.testing.assert_array_equal(step(FLOATS)[0], FLOATS)
+
+
+# ---- state ----
+
+def test_variables(graph, x):
+    v = graph.variable(FLOATS, name="v")
+    step = graph.compile([x], [al.sum(v)], [graph.assign(v, v + x)])
+    assert step(FLOATS)[0] == 15, "a fetch sees the value before the update"
+    np.testing.assert_array_equal(v.numpy(), 2 * FLOATS)
+    v.assign(-FLOATS)
+    np.testing.assert_array_equal(v.numpy(), -FLOATS)
+    assert step(FLOATS)[0] == -15
+    np.testing.assert_array_equal(v.numpy(), np.zeros_like(FLOATS))
+    assert graph.variables == [v] and v.name == "v" and v.trainable and isinstance(v, al.Variable)
+
+
+def test_a_swap_reads_both_before_it_writes(graph):
+    a, b = graph.variable([1.0, 2.0]), graph.variable([3.0, 4.0])
+    graph.compile([], [], [graph.assign(a, b), graph.assign(b, a)])()
+    np.testing.assert_array_equal([a.numpy(), b.numpy()], [[3, 4], [1, 2]])
+
+
+def test_two_executables_share_variables(graph):
+    v = graph.variable(0.0)
+    count, read = graph.compile([], [], [graph.assign(v, v + 1)]), graph.compile([], [v])
+    for expected in (1, 2, 3):
+        count()
+        assert read()[0] == expected
+
+
+def test_an_executable_outlives_its_graph():
+    def build():
+        graph = al.Graph()
+        v = graph.variable(1.0)
+        return graph.compile([], [v], [graph.assign(v, v * 2)])
+    step = build()
+    assert [step()[0] for _ in range(3)] == [1, 2, 4]
+
+
+def test_gradients(graph, x):
+    w = graph.variable(FLOATS.T)
+    loss = al.sum(al.square(x @ w))
+    gradient, = al.gradients(loss, [w])
+    np.testing.assert_allclose(value_of(gradient, x, FLOATS), 2 * FLOATS.T @ (FLOATS @ FLOATS.T))
+    zero, = al.gradients(loss, [graph.variable([1.0, 2.0])])
+    np.testing.assert_array_equal(value_of(zero, x, FLOATS), [0, 0])
+    second, = al.gradients(al.sum(al.gradients(al.sum(x ** 3), [x])[0]), [x])
+    np.testing.assert_allclose(value_of(second, x, FLOATS), 6 * FLOATS, rtol=1e-5)
+
+
+def test_a_learning_rate_computed_in_the_step(graph):
+    v, rate = graph.variable([1.0, 1.0]), graph.placeholder(())
+    step = graph.compile([rate], [], al.SGD(rate * 2).minimize(al.sum(v * np.float32([1, 10]))))
+    step(0.05)
+    np.testing.assert_allclose(v.numpy(), [0.9, 0.0], atol=1e-7)
+
+
+def test_variables_that_are_not_trainable_stay(graph):
+    v, fixed = graph.variable([1.0]), graph.variable([2.0])
+    fixed.trainable = False
+    graph.compile([], [], al.SGD(0.5).minimize(al.sum(v * fixed)))()
+    assert v.numpy() == [0] and fixed.numpy() == [2]
+
+
+def test_the_text_of_a_graph(graph, x):
+    al.relu(x)
+    assert "relu" in str(graph) and "float32(2, 3)" in str(graph)
+
+
+# ---- mistakes; the graph is usable after each ----
+
+def test_wrong_shape_when_building(graph, x):
+    with pytest.raises(ValueError, match=rf"^\[add\] Shapes \(2, 3\) and \(2, 4\) do not broadcast; built at .*{re.escape(here(1))}\.$"):
+        x + graph.placeholder((2, 4))
+    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
+
+
+def test_wrong_dtype_when_building(graph, x):
+    with pytest.raises(TypeError, match=rf"^\[add\] .*float32\(2, 3\) and int32\(2, 3\); built at .*{re.escape(here(1))}\.$"):
+        x + graph.placeholder((2, 3), al.int32)
+    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
+
+
+def test_wrong_feeds_of_a_run(graph, x):
+    line, y = here(), graph.placeholder((None, 3), name="y")
+    step = graph.compile([x, y], [x + y])
+    labels = graph.placeholder((2,), al.int32, "labels")
+    label_step = graph.compile([labels], [labels])
+    for arrays, kind, says in [
+        ((FLOATS,), (TypeError, ValueError), "2.*1"), ((FLOATS,) * 3, (TypeError, ValueError), "2.*3"),
+        ((FLOATS, FLOATS[:, :2]), ValueError, rf"\(\?, 3\).*\(2, 2\).*{re.escape(line)}"),
+        ((FLOATS[0], FLOATS), ValueError, r"\(2, 3\).*\(3,\)"),
+        ((FLOATS, np.zeros((5, 3), np.float32)), ValueError, r"\(2, 3\) and \(5, 3\) do not broadcast"),
+        ((FLOATS, FLOATS.astype(complex)), TypeError, "float32.*complex"),
+        ((FLOATS, "text"), (TypeError, ValueError), ""), ((FLOATS, None), (TypeError, ValueError), ""),
+    ]:
+        with pytest.raises(kind, match=says):
+            step(*arrays)
+        np.testing.assert_array_equal(step(FLOATS, FLOATS)[0], 2 * FLOATS)
+    with pytest.raises(TypeError, match="int32.*float32"):
+        label_step(np.float32([1, 2]))
+
+
+def test_missing_and_unknown_feed(graph, x):
+    y = graph.placeholder((2, 3), name="y")
+    with pytest.raises(ValueError, match="y"):
+        graph.compile([x], [x + y])(FLOATS)
+    with pytest.raises(ValueError, match=r"^\[multiply\] .*built at"):
+        graph.compile([x, x * 2], [x])
+    with pytest.raises((TypeError, ValueError)):
+        graph.compile([x, "y"], [x])
+    with pytest.raises(ValueError):
+        graph.compile([x, x], [x])
+    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
+
+
+def test_another_graphs_tensors(graph, x):
+    other = al.Graph()
+    theirs = other.variable(FLOATS, name="theirs")
+    for mistake in (lambda: x + theirs, lambda: graph.compile([x], [theirs]), lambda: al.SGD(1).minimize(al.sum(x), [theirs]),
+                    lambda: al.gradients(al.sum(x), [theirs]), lambda: graph.assign(theirs, x),
+                    lambda: graph.compile([x], [x], [other.assign(theirs, theirs * 2)]), lambda: al.concat([x, theirs], axis=0)):
+        with pytest.raises(ValueError, match=r"^\[\w+\] .*another graph.*; built at .*test_graph\.py:\d+\.$"):
+            mistake()
+    np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
+
+
+def test_an_empty_batch(graph):
+    x = graph.placeholder((None, 3), name="x")
+    w = graph.variable(np.ones((3, 2), np.float32))
+    step = graph.compile([x], [al.sum(x @ w), x @ w])
+    total, rows = step(np.zeros((0, 3), np.float32))
+    assert total == 0 and rows.shape == (0, 2)
+    np.testing.assert_array_equal(step(FLOATS)[1], FLOATS @ np.ones((3, 2)))
+
+
+def test_wrong_use_of_variables(graph, x):
+    v = graph.variable(FLOATS, name="v")
+    with pytest.raises(ValueError, match=r"\(2, 3\).*\(3, 2\)"):
+        v.assign(FLOATS.T)
+    with pytest.raises(TypeError, match="float32.*int64"):
+        v.assign(FLOATS.astype(np.int64))
+    with pytest.raises(ValueError, match=rf"^\[assign\] .*\(2, 3\).*\(3, 2\).*{re.escape(here(1))}\.$"):
+        graph.assign(v, al.transpose(x))
+    with pytest.raises(ValueError, match=r"^\[assign\] Expected a variable"):
+        graph.assign(x, x)
+    with pytest.raises(ValueError, match="does not depend on the variable 'v'"):
+        al.SGD(1).minimize(al.sum(x), [v])
+    with pytest.raises(ValueError, match=r"one element.*\(2, 3\)"):
+        al.SGD(1).minimize(x * v)
+    np.testing.assert_array_equal(v.numpy(), FLOATS)
+
+
+def test_illegal_placeholders(graph):
+    for shape, dtype in [((-2,), "float32"), ((2,), "float65"), (("a",), "float32"), ((1.5,), "float32")]:
+        with pytest.raises((TypeError, ValueError)):
+            graph.placeholder(shape, dtype)
+
+
+def test_illegal_attributes(x):
+    image = al.reshape(x, (1, 2, 3, 1))
+    for mistake, says in [
+        (lambda: al.max_pool2d(image, padding="full"), '"full"'),
+        (lambda: al.max_pool2d(image, window=0), r"positive .*\(0, 0\)"),
+        (lambda: al.max_pool2d(image, data_layout="CHWN"), "NHWC NCHW"),
+        (lambda: al.conv2d(image, np.ones((1, 1, 1, 1), np.float32), strides=(1, 2, 3)), r"2 positive strides.*\(1, 2, 3\)"),
+        (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),
+    ]:
+        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; built at .*test_graph\.py:\d+\.$"):
+            mistake()
+
+
+def test_import_is_light():
+    heavy = ["matplotlib", "safetensors", "typer", "tqdm", "sklearn", "importlib.metadata"]
+    code = f"import sys, alloy; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

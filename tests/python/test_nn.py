@@ -1,0 +1,154 @@
+"""Layers, initial values, losses and metrics."""
+import numpy as np
+import pytest
+
+import alloy as al
+import reference as ref
+
+
+def run(build, *arrays):
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    results = build(*feeds)
+    return graph.compile(feeds, results if isinstance(results, list) else [results])(*arrays)
+
+
+# ---- layers ----
+
+def test_layers_against_their_definitions(rng):
+    x = rng.normal(size=(2, 6, 5, 3)).astype(np.float32)
+    conv, dense = al.nn.Conv2D(4, (3, 2), strides=(1, 2), padding="same", seed=3), al.nn.Dense(7, seed=4)
+    convolved, pooled, mean, flat, affine, positive = run(lambda x: [
+        conv(x), al.nn.MaxPool2D(2, strides=1)(x), al.nn.AvgPool2D((3, 2), padding="same")(x), al.nn.Flatten()(x), dense(x),
+        al.nn.ReLU()(x)], x)
+    conv.variables[1].assign(rng.normal(size=4).astype(np.float32))
+    weights, bias = (v.numpy() for v in conv.variables)
+    np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(pooled, ref.max_pool2d(x, (2, 2), (1, 1)))
+    np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(flat, x.reshape(2, -1))
+    np.testing.assert_allclose(affine, x.astype(float) @ dense.variables[0].numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(positive, np.maximum(x, 0))
+
+
+def test_the_bias_is_added(rng):
+    x = rng.normal(size=(2, 3)).astype(np.float32)
+    graph = al.Graph()
+    feed = graph.placeholder((2, 3))
+    dense = al.nn.Dense(4)
+    step = graph.compile([feed], [dense(feed), al.nn.Dense(4, use_bias=False)(feed)])
+    dense.variables[1].assign(np.float32([1, 2, 3, 4]))
+    np.testing.assert_allclose(step(x)[0], x @ dense.variables[0].numpy() + [1, 2, 3, 4], rtol=1e-5, atol=1e-6)
+    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "dense_1/weights"]
+
+
+def test_variables_are_made_once_and_named():
+    graph = al.Graph()
+    model = al.nn.Sequential(al.nn.Conv2D(2, 3), al.nn.ReLU(), al.nn.Conv2D(3, 1, use_bias=False), al.nn.Flatten(), al.nn.Dense(4))
+    assert model.variables == []
+    first = model(graph.placeholder((None, 5, 5, 1)))
+    names = ["conv2d_0/weights", "conv2d_0/bias", "conv2d_1/weights", "dense_0/weights", "dense_0/bias"]
+    assert [v.name for v in model.variables] == names
+    assert first.shape == (None, 4)
+    model(graph.placeholder((2, 5, 5, 1)))
+    assert [v.name for v in graph.variables] == names
+    with pytest.raises(ValueError, match=r"^\[sequential\] .*another graph; built at .*test_nn\.py:\d+\.$"):
+        model(al.Graph().placeholder((2, 5, 5, 1)))
+
+
+def test_seeds():
+    def weights(seed):
+        model = al.nn.Sequential(al.nn.Dense(4), al.nn.Dense(4), seed=seed)
+        model(al.Graph().placeholder((1, 4)))
+        return [v.numpy() for v in model.variables]
+    a, b, other = weights(0), weights(0), weights(1)
+    np.testing.assert_array_equal(np.concatenate(a), np.concatenate(b))
+    assert not np.allclose(a[0], other[0]) and not np.allclose(a[0], a[2])
+
+
+def test_a_layer_in_two_places_has_its_variables_once():
+    shared = al.nn.Dense(3)
+    model = al.nn.Sequential(shared, al.nn.ReLU(), shared)
+    model(al.Graph().placeholder((1, 3)))
+    assert len(model.variables) == 2
+
+
+@pytest.mark.parametrize("layer, shape, says", [
+    (al.nn.Dense(2), (3,), r"rank 2 or more .* got float32\(3,\)"), (al.nn.Dense(2), (3, None), "known last dimension"),
+    (al.nn.Conv2D(2, 3), (3, 4), r"rank 4 .* got float32\(3, 4\)"), (al.nn.Conv2D(2, 5), (1, 4, 4, 1), "window of 5 does not fit")])
+def test_wrong_inputs(layer, shape, says):
+    graph = al.Graph()
+    with pytest.raises(ValueError, match=rf"{says}.*built at .*test_nn\.py:\d+\.$"):
+        layer(graph.placeholder(shape))
+
+
+# ---- initial values ----
+
+def test_initial_values():
+    shape = (3, 3, 40, 50)  # fan_in 360, fan_out 450
+    limit = np.sqrt(6 / 810)
+    glorot = al.init.glorot_uniform(shape, seed=0)
+    assert np.abs(glorot).max() <= limit and np.abs(glorot).max() > 0.99 * limit
+    assert glorot.var() == pytest.approx(limit**2 / 3, rel=0.05)
+    he = al.init.he_normal((300, 200), seed=0)
+    assert he.std() == pytest.approx(np.sqrt(2 / 300), rel=0.02) and abs(he.mean()) < 1e-3
+    assert al.init.normal((10000,), 3, 2, seed=0).mean() == pytest.approx(3, abs=0.1)
+    uniform = al.init.uniform((10000,), -1, 3, seed=0)
+    assert uniform.min() >= -1 and uniform.max() < 3 and uniform.mean() == pytest.approx(1, abs=0.1)
+    for make in (al.init.glorot_uniform, al.init.he_normal, al.init.normal, al.init.uniform):
+        assert make((2, 3), seed=5).dtype == np.float32
+        np.testing.assert_array_equal(make((2, 3), seed=5), make((2, 3), seed=5))
+    np.testing.assert_array_equal([al.init.zeros((2,)), al.init.ones((2,))], [[0, 0], [1, 1]])
+    with pytest.raises(ValueError, match=r"got \(3,\)"):
+        al.init.glorot_uniform((3,), seed=0)
+
+
+# ---- losses and metrics ----
+
+def test_softmax_cross_entropy(rng):
+    logits = rng.normal(size=(4, 6, 5)).astype(np.float32) * 20
+    labels = rng.integers(0, 5, (4, 6)).astype(np.int32)
+    expected = -np.take_along_axis(ref.log_softmax(logits.astype(float)), labels[..., None], -1)[..., 0]
+    loss, = run(al.losses.softmax_cross_entropy, logits, labels)
+    assert loss.shape == (4, 6)
+    np.testing.assert_allclose(loss, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(run(al.losses.softmax_cross_entropy, logits, np.eye(5, dtype=np.float32)[labels])[0], expected,
+                               rtol=1e-5, atol=1e-5)
+
+
+def test_softmax_cross_entropy_does_not_overflow():
+    value, gradient = run(lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])],
+                          np.float32([[1e4, 0, -1e4]]), np.int32([1]))
+    np.testing.assert_allclose(value, [1e4])
+    np.testing.assert_allclose(gradient, [[1, -1, 0]])
+
+
+def test_mean_squared_error(rng):
+    a, b = rng.normal(size=(2, 4, 3, 2)).astype(np.float32)
+    np.testing.assert_allclose(run(al.losses.mean_squared_error, a, b)[0], np.square(a - b).mean((1, 2)), rtol=1e-5)
+    np.testing.assert_allclose(run(al.losses.mean_squared_error, a[0, 0], b[0, 0])[0], np.square(a - b)[0, 0], rtol=1e-5)
+
+
+def test_binary_cross_entropy():
+    z, t = np.float32([0, 0.5, -3, 100, -100, 100]), np.float32([1, 0.25, 0, 0, 0, 1])
+    value, gradient = run(lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], z, t)
+    wide = z.astype(float)
+    np.testing.assert_allclose(value, np.logaddexp(0, wide) - wide * t, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradient, 1 / (1 + np.exp(-wide)) - t, rtol=1e-5, atol=1e-6)
+
+
+def test_accuracy():
+    logits, labels = np.float32([[3, 1], [0, 1], [2, 0], [0, 9]]), np.int64([0, 1, 1, 1])
+    assert run(al.metrics.accuracy, logits, labels)[0] == 0.75
+    assert run(al.metrics.accuracy, logits, np.eye(2, dtype=np.float32)[labels])[0] == 0.75
+
+
+@pytest.mark.parametrize("loss, shapes, dtype, says", [
+    ("softmax_cross_entropy", [(4, 3), (4, 1)], "int32", r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
+    ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
+    ("mean_squared_error", [(4, 1), (4,)], "float32", r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
+    ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)")])
+def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
+    graph = al.Graph()
+    with pytest.raises(ValueError, match=rf"^\[{loss}\] .*{says}.*built at .*test_nn\.py:\d+\.$"):
+        getattr(al.losses, loss)(graph.placeholder(shapes[0]), graph.placeholder(shapes[1], dtype))

@@ -1,0 +1,135 @@
+"""Every op of the table against NumPy in float64: values, types, broadcasting, empty tensors, gradients, messages."""
+import numpy as np
+import pytest
+
+import alloy as al
+from cases import ALWAYS_LEGAL, ELSEWHERE, REFERENCES, all_cases, sample, wrong_call
+
+CASES = all_cases()
+ROWS = {row["name"]: row for row in al.op_table()}
+
+
+def run(build, arrays, *more):
+    """build's result for the arrays, and of whatever more(result, placeholders) gives."""
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    result = build(*feeds)
+    fetches = [result, *(fetch for function in more for fetch in function(result, feeds))]
+    return result, graph.compile(feeds, fetches)(*arrays)
+
+
+def in_float64(arrays):
+    return [array.astype(np.float64) if array.dtype == np.float32 else array for array in arrays]
+
+
+def test_every_op_has_a_case():
+    covered = {case.op for case in CASES}
+    assert covered | set(ELSEWHERE) == set(ROWS)
+    assert not covered & set(ELSEWHERE)
+    assert set(REFERENCES) <= set(ROWS)
+
+
+@pytest.mark.parametrize("case, dtype", [(case, dtype) for case in CASES for dtype in case.dtypes], ids=str)
+def test_value(case, dtype, rng):
+    arrays = sample(case, dtype, rng)
+    tensor, (value,) = run(case.build, arrays)
+    expected = np.asarray(case.reference(*in_float64(arrays)))
+    assert tensor.dtype == (case.result or dtype) == value.dtype.name
+    assert tensor.shape == expected.shape == value.shape
+    if value.dtype == np.float32:
+        # Each of our functions is good to a few units in the last place (6e-8); sums here have up to 50 terms.
+        np.testing.assert_allclose(value, expected, rtol=2e-6, atol=2e-6)
+    else:
+        np.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.empty], ids=str)
+def test_without_elements(case, rng):
+    arrays = sample(case, case.dtypes[0], rng, case.empty)
+    tensor, (value,) = run(case.build, arrays)
+    expected = np.asarray(case.reference(*in_float64(arrays)))
+    assert tensor.shape == expected.shape == value.shape
+    np.testing.assert_allclose(value, expected, rtol=2e-6)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.wanted != () and "float32" in case.dtypes], ids=str)
+def test_gradient(case, rng):
+    """The derivative along one random direction against the central difference of the float64 reference.
+
+    The difference is exact to 1e-9: its own error is h^2 = 1e-10 times a third derivative, plus 1e-16 / h = 1e-11 of
+    rounding. So the tolerance is that of float32 arithmetic on the gradient, 1e-5 of the sum of its terms' sizes."""
+    arrays = sample(case, "float32", rng)
+    wanted = [i for i, array in enumerate(arrays) if array.dtype == np.float32 and (case.wanted is None or i in case.wanted)]
+    exact = in_float64(arrays)
+    weights = rng.normal(size=np.shape(case.reference(*exact))).astype(np.float32)
+    _, (_, *gradients) = run(case.build, arrays, lambda y, feeds: al.gradients(al.sum(y * weights), [feeds[i] for i in wanted]))
+    directions = {i: rng.normal(size=arrays[i].shape) for i in wanted}
+
+    def loss(step):
+        moved = [array + step * directions[i] if i in wanted else array for i, array in enumerate(exact)]
+        return np.sum(weights * case.reference(*moved))
+
+    h = 1e-5
+    numeric = (loss(h) - loss(-h)) / (2 * h)
+    terms = [gradient * directions[i] for i, gradient in zip(wanted, gradients)]
+    size = sum(np.abs(term).sum() for term in terms)
+    assert [gradient.shape for gradient in gradients] == [arrays[i].shape for i in wanted]
+    assert abs(sum(term.sum() for term in terms) - numeric) <= 1e-5 * size + 1e-7
+
+
+@pytest.mark.parametrize("op", [op for op in ROWS if op not in {*ALWAYS_LEGAL, *ELSEWHERE}])
+def test_message(op):
+    call, shapes, dtypes, says = wrong_call(ROWS[op])
+    graph = al.Graph()
+    operands = [graph.placeholder(shape, dtype) for shape, dtype in zip(shapes, dtypes)]
+    with pytest.raises((ValueError, TypeError), match=rf"^\[{op}\] .*{says}.*; built at .*\.py:\d+\.$"):
+        call(*operands)
+
+
+def test_types_are_refused_where_the_table_says_so():
+    graph = al.Graph()
+    given = {dtype: graph.placeholder((2,), dtype) for dtype in ("float32", "int32", "bool")}
+    legal = {"floating": {"float32"}, "numeric": {"float32", "int32"}, "any": set(given)}
+    for op, row in ROWS.items():
+        if row["family"] in ("structured", "ternary"):
+            continue
+        for dtype, tensor in given.items():
+            operands = [tensor] * row["operands"][0]
+            if dtype in legal[row["types"]]:
+                getattr(al, op)(*operands)
+            else:
+                with pytest.raises(TypeError, match=rf"^\[{op}\] .*{dtype}"):
+                    getattr(al, op)(*operands)
+
+
+def test_functions_of_the_table_are_documented_by_it():
+    for name in al.table_ops.__all__:
+        assert getattr(al, name).__doc__.startswith(ROWS[name]["doc"])
+
+
+def test_special_values():
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    one = np.ones_like(special)
+    for op, arrays, expected in [
+        ("log", [special], [-np.inf, -np.inf, np.inf, np.nan, np.nan]),
+        ("exp", [special], [1, 1, np.inf, 0, np.nan]),
+        ("sign", [special], [0, 0, 1, -1, 0]),
+        ("divide_no_nan", [one, special], [0, 0, 0, 0, np.nan]),
+        ("maximum", [special, one], [1, 1, np.inf, 1, 1]),
+        ("minimum", [special, one], [0, 0, 1, -np.inf, 1]),
+        ("max", [special], np.inf), ("min", [special], -np.inf), ("sum", [special], np.nan),
+        ("argmax", [special], 2), ("argmin", [special], 3),
+    ]:
+        _, (value,) = run(getattr(al, op), arrays)
+        np.testing.assert_array_equal(value, np.float32(expected), err_msg=op)
+
+
+def test_ties_share_the_gradient():
+    x, y = np.array([1, 2, 2, 0], np.float32), np.array([1, 3, 2, -1], np.float32)
+    for op, arrays, expected in [
+        ("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]), ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
+        ("max", [x], [[0, 0.5, 0.5, 0]]), ("min", [x], [[0, 0, 0, 1]]), ("relu", [x], [[1, 1, 1, 0]]), ("abs", [x], [[1, 1, 1, 0]]),
+        ("product", [x], [[0, 0, 0, 4]]),
+    ]:
+        _, (_, *gradients) = run(getattr(al, op), arrays, lambda y, feeds: al.gradients(al.sum(y), feeds))
+        np.testing.assert_allclose(gradients, expected, err_msg=op)

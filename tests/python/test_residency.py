@@ -1,0 +1,56 @@
+"""Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
+import numpy as np
+
+import alloy as al
+from alloy.cli import digits_network
+
+STEPS = 1000
+COUNTS = ("dispatches", "compilations", "bytes_to_device", "bytes_from_device")
+
+
+def since(before):
+    now = al.stats()
+    return [now[name] - before[name] for name in COUNTS]
+
+
+def test_a_thousand_steps_of_the_digits_network():
+    x_data, y_data = al.data.digits()
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(digits_network()(x), y))
+    step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
+
+    before, before_on_device = al.stats(), al.device_stats()
+    fed = fetched = 0
+    for i in range(STEPS):
+        rows = np.arange(i * 32, (i + 1) * 32) % len(x_data)
+        batch = x_data[rows], y_data[rows]
+        value, = step(*batch)
+        fed += sum(array.nbytes for array in batch)
+        fetched += value.nbytes
+    assert value < 0.1, "it has learnt"
+    assert fetched == 4 * STEPS
+    assert since(before) == [STEPS, 1, fed, fetched]
+    if before_on_device is not None:
+        on_device = al.device_stats()
+        assert [on_device[name] - before_on_device[name] for name in COUNTS] == since(before)
+
+
+def test_reading_and_assigning_count_as_transfers():
+    graph = al.Graph()
+    v = graph.variable(np.zeros(100, np.float32))
+    before = al.stats()
+    v.assign(np.ones(100, np.float32))
+    assert since(before)[2:] == [400, 0]
+    v.numpy()
+    assert since(before)[2:] == [400, 400]
+
+
+def test_a_shape_is_compiled_once():
+    graph = al.Graph()
+    x = graph.placeholder((None,))
+    double = graph.compile([x], [x * 2])
+    before = al.stats()
+    for count in (3, 5, 3, 5, 3):
+        np.testing.assert_array_equal(double(np.ones(count, np.float32))[0], np.full(count, 2))
+    assert since(before)[:2] == [5, 2]

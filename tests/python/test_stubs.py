@@ -1,0 +1,26 @@
+"""The stubs that type checkers and readers see say what is there."""
+import ast
+import pathlib
+
+import alloy as al
+import make_stub
+from alloy import _core
+
+STUB = pathlib.Path(al.__file__).with_name("_core.pyi")
+
+
+def test_functions_of_the_op_table():
+    assert make_stub.PATH.read_text() == make_stub.render(), "run python tests/python/make_stub.py"
+
+
+def test_the_extension_module():
+    tree = ast.parse(STUB.read_text())
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert set(classes) | functions == {name for name in dir(_core) if not name.startswith("__")}
+    for name, node in classes.items():
+        listed = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+        listed |= {member.target.id for member in node.body if isinstance(member, ast.AnnAssign)}
+        actual = {member for member, value in vars(getattr(_core, name)).items()
+                  if not member.startswith("_pybind11") and (member in listed or not member.startswith("__"))}
+        assert listed == actual, name
