@@ -37,7 +37,8 @@ set_target_properties(alloy_facade PROPERTIES OBJCXX_VISIBILITY_PRESET default)
 
 add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
 target_include_directories(mpsgraph INTERFACE ${public_include})
-alloy_link_layers(mpsgraph ir kernels runtime facade)
+alloy_layer(on_load "${portable}/on_load")
+alloy_link_layers(mpsgraph ir kernels runtime facade on_load)  # on_load: its constructor runs behind all others
 target_link_libraries(mpsgraph PUBLIC alloy_objcxx)
 target_link_options(mpsgraph PRIVATE "LINKER:-z,defs"
                     "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")

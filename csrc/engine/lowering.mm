@@ -1,5 +1,6 @@
 #import "engine/lowering.h"
 
+#include "engine/stats.h"
 #include "ir/windows.h"
 
 namespace alloy::engine {
@@ -255,6 +256,7 @@ MPSGraphTensor* Lowering::variable(const ir::Op& op, NSString* name) {
     NSMutableData* data = [NSMutableData dataWithLength:literal.type().byte_count()];
     literal.fill(static_cast<std::byte*>([data mutableBytes]));
     tensor = [graph_ variableWithData:data shape:mps_shape(literal.type().shape) dataType:mps_type(literal.type().dtype) name:name];
+    counters().bytes_to_device += literal.type().byte_count();
   }
   return tensor;
 }
@@ -318,7 +320,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::log_softmax: return log_softmax(graph_, x(op), axis(), name);
     case OpCode::softmax_cross_entropy: {
       const std::string& reduction = op.attributes.word(Attr::kReduction);
-      const auto kind = reduction == "none" ? MPSGraphLossReductionTypeNone
+      const auto kind = reduction == "none" ? MPSGraphLossReductionTypeAxis
                         : reduction == "sum" ? MPSGraphLossReductionTypeSum : MPSGraphLossReductionTypeMean;
       MPSGraphTensor* loss = [graph_ softMaxCrossEntropyWithSourceTensor:x(op, 0) labelsTensor:x(op, 1) axis:axis() reductionType:kind name:name];
       // What shape a reduced loss has is not documented.

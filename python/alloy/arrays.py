@@ -1,4 +1,6 @@
-"""What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have."""
+"""What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have, and shapes."""
+from operator import index
+
 import numpy as np
 
 from alloy.dtypes import is_integer
@@ -32,3 +34,11 @@ def as_scalar_type(op: str, numbers, dtype: str) -> np.ndarray:
     if not keeps:
         raise mistake(op, f"Expected a number that {dtype} can hold, got {numbers}", TypeError)
     return converted
+
+
+def as_shape(op: str, shape) -> tuple[int | None, ...] | None:
+    """Dimensions as integers, None for one that is not known; None for an unknown rank."""
+    try:
+        return None if shape is None else tuple(None if extent is None else index(extent) for extent in shape)
+    except TypeError:
+        raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None

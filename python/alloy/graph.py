@@ -2,7 +2,7 @@
 call gets its default values and the line of the user's code that made it."""
 from alloy._core import Executable, Graph, Tensor, Update, Variable
 from alloy.apply import as_tensor, require_all, require_tensor
-from alloy.arrays import as_array
+from alloy.arrays import as_array, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import user_location
 
@@ -20,7 +20,7 @@ def _method(function):
 @_method
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
-    return self._placeholder(tuple(shape), dtype_name(dtype), name, user_location())
+    return self._placeholder(as_shape("placeholder", shape), dtype_name(dtype), name, user_location())
 
 
 @_method

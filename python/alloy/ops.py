@@ -4,6 +4,7 @@ import math
 import numpy as np
 
 from alloy.apply import apply, common_dtype, require_tensor
+from alloy.arrays import as_shape
 from alloy.dtypes import dtype_name, is_integer
 from alloy.location import mistake
 from alloy.tensor import describe
@@ -37,7 +38,7 @@ def reshape(x, shape):
     """The same elements in row-major order under another shape, in which one dimension may be -1 or None: what is left.
 
     ValueError: the elements do not fit."""
-    return apply("reshape", [x], {"shape": tuple(None if extent == -1 else extent for extent in shape)})
+    return apply("reshape", [x], {"shape": tuple(None if extent == -1 else extent for extent in as_shape("reshape", shape))})
 
 
 def flatten(x):
@@ -69,7 +70,7 @@ def expand_dims(x, *, axes):
 
 def broadcast_to(x, shape):
     """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
-    return apply("broadcast_to", [x], {"shape": tuple(shape)})
+    return apply("broadcast_to", [x], {"shape": as_shape("broadcast_to", shape)})
 
 
 def concat(tensors, *, axis):

@@ -12,10 +12,11 @@ def pytest_configure(config):
 
 
 @pytest.fixture(autouse=True)
-def no_leak():
+def no_leak(request):
     gc.collect()
     before = al.stats()["live_objects"]
     yield
+    request.node.funcargs.clear()  # pytest would keep the values of the test's other fixtures
     gc.collect()
     assert al.stats()["live_objects"] == before, "live objects of the engine before and after the test"
 

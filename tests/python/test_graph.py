@@ -48,7 +48,7 @@ def test_operators(function, x):
 @pytest.mark.parametrize("key", [
     0, -1, (1, 2), (0, -1), slice(None), slice(1, None), (slice(None), slice(0, 2)), (slice(None), slice(None, None, -1)),
     (slice(None), slice(2, 0, -1)), (slice(None), slice(-1, -9, -2)), (..., 1), (0, ...), None, (None, 0, None, slice(1, 3), None),
-    (..., None), (), slice(5, 9), (slice(None), slice(1, -1)), np.int64(1)], ids=str)
+    (..., None), (), (slice(None), slice(1, -1)), np.int64(1)], ids=str)
 def test_indexing(key, x):
     tensor = x[key]
     assert tensor.shape == FLOATS[key].shape
@@ -106,7 +106,7 @@ def test_composites(graph, x):
 
 def test_constants(graph):
     for given, dtype in [([1, 2], "int32"), (1.5, "float32"), ([True], "bool"), (np.arange(3), "int64"), ([[1.0]], "float32"),
-                         (np.float32(3), "float32"), (np.zeros((0, 2), np.float32), "float32"), (np.uint8([200]), "uint8")]:
+                         (np.float32(3), "float32"), (np.uint8([200]), "uint8")]:
         tensor = graph.constant(given)
         assert tensor.dtype == dtype
         np.testing.assert_array_equal(value_of(tensor), given)
@@ -237,7 +237,7 @@ def test_wrong_feeds_of_a_run(graph, x):
         ((FLOATS[0], FLOATS), ValueError, r"\(2, 3\).*\(3,\)"),
         ((FLOATS, np.zeros((5, 3), np.float32)), ValueError, r"\(2, 3\) and \(5, 3\) do not broadcast"),
         ((FLOATS, FLOATS.astype(complex)), TypeError, "float32.*complex"),
-        ((FLOATS, "text"), (TypeError, ValueError), ""), ((FLOATS, None), (TypeError, ValueError), ""),
+        ((FLOATS, "text"), (TypeError, ValueError), "text"), ((FLOATS, None), (TypeError, ValueError), r"\(\)"),
     ]:
         with pytest.raises(kind, match=says):
             step(*arrays)
@@ -271,12 +271,12 @@ def test_another_graphs_tensors(graph, x):
 
 
 def test_an_empty_batch(graph):
-    x = graph.placeholder((None, 3), name="x")
+    line, x = here(), graph.placeholder((None, 3), name="x")
     w = graph.variable(np.ones((3, 2), np.float32))
-    step = graph.compile([x], [al.sum(x @ w), x @ w])
-    total, rows = step(np.zeros((0, 3), np.float32))
-    assert total == 0 and rows.shape == (0, 2)
-    np.testing.assert_array_equal(step(FLOATS)[1], FLOATS @ np.ones((3, 2)))
+    step = graph.compile([x], [x @ w], [graph.assign(w, w + 1)])
+    with pytest.raises(ValueError, match=rf"^\[placeholder\] .*\(0, 3\) has no elements.*; built at .*{re.escape(line)}\.$"):
+        step(np.zeros((0, 3), np.float32))
+    np.testing.assert_array_equal(step(FLOATS)[0], FLOATS @ np.ones((3, 2)))
 
 
 def test_wrong_use_of_variables(graph, x):
@@ -287,7 +287,7 @@ def test_wrong_use_of_variables(graph, x):
         v.assign(FLOATS.astype(np.int64))
     with pytest.raises(ValueError, match=rf"^\[assign\] .*\(2, 3\).*\(3, 2\).*{re.escape(here(1))}\.$"):
         graph.assign(v, al.transpose(x))
-    with pytest.raises(ValueError, match=r"^\[assign\] Expected a variable"):
+    with pytest.raises(TypeError, match=r"^\[assign\] Expected a variable, got Tensor"):
         graph.assign(x, x)
     with pytest.raises(ValueError, match="does not depend on the variable 'v'"):
         al.SGD(1).minimize(al.sum(x), [v])

@@ -128,7 +128,7 @@ void touch_objects() {
 
 }  // namespace
 
-// Called by OnLoad.cpp.
+// Called by on_load.cpp.
 extern "C" void alloy_warm_up() {
   complete_copied_block_classes();
   @autoreleasepool {
@@ -138,4 +138,8 @@ extern "C" void alloy_warm_up() {
     touch_blocks();
     touch_objects();
   }
+  // What the warm-up moved is nobody's transfer.
+  Counters &counters = device_of(default_device()).counters();
+  counters.bytes_to_device = 0;
+  counters.bytes_from_device = 0;
 }
