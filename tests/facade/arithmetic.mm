@@ -103,12 +103,10 @@ static const BinaryRow kBinary[] = {
      NUMBER2(b > a)},
 };
 
-// The first operand is spread over the whole range, the second over the other half of the signs, so that no two are near.
+// The first operand has multiples of 1/8, the second odd multiples of 1/16 away from 0, so that no two are near.
 static std::pair<Array, Array> operands_of(const BinaryRow &row, const Shape &shape_a, const Shape &shape_b) {
-  Array a = row.positive_base ? random_array(shape_a, 0.5, 2) : distinct_array(shape_a);
-  if (!row.positive_base) a = map(a, NUMBER(x / 8 + 0.0625));
-  Array b = row.positive_base ? signed_array(shape_b, 0.5, 2) : map(distinct_array(shape_b), NUMBER(x / 2 + 0.375));
-  return {a, b};
+  if (row.positive_base) return {random_array(shape_a, 0.5, 2), signed_array(shape_b, 0.5, 2)};
+  return {map(distinct_array(shape_a), NUMBER(x / 2)), map(distinct_array(shape_b), NUMBER(x / 2 + (x < 0 ? -0.4375 : 0.5625)))};
 }
 
 static void binary_ops() {
@@ -255,7 +253,7 @@ static void select_takes_where_the_predicate_is_not_zero() {
 
 static void clamp_holds_between_two_tensors() {
   Session session;
-  const Array x = map(distinct_array({3, 4, 5}), NUMBER(x / 4 + 0.03125));
+  const Array x = map(distinct_array({3, 4, 5}), NUMBER(x / 2 + 0.0625));
   const Array low = map(distinct_array({4, 1}), NUMBER(x / 2 - 0.5)), high = map(distinct_array({5}), NUMBER(x / 2 + 0.75));
   Array expected(x.shape), below(x.shape), above(x.shape), inside(x.shape);
   for_each_index(x.shape, [&](const Index &i) {

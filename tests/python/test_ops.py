@@ -50,7 +50,7 @@ def test_without_elements(case, rng):
     graph = al.Graph()
     feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
     result = case.build(*feeds)
-    assert 0 in result.shape or case.op in ("sum", "product")
+    assert result.shape == np.shape(case.reference(*in_float64(arrays)))
     with pytest.raises(ValueError, match=r"^\[\w+\] .*has no elements.*; built at .*\.py:\d+\.$"):
         graph.compile(feeds, [result])(*arrays)
 

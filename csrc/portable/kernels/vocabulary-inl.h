@@ -53,7 +53,7 @@ HWY_INLINE Vec<D> Highest(D d) { return hn::Set(d, HighestOf<hn::TFromD<D>>()); 
 template <class D>
 HWY_INLINE Mask<D> Eq(D, Vec<D> a, Vec<D> b) { return hn::Eq(a, b); }
 template <class D>
-HWY_INLINE Mask<D> Ne(D, Vec<D> a, Vec<D> b) { return hn::Ne(a, b); }
+HWY_INLINE Mask<D> Ne(D, Vec<D> a, Vec<D> b) { return hn::Not(hn::Eq(a, b)); }  // Highway's is false of NaN on x86
 template <class D>
 HWY_INLINE Mask<D> Lt(D, Vec<D> a, Vec<D> b) { return hn::Lt(a, b); }
 template <class D>
