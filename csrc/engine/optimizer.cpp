@@ -13,7 +13,7 @@ using ir::OpCode;
 // The gradient of the loss to each variable, each of which must reach it.
 std::vector<ir::Value> gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables) {
   graph.require_own(loss, "loss");
-  if (loss.shape().is_static() && loss.shape().element_count() != 1) {
+  if (!loss.shape().is_static() || loss.shape().element_count() != 1) {
     loss.op->fail("Expected a loss of one element, got shape " + to_string(loss.shape()));
   }
   for (const ir::Value& v : variables) {

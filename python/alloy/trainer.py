@@ -1,4 +1,6 @@
 """The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and its evaluation."""
+import time
+
 import numpy as np
 
 from alloy import losses, metrics
@@ -44,8 +46,11 @@ class Trainer:
             with _bar(f"epoch {epoch}/{epochs}", rows, batch_size, progress) as bar:
                 values = self._run(step, data, rows, batch_size, bar)
                 if validation is not None:
+                    started = time.time()
                     values |= {f"val_{name}": value for name, value in self._evaluate(validation, batch_size).items()}
-                    bar.set_postfix(_formatted(values))
+                    if progress:
+                        bar.start_t += time.time() - started  # the rate shown is that of the steps
+                        bar.set_postfix(_formatted(values))
             self.history.add(values)
             for callback in callbacks:
                 callback.epoch_end(self)

@@ -1,4 +1,5 @@
-// Kernels against plain double-precision references. Table ops run on every instruction set that this machine has.
+// Kernels against plain double-precision references. Table ops run on every instruction set that this machine
+// has.
 #include <gtest/gtest.h>
 
 // Decides which targets there are.
@@ -51,7 +52,8 @@ struct Tensor {
   std::vector<std::byte> bytes;
 
   explicit Tensor(Type t) : type(std::move(t)), bytes(type.byte_count()) {}
-  Tensor(Shape shape, std::vector<double> values, DType dtype = DType::float32) : Tensor(Type{dtype, std::move(shape)}) {
+  Tensor(Shape shape, std::vector<double> values, DType dtype = DType::float32)
+      : Tensor(Type{dtype, std::move(shape)}) {
     EXPECT_EQ(static_cast<int64_t>(values.size()), size());
     for (int64_t i = 0; i < size(); ++i) set(i, values[static_cast<size_t>(i)]);
   }
@@ -129,14 +131,17 @@ int64_t broadcast_position(const Shape& shape, const Dims& index) {
 // Memory with a margin of known bytes behind it.
 class Guarded {
  public:
-  explicit Guarded(size_t bytes) : bytes_(bytes), memory_(bytes + 128) { std::memset(memory_.data(), 0xAB, memory_.size()); }
+  explicit Guarded(size_t bytes) : bytes_(bytes), memory_(bytes + 128) {
+    std::memset(memory_.data(), 0xAB, memory_.size());
+  }
   // Aligned to 64 where asked for, else to 4 only.
   std::byte* data(bool aligned) {
     const auto address = reinterpret_cast<uintptr_t>(memory_.data());
     return memory_.data() + (aligned ? (64 - address % 64) % 64 : 0);
   }
   void expect_intact(bool aligned) {
-    for (std::byte* p = data(aligned) + bytes_; p < memory_.data() + memory_.size(); ++p) ASSERT_EQ(*p, std::byte{0xAB});
+    for (std::byte* p = data(aligned) + bytes_; p < memory_.data() + memory_.size(); ++p)
+      ASSERT_EQ(*p, std::byte{0xAB});
   }
 
  private:
@@ -144,22 +149,28 @@ class Guarded {
   std::vector<std::byte> memory_;
 };
 
-void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>& operands, const std::vector<std::byte*>& results) {
+void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>& operands,
+                const std::vector<std::byte*>& results) {
   Guarded scratch(kernel.scratch_bytes());
   kernel.run(operands.data(), results.data(), scratch.data(true));
   scratch.expect_intact(true);
 }
 
-// Builds the op, runs its kernel, and once more in place wherever the kernel allows. Null operands stand for `shape_only` ones.
-std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}, int shape_only = -1) {
+// Builds the op, runs its kernel, and once more in place wherever the kernel allows. Null operands stand for
+// `shape_only` ones.
+std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
+                            int shape_only = -1) {
   Graph graph;
   std::vector<Value> operands;
-  for (const Tensor& t : inputs) operands.push_back(graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}}));
+  for (const Tensor& t : inputs)
+    operands.push_back(
+        graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}}));
   const ir::Op* op = graph.add(code, operands, std::move(attributes));
   const std::unique_ptr<Kernel> kernel = make_kernel(*op);
 
   std::vector<const std::byte*> sources;
-  for (const Tensor& t : inputs) sources.push_back(static_cast<int>(sources.size()) == shape_only ? nullptr : t.bytes.data());
+  for (const Tensor& t : inputs)
+    sources.push_back(static_cast<int>(sources.size()) == shape_only ? nullptr : t.bytes.data());
   std::vector<Tensor> results;
   std::vector<Guarded> memory;
   std::vector<std::byte*> targets;
@@ -194,20 +205,24 @@ Tensor run(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes
 }
 
 // Float results within `ulps` of the reference rounded to float, plus `absolute`; others equal.
-void expect_close(const Tensor& actual, const std::function<double(int64_t)>& expected, double ulps = 4, double absolute = 0) {
+void expect_close(const Tensor& actual, const std::function<double(int64_t)>& expected, double ulps = 4,
+                  double absolute = 0) {
   for (int64_t i = 0; i < actual.size(); ++i) {
     const double a = actual.at(i), e = expected(i);
-    const double rounded = actual.type.dtype == DType::float32 ? static_cast<double>(static_cast<float>(e)) : e;
+    const double rounded =
+        actual.type.dtype == DType::float32 ? static_cast<double>(static_cast<float>(e)) : e;
     if (a == rounded || (std::isnan(a) && std::isnan(e))) continue;
     const double ulp = std::max(std::abs(rounded) * std::numeric_limits<float>::epsilon(), 1.5e-45);
     const double tolerance = actual.type.dtype == DType::float32 ? ulps * ulp + absolute : 0;
-    ASSERT_LE(std::abs(a - e), tolerance) << "element " << i << " of " << to_string(actual.type) << ": " << a << ", expected " << e;
+    ASSERT_LE(std::abs(a - e), tolerance)
+        << "element " << i << " of " << to_string(actual.type) << ": " << a << ", expected " << e;
   }
 }
 
 void expect_equal(const Tensor& actual, const std::vector<double>& expected) {
   ASSERT_EQ(actual.size(), static_cast<int64_t>(expected.size()));
-  expect_close(actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
+  expect_close(
+      actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
 }
 
 constexpr DType kDtypes[] = {DType::float32, DType::int32, DType::int64, DType::boolean};
@@ -255,8 +270,8 @@ double reference(OpCode code, DType dtype, double a, double b, double c) {
 }
 
 bool is_elementwise(const ir::OpInfo& row) {
-  return row.family != ir::Family::kReduction && row.family != ir::Family::kMoment && row.family != ir::Family::kArgReduction &&
-         row.family != ir::Family::kStructured;
+  return row.family != ir::Family::kReduction && row.family != ir::Family::kMoment &&
+         row.family != ir::Family::kArgReduction && row.family != ir::Family::kStructured;
 }
 
 Tensor sample(Random& random, const ir::OpInfo& row, DType dtype, const Shape& shape) {
@@ -277,7 +292,8 @@ void expect_elementwise(const ir::OpInfo& row, const std::vector<Tensor>& in, in
   });
   // 1 - s(x) cancels.
   const double absolute = row.code == OpCode::sigmoid_gradient ? 1e-6 : 0;
-  expect_close(out, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, absolute);
+  expect_close(
+      out, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, absolute);
 }
 
 class Simd : public testing::TestWithParam<int64_t> {
@@ -313,11 +329,26 @@ TEST_P(Simd, EveryElementwiseOpOnEveryType) {
 }
 
 TEST_P(Simd, Broadcasting) {
-  const std::pair<Shape, Shape> cases[] = {
-      {{5, 7}, {5, 7}},   {{5, 7}, {7}},        {{5, 1}, {5, 7}},      {{3, 1, 5}, {3, 4, 5}}, {{2, 3, 1, 1}, {2, 3, 4, 5}},
-      {{1}, {9}},         {{}, {3, 3}},         {{4, 1, 6}, {1, 5, 6}}, {{300, 1}, {300, 10}}, {{10}, {300, 10}},
-      {{3000}, {5, 3000}}, {{5, 1}, {5, 3000}},  {{1, 1}, {2500}},      {{0, 3}, {3}},         {{1, 3}, {0, 3}},
-      {{4, 0, 2}, {1, 2}}, {{}, {}},             {{1, 1}, {1}},         {{2, 700, 3}, {2, 1, 3}}, {{64, 1, 1, 8}, {8}}};
+  const std::pair<Shape, Shape> cases[] = {{{5, 7}, {5, 7}},
+                                           {{5, 7}, {7}},
+                                           {{5, 1}, {5, 7}},
+                                           {{3, 1, 5}, {3, 4, 5}},
+                                           {{2, 3, 1, 1}, {2, 3, 4, 5}},
+                                           {{1}, {9}},
+                                           {{}, {3, 3}},
+                                           {{4, 1, 6}, {1, 5, 6}},
+                                           {{300, 1}, {300, 10}},
+                                           {{10}, {300, 10}},
+                                           {{3000}, {5, 3000}},
+                                           {{5, 1}, {5, 3000}},
+                                           {{1, 1}, {2500}},
+                                           {{0, 3}, {3}},
+                                           {{1, 3}, {0, 3}},
+                                           {{4, 0, 2}, {1, 2}},
+                                           {{}, {}},
+                                           {{1, 1}, {1}},
+                                           {{2, 700, 3}, {2, 1, 3}},
+                                           {{64, 1, 1, 8}, {8}}};
   for (const auto& [a, b] : cases) {
     for (OpCode code : {OpCode::subtract, OpCode::less}) {
       for (DType dtype : {DType::float32, DType::int64}) {
@@ -334,10 +365,13 @@ TEST_P(Simd, SelectTakesAPredicateOfAnyTypeAndBroadcastsAllThree) {
     for (DType dtype : kDtypes) {
       Tensor p = random_.tensor(Shape({6, 1, 31}), predicate);
       for (int64_t i = 0; i < p.size(); i += 3) p.set(i, 0);
-      expect_elementwise(ir::info(OpCode::select), {p, random_.tensor(Shape({5, 31}), dtype), random_.tensor(Shape({1}), dtype)});
+      expect_elementwise(ir::info(OpCode::select),
+                         {p, random_.tensor(Shape({5, 31}), dtype), random_.tensor(Shape({1}), dtype)});
     }
   }
-  expect_equal(run(OpCode::select, {Tensor({3}, {kNaN, -0.0, 0.5}), Tensor({3}, {1, 2, 3}), Tensor({1}, {9})}), {1, 9, 3});
+  expect_equal(
+      run(OpCode::select, {Tensor({3}, {kNaN, -0.0, 0.5}), Tensor({3}, {1, 2, 3}), Tensor({1}, {9})}),
+      {1, 9, 3});
 }
 
 TEST_P(Simd, AnyByteButZeroIsTrue) {
@@ -352,32 +386,44 @@ TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
     OpCode code;
     double (*truth)(double);
     float low, high;
-  } cases[] = {{OpCode::exp, std::exp, -110, 95},    {OpCode::log, std::log, 0, 4},        {OpCode::log, std::log, 0, 3e38f},
-               {OpCode::tanh, std::tanh, -10, 10},   {OpCode::tanh, std::tanh, -0.01f, 0.01f}, {OpCode::sigmoid, sigmoid, -110, 30},
+  } cases[] = {{OpCode::exp, std::exp, -110, 95},        {OpCode::log, std::log, 0, 4},
+               {OpCode::log, std::log, 0, 3e38f},        {OpCode::tanh, std::tanh, -10, 10},
+               {OpCode::tanh, std::tanh, -0.01f, 0.01f}, {OpCode::sigmoid, sigmoid, -110, 30},
                {OpCode::sqrt, std::sqrt, 0, 1e10f}};
   for (const auto& c : cases) {
     SCOPED_TRACE(ir::info(c.code).name);
     Tensor x(Type{DType::float32, Shape({20000})});
-    for (int64_t i = 0; i < x.size(); ++i) x.set(i, c.low + (c.high - c.low) * static_cast<double>(i) / 19999.0);
-    expect_close(run(c.code, {x}), [&](int64_t i) { return c.truth(x.at(i)); }, 4);
+    for (int64_t i = 0; i < x.size(); ++i)
+      x.set(i, c.low + (c.high - c.low) * static_cast<double>(i) / 19999.0);
+    expect_close(
+        run(c.code, {x}), [&](int64_t i) { return c.truth(x.at(i)); }, 4);
   }
   Tensor tiny(Type{DType::float32, Shape({40})});
   for (int64_t i = 0; i < 40; ++i) tiny.set(i, std::ldexp(1.37, -110 - static_cast<int>(i)));
-  expect_close(run(OpCode::log, {tiny}), [&](int64_t i) { return std::log(tiny.at(i)); }, 4);
+  expect_close(
+      run(OpCode::log, {tiny}), [&](int64_t i) { return std::log(tiny.at(i)); }, 4);
 }
 
 TEST_P(Simd, FloatFunctionsAtTheEdges) {
   const Tensor x({7}, {-kInfinity, -100, -0.0, 0, 100, kInfinity, kNaN});
-  expect_equal(run(OpCode::exp, {x}), {0, static_cast<float>(std::exp(-100.0)), 1, 1, kInfinity, kInfinity, kNaN});
+  expect_equal(run(OpCode::exp, {x}),
+               {0, static_cast<float>(std::exp(-100.0)), 1, 1, kInfinity, kInfinity, kNaN});
   expect_equal(run(OpCode::tanh, {x}), {-1, -1, 0, 0, 1, 1, kNaN});
   expect_equal(run(OpCode::sigmoid, {x}), {0, static_cast<float>(std::exp(-100.0)), 0.5, 0.5, 1, 1, kNaN});
-  expect_equal(run(OpCode::log, {Tensor({5}, {-1, -kInfinity, -0.0, kInfinity, kNaN})}), {kNaN, kNaN, -kInfinity, kInfinity, kNaN});
+  expect_equal(run(OpCode::log, {Tensor({5}, {-1, -kInfinity, -0.0, kInfinity, kNaN})}),
+               {kNaN, kNaN, -kInfinity, kInfinity, kNaN});
   const Tensor sign = run(OpCode::sign, {x});
   expect_equal(sign, {-1, -1, 0, 0, 1, 1, 0});
   EXPECT_TRUE(std::signbit(sign.at(2)));
-  expect_equal(run(OpCode::maximum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}), {2, 1, kNaN, 0});
-  expect_equal(run(OpCode::minimum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}), {2, 1, kNaN, -kInfinity});
-  expect_equal(run(OpCode::divide_no_nan, {Tensor({4}, {1, 0, kInfinity, 3}), Tensor({4}, {0, 0, -0.0, kNaN})}), {0, 0, 0, kNaN});
+  expect_equal(
+      run(OpCode::maximum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
+      {2, 1, kNaN, 0});
+  expect_equal(
+      run(OpCode::minimum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
+      {2, 1, kNaN, -kInfinity});
+  expect_equal(
+      run(OpCode::divide_no_nan, {Tensor({4}, {1, 0, kInfinity, 3}), Tensor({4}, {0, 0, -0.0, kNaN})}),
+      {0, 0, 0, kNaN});
   expect_equal(run(OpCode::not_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {kNaN, 1})}), {1, 0});
   expect_equal(run(OpCode::greater_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {0, 1})}), {0, 1});
   expect_equal(run(OpCode::less_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {0, 1})}), {0, 1});
@@ -398,17 +444,23 @@ TEST_P(Simd, IntegerArithmeticNeverTraps) {
 TEST_P(Simd, CastsTruncateAndSaturate) {
   const Tensor x({9}, {1.9, -1.9, 0, kNaN, kInfinity, -kInfinity, 3e9, -3e9, 1e19});
   auto to = [&](const Tensor& t, DType dtype) { return run(OpCode::cast, {t}, {{Attr::kDtype, dtype}}); };
-  expect_equal(to(x, DType::int32), {1, -1, 0, 0, 2147483647, -2147483648.0, 2147483647, -2147483648.0, 2147483647});
+  expect_equal(to(x, DType::int32),
+               {1, -1, 0, 0, 2147483647, -2147483648.0, 2147483647, -2147483648.0, 2147483647});
   const Tensor wide = to(x, DType::int64);
-  expect_equal(Tensor({7}, {wide.at(0), wide.at(1), wide.at(2), wide.at(3), wide.at(5), wide.at(6), wide.at(7)}),
-               {1, -1, 0, 0, -9223372036854775808.0, 3e9, -3e9});
+  expect_equal(
+      Tensor({7}, {wide.at(0), wide.at(1), wide.at(2), wide.at(3), wide.at(5), wide.at(6), wide.at(7)}),
+      {1, -1, 0, 0, -9223372036854775808.0, 3e9, -3e9});
   EXPECT_EQ(wide.bytes[7 + 8 * 4], std::byte{0x7F});
   EXPECT_EQ(wide.bytes[8 * 8], std::byte{0xFF});
   expect_equal(to(x, DType::boolean), {1, 1, 0, 1, 1, 1, 1, 1, 1});
   for (DType from : kDtypes) {
     for (DType dtype : kDtypes) {
       const Tensor t = random_.tensor(Shape({133}), from);
-      expect_close(to(t, dtype), [&](int64_t i) { return dtype == DType::boolean ? t.at(i) != 0 : dtype == DType::float32 ? t.at(i) : std::trunc(t.at(i)); });
+      expect_close(to(t, dtype), [&](int64_t i) {
+        return dtype == DType::boolean   ? t.at(i) != 0
+               : dtype == DType::float32 ? t.at(i)
+                                         : std::trunc(t.at(i));
+      });
     }
   }
 }
@@ -416,7 +468,9 @@ TEST_P(Simd, CastsTruncateAndSaturate) {
 TEST_P(Simd, AChainIsOneKernel) {
   for (int64_t n : {1, 3, 10, 700, 2000}) {
     Graph graph;
-    auto input = [&](Shape shape) { return graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, DType::float32}}); };
+    auto input = [&](Shape shape) {
+      return graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, DType::float32}});
+    };
     const Value x = input({90, n}), row = input({n}), column = input({90, 1});
     const Value shifted = graph.value(OpCode::subtract, {x, column});
     const Value scaled = graph.value(OpCode::multiply, {shifted, row});
@@ -433,15 +487,19 @@ TEST_P(Simd, AChainIsOneKernel) {
 
     const Tensor tx = random_.tensor({90, n}), tr = random_.tensor({n}), tc = random_.tensor({90, 1});
     Tensor out(result.type()), middle(scaled.type());
-    run_kernel(kernel, {tr.bytes.data(), tx.bytes.data(), tc.bytes.data()}, {out.bytes.data(), middle.bytes.data()});
-    auto expected_middle = [&](int64_t i) { return static_cast<float>((static_cast<float>(tx.at(i) - tc.at(i / n))) * tr.at(i % n)); };
+    run_kernel(kernel, {tr.bytes.data(), tx.bytes.data(), tc.bytes.data()},
+               {out.bytes.data(), middle.bytes.data()});
+    auto expected_middle = [&](int64_t i) {
+      return static_cast<float>((static_cast<float>(tx.at(i) - tc.at(i / n))) * tr.at(i % n));
+    };
     expect_close(middle, expected_middle);
     expect_close(out, [&](int64_t i) {
       const double r = std::max<double>(expected_middle(i), 0);
       return static_cast<float>(tx.at(i) - tc.at(i / n)) > r ? tx.at(i) : r;
     });
     Tensor shared = tx;
-    run_kernel(kernel, {tr.bytes.data(), shared.bytes.data(), tc.bytes.data()}, {shared.bytes.data(), middle.bytes.data()});
+    run_kernel(kernel, {tr.bytes.data(), shared.bytes.data(), tc.bytes.data()},
+               {shared.bytes.data(), middle.bytes.data()});
     EXPECT_EQ(shared.bytes, out.bytes);
   }
 }
@@ -458,21 +516,26 @@ double reduce_reference(OpCode code, const std::vector<double>& v) {
     case OpCode::max: return fold(-kInfinity, [](double a, double b) { return std::fmax(a, b); });
     case OpCode::min: return fold(kInfinity, [](double a, double b) { return std::fmin(a, b); });
     case OpCode::mean: return mean;
-    case OpCode::variance: return fold(0, [&](double t, double x) { return t + (x - mean) * (x - mean); }) / count;
+    case OpCode::variance:
+      return fold(0, [&](double t, double x) { return t + (x - mean) * (x - mean); }) / count;
     default: ADD_FAILURE() << "No reference for " << ir::info(code).name; return 0;
   }
 }
 
 // The elements that go into each result.
-std::vector<std::vector<double>> groups_of(const Tensor& x, const Shape& result, const std::function<Dims(const Dims&)>& to_result) {
+std::vector<std::vector<double>> groups_of(const Tensor& x, const Shape& result,
+                                           const std::function<Dims(const Dims&)>& to_result) {
   std::vector<std::vector<double>> groups(static_cast<size_t>(result.element_count()));
   int64_t n = 0;
-  for_each_index(x.type.shape, [&](const Dims& index) { groups[static_cast<size_t>(position(result, to_result(index)))].push_back(x.at(n++)); });
+  for_each_index(x.type.shape, [&](const Dims& index) {
+    groups[static_cast<size_t>(position(result, to_result(index)))].push_back(x.at(n++));
+  });
   return groups;
 }
 
 void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
-  SCOPED_TRACE(std::string(ir::info(code).name) + " of " + to_string(x.type) + " over " + to_string(Shape(axes)));
+  SCOPED_TRACE(std::string(ir::info(code).name) + " of " + to_string(x.type) + " over " +
+               to_string(Shape(axes)));
   const Tensor y = run(code, {x}, {{Attr::kAxes, axes}});
   const auto groups = groups_of(x, y.type.shape, [&](Dims index) {
     for (size_t i = 0; i < index.size(); ++i) index[i] = y.type.shape.dims()[i] == 1 ? 0 : index[i];
@@ -481,7 +544,9 @@ void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
   // Sums cancel; their error is measured by what is summed, at most 2 an element.
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<int64_t>(y.size(), 1));
   const double absolute = code == OpCode::sum ? 1e-7 * count : code == OpCode::mean ? 1e-7 : 0;
-  expect_close(y, [&](int64_t i) { return reduce_reference(code, groups[static_cast<size_t>(i)]); }, code == OpCode::product ? 64 : 8, absolute);
+  expect_close(
+      y, [&](int64_t i) { return reduce_reference(code, groups[static_cast<size_t>(i)]); },
+      code == OpCode::product ? 64 : 8, absolute);
 }
 
 TEST_P(Simd, ReductionsOverAllSetsOfAxes) {
@@ -489,10 +554,13 @@ TEST_P(Simd, ReductionsOverAllSetsOfAxes) {
     if (row.family != ir::Family::kReduction && row.family != ir::Family::kMoment) continue;
     for (DType dtype : {DType::float32, DType::int32, DType::int64}) {
       if (!accepts(row.types, dtype)) continue;
-      for (const Shape& shape : {Shape({3, 4, 5, 7}), Shape({2, 1, 37, 3}), Shape({1, 1, 1, 1}), Shape({2, 17, 1, 70})}) {
+      for (const Shape& shape :
+           {Shape({3, 4, 5, 7}), Shape({2, 1, 37, 3}), Shape({1, 1, 1, 1}), Shape({2, 17, 1, 70})}) {
         // Products of few or small factors, so that integers do not overflow.
-        const Tensor x = row.code == OpCode::product ? random_.tensor(shape, dtype, dtype == DType::float32 ? 0.9 : -0.2, dtype == DType::float32 ? 1.1 : 0.4)
-                                                     : random_.tensor(shape, dtype);
+        const Tensor x = row.code == OpCode::product
+                             ? random_.tensor(shape, dtype, dtype == DType::float32 ? 0.9 : -0.2,
+                                              dtype == DType::float32 ? 1.1 : 0.4)
+                             : random_.tensor(shape, dtype);
         for (int set = 0; set < 16; ++set) {
           Dims axes;
           for (int axis = 0; axis < 4; ++axis) {
@@ -555,7 +623,8 @@ TEST(Reductions, OfNothing) {
   expect_equal(run(OpCode::mean, {x}, axis0), {kNaN, kNaN, kNaN});
   expect_equal(run(OpCode::variance, {x}, axis0), {kNaN, kNaN, kNaN});
   EXPECT_EQ(run(OpCode::sum, {x}, {{Attr::kAxes, Dims{1}}}).size(), 0);
-  expect_equal(run(OpCode::min, {Tensor(Type{DType::int32, Shape({2, 0})})}, {{Attr::kAxes, Dims{1}}}), {2147483647, 2147483647});
+  expect_equal(run(OpCode::min, {Tensor(Type{DType::int32, Shape({2, 0})})}, {{Attr::kAxes, Dims{1}}}),
+               {2147483647, 2147483647});
 }
 
 TEST_P(Simd, ExtremesSkipNaN) {
@@ -566,8 +635,11 @@ TEST_P(Simd, ExtremesSkipNaN) {
   expect_equal(run(OpCode::min, {x}, {{Attr::kAxes, Dims{1}}}), {-5, kInfinity});
   expect_equal(run(OpCode::argmax, {x}, {{Attr::kAxis, int64_t{1}}}), {17, -1});
   expect_equal(run(OpCode::argmin, {x}, {{Attr::kAxis, int64_t{-1}}}), {13, -1});
-  expect_equal(run(OpCode::argmax, {Tensor({3, 2}, {kNaN, kNaN, -kInfinity, kNaN, -kInfinity, kNaN})}, {{Attr::kAxis, int64_t{0}}}), {1, -1});
-  expect_equal(run(OpCode::argmax, {Tensor({3}, {kNaN, -kInfinity, -kInfinity})}, {{Attr::kAxis, int64_t{0}}}), {1});
+  expect_equal(run(OpCode::argmax, {Tensor({3, 2}, {kNaN, kNaN, -kInfinity, kNaN, -kInfinity, kNaN})},
+                   {{Attr::kAxis, int64_t{0}}}),
+               {1, -1});
+  expect_equal(
+      run(OpCode::argmax, {Tensor({3}, {kNaN, -kInfinity, -kInfinity})}, {{Attr::kAxis, int64_t{0}}}), {1});
   const Tensor sum = run(OpCode::sum, {x}, {{Attr::kAxes, Dims{1}}});
   expect_equal(sum, {kNaN, kNaN});
 }
@@ -586,7 +658,9 @@ TEST_P(Simd, ArgReductionsGiveTheFirst) {
           });
           expect_close(y, [&](int64_t i) {
             const auto& g = groups[static_cast<size_t>(i)];
-            return static_cast<double>((code == OpCode::argmax ? std::max_element(g.begin(), g.end()) : std::min_element(g.begin(), g.end())) - g.begin());
+            return static_cast<double>((code == OpCode::argmax ? std::max_element(g.begin(), g.end())
+                                                               : std::min_element(g.begin(), g.end())) -
+                                       g.begin());
           });
         }
       }
@@ -595,14 +669,22 @@ TEST_P(Simd, ArgReductionsGiveTheFirst) {
 }
 
 TEST_P(Simd, ReduceLikeIsTheAdjointOfBroadcasting) {
-  for (const auto& [from, to] : {std::pair<Shape, Shape>{{4, 5, 6}, {6}}, {{4, 5, 6}, {5, 1}}, {{4, 5, 6}, {4, 1, 6}}, {{4, 5, 6}, {}},
-                                 {{4, 5, 6}, {4, 5, 6}}, {{0, 3}, {3}}, {{2, 3}, {1, 1}}}) {
+  for (const auto& [from, to] : {std::pair<Shape, Shape>{{4, 5, 6}, {6}},
+                                 {{4, 5, 6}, {5, 1}},
+                                 {{4, 5, 6}, {4, 1, 6}},
+                                 {{4, 5, 6}, {}},
+                                 {{4, 5, 6}, {4, 5, 6}},
+                                 {{0, 3}, {3}},
+                                 {{2, 3}, {1, 1}}}) {
     const Tensor x = random_.tensor(from);
     const Tensor y = run(OpCode::reduce_like, {x, Tensor(Type{DType::float32, to})}, {}, 1);
     std::vector<double> expected(static_cast<size_t>(to.element_count()), 0);
     int64_t n = 0;
-    for_each_index(from, [&](const Dims& index) { expected[static_cast<size_t>(broadcast_position(to, index))] += x.at(n++); });
-    expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, 1e-5);
+    for_each_index(from, [&](const Dims& index) {
+      expected[static_cast<size_t>(broadcast_position(to, index))] += x.at(n++);
+    });
+    expect_close(
+        y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, 1e-5);
   }
 }
 
@@ -635,18 +717,30 @@ struct SoftmaxReference {
 };
 
 TEST_P(Simd, SoftmaxFamily) {
-  for (const Shape& shape : {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1})}) {
-    const Tensor x = random_.tensor(shape, DType::float32, -30, 30), labels = random_.tensor(shape, DType::float32, 0, 1);
+  for (const Shape& shape :
+       {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1})}) {
+    const Tensor x = random_.tensor(shape, DType::float32, -30, 30),
+                 labels = random_.tensor(shape, DType::float32, 0, 1);
     for (int64_t axis = 0; axis < shape.rank(); ++axis) {
       SCOPED_TRACE(to_string(shape) + " axis " + std::to_string(axis));
       const SoftmaxReference truth(x, labels, axis);
-      expect_close(run(OpCode::softmax, {x}, {{Attr::kAxis, axis}}), [&](int64_t i) { return truth.softmax[static_cast<size_t>(i)]; }, 16, 1e-7);
-      expect_close(run(OpCode::log_softmax, {x}, {{Attr::kAxis, axis - shape.rank()}}), [&](int64_t i) { return truth.log_softmax[static_cast<size_t>(i)]; }, 4, 4e-6);
-      auto loss = [&](const char* reduction) { return run(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}}); };
+      expect_close(
+          run(OpCode::softmax, {x}, {{Attr::kAxis, axis}}),
+          [&](int64_t i) { return truth.softmax[static_cast<size_t>(i)]; }, 16, 1e-7);
+      expect_close(
+          run(OpCode::log_softmax, {x}, {{Attr::kAxis, axis - shape.rank()}}),
+          [&](int64_t i) { return truth.log_softmax[static_cast<size_t>(i)]; }, 4, 4e-6);
+      auto loss = [&](const char* reduction) {
+        return run(OpCode::softmax_cross_entropy, {x, labels},
+                   {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
+      };
       const double sum = std::accumulate(truth.losses.begin(), truth.losses.end(), 0.0);
-      expect_close(loss("none"), [&](int64_t i) { return truth.losses[static_cast<size_t>(i)]; }, 32, 1e-5);
-      expect_close(loss("sum"), [&](int64_t) { return sum; }, 32);
-      expect_close(loss("mean"), [&](int64_t) { return sum / static_cast<double>(truth.losses.size()); }, 32);
+      expect_close(
+          loss("none"), [&](int64_t i) { return truth.losses[static_cast<size_t>(i)]; }, 32, 1e-5);
+      expect_close(
+          loss("sum"), [&](int64_t) { return sum; }, 32);
+      expect_close(
+          loss("mean"), [&](int64_t) { return sum / static_cast<double>(truth.losses.size()); }, 32);
     }
   }
 }
@@ -654,16 +748,25 @@ TEST_P(Simd, SoftmaxFamily) {
 TEST_P(Simd, SoftmaxDoesNotOverflow) {
   const Tensor x({1, 4}, {1000, 1000, -1000, -kInfinity}), labels({1, 4}, {1, 0, 0, 0});
   expect_equal(run(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}}), {0.5, 0.5, 0, 0});
-  expect_close(run(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("sum")}}), [](int64_t) { return std::log(2.0); });
+  expect_close(run(OpCode::softmax_cross_entropy, {x, labels},
+                   {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("sum")}}),
+               [](int64_t) { return std::log(2.0); });
 }
 
 // ---- shape ----
 
 TEST(ShapeKernels, Transpose) {
   Random random;
-  const std::pair<Shape, Dims> cases[] = {{{3, 5}, {1, 0}},          {{70, 130}, {1, 0}},       {{2, 3, 4, 5}, {0, 2, 3, 1}},
-                                          {{2, 3, 4, 5}, {3, 0, 2, 1}}, {{2, 37, 41}, {0, 2, 1}}, {{1, 4, 1}, {2, 1, 0}},
-                                          {{5, 0, 2}, {1, 2, 0}},    {{2, 3, 4}, {0, 1, 2}},    {{6, 5, 4, 3}, {2, 3, 0, 1}}, {{}, {}}};
+  const std::pair<Shape, Dims> cases[] = {{{3, 5}, {1, 0}},
+                                          {{70, 130}, {1, 0}},
+                                          {{2, 3, 4, 5}, {0, 2, 3, 1}},
+                                          {{2, 3, 4, 5}, {3, 0, 2, 1}},
+                                          {{2, 37, 41}, {0, 2, 1}},
+                                          {{1, 4, 1}, {2, 1, 0}},
+                                          {{5, 0, 2}, {1, 2, 0}},
+                                          {{2, 3, 4}, {0, 1, 2}},
+                                          {{6, 5, 4, 3}, {2, 3, 0, 1}},
+                                          {{}, {}}};
   for (DType dtype : kDtypes) {
     for (const auto& [shape, permutation] : cases) {
       const Tensor x = random.tensor(shape, dtype);
@@ -680,11 +783,18 @@ TEST(ShapeKernels, Transpose) {
 
 TEST(ShapeKernels, Broadcast) {
   Random random;
-  for (const auto& [from, to] : {std::pair<Shape, Shape>{{3}, {2, 3}}, {{2, 1, 3}, {2, 4, 3}}, {{}, {5, 2}}, {{7, 1}, {7, 5000}}, {{1, 6}, {0, 6}}, {{2, 3}, {2, 3}}}) {
+  for (const auto& [from, to] : {std::pair<Shape, Shape>{{3}, {2, 3}},
+                                 {{2, 1, 3}, {2, 4, 3}},
+                                 {{}, {5, 2}},
+                                 {{7, 1}, {7, 5000}},
+                                 {{1, 6}, {0, 6}},
+                                 {{2, 3}, {2, 3}}}) {
     const Tensor x = random.tensor(from, DType::int64);
     const Tensor y = run(OpCode::broadcast_to, {x}, {{Attr::kShape, to}});
     int64_t n = 0;
-    for_each_index(to, [&, &from = from](const Dims& index) { ASSERT_EQ(y.at(n++), x.at(broadcast_position(from, index))); });
+    for_each_index(to, [&, &from = from](const Dims& index) {
+      ASSERT_EQ(y.at(n++), x.at(broadcast_position(from, index)));
+    });
   }
 }
 
@@ -699,7 +809,8 @@ TEST(ShapeKernels, SliceAndItsGradient) {
                {{0, 5, 2}, {ir::kSliceToEnd, 1, 4}, {2, -2, 1}},
                {{3, 0, 0}, {3, 6, 7}, {1, 1, 1}}};
   for (const auto& c : cases) {
-    const Attributes attributes{{Attr::kStarts, c.starts}, {Attr::kEnds, c.ends}, {Attr::kStrides, c.strides}};
+    const Attributes attributes{
+        {Attr::kStarts, c.starts}, {Attr::kEnds, c.ends}, {Attr::kStrides, c.strides}};
     const Tensor x = random.tensor(shape);
     const Tensor y = run(OpCode::slice, {x}, attributes);
     const Tensor back = run(OpCode::slice_gradient, {y, x}, attributes, 1);
@@ -707,7 +818,8 @@ TEST(ShapeKernels, SliceAndItsGradient) {
     int64_t n = 0;
     for_each_index(y.type.shape, [&](const Dims& index) {
       Dims source(3);
-      for (size_t i = 0; i < 3; ++i) source[i] = (c.starts[i] < 0 ? c.starts[i] + shape.dims()[i] : c.starts[i]) + index[i] * c.strides[i];
+      for (size_t i = 0; i < 3; ++i)
+        source[i] = (c.starts[i] < 0 ? c.starts[i] + shape.dims()[i] : c.starts[i]) + index[i] * c.strides[i];
       const int64_t at = position(shape, source);
       expected[static_cast<size_t>(at)] = x.at(at);
       ASSERT_EQ(y.at(n++), x.at(at));
@@ -749,10 +861,22 @@ TEST(ShapeKernels, SameElements) {
 
 TEST(MatMul, AgainstLoops) {
   Random random;
-  const std::pair<Shape, Shape> cases[] = {{{5, 7}, {7, 3}},       {{1, 9}, {9, 1}},          {{64, 100}, {100, 10}},      {{4, 5, 7}, {7, 3}},
-                                           {{4, 5, 7}, {4, 7, 3}}, {{1, 5, 7}, {4, 7, 3}},    {{2, 1, 5, 7}, {3, 7, 2}},   {{5, 7}, {2, 3, 7, 4}},
-                                           {{2, 3, 5, 7}, {2, 3, 7, 4}}, {{2, 3, 5, 7}, {1, 1, 7, 4}}, {{0, 7}, {7, 3}}, {{5, 0}, {0, 3}},
-                                           {{0, 5, 7}, {7, 3}},    {{5, 1}, {1, 6}},          {{1, 1}, {1, 1}},            {{3, 1, 2, 4}, {1, 5, 4, 2}}};
+  const std::pair<Shape, Shape> cases[] = {{{5, 7}, {7, 3}},
+                                           {{1, 9}, {9, 1}},
+                                           {{64, 100}, {100, 10}},
+                                           {{4, 5, 7}, {7, 3}},
+                                           {{4, 5, 7}, {4, 7, 3}},
+                                           {{1, 5, 7}, {4, 7, 3}},
+                                           {{2, 1, 5, 7}, {3, 7, 2}},
+                                           {{5, 7}, {2, 3, 7, 4}},
+                                           {{2, 3, 5, 7}, {2, 3, 7, 4}},
+                                           {{2, 3, 5, 7}, {1, 1, 7, 4}},
+                                           {{0, 7}, {7, 3}},
+                                           {{5, 0}, {0, 3}},
+                                           {{0, 5, 7}, {7, 3}},
+                                           {{5, 1}, {1, 6}},
+                                           {{1, 1}, {1, 1}},
+                                           {{3, 1, 2, 4}, {1, 5, 4, 2}}};
   for (const auto& [a_shape, b_shape] : cases) {
     for (int flags = 0; flags < 4; ++flags) {
       const bool ta = flags & 1, tb = flags & 2;
@@ -774,10 +898,12 @@ TEST(MatMul, AgainstLoops) {
           return t.at(broadcast_position(t.type.shape, at));
         };
         double sum = 0;
-        for (int64_t k = 0; k < inner; ++k) sum += element(a, index[index.size() - 2], k, ta) * element(b, k, index[index.size() - 1], tb);
+        for (int64_t k = 0; k < inner; ++k)
+          sum += element(a, index[index.size() - 2], k, ta) * element(b, k, index[index.size() - 1], tb);
         expected.push_back(sum);
       });
-      expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
+      expect_close(
+          y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
     }
   }
 }
@@ -796,10 +922,14 @@ Shape channels_first(const Shape& s, bool weights) {
   return weights ? Shape({s[3], s[2], s[0], s[1]}) : Shape({s[0], s[3], s[1], s[2]});
 }
 
-void expect_convolution(const Convolution& c, const std::string& data, const std::string& kernel, Random& random) {
-  SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + " " + data + " " + kernel + " groups " + std::to_string(c.groups) + " " + c.style);
-  const Attributes attributes{{Attr::kStrides, c.strides}, {Attr::kDilations, c.dilations}, {Attr::kPadding, c.padding},
-                              {Attr::kPaddingStyle, c.style}, {Attr::kGroups, c.groups}, {Attr::kDataLayout, data}, {Attr::kWeightsLayout, kernel}};
+void expect_convolution(const Convolution& c, const std::string& data, const std::string& kernel,
+                        Random& random) {
+  SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + " " + data + " " + kernel + " groups " +
+               std::to_string(c.groups) + " " + c.style);
+  const Attributes attributes{{Attr::kStrides, c.strides},   {Attr::kDilations, c.dilations},
+                              {Attr::kPadding, c.padding},   {Attr::kPaddingStyle, c.style},
+                              {Attr::kGroups, c.groups},     {Attr::kDataLayout, data},
+                              {Attr::kWeightsLayout, kernel}};
   const Tensor x = random.tensor(data == "NHWC" ? c.source : channels_first(c.source, false));
   const Tensor w = random.tensor(kernel == "HWIO" ? c.weights : channels_first(c.weights, true));
   const Tensor y = run(OpCode::conv2d, {x, w}, attributes);
@@ -809,31 +939,43 @@ void expect_convolution(const Convolution& c, const std::string& data, const std
   const ir::WeightsAxes wa = ir::WeightsAxes::of_weights(kernel);
   const Dims xs = strides_of(x.type.shape), ws = strides_of(w.type.shape), ys = strides_of(y.type.shape);
   auto data_at = [&](const Dims& s, int64_t n, int64_t h, int64_t v, int64_t ch) {
-    return n * s[static_cast<size_t>(xa.batch)] + h * s[static_cast<size_t>(xa.height)] + v * s[static_cast<size_t>(xa.width)] + ch * s[static_cast<size_t>(xa.channels)];
+    return n * s[static_cast<size_t>(xa.batch)] + h * s[static_cast<size_t>(xa.height)] +
+           v * s[static_cast<size_t>(xa.width)] + ch * s[static_cast<size_t>(xa.channels)];
   };
   // The padding is worked out here from TensorFlow's definition, not by the code under test.
   auto padding = [&](int axis, int64_t in, int64_t size) {
-    const int64_t stride = c.strides[static_cast<size_t>(axis)], extent = (size - 1) * c.dilations[static_cast<size_t>(axis)] + 1;
+    const int64_t stride = c.strides[static_cast<size_t>(axis)],
+                  extent = (size - 1) * c.dilations[static_cast<size_t>(axis)] + 1;
     const int64_t total = std::max<int64_t>(((in + stride - 1) / stride - 1) * stride + extent - in, 0);
-    return c.style == "explicit" ? c.padding[static_cast<size_t>(2 * axis)] : c.style == "valid" ? 0 : c.style == "same" ? total / 2 : total - total / 2;
+    return c.style == "explicit" ? c.padding[static_cast<size_t>(2 * axis)]
+           : c.style == "valid"  ? 0
+           : c.style == "same"   ? total / 2
+                                 : total - total / 2;
   };
-  const int64_t in_h = c.source[1], in_w = c.source[2], in_c = c.source[3] / c.groups, out_c = c.weights[3] / c.groups;
+  const int64_t in_h = c.source[1], in_w = c.source[2], in_c = c.source[3] / c.groups,
+                out_c = c.weights[3] / c.groups;
   const int64_t top = padding(0, in_h, c.weights[0]), left = padding(1, in_w, c.weights[1]);
   const int64_t out_h = y.type.shape[xa.height], out_w = y.type.shape[xa.width];
-  std::vector<double> ey(static_cast<size_t>(y.size()), 0), ex(static_cast<size_t>(x.size()), 0), ew(static_cast<size_t>(w.size()), 0);
+  std::vector<double> ey(static_cast<size_t>(y.size()), 0), ex(static_cast<size_t>(x.size()), 0),
+      ew(static_cast<size_t>(w.size()), 0);
   for_each_index(Shape({c.source[0], out_h, out_w, c.weights[3]}), [&](const Dims& o) {
     const int64_t out = data_at(ys, o[0], o[1], o[2], o[3]), group = o[3] / std::max<int64_t>(out_c, 1);
     for_each_index(Shape({c.weights[0], c.weights[1], in_c}), [&](const Dims& k) {
-      const int64_t h = o[1] * c.strides[0] - top + k[0] * c.dilations[0], v = o[2] * c.strides[1] - left + k[1] * c.dilations[1];
+      const int64_t h = o[1] * c.strides[0] - top + k[0] * c.dilations[0],
+                    v = o[2] * c.strides[1] - left + k[1] * c.dilations[1];
       if (h < 0 || h >= in_h || v < 0 || v >= in_w) return;
       const int64_t at = data_at(xs, o[0], h, v, group * in_c + k[2]);
-      const int64_t weight = k[0] * ws[static_cast<size_t>(wa.height)] + k[1] * ws[static_cast<size_t>(wa.width)] + k[2] * ws[static_cast<size_t>(wa.in)] + o[3] * ws[static_cast<size_t>(wa.out)];
+      const int64_t weight = k[0] * ws[static_cast<size_t>(wa.height)] +
+                             k[1] * ws[static_cast<size_t>(wa.width)] +
+                             k[2] * ws[static_cast<size_t>(wa.in)] + o[3] * ws[static_cast<size_t>(wa.out)];
       ey[static_cast<size_t>(out)] += x.at(at) * w.at(weight);
       ex[static_cast<size_t>(at)] += g.at(out) * w.at(weight);
       ew[static_cast<size_t>(weight)] += g.at(out) * x.at(at);
     });
   });
-  auto of = [](const std::vector<double>& v) { return [&v](int64_t i) { return v[static_cast<size_t>(i)]; }; };
+  auto of = [](const std::vector<double>& v) {
+    return [&v](int64_t i) { return v[static_cast<size_t>(i)]; };
+  };
   expect_close(y, of(ey), 8, 1e-4);
   expect_close(run(OpCode::conv2d_data_gradient, {g, w, x}, attributes, 2), of(ex), 8, 1e-4);
   expect_close(run(OpCode::conv2d_weights_gradient, {g, x, w}, attributes, 2), of(ew), 8, 1e-4);
@@ -876,19 +1018,27 @@ struct PoolCase {
 
 void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& random) {
   SCOPED_TRACE(to_string(x.type) + " window " + to_string(Shape(c.window)));
-  const Attributes attributes{{Attr::kWindow, c.window}, {Attr::kStrides, c.strides}, {Attr::kDilations, c.dilations}, {Attr::kPadding, c.padding},
-                              {Attr::kPaddingStyle, std::string("explicit")}, {Attr::kDataLayout, std::string(channels_last ? "NHWC" : "NCHW")},
-                              {Attr::kCeilMode, c.ceil_mode}, {Attr::kIncludePadding, c.include_padding}};
-  const Tensor greatest = run(OpCode::max_pool2d, {x}, attributes), mean = run(OpCode::avg_pool2d, {x}, attributes);
+  const Attributes attributes{{Attr::kWindow, c.window},
+                              {Attr::kStrides, c.strides},
+                              {Attr::kDilations, c.dilations},
+                              {Attr::kPadding, c.padding},
+                              {Attr::kPaddingStyle, std::string("explicit")},
+                              {Attr::kDataLayout, std::string(channels_last ? "NHWC" : "NCHW")},
+                              {Attr::kCeilMode, c.ceil_mode},
+                              {Attr::kIncludePadding, c.include_padding}};
+  const Tensor greatest = run(OpCode::max_pool2d, {x}, attributes),
+               mean = run(OpCode::avg_pool2d, {x}, attributes);
   const Tensor g = random.tensor(greatest.type.shape);
   const ir::LayoutAxes l = ir::LayoutAxes::of_data(channels_last ? "NHWC" : "NCHW");
   const int64_t height = c.source[1], width = c.source[2];
-  std::vector<double> emax, emean, gmax(static_cast<size_t>(x.size()), 0), gmean(static_cast<size_t>(x.size()), 0);
+  std::vector<double> emax, emean, gmax(static_cast<size_t>(x.size()), 0),
+      gmean(static_cast<size_t>(x.size()), 0);
   int64_t n = 0;
   for_each_index(greatest.type.shape, [&](const Dims& o) {
     std::vector<int64_t> inside;
     int64_t padded = 0;
-    const int64_t y0 = o[static_cast<size_t>(l.height)] * c.strides[0] - c.padding[0], x0 = o[static_cast<size_t>(l.width)] * c.strides[1] - c.padding[2];
+    const int64_t y0 = o[static_cast<size_t>(l.height)] * c.strides[0] - c.padding[0],
+                  x0 = o[static_cast<size_t>(l.width)] * c.strides[1] - c.padding[2];
     for_each_index(Shape(c.window), [&](const Dims& k) {
       const int64_t py = y0 + k[0] * c.dilations[0], px = x0 + k[1] * c.dilations[1];
       padded += py < height + c.padding[1] && px < width + c.padding[3];
@@ -904,7 +1054,8 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
       sum += x.at(at);
       if (x.at(at) > best) best = x.at(at), winner = at;
     }
-    const double divisor = static_cast<double>(std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
+    const double divisor = static_cast<double>(
+        std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
     emax.push_back(best);
     emean.push_back(sum / divisor);
     if (winner >= 0) gmax[static_cast<size_t>(winner)] += g.at(n);
@@ -912,19 +1063,37 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
     ++n;
   });
   expect_equal(greatest, emax);
-  expect_close(mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
-  expect_close(run(OpCode::max_pool2d_gradient, {g, x}, attributes), [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4, 1e-6);
-  expect_close(run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1), [&](int64_t i) { return gmean[static_cast<size_t>(i)]; }, 4, 1e-6);
+  expect_close(
+      mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
+  expect_close(
+      run(OpCode::max_pool2d_gradient, {g, x}, attributes),
+      [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4, 1e-6);
+  expect_close(
+      run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1),
+      [&](int64_t i) { return gmean[static_cast<size_t>(i)]; }, 4, 1e-6);
 }
 
 TEST_P(Simd, PoolingAgainstLoops) {
   const PoolCase cases[] = {
       {.source = {2, 6, 8, 5}, .window = {2, 2}, .strides = {2, 2}},
       {.source = {2, 7, 8, 100}, .window = {3, 2}, .strides = {2, 1}, .padding = {1, 1, 0, 1}},
-      {.source = {1, 7, 7, 16}, .window = {3, 3}, .strides = {1, 1}, .padding = {1, 1, 1, 1}, .include_padding = true},
+      {.source = {1, 7, 7, 16},
+       .window = {3, 3},
+       .strides = {1, 1},
+       .padding = {1, 1, 1, 1},
+       .include_padding = true},
       {.source = {2, 6, 7, 3}, .window = {3, 3}, .strides = {2, 2}, .ceil_mode = true},
-      {.source = {2, 6, 7, 3}, .window = {2, 2}, .strides = {3, 3}, .padding = {1, 1, 1, 1}, .ceil_mode = true, .include_padding = true},
-      {.source = {1, 9, 9, 17}, .window = {3, 2}, .strides = {2, 2}, .dilations = {2, 3}, .padding = {1, 0, 0, 2}},
+      {.source = {2, 6, 7, 3},
+       .window = {2, 2},
+       .strides = {3, 3},
+       .padding = {1, 1, 1, 1},
+       .ceil_mode = true,
+       .include_padding = true},
+      {.source = {1, 9, 9, 17},
+       .window = {3, 2},
+       .strides = {2, 2},
+       .dilations = {2, 3},
+       .padding = {1, 0, 0, 2}},
       {.source = {1, 3, 3, 4}, .window = {1, 1}, .strides = {3, 3}, .ceil_mode = true},
       {.source = {0, 4, 4, 3}, .window = {2, 2}, .strides = {2, 2}},
       {.source = {2, 4, 4, 0}, .window = {2, 2}, .strides = {2, 2}},
@@ -942,9 +1111,15 @@ TEST_P(Simd, PoolingAgainstLoops) {
 
 TEST_P(Simd, NaNsLoseThePool) {
   const PoolCase c{.source = {1, 2, 4, 1}, .window = {2, 2}, .strides = {2, 2}};
-  expect_pooling(c, true, Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}), random_);
-  const Attributes attributes{{Attr::kWindow, c.window}, {Attr::kStrides, c.strides}, {Attr::kDilations, c.dilations}, {Attr::kPadding, c.padding},
-                              {Attr::kPaddingStyle, std::string("explicit")}, {Attr::kDataLayout, std::string("NHWC")}};
+  expect_pooling(c, true,
+                 Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}),
+                 random_);
+  const Attributes attributes{{Attr::kWindow, c.window},
+                              {Attr::kStrides, c.strides},
+                              {Attr::kDilations, c.dilations},
+                              {Attr::kPadding, c.padding},
+                              {Attr::kPaddingStyle, std::string("explicit")},
+                              {Attr::kDataLayout, std::string("NHWC")}};
   const Tensor x({1, 2, 2, 1}, {kNaN, -7, 2, kNaN});
   expect_equal(run(OpCode::max_pool2d, {x}, attributes), {2});
   expect_equal(run(OpCode::max_pool2d_gradient, {Tensor({1, 1, 1, 1}, {5}), x}, attributes), {0, 0, 5, 0});
@@ -954,29 +1129,41 @@ TEST_P(Simd, NaNsLoseThePool) {
 
 TEST_P(Simd, OptimizerSteps) {
   for (int64_t n : {0, 1, 37, 3000}) {
-    const Tensor values = random_.tensor(Shape({n})), gradient = random_.tensor(Shape({n})), m = random_.tensor(Shape({n}));
-    const Tensor v = random_.tensor(Shape({n}), DType::float32, 0, 2), largest = random_.tensor(Shape({n}), DType::float32, 0, 2);
+    const Tensor values = random_.tensor(Shape({n})), gradient = random_.tensor(Shape({n})),
+                 m = random_.tensor(Shape({n}));
+    const Tensor v = random_.tensor(Shape({n}), DType::float32, 0, 2),
+                 largest = random_.tensor(Shape({n}), DType::float32, 0, 2);
     const Tensor rate({1}, {0.01}), beta1(Shape{}, {0.9}), beta2({1, 1}, {0.99}), epsilon({1}, {1e-3});
-    expect_close(run(OpCode::sgd, {rate, values, gradient}), [&](int64_t i) { return values.at(i) - rate.at(0) * gradient.at(i); }, 4, 1e-8);
+    expect_close(
+        run(OpCode::sgd, {rate, values, gradient}),
+        [&](int64_t i) { return values.at(i) - rate.at(0) * gradient.at(i); }, 4, 1e-8);
 
     auto new_m = [&](int64_t i) { return beta1.at(0) * m.at(i) + (1 - beta1.at(0)) * gradient.at(i); };
-    auto new_v = [&](int64_t i) { return beta2.at(0) * v.at(i) + (1 - beta2.at(0)) * gradient.at(i) * gradient.at(i); };
-    auto moved = [&](int64_t i, double second) { return values.at(i) - rate.at(0) * new_m(i) / (std::sqrt(second) + epsilon.at(0)); };
+    auto new_v = [&](int64_t i) {
+      return beta2.at(0) * v.at(i) + (1 - beta2.at(0)) * gradient.at(i) * gradient.at(i);
+    };
+    auto moved = [&](int64_t i, double second) {
+      return values.at(i) - rate.at(0) * new_m(i) / (std::sqrt(second) + epsilon.at(0));
+    };
     const auto three = run_all(OpCode::adam, {rate, beta1, beta2, epsilon, values, m, v, gradient});
     ASSERT_EQ(three.size(), 3u);
-    expect_close(three[0], [&](int64_t i) { return moved(i, new_v(i)); }, 4, 1e-5);
+    expect_close(
+        three[0], [&](int64_t i) { return moved(i, new_v(i)); }, 4, 1e-5);
     expect_close(three[1], new_m, 4, 1e-6);
     expect_close(three[2], new_v, 4, 1e-6);
     const auto four = run_all(OpCode::adam, {rate, beta1, beta2, epsilon, values, m, v, largest, gradient});
     ASSERT_EQ(four.size(), 4u);
-    expect_close(four[0], [&](int64_t i) { return moved(i, std::max(largest.at(i), new_v(i))); }, 4, 1e-5);
-    expect_close(four[3], [&](int64_t i) { return std::max(largest.at(i), new_v(i)); }, 4, 1e-6);
+    expect_close(
+        four[0], [&](int64_t i) { return moved(i, std::max(largest.at(i), new_v(i))); }, 4, 1e-5);
+    expect_close(
+        four[3], [&](int64_t i) { return std::max(largest.at(i), new_v(i)); }, 4, 1e-6);
   }
 }
 
 TEST(MakeKernel, RefusesTypesWithoutAKernel) {
   Graph graph;
-  const Value x = graph.value(OpCode::placeholder, {}, {{Attr::kShape, Shape({2})}, {Attr::kDtype, DType::float16}});
+  const Value x =
+      graph.value(OpCode::placeholder, {}, {{Attr::kShape, Shape({2})}, {Attr::kDtype, DType::float16}});
   EXPECT_THROW(make_kernel(*graph.value(OpCode::exp, {x}).op), ir::Error);
   EXPECT_THROW(make_kernel(*graph.value(OpCode::sum, {x}, {{Attr::kAxes, Dims{0}}}).op), ir::Error);
 }

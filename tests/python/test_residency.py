@@ -28,17 +28,25 @@ def test_a_thousand_steps_of_the_digits_network():
         value, = step(*batch)
         fed += sum(array.nbytes for array in batch)
         fetched += value.nbytes
-    assert value < 0.1, "it has learnt"
-    assert fetched == 4 * STEPS
-    assert since(before) == [STEPS, 1, fed, fetched]
+        if i == 0:
+            first = since(before)
+    totals = since(before)
     if before_on_device is not None:
         on_device = al.device_stats()
-        assert [on_device[name] - before_on_device[name] for name in COUNTS] == since(before)
+        assert [on_device[name] - before_on_device[name] for name in COUNTS] == totals
+
+    initial = sum(variable.numpy().nbytes for variable in graph.variables)
+    batch_bytes = fed // STEPS
+    assert first == [1, 1, initial + batch_bytes, 4], "the first step brings the variables' initial values to the device"
+    assert totals == [STEPS, 1, initial + fed, fetched]
+    assert fetched == 4 * STEPS and fed == STEPS * batch_bytes
+    assert value < 0.1, "it has learnt"
 
 
 def test_reading_and_assigning_count_as_transfers():
     graph = al.Graph()
     v = graph.variable(np.zeros(100, np.float32))
+    v.numpy()
     before = al.stats()
     v.assign(np.ones(100, np.float32))
     assert since(before)[2:] == [400, 0]

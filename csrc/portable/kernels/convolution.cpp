@@ -4,6 +4,7 @@
 #include "ir/windows.h"
 #include "kernels/families.h"
 #include "kernels/onednn.h"
+#include "kernels/packed.h"
 #include "kernels/parallel.h"
 
 namespace alloy::portable {
@@ -15,13 +16,6 @@ using ir::Dims;
 using ir::Op;
 using ir::OpCode;
 using ir::Shape;
-
-Dims packed_strides(const Shape& shape) {
-  Dims strides(static_cast<size_t>(shape.rank()));
-  int64_t stride = 1;
-  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[static_cast<size_t>(i)] = stride;
-  return strides;
-}
 
 Dims pick(const Dims& values, std::initializer_list<int64_t> axes) {
   Dims picked;
@@ -71,7 +65,9 @@ struct Problem {
 };
 
 // The same tensor in whatever layout oneDNN likes best.
-memory::desc any_layout(const memory::desc& desc) { return {desc.get_dims(), memory::data_type::f32, memory::format_tag::any}; }
+memory::desc any_layout(const memory::desc& desc) {
+  return {desc.get_dims(), memory::data_type::f32, memory::format_tag::any};
+}
 
 // Reference implementations and products of patches are the slow ones.
 bool is_fast(const dnnl::primitive_desc_base& desc) {
@@ -79,7 +75,8 @@ bool is_fast(const dnnl::primitive_desc_base& desc) {
   return std::strstr(name, "ref") == nullptr && std::strstr(name, "gemm") == nullptr;
 }
 
-// Data stay as they are if oneDNN is fast on them, which it mostly is with channels last; else it chooses. Weights are its choice always.
+// Data stay as they are if oneDNN is fast on them, which it mostly is with channels last; else it chooses.
+// Weights are its choice always.
 template <class Make>
 auto best(const Problem& p, const Make& make) {
   const auto free = [&] { return make(any_layout(p.source), any_layout(p.weights), any_layout(p.result)); };
@@ -92,8 +89,11 @@ auto best(const Problem& p, const Make& make) {
 
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
-dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory::desc& x, const memory::desc& w, const memory::desc& y) {
-  return {onednn_engine(), dnnl::prop_kind::forward_training, kDirect, x, w, y, p.strides, p.dilations, p.before, p.after, onednn_attributes()};
+dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory::desc& x,
+                                                  const memory::desc& w, const memory::desc& y) {
+  return dnnl::convolution_forward::primitive_desc(onednn_engine(), dnnl::prop_kind::forward_training,
+                                                   kDirect, x, w, y, p.strides, p.dilations, p.before,
+                                                   p.after, onednn_attributes());
 }
 
 std::unique_ptr<Kernel> make_forward(const Problem& p) {
@@ -107,7 +107,8 @@ std::unique_ptr<Kernel> make_forward(const Problem& p) {
 
 std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
   const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
-    return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations, p.before, p.after,
+    return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides,
+                                                           p.dilations, p.before, p.after,
                                                            forward(p, x, w, y), onednn_attributes());
   });
   return std::make_unique<PrimitiveKernel>(
@@ -119,21 +120,23 @@ std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
 
 std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
   const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
-    return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations, p.before, p.after,
+    return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides,
+                                                              p.dilations, p.before, p.after,
                                                               forward(p, x, w, y), onednn_attributes());
   });
   return std::make_unique<PrimitiveKernel>(
       dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
-      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
-                                             {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
-                                             {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
+      std::vector<PrimitiveKernel::Argument>{
+          {DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+          {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
+          {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_convolution(const Op& op) {
   const ir::Type& first = op.operands[0].type();
-  if (first.dtype != ir::DType::float32) op.fail("There is no kernel for " + to_string(first), ir::Error::Kind::kType);
+  require_float(op);
   const Shape &a = first.shape, &b = op.operands[1].shape(), &r = op.results[0].shape;
   if (a.element_count() == 0 || b.element_count() == 0 || r.element_count() == 0) return make_zeros(op);
   try {

@@ -25,7 +25,8 @@ constexpr int64_t kUnbufferedTile = 4096;
 bool is_tabled(const Op& op) {
   const ir::Family family = op.info().family;
   return family == ir::Family::kUnary || family == ir::Family::kActivation || family == ir::Family::kBinary ||
-         family == ir::Family::kComparison || family == ir::Family::kActivationGradient || family == ir::Family::kTernary;
+         family == ir::Family::kComparison || family == ir::Family::kActivationGradient ||
+         family == ir::Family::kTernary;
 }
 
 // Functions that only floats have are dearer than arithmetic.
@@ -60,9 +61,10 @@ bool Elementwise::accepts(const Op& op) {
   return step_of(op) != nullptr && (op.code != OpCode::select || ir::computes(op.operands[0].dtype()));
 }
 
-Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands, std::span<const Value> results) {
+Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands,
+                         std::span<const Value> results) {
   for (const Op* op : ops) {
-    if (!accepts(*op)) op->fail("There is no kernel for " + to_string(op->operands.back().type()), ir::Error::Kind::kType);
+    if (!accepts(*op)) refuse(*op, op->operands.back().type());
     work_per_element_ += work_of(*op);
   }
   set_axes(ops[0]->results[0].shape, operands);
@@ -100,7 +102,8 @@ void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operan
   for (const Axis& axis : outer_) rows_ *= axis.extent;
 }
 
-void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value> operands, std::span<const Value> results) {
+void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value> operands,
+                           std::span<const Value> results) {
   ir::ValueMap<uint16_t> places;
   for (size_t i = 0; i < operands.size(); ++i) places.try_emplace(operands[i], static_cast<uint16_t>(i));
   for (size_t i = 0; i < results.size(); ++i) {
@@ -130,7 +133,8 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
       const uint16_t place = places.at(v);
       step.operands.push_back(place);
       if (place < operands.size()) inputs_[place].last_step = i;
-      const bool ends = place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
+      const bool ends = place >= first_buffer && last_use[v] == i &&
+                        std::find(ended.begin(), ended.end(), place) == ended.end();
       if (ends) ended.push_back(place);
     }
     if (op.code == OpCode::select && op.operands[0].dtype() != DType::boolean) {
@@ -151,7 +155,8 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
   }
   for (const Input& input : inputs_) widest_ = std::max(widest_, input.width);
   for (const Output& output : outputs_) widest_ = std::max(widest_, output.width);
-  if (first_buffer + buffers_ > kMostBuffers) ops[0]->fail("The chain of elementwise ops needs too many buffers");
+  if (first_buffer + buffers_ > kMostBuffers)
+    ops[0]->fail("The chain of elementwise ops needs too many buffers");
 }
 
 // Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
@@ -220,7 +225,8 @@ class Elementwise::Worker {
     for (size_t i = 0; i < k_.buffers_; ++i) places_[fixed + i] = buffer(fixed + i);
     // Rows of every tile are those of the first, of which a last tile is the beginning.
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
-      if (k_.inputs_[i].access == Access::kOnce) fill(i, {0, std::max<int64_t>(k_.rows_per_tile_, 1), 0, k_.tile_count_});
+      if (k_.inputs_[i].access == Access::kOnce)
+        fill(i, {0, std::max<int64_t>(k_.rows_per_tile_, 1), 0, k_.tile_count_});
     }
   }
 
@@ -237,7 +243,8 @@ class Elementwise::Worker {
     std::byte* to = buffer(i);
     for (int64_t r = 0; r < tile.rows; ++r) {
       const int64_t offset = k_.row_offset(i, tile.row + r) + tile.begin * input.inner_stride;
-      gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride, count, to);
+      gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride,
+             count, to);
       to += count * static_cast<int64_t>(input.width);
     }
     places_[i] = buffer(i);
@@ -251,7 +258,8 @@ class Elementwise::Worker {
       // Steps only read their operands.
       auto* data = const_cast<std::byte*>(operands_[i]);
       if (input.access == Access::kDense) places_[i] = data + position * width;
-      else if (input.access == Access::kRows) places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
+      else if (input.access == Access::kRows)
+        places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
       else if (input.access == Access::kGather) fill(i, tile);
     }
     for (size_t i = 0; i < k_.outputs_.size(); ++i) {
@@ -299,7 +307,8 @@ class Elementwise::Worker {
   alignas(64) std::byte memory_[kMostBuffers * kBufferPitch];
 };
 
-void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* /*scratch*/) const {
+void Elementwise::run(const std::byte* const* operands, std::byte* const* results,
+                      std::byte* /*scratch*/) const {
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
   parallel_for(tiles_, per_tile * work_per_element_, [&](int64_t begin, int64_t end) {
     Worker worker(*this, operands, results);

@@ -1,4 +1,5 @@
-// Straight-line chains of elementwise ops as one kernel. Owns tiling and broadcasting; what a step computes is in steps.h.
+// Straight-line chains of elementwise ops as one kernel. Owns tiling and broadcasting; what a step computes
+// is in steps.h.
 #pragma once
 
 #include <span>
@@ -14,11 +15,13 @@ class Elementwise final : public Kernel {
   // Whether the op can be part of a chain: an elementwise op of the table or a cast, of types that compute.
   static bool accepts(const ir::Op& op);
 
-  // A kernel that runs `ops` in this order on tiles that stay in the cache. Every result of an op has the same shape; operands that no op of
-  // the chain gives broadcast to it and are listed, each once, in the order in which run() gets them, in `operands`; the values that run()
-  // writes are listed in `results`. The rest exists only tile by tile. Throws ir::Error where an op is not accepted or the chain needs
-  // more than kMostBuffers tiles at once.
-  Elementwise(std::span<const ir::Op* const> ops, std::span<const ir::Value> operands, std::span<const ir::Value> results);
+  // A kernel that runs `ops` in this order on tiles that stay in the cache. Every result of an op has the
+  // same shape; operands that no op of the chain gives broadcast to it and are listed, each once, in the
+  // order in which run() gets them, in `operands`; the values that run() writes are listed in `results`. The
+  // rest exists only tile by tile. Throws ir::Error where an op is not accepted or the chain needs more than
+  // kMostBuffers tiles at once.
+  Elementwise(std::span<const ir::Op* const> ops, std::span<const ir::Value> operands,
+              std::span<const ir::Value> results);
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   bool in_place(size_t operand, size_t result) const override;
@@ -59,7 +62,8 @@ class Elementwise final : public Kernel {
   class Worker;
 
   void set_axes(const ir::Shape& shape, std::span<const ir::Value> operands);
-  void set_tape(std::span<const ir::Op* const> ops, std::span<const ir::Value> operands, std::span<const ir::Value> results);
+  void set_tape(std::span<const ir::Op* const> ops, std::span<const ir::Value> operands,
+                std::span<const ir::Value> results);
   void set_tiles();
   Access access_of(size_t operand) const;
   Tile tile(int64_t index) const;
@@ -71,8 +75,8 @@ class Elementwise final : public Kernel {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<TapeStep> tape_;
-  size_t buffers_ = 0;       // intermediate ones
-  int64_t tile_count_ = 0;   // elements of a whole tile
+  size_t buffers_ = 0;         // intermediate ones
+  int64_t tile_count_ = 0;     // elements of a whole tile
   int64_t rows_per_tile_ = 0;  // 0: several tiles a row
   int64_t tiles_per_row_ = 1;
   int64_t tiles_ = 0;

@@ -1,4 +1,5 @@
-// The kernels' constructors by family, for make_kernel. Each throws ir::Error where the op's types have no kernel.
+// The kernels' constructors by family, for make_kernel. Each throws ir::Error where the op's types have no
+// kernel.
 #pragma once
 
 #include <memory>
@@ -7,18 +8,24 @@
 
 namespace alloy::portable {
 
-std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);           // elementwise.cpp: table ops and cast
-std::unique_ptr<Kernel> make_reduction(const ir::Op& op);             // reduction.cpp: reductions, moments, reduce_like
-std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);         // reduction.cpp
-std::unique_ptr<Kernel> make_copy(const ir::Op& op);                  // shape.cpp: the same bytes under another shape
-std::unique_ptr<Kernel> make_shape(const ir::Op& op);                 // shape.cpp: transpose, broadcast_to, slice, slice_gradient, concat
-std::unique_ptr<Kernel> make_zeros(const ir::Op& op);                 // shape.cpp: a result of zeros, whatever the operands
-std::unique_ptr<Kernel> make_softmax(const ir::Op& op);               // softmax.cpp: softmax, log_softmax
+// Says that there is no kernel for the type.
+[[noreturn]] void refuse(const ir::Op& op, const ir::Type& type);
+// Refuses any first operand but of float32.
+void require_float(const ir::Op& op);
+
+std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);  // elementwise.cpp: table ops and cast
+std::unique_ptr<Kernel> make_reduction(const ir::Op& op);  // reduction.cpp: reductions, moments, reduce_like
+std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);  // reduction.cpp
+std::unique_ptr<Kernel> make_copy(const ir::Op& op);  // shape.cpp: the same bytes under another shape
+std::unique_ptr<Kernel> make_shape(
+    const ir::Op& op);  // shape.cpp: transpose, broadcast_to, slice, slice_gradient, concat
+std::unique_ptr<Kernel> make_zeros(const ir::Op& op);  // shape.cpp: a result of zeros, whatever the operands
+std::unique_ptr<Kernel> make_softmax(const ir::Op& op);                // softmax.cpp: softmax, log_softmax
 std::unique_ptr<Kernel> make_softmax_cross_entropy(const ir::Op& op);  // softmax.cpp
-std::unique_ptr<Kernel> make_matmul(const ir::Op& op);                // matmul.cpp
-std::unique_ptr<Kernel> make_convolution(const ir::Op& op);           // convolution.cpp: conv2d and its gradients
-std::unique_ptr<Kernel> make_pooling(const ir::Op& op);               // pooling.cpp: max, average and their gradients
-std::unique_ptr<Kernel> make_sgd(const ir::Op& op);                   // optimizer.cpp
-std::unique_ptr<Kernel> make_adam(const ir::Op& op);                  // optimizer.cpp
+std::unique_ptr<Kernel> make_matmul(const ir::Op& op);                 // matmul.cpp
+std::unique_ptr<Kernel> make_convolution(const ir::Op& op);  // convolution.cpp: conv2d and its gradients
+std::unique_ptr<Kernel> make_pooling(const ir::Op& op);      // pooling.cpp: max, average and their gradients
+std::unique_ptr<Kernel> make_sgd(const ir::Op& op);          // optimizer.cpp
+std::unique_ptr<Kernel> make_adam(const ir::Op& op);         // optimizer.cpp
 
 }  // namespace alloy::portable

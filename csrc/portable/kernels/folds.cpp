@@ -21,25 +21,26 @@ namespace HWY_NAMESPACE {
 using ir::DType;
 using ir::OpCode;
 
-// One struct per row: the fold of nothing and of two. Squares must not be summed in float, nor sums; see Total.
-#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc)  \
-  struct Row_##name {                                                             \
-    static constexpr OpCode kCode = OpCode::name;                                 \
-    template <class D>                                                            \
-    static HWY_INLINE Vec<D> Init(D d) {                                          \
-      return init;                                                                \
-    }                                                                             \
-    template <class D>                                                            \
-    static HWY_INLINE Vec<D> Combine([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {  \
-      return combine;                                                             \
-    }                                                                             \
+// One struct per row: the fold of nothing and of two. Squares must not be summed in float, nor sums; see
+// Total.
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+  struct Row_##name {                                                            \
+    static constexpr OpCode kCode = OpCode::name;                                \
+    template <class D>                                                           \
+    static HWY_INLINE Vec<D> Init(D d) {                                         \
+      return init;                                                               \
+    }                                                                            \
+    template <class D>                                                           \
+    static HWY_INLINE Vec<D> Combine([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
+      return combine;                                                            \
+    }                                                                            \
   };
-#define ALLOY_ARG_REDUCTION(name, stem, types, better, doc)               \
-  struct Row_##name {                                                     \
-    template <class D>                                                    \
-    static HWY_INLINE Mask<D> Better(D d, Vec<D> a, Vec<D> b) {           \
-      return better(d, a, b);                                             \
-    }                                                                     \
+#define ALLOY_ARG_REDUCTION(name, stem, types, better, doc)     \
+  struct Row_##name {                                           \
+    template <class D>                                          \
+    static HWY_INLINE Mask<D> Better(D d, Vec<D> a, Vec<D> b) { \
+      return better(d, a, b);                                   \
+    }                                                           \
   };
 #include "ir/ops.def"
 
@@ -49,7 +50,9 @@ using Total = std::conditional_t<Row::kCode == OpCode::sum && hwy::IsFloat<T>(),
 // What happens to an element before it is folded.
 struct Plain {
   template <class D>
-  static HWY_INLINE Vec<D> Of(D, Vec<D> x, Vec<D>) { return x; }
+  static HWY_INLINE Vec<D> Of(D, Vec<D> x, Vec<D>) {
+    return x;
+  }
 };
 struct SquaredDistance {
   template <class D>
@@ -79,7 +82,8 @@ HWY_INLINE A CombineLanes(D d, Vec<D> v) {
   return totals[0];
 }
 
-// A block is short enough for float lanes to be exact to a few ulp; blocks are combined in the type of the total.
+// A block is short enough for float lanes to be exact to a few ulp; blocks are combined in the type of the
+// total.
 template <class T, class Row, class Map>
 struct RowFold {
   static constexpr size_t kBlock = 2048;
@@ -90,9 +94,8 @@ struct RowFold {
     const auto center = hn::Set(d, center_value);
     const auto init = Row::Init(d);
     auto a = init, b = init, c = init, e = init;
-    auto next = [&](Vec<decltype(d)> total, size_t i) HWY_ATTR {
-      return Row::Combine(d, total, Map::Of(d, hn::LoadU(d, x + i), center));
-    };
+    auto next = [&](Vec<decltype(d)> total, size_t i)
+                    HWY_ATTR { return Row::Combine(d, total, Map::Of(d, hn::LoadU(d, x + i), center)); };
     size_t i = 0;
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
       a = next(a, i);
@@ -122,21 +125,26 @@ struct RowFold {
   }
 };
 
-// Columns are folded in a row of running lanes that stays in the cache, four rows at a time; after a block of rows it goes into the totals.
+// Columns are folded in a row of running lanes that stays in the cache, four rows at a time; after a block of
+// rows it goes into the totals.
 template <class T, class Row, class Map>
 struct ColumnFold {
   static constexpr size_t kColumns = 512;
   static constexpr int64_t kBlock = 256;
 
-  static HWY_INLINE void Rows(const T* x, int64_t rows, int64_t stride, size_t columns, const T* centers, T* running) {
+  static HWY_INLINE void Rows(const T* x, int64_t rows, int64_t stride, size_t columns, const T* centers,
+                              T* running) {
     const hn::ScalableTag<T> d;
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
       const T* row = x + r * stride;
       ForVectors(d, columns, [&](size_t i, size_t n) HWY_ATTR {
         const auto center = centers != nullptr ? LoadUpTo(d, centers + i, n, Zero(d)) : Zero(d);
-        auto load = [&](int64_t k) HWY_ATTR { return Map::Of(d, LoadUpTo(d, row + k * stride + i, n, Zero(d)), center); };
-        const auto four = Row::Combine(d, Row::Combine(d, load(0), load(1)), Row::Combine(d, load(2), load(3)));
+        auto load = [&](int64_t k) HWY_ATTR {
+          return Map::Of(d, LoadUpTo(d, row + k * stride + i, n, Zero(d)), center);
+        };
+        const auto four =
+            Row::Combine(d, Row::Combine(d, load(0), load(1)), Row::Combine(d, load(2), load(3)));
         hn::Store(Row::Combine(d, hn::Load(d, running + i), four), d, running + i);
       });
     }
@@ -150,7 +158,8 @@ struct ColumnFold {
     }
   }
 
-  static void Run(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers, std::byte* totals) {
+  static void Run(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers,
+                  std::byte* totals) {
     using A = Total<T, Row>;
     const hn::ScalableTag<T> d;
     HWY_ALIGN T running[kColumns];
@@ -162,8 +171,11 @@ struct ColumnFold {
       const size_t n = std::min<size_t>(kColumns, static_cast<size_t>(columns - begin));
       for (int64_t r = 0; r < rows; r += kBlock) {
         std::fill_n(running, kColumns, init);
-        Rows(p + r * stride + begin, std::min(kBlock, rows - r), stride, n, c != nullptr ? c + begin : nullptr, running);
-        for (size_t i = 0; i < n; ++i) t[static_cast<size_t>(begin) + i] = CombineOne<Row>(t[static_cast<size_t>(begin) + i], static_cast<A>(running[i]));
+        Rows(p + r * stride + begin, std::min(kBlock, rows - r), stride, n,
+             c != nullptr ? c + begin : nullptr, running);
+        for (size_t i = 0; i < n; ++i)
+          t[static_cast<size_t>(begin) + i] =
+              CombineOne<Row>(t[static_cast<size_t>(begin) + i], static_cast<A>(running[i]));
       }
     }
   }
@@ -188,14 +200,16 @@ void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* e
   const auto* t = reinterpret_cast<const Total<T, Row>*>(totals);
   T* y = reinterpret_cast<T*>(elements);
   for (int64_t i = 0; i < count; ++i) {
-    if constexpr (hwy::IsFloat<Total<T, Row>>()) y[i] = static_cast<T>(t[i] / static_cast<Total<T, Row>>(divisor));
+    if constexpr (hwy::IsFloat<Total<T, Row>>())
+      y[i] = static_cast<T>(t[i] / static_cast<Total<T, Row>>(divisor));
     else y[i] = t[i];
   }
 }
 
 template <class T, class Row, class Map>
 Fold FoldOf() {
-  return {sizeof(Total<T, Row>), &Start<T, Row>, &RowFold<T, Row, Map>::Run, &ColumnFold<T, Row, Map>::Run, &Merge<T, Row>, &Finish<T, Row>};
+  return {sizeof(Total<T, Row>),         &Start<T, Row>, &RowFold<T, Row, Map>::Run,
+          &ColumnFold<T, Row, Map>::Run, &Merge<T, Row>, &Finish<T, Row>};
 }
 
 template <class Row>
@@ -258,12 +272,14 @@ struct ArgLoop {
     const auto n = static_cast<size_t>(count);
     const T best = Best(p, n);
     size_t i = 0;
-    while (i + hn::Lanes(d) <= n && hn::AllFalse(d, hn::Eq(hn::LoadU(d, p + i), hn::Set(d, best)))) i += hn::Lanes(d);
+    while (i + hn::Lanes(d) <= n && hn::AllFalse(d, hn::Eq(hn::LoadU(d, p + i), hn::Set(d, best))))
+      i += hn::Lanes(d);
     while (i < n && !(p[i] == best)) ++i;
     *index = i < n ? static_cast<int32_t>(i) : -1;
   }
 
-  static void ColumnWinners(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, int32_t* indices) {
+  static void ColumnWinners(const std::byte* x, int64_t rows, int64_t stride, int64_t columns,
+                            int32_t* indices) {
     const hn::CappedTag<T, 1> one;
     T best[kMostArgColumns];
     std::fill_n(best, columns, hn::GetLane(Worst(one)));
@@ -314,7 +330,9 @@ HWY_EXPORT(FindArgFold);
 
 Fold find_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindFold)(code, dtype); }
 Fold find_squared_distance(ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindSquaredDistance)(dtype); }
-ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype); }
+ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) {
+  return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype);
+}
 
 }  // namespace alloy::portable
 #endif

@@ -1,4 +1,5 @@
-// The inner loops of reductions: SIMD functions over contiguous rows and over columns, for each reduction of ops.def and element type.
+// The inner loops of reductions: SIMD functions over contiguous rows and over columns, for each reduction of
+// ops.def and element type.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +9,19 @@
 
 namespace alloy::portable {
 
-// Totals are running results, `total_bytes` each: double for float sums, whose error then does not grow with the count, else the element
-// type. `centers` are elements that are subtracted before squaring, and null in all folds but one.
+// Totals are running results, `total_bytes` each: double for float sums, whose error then does not grow with
+// the count, else the element type. `centers` are elements that are subtracted before squaring, and null in
+// all folds but one.
 struct Fold {
   size_t total_bytes = 0;
   // Sets totals to what the fold of nothing is.
   void (*start)(std::byte* totals, int64_t count) = nullptr;
   // Folds `count` contiguous elements into one total; one center.
   void (*row)(const std::byte* x, int64_t count, const std::byte* center, std::byte* total) = nullptr;
-  // Folds `rows` rows, `stride` elements apart, of `columns` contiguous elements into a total for each column; a center for each.
-  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers, std::byte* totals) = nullptr;
+  // Folds `rows` rows, `stride` elements apart, of `columns` contiguous elements into a total for each
+  // column; a center for each.
+  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers,
+                  std::byte* totals) = nullptr;
   // Folds other totals into totals.
   void (*merge)(const std::byte* others, int64_t count, std::byte* totals) = nullptr;
   // Writes elements: each total divided by `divisor`, which is 1 for anything but means.
@@ -33,7 +37,8 @@ Fold find_squared_distance(ir::DType dtype);
 struct ArgFold {
   void (*row)(const std::byte* x, int64_t count, int32_t* index) = nullptr;
   // As Fold::columns; `columns` at most kMostArgColumns.
-  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, int32_t* indices) = nullptr;
+  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns,
+                  int32_t* indices) = nullptr;
 };
 inline constexpr int64_t kMostArgColumns = 512;
 

@@ -43,6 +43,14 @@ std::unique_ptr<Kernel> make_structured(const Op& op) {
 
 }  // namespace
 
+void refuse(const Op& op, const ir::Type& type) {
+  op.fail("There is no kernel for " + to_string(type), ir::Error::Kind::kType);
+}
+
+void require_float(const Op& op) {
+  if (op.operands[0].dtype() != ir::DType::float32) refuse(op, op.operands[0].type());
+}
+
 std::unique_ptr<Kernel> make_kernel(const Op& op) {
   if (op.code == OpCode::identity) return make_copy(op);
   switch (op.info().family) {

@@ -16,7 +16,8 @@ struct Matrices {
   Dims dims, strides;
 
   // The shape with ones put before it up to the rank, and the last two axes swapped where it is transposed.
-  Matrices(const Shape& shape, size_t rank, bool transposed) : dims(rank - static_cast<size_t>(shape.rank()), 1), strides(rank) {
+  Matrices(const Shape& shape, size_t rank, bool transposed)
+      : dims(rank - static_cast<size_t>(shape.rank()), 1), strides(rank) {
     dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
     int64_t stride = 1;
     for (size_t i = rank; i-- > 0; stride *= dims[i]) strides[i] = stride;
@@ -36,11 +37,13 @@ struct Matrices {
   bool is_one(size_t i) const { return dims[i] == 1; }
 };
 
-// Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left one tall matrix.
+// Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left
+// one tall matrix.
 void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
   for (size_t i = y.rank() - 2; i-- > 1;) {
     const size_t outer = i - 1;
-    const bool alike = (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
+    const bool alike =
+        (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
     if (!alike) continue;
     // An axis of size 1 has no stride of its own.
     a.merge(outer);
@@ -66,21 +69,24 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
 
 std::unique_ptr<Kernel> make_matmul(const Op& op) {
   const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
-  if (a_type.dtype != ir::DType::float32) op.fail("There is no kernel for " + to_string(a_type), ir::Error::Kind::kType);
+  require_float(op);
   if (a_type.shape.element_count() == 0 || b_type.shape.element_count() == 0) return make_zeros(op);
 
   const bool a_transposed = op.attributes.flag(Attr::kTransposeA);
   const auto rank = static_cast<size_t>(y_type.shape.rank());
-  Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)), y(y_type.shape, rank, false);
+  Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)),
+      y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
   try {
     const OneDnnThreads threads(kernel_threads());
-    const auto a_desc = strided(a.dims, a.strides), b_desc = strided(b.dims, b.strides), y_desc = strided(y.dims, y.strides);
+    const auto a_desc = strided(a.dims, a.strides), b_desc = strided(b.dims, b.strides),
+               y_desc = strided(y.dims, y.strides);
     const dnnl::matmul::primitive_desc desc(onednn_engine(), a_desc, b_desc, y_desc, onednn_attributes());
-    return std::make_unique<PrimitiveKernel>(dnnl::matmul(desc), desc.scratchpad_desc(),
-                                             std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, a_desc, a_desc},
-                                                                                    {DNNL_ARG_WEIGHTS, 1, false, b_desc, b_desc},
-                                                                                    {DNNL_ARG_DST, 0, true, y_desc, y_desc}});
+    return std::make_unique<PrimitiveKernel>(
+        dnnl::matmul(desc), desc.scratchpad_desc(),
+        std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, a_desc, a_desc},
+                                               {DNNL_ARG_WEIGHTS, 1, false, b_desc, b_desc},
+                                               {DNNL_ARG_DST, 0, true, y_desc, y_desc}});
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }

@@ -32,7 +32,8 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::m
       taken = buffer(a.wanted);
       const auto& from = a.is_result ? a.wanted : a.plain;
       const auto& to = a.is_result ? a.plain : a.wanted;
-      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
+      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to,
+                                               onednn_attributes());
       bound.reorder = dnnl::reorder(desc);
       bound.reorder_arguments = {{DNNL_ARG_FROM, (a.is_result ? taken : bound.memory).get()},
                                  {DNNL_ARG_TO, (a.is_result ? bound.memory : taken).get()},
@@ -51,16 +52,19 @@ dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
   return memory;
 }
 
-void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const {
-  const dnnl_status_t status =
-      dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+void PrimitiveKernel::execute(const dnnl::primitive& primitive,
+                              const std::vector<dnnl_exec_arg_t>& arguments) const {
+  const dnnl_status_t status = dnnl_primitive_execute(primitive.get(), stream_.get(),
+                                                      static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_success) return;
   // The primitive was made for exactly these arguments.
-  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n", static_cast<int>(status));
+  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n",
+               static_cast<int>(status));
   std::abort();
 }
 
-void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
+void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results,
+                          std::byte* scratch) const {
   const OneDnnThreads threads(threads_);
   for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
   for (const Bound& b : bound_) {

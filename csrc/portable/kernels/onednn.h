@@ -36,20 +36,22 @@ class OneDnnThreads {
   bool changed_;
 };
 
-// A primitive with its memory objects. Where it wants an operand or result in another layout than the plain one, that goes through a
-// buffer in scratch. Uses the threads that kernels had when it was prepared: oneDNN divides the work then.
+// A primitive with its memory objects. Where it wants an operand or result in another layout than the plain
+// one, that goes through a buffer in scratch. Uses the threads that kernels had when it was prepared: oneDNN
+// divides the work then.
 class PrimitiveKernel final : public Kernel {
  public:
   struct Argument {
-    int id;                     // DNNL_ARG_...
-    size_t index;               // of the operand or result
+    int id;        // DNNL_ARG_...
+    size_t index;  // of the operand or result
     bool is_result;
     dnnl::memory::desc plain;   // as it stands in the operand or result
     dnnl::memory::desc wanted;  // as the primitive was made for it
   };
 
   // Throws dnnl::error.
-  PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad, const std::vector<Argument>& arguments);
+  PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+                  const std::vector<Argument>& arguments);
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   size_t scratch_bytes() const override { return scratch_bytes_; }

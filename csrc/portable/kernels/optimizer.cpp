@@ -1,4 +1,5 @@
-// The optimizer steps: elementwise over values, state and gradient, with coefficients read from one-element tensors at each run.
+// The optimizer steps: elementwise over values, state and gradient, with coefficients read from one-element
+// tensors at each run.
 #include "kernels/families.h"
 #include "kernels/parallel.h"
 
@@ -25,7 +26,8 @@ struct AdamInputs {
   const float *values, *first, *second, *greatest, *gradient;
 };
 struct OptimizerLoops {
-  void (*sgd)(float rate, const float* values, const float* gradient, int64_t begin, int64_t end, float* result);
+  void (*sgd)(float rate, const float* values, const float* gradient, int64_t begin, int64_t end,
+              float* result);
   void (*adam)(const AdamInputs& in, int64_t begin, int64_t end, const AdamState& out);
 };
 
@@ -88,17 +90,12 @@ constexpr int64_t kBlock = 1024;
 
 template <class Body>
 void for_blocks(int64_t count, int64_t work_per_element, const Body& body) {
-  parallel_for((count + kBlock - 1) / kBlock, kBlock * work_per_element, [&](int64_t begin, int64_t end) {
-    body(begin * kBlock, std::min(end * kBlock, count));
-  });
+  parallel_for((count + kBlock - 1) / kBlock, kBlock * work_per_element,
+               [&](int64_t begin, int64_t end) { body(begin * kBlock, std::min(end * kBlock, count)); });
 }
 
 const float* floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
 float* floats(std::byte* p) { return reinterpret_cast<float*>(p); }
-
-void require_float(const Op& op) {
-  if (op.operands[0].dtype() != ir::DType::float32) op.fail("There is no kernel for " + to_string(op.operands[0].type()), ir::Error::Kind::kType);
-}
 
 class SgdKernel final : public Kernel {
  public:
@@ -124,9 +121,17 @@ class AdamKernel final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     auto scalar = [&](size_t i) { return *floats(operands[i]); };
-    const AdamInputs in{scalar(0), scalar(1), scalar(2), scalar(3), floats(operands[4]), floats(operands[5]), floats(operands[6]),
-                        with_greatest_ ? floats(operands[7]) : nullptr, floats(operands[with_greatest_ ? 8 : 7])};
-    const AdamState out{floats(results[0]), floats(results[1]), floats(results[2]), with_greatest_ ? floats(results[3]) : nullptr};
+    const AdamInputs in{scalar(0),
+                        scalar(1),
+                        scalar(2),
+                        scalar(3),
+                        floats(operands[4]),
+                        floats(operands[5]),
+                        floats(operands[6]),
+                        with_greatest_ ? floats(operands[7]) : nullptr,
+                        floats(operands[with_greatest_ ? 8 : 7])};
+    const AdamState out{floats(results[0]), floats(results[1]), floats(results[2]),
+                        with_greatest_ ? floats(results[3]) : nullptr};
     for_blocks(count_, 8, [&](int64_t begin, int64_t end) { loops_.adam(in, begin, end, out); });
   }
   // All operands of a vector are read before any result of it is written.

@@ -24,7 +24,8 @@ void run_on_threads(int threads, void (*body)(const void* context, int thread), 
 #pragma omp parallel num_threads(threads)
   {
     // The team may be smaller than asked for, so shares are dealt, not assumed.
-    for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads()) body(context, share);
+    for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads())
+      body(context, share);
   }
 }
 

@@ -1,5 +1,6 @@
-// Max and average pooling and their gradients, vectorised over the channels where those are innermost. Gradients recompute what they need
-// from the source. A window that hangs over counts only what it covers; a maximum of nothing is -infinity, an average of nothing 0.
+// Max and average pooling and their gradients, vectorised over the channels where those are innermost.
+// Gradients recompute what they need from the source. A window that hangs over counts only what it covers; a
+// maximum of nothing is -infinity, an average of nothing 0.
 #include <algorithm>
 #include <cstring>
 
@@ -20,12 +21,14 @@
 #define ALLOY_KERNELS_POOLING_ONCE_
 namespace alloy::portable {
 
-// Which elements [first, last) of a window at some output position lie inside the input, and where element 0 would be.
+// Which elements [first, last) of a window at some output position lie inside the input, and where element 0
+// would be.
 struct Covered {
   int64_t first, last, origin, counted;  // counted: inside the input or its declared padding
 };
 
-// Images of height x width x inner elements: channels are inner where they come last, else images are planes with inner 1.
+// Images of height x width x inner elements: channels are inner where they come last, else images are planes
+// with inner 1.
 struct Pooling {
   int64_t images, height, width, inner, out_height, out_width;
   ir::Window rows, columns;
@@ -49,13 +52,15 @@ struct Pooling {
   int64_t result_size() const { return out_height * out_width * inner; }
 };
 
-// Of one image, channels [begin, end). `source` is that of the forward op, `gradient` the incoming one; the results of gradients
-// must hold zeros.
+// Of one image, channels [begin, end). `source` is that of the forward op, `gradient` the incoming one; the
+// results of gradients must hold zeros.
 struct PoolingLoops {
   void (*maximum)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
-  void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end, float* result);
-  void (*average_gradient)(const Pooling& p, const float* gradient, int64_t begin, int64_t end, float* result);
+  void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin,
+                           int64_t end, float* result);
+  void (*average_gradient)(const Pooling& p, const float* gradient, int64_t begin, int64_t end,
+                           float* result);
 };
 
 }  // namespace alloy::portable
@@ -99,7 +104,8 @@ void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, 
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d);
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR { greatest = Max(d, hn::LoadU(d, source + at + c), greatest); });
+      ForWindow(p, y, x,
+                [&](int64_t at) HWY_ATTR { greatest = Max(d, hn::LoadU(d, source + at + c), greatest); });
       hn::StoreU(greatest, d, result + out + c);
     });
   });
@@ -116,8 +122,10 @@ void Average(const Pooling& p, const float* source, int64_t begin, int64_t end, 
   });
 }
 
-// The winner's number in the window is kept beside the maximum, as a float, so that both have one kind of lanes.
-void MaximumGradient(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end, float* result) {
+// The winner's number in the window is kept beside the maximum, as a float, so that both have one kind of
+// lanes.
+void MaximumGradient(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
+                     float* result) {
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = hn::Set(d, std::numeric_limits<float>::quiet_NaN()), winner = Zero(d), number = Zero(d);
@@ -190,15 +198,20 @@ Pooling describe(const Op& op, const ir::Shape& source, const ir::Shape& result)
 class PoolingKernel final : public Kernel {
  public:
   PoolingKernel(const Pooling& pooling, OpCode code)
-      : p_(pooling), code_(code), loops_(HWY_DYNAMIC_DISPATCH(FindPoolingLoops)()), blocks_((p_.inner + kChannels - 1) / kChannels) {}
+      : p_(pooling),
+        code_(code),
+        loops_(HWY_DYNAMIC_DISPATCH(FindPoolingLoops)()),
+        blocks_((p_.inner + kChannels - 1) / kChannels) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* first = reinterpret_cast<const float*>(operands[0]);
     auto* result = reinterpret_cast<float*>(results[0]);
-    const int64_t work = p_.out_height * p_.out_width * p_.rows.size * p_.columns.size * std::min(p_.inner, kChannels);
+    const int64_t work =
+        p_.out_height * p_.out_width * p_.rows.size * p_.columns.size * std::min(p_.inner, kChannels);
     parallel_for(p_.images * blocks_, work, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t image = task / blocks_, from = task % blocks_ * kChannels, to = std::min(from + kChannels, p_.inner);
+        const int64_t image = task / blocks_, from = task % blocks_ * kChannels,
+                      to = std::min(from + kChannels, p_.inner);
         const int64_t source = image * p_.source_size(), pooled = image * p_.result_size();
         switch (code_) {
           case OpCode::max_pool2d: loops_.maximum(p_, first + source, from, to, result + pooled); break;
@@ -225,7 +238,8 @@ class PoolingKernel final : public Kernel {
       std::fill_n(image, p_.source_size(), 0.0f);
       return;
     }
-    for (int64_t i = 0; i < p_.height * p_.width; ++i) std::fill_n(image + i * p_.inner + from, to - from, 0.0f);
+    for (int64_t i = 0; i < p_.height * p_.width; ++i)
+      std::fill_n(image + i * p_.inner + from, to - from, 0.0f);
   }
 
   Pooling p_;
@@ -238,10 +252,11 @@ class PoolingKernel final : public Kernel {
 
 std::unique_ptr<Kernel> make_pooling(const Op& op) {
   const ir::Type& x = op.operands[0].type();
-  if (x.dtype != ir::DType::float32) op.fail("There is no kernel for " + to_string(x), ir::Error::Kind::kType);
+  require_float(op);
   const bool forward = op.code == OpCode::max_pool2d || op.code == OpCode::avg_pool2d;
   const ir::Shape& y = op.results[0].shape;
-  return std::make_unique<PoolingKernel>(forward ? describe(op, x.shape, y) : describe(op, y, x.shape), op.code);
+  return std::make_unique<PoolingKernel>(forward ? describe(op, x.shape, y) : describe(op, y, x.shape),
+                                         op.code);
 }
 
 }  // namespace alloy::portable

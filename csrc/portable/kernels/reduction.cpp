@@ -1,5 +1,5 @@
-// Reductions over any axes. The shape is brought down to alternating runs of kept and reduced axes; the innermost one decides whether rows
-// or columns are folded. Results do not depend on the number of threads.
+// Reductions over any axes. The shape is brought down to alternating runs of kept and reduced axes; the
+// innermost one decides whether rows or columns are folded. Results do not depend on the number of threads.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -24,7 +24,8 @@ struct Axis {
 // Where the position with that number stands, the last axis running fastest.
 int64_t offset_of(const std::vector<Axis>& axes, int64_t number) {
   int64_t offset = 0;
-  for (size_t i = axes.size(); i-- > 1; number /= axes[i].extent) offset += number % axes[i].extent * axes[i].stride;
+  for (size_t i = axes.size(); i-- > 1; number /= axes[i].extent)
+    offset += number % axes[i].extent * axes[i].stride;
   return axes.empty() ? 0 : offset + number * axes[0].stride;
 }
 
@@ -34,8 +35,8 @@ int64_t count_of(const std::vector<Axis>& axes) {
   return count;
 }
 
-// A packed tensor as rows or columns to fold. Of a unit (one result, or a line of `columns` results) the elements to fold are `segments`
-// runs of `run` elements, or of `run` lines.
+// A packed tensor as rows or columns to fold. Of a unit (one result, or a line of `columns` results) the
+// elements to fold are `segments` runs of `run` elements, or of `run` lines.
 struct Layout {
   std::vector<Axis> units, segments;
   int64_t run = 1;
@@ -81,7 +82,9 @@ class Pass {
     }
   }
 
-  size_t scratch_bytes() const { return parts_ > 1 ? static_cast<size_t>(parts_ * layout_.results()) * fold_.total_bytes : 0; }
+  size_t scratch_bytes() const {
+    return parts_ > 1 ? static_cast<size_t>(parts_ * layout_.results()) * fold_.total_bytes : 0;
+  }
 
   void run(const std::byte* x, const std::byte* centers, std::byte* y, std::byte* scratch) const {
     const int64_t folded = layout_.folded();
@@ -89,15 +92,19 @@ class Pass {
     parallel_for(tasks_ * parts_, folded / parts_ * block + kTaskWork, [&](int64_t begin, int64_t end) {
       alignas(64) std::byte totals[kColumns * 8];
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_, from = task % column_blocks_ * kColumns;
-        const int64_t count = std::min(kColumns, layout_.line() - from), result = unit * layout_.line() + from;
+        const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
+                      from = task % column_blocks_ * kColumns;
+        const int64_t count = std::min(kColumns, layout_.line() - from),
+                      result = unit * layout_.line() + from;
         fold_.start(totals, count);
         const std::byte* center = centers != nullptr ? centers + result * width_ : nullptr;
-        fold(x + (offset_of(layout_.units, unit) + from) * width_, folded * part / parts_, folded * (part + 1) / parts_, count, center, totals);
+        fold(x + (offset_of(layout_.units, unit) + from) * width_, folded * part / parts_,
+             folded * (part + 1) / parts_, count, center, totals);
         if (parts_ == 1) {
           fold_.finish(totals, count, divisor_, y + result * width_);
         } else {
-          std::memcpy(scratch + (part * layout_.results() + result) * total_bytes(), totals, static_cast<size_t>(count * total_bytes()));
+          std::memcpy(scratch + (part * layout_.results() + result) * total_bytes(), totals,
+                      static_cast<size_t>(count * total_bytes()));
         }
       }
     });
@@ -111,7 +118,8 @@ class Pass {
   int64_t total_bytes() const { return static_cast<int64_t>(fold_.total_bytes); }
 
   // Folds positions [begin, end) of a unit, counted through its segments.
-  void fold(const std::byte* x, int64_t begin, int64_t end, int64_t count, const std::byte* center, std::byte* totals) const {
+  void fold(const std::byte* x, int64_t begin, int64_t end, int64_t count, const std::byte* center,
+            std::byte* totals) const {
     const int64_t pitch = layout_.columns > 0 ? layout_.columns : 1;
     while (begin < end) {
       const int64_t segment = begin / layout_.run, first = begin % layout_.run;
@@ -126,7 +134,8 @@ class Pass {
   // Always in the order of the parts.
   void merge(std::byte* y, std::byte* scratch) const {
     const int64_t results = layout_.results();
-    for (int64_t part = 1; part < parts_; ++part) fold_.merge(scratch + part * results * total_bytes(), results, scratch);
+    for (int64_t part = 1; part < parts_; ++part)
+      fold_.merge(scratch + part * results * total_bytes(), results, scratch);
     fold_.finish(scratch, results, divisor_, y);
   }
 
@@ -146,7 +155,8 @@ std::vector<bool> reduced_axes(const Op& op) {
     const int64_t more = x.rank() - y.rank();
     for (int64_t i = 0; i < x.rank(); ++i) reduced[static_cast<size_t>(i)] = i < more || y[i - more] != x[i];
   } else {
-    for (int64_t axis : op.attributes.ints(Attr::kAxes)) reduced[static_cast<size_t>(*ir::normalize_axis(axis, x.rank()))] = true;
+    for (int64_t axis : op.attributes.ints(Attr::kAxes))
+      reduced[static_cast<size_t>(*ir::normalize_axis(axis, x.rank()))] = true;
   }
   return reduced;
 }
@@ -154,12 +164,14 @@ std::vector<bool> reduced_axes(const Op& op) {
 // The fold of nothing, in every result.
 class EmptyReduction final : public Kernel {
  public:
-  EmptyReduction(Fold fold, int64_t count, size_t width, double divisor) : fold_(fold), count_(count), width_(width), divisor_(divisor) {}
+  EmptyReduction(Fold fold, int64_t count, size_t width, double divisor)
+      : fold_(fold), count_(count), width_(width), divisor_(divisor) {}
 
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
     alignas(64) std::byte total[8];
     fold_.start(total, 1);
-    for (int64_t i = 0; i < count_; ++i) fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
+    for (int64_t i = 0; i < count_; ++i)
+      fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
   }
 
  private:
@@ -192,7 +204,9 @@ class Variance final : public Kernel {
     mean_.run(operands[0], nullptr, scratch, scratch + mean_bytes_);
     distance_.run(operands[0], scratch, results[0], scratch + mean_bytes_);
   }
-  size_t scratch_bytes() const override { return mean_bytes_ + std::max(mean_.scratch_bytes(), distance_.scratch_bytes()); }
+  size_t scratch_bytes() const override {
+    return mean_bytes_ + std::max(mean_.scratch_bytes(), distance_.scratch_bytes());
+  }
 
  private:
   Pass mean_, distance_;
@@ -202,21 +216,23 @@ class Variance final : public Kernel {
 // Winners along one axis: over rows where the axis is innermost, else over columns.
 class ArgReduction final : public Kernel {
  public:
-  ArgReduction(ArgFold fold, const Shape& shape, int64_t axis, size_t width) : fold_(fold), width_(static_cast<int64_t>(width)) {
+  ArgReduction(ArgFold fold, const Shape& shape, int64_t axis, size_t width)
+      : fold_(fold), width_(static_cast<int64_t>(width)) {
     for (int64_t i = 0; i < shape.rank(); ++i) (i < axis ? outer_ : i > axis ? inner_ : extent_) *= shape[i];
   }
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const int64_t blocks = (inner_ + kMostArgColumns - 1) / kMostArgColumns;
-    parallel_for(outer_ * blocks, extent_ * std::min(inner_, kMostArgColumns) * 2, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t unit = task / blocks, from = task % blocks * kMostArgColumns;
-        const std::byte* x = operands[0] + (unit * extent_ * inner_ + from) * width_;
-        auto* y = reinterpret_cast<int32_t*>(results[0]) + unit * inner_ + from;
-        if (inner_ == 1) fold_.row(x, extent_, y);
-        else fold_.columns(x, extent_, inner_, std::min(kMostArgColumns, inner_ - from), y);
-      }
-    });
+    parallel_for(outer_ * blocks, extent_ * std::min(inner_, kMostArgColumns) * 2,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t task = begin; task < end; ++task) {
+                     const int64_t unit = task / blocks, from = task % blocks * kMostArgColumns;
+                     const std::byte* x = operands[0] + (unit * extent_ * inner_ + from) * width_;
+                     auto* y = reinterpret_cast<int32_t*>(results[0]) + unit * inner_ + from;
+                     if (inner_ == 1) fold_.row(x, extent_, y);
+                     else fold_.columns(x, extent_, inner_, std::min(kMostArgColumns, inner_ - from), y);
+                   }
+                 });
   }
 
  private:
@@ -229,28 +245,32 @@ class ArgReduction final : public Kernel {
 std::unique_ptr<Kernel> make_reduction(const Op& op) {
   const ir::Type& x = op.operands[0].type();
   const Shape& result = op.results[0].shape;
-  const Fold fold = op.code == OpCode::variance ? find_fold(OpCode::mean, x.dtype)
-                                                : find_fold(op.code == OpCode::reduce_like ? OpCode::sum : op.code, x.dtype);
-  if (fold.start == nullptr) op.fail("There is no kernel for " + to_string(x), ir::Error::Kind::kType);
+  const Fold fold = op.code == OpCode::variance
+                        ? find_fold(OpCode::mean, x.dtype)
+                        : find_fold(op.code == OpCode::reduce_like ? OpCode::sum : op.code, x.dtype);
+  if (fold.start == nullptr) refuse(op, x);
   const std::vector<bool> reduced = reduced_axes(op);
   double combined = 1;
-  for (size_t i = 0; i < reduced.size(); ++i) combined *= reduced[i] ? static_cast<double>(x.shape.dims()[i]) : 1;
+  for (size_t i = 0; i < reduced.size(); ++i)
+    combined *= reduced[i] ? static_cast<double>(x.shape.dims()[i]) : 1;
   const double divisor = op.info().family == ir::Family::kMoment ? combined : 1;
   const size_t width = size_of(x.dtype);
-  if (x.shape.element_count() == 0) return std::make_unique<EmptyReduction>(fold, result.element_count(), width, divisor);
+  if (x.shape.element_count() == 0)
+    return std::make_unique<EmptyReduction>(fold, result.element_count(), width, divisor);
 
   const Layout layout(x.shape, reduced);
   Pass pass(layout, fold, width, divisor);
   if (op.code != OpCode::variance) return std::make_unique<Reduction>(std::move(pass));
   const Fold distance = find_squared_distance(x.dtype);
-  if (distance.start == nullptr) op.fail("There is no kernel for " + to_string(x), ir::Error::Kind::kType);
-  return std::make_unique<Variance>(std::move(pass), Pass(layout, distance, width, divisor), op.results[0].byte_count());
+  if (distance.start == nullptr) refuse(op, x);
+  return std::make_unique<Variance>(std::move(pass), Pass(layout, distance, width, divisor),
+                                    op.results[0].byte_count());
 }
 
 std::unique_ptr<Kernel> make_arg_reduction(const Op& op) {
   const ir::Type& x = op.operands[0].type();
   const ArgFold fold = find_arg_fold(op.code, x.dtype);
-  if (fold.row == nullptr) op.fail("There is no kernel for " + to_string(x), ir::Error::Kind::kType);
+  if (fold.row == nullptr) refuse(op, x);
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.shape.rank());
   return std::make_unique<ArgReduction>(fold, x.shape, axis, size_of(x.dtype));
 }

@@ -6,6 +6,7 @@
 
 #include "ir/windows.h"
 #include "kernels/families.h"
+#include "kernels/packed.h"
 #include "kernels/parallel.h"
 
 namespace alloy::portable {
@@ -22,21 +23,16 @@ constexpr int64_t kCopyBlock = 64 << 10;
 
 void copy_bytes(const std::byte* from, int64_t count, std::byte* to) {
   parallel_for((count + kCopyBlock - 1) / kCopyBlock, kCopyBlock / 16, [&](int64_t begin, int64_t end) {
-    std::memcpy(to + begin * kCopyBlock, from + begin * kCopyBlock, static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
+    std::memcpy(to + begin * kCopyBlock, from + begin * kCopyBlock,
+                static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
   });
 }
 
 void zero_bytes(int64_t count, std::byte* to) {
   parallel_for((count + kCopyBlock - 1) / kCopyBlock, kCopyBlock / 16, [&](int64_t begin, int64_t end) {
-    std::memset(to + begin * kCopyBlock, 0, static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
+    std::memset(to + begin * kCopyBlock, 0,
+                static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
   });
-}
-
-Dims packed_strides(const Shape& shape) {
-  Dims strides(static_cast<size_t>(shape.rank()));
-  int64_t stride = 1;
-  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[static_cast<size_t>(i)] = stride;
-  return strides;
 }
 
 // Copies elements from one strided arrangement into another.
@@ -51,9 +47,11 @@ class StridedCopy {
       : width_(static_cast<int64_t>(width)), from_offset_(from_offset), to_offset_(to_offset) {
     for (const Axis& axis : axes) empty_ |= axis.extent == 0;
     std::erase_if(axes, [](const Axis& axis) { return axis.extent == 1; });
-    std::stable_sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
+    std::stable_sort(axes.begin(), axes.end(),
+                     [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
     for (const Axis& axis : axes) {
-      const bool merges = !axes_.empty() && axes_.back().from == axis.from * axis.extent && axes_.back().to == axis.to * axis.extent;
+      const bool merges = !axes_.empty() && axes_.back().from == axis.from * axis.extent &&
+                          axes_.back().to == axis.to * axis.extent;
       if (merges) axes_.back() = {axes_.back().extent * axis.extent, axis.from, axis.to};
       else axes_.push_back(axis);
     }
@@ -85,13 +83,14 @@ class StridedCopy {
  private:
   static constexpr int64_t kSplit = 4096;
 
-  // The result's innermost axis is the row. Beside it goes the axis along which the source is contiguous, for a transposition by blocks,
-  // or else the next one. `split_` is dealt to the threads in blocks of kSplit.
+  // The result's innermost axis is the row. Beside it goes the axis along which the source is contiguous, for
+  // a transposition by blocks, or else the next one. `split_` is dealt to the threads in blocks of kSplit.
   void choose_inner() {
     outer_ = axes_;
     row_ = outer_.back();
     outer_.pop_back();
-    const auto contiguous = std::find_if(outer_.begin(), outer_.end(), [](const Axis& axis) { return axis.from == 1; });
+    const auto contiguous =
+        std::find_if(outer_.begin(), outer_.end(), [](const Axis& axis) { return axis.from == 1; });
     transposes_ = row_.from != 1 && row_.from != 0 && contiguous != outer_.end();
     if (transposes_) {
       split_ = *contiguous;
@@ -175,7 +174,9 @@ class Zeros final : public Kernel {
  public:
   explicit Zeros(size_t bytes) : bytes_(static_cast<int64_t>(bytes)) {}
 
-  void run(const std::byte* const*, std::byte* const* results, std::byte*) const override { zero_bytes(bytes_, results[0]); }
+  void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
+    zero_bytes(bytes_, results[0]);
+  }
 
  private:
   int64_t bytes_;
@@ -184,7 +185,8 @@ class Zeros final : public Kernel {
 // One strided copy from each of the first operands into the result, over zeros where they do not cover it.
 class Move final : public Kernel {
  public:
-  Move(std::vector<StridedCopy> copies, size_t zeroed_bytes) : copies_(std::move(copies)), zeroed_bytes_(static_cast<int64_t>(zeroed_bytes)) {}
+  Move(std::vector<StridedCopy> copies, size_t zeroed_bytes)
+      : copies_(std::move(copies)), zeroed_bytes_(static_cast<int64_t>(zeroed_bytes)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     zero_bytes(zeroed_bytes_, results[0]);
@@ -202,7 +204,8 @@ StridedCopy transposition(const Op& op) {
   const Dims from = packed_strides(x), to = packed_strides(y);
   const Dims& permutation = op.attributes.ints(Attr::kPermutation);
   std::vector<StridedCopy::Axis> axes;
-  for (size_t i = 0; i < to.size(); ++i) axes.push_back({y.dims()[i], from[static_cast<size_t>(permutation[i])], to[i]});
+  for (size_t i = 0; i < to.size(); ++i)
+    axes.push_back({y.dims()[i], from[static_cast<size_t>(permutation[i])], to[i]});
   return {axes, size_of(op.results[0].dtype)};
 }
 
@@ -222,14 +225,16 @@ StridedCopy broadcasting(const Op& op) {
 // From the sliced tensor to the packed slice, or back for the gradient.
 StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool back) {
   const Dims of_whole = packed_strides(whole), of_part = packed_strides(part);
-  const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds), &strides = op.attributes.ints(Attr::kStrides);
+  const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
+             &strides = op.attributes.ints(Attr::kStrides);
   std::vector<StridedCopy::Axis> axes;
   int64_t offset = 0;
   for (size_t i = 0; i < starts.size(); ++i) {
     const ir::SliceAxis s = ir::resolve_slice(starts[i], ends[i], strides[i], whole.dims()[i]);
     offset += s.start * of_whole[i];
     const int64_t step = s.stride * of_whole[i];
-    axes.push_back(back ? StridedCopy::Axis{s.length, of_part[i], step} : StridedCopy::Axis{s.length, step, of_part[i]});
+    axes.push_back(back ? StridedCopy::Axis{s.length, of_part[i], step}
+                        : StridedCopy::Axis{s.length, step, of_part[i]});
   }
   const size_t width = size_of(op.results[0].dtype);
   return back ? StridedCopy(axes, width, 0, offset) : StridedCopy(axes, width, offset, 0);
@@ -255,7 +260,9 @@ std::vector<StridedCopy> concatenation(const Op& op) {
 
 std::unique_ptr<Kernel> make_copy(const Op& op) { return std::make_unique<Copy>(op.results[0].byte_count()); }
 
-std::unique_ptr<Kernel> make_zeros(const Op& op) { return std::make_unique<Zeros>(op.results[0].byte_count()); }
+std::unique_ptr<Kernel> make_zeros(const Op& op) {
+  return std::make_unique<Zeros>(op.results[0].byte_count());
+}
 
 std::unique_ptr<Kernel> make_shape(const Op& op) {
   const Shape& x = op.operands[0].shape();

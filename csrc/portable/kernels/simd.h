@@ -1,5 +1,6 @@
 // Which instruction sets the SIMD kernels are compiled for. Include it before Highway.
-// x86-64: AVX-512, AVX2, SSE4 and Highway's baseline; Arm: NEON. Others cost compile time and gain nothing here.
+// x86-64: AVX-512, AVX2, SSE4 and Highway's baseline; Arm: NEON. Others cost compile time and gain nothing
+// here.
 #pragma once
 
 #ifndef HWY_DISABLED_TARGETS

@@ -1,4 +1,5 @@
-// softmax, log_softmax and softmax_cross_entropy along any axis: rows where the axis is innermost, else blocks of columns.
+// softmax, log_softmax and softmax_cross_entropy along any axis: rows where the axis is innermost, else
+// blocks of columns.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -22,13 +23,15 @@ namespace alloy::portable {
 
 inline constexpr int64_t kSoftmaxColumns = 256;
 
-// The loops of one instruction set. Columns: `rows` rows, `stride` elements apart, of at most kSoftmaxColumns columns.
+// The loops of one instruction set. Columns: `rows` rows, `stride` elements apart, of at most kSoftmaxColumns
+// columns.
 struct SoftmaxLoops {
   void (*row)(const float* x, int64_t n, bool logarithm, float* y);
   void (*columns)(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y);
   // -sum(labels * log_softmax(x)); a label of 0 adds nothing, whatever x.
   void (*row_loss)(const float* x, const float* labels, int64_t n, float* loss);
-  void (*column_losses)(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses);
+  void (*column_losses)(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns,
+                        float* losses);
 };
 
 }  // namespace alloy::portable
@@ -48,7 +51,9 @@ HWY_INLINE float SumOf(Vec<Tag> v) { return hn::GetLane(hn::SumOfLanes(Tag(), v)
 HWY_INLINE float RowMaximum(const float* x, size_t n) {
   const Tag d;
   auto greatest = Lowest(d);
-  ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR { greatest = Max(d, LoadUpTo(d, x + i, count, Lowest(d)), greatest); });
+  ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
+    greatest = Max(d, LoadUpTo(d, x + i, count, Lowest(d)), greatest);
+  });
   return hn::GetLane(hn::MaxOfLanes(d, greatest));
 }
 
@@ -58,7 +63,8 @@ HWY_INLINE double BlockedSum(size_t n, const F& f) {
   double total = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
     auto sum = Zero(Tag());
-    ForVectors(Tag(), std::min(kBlock, n - begin), [&](size_t i, size_t count) HWY_ATTR { sum = hn::Add(sum, f(begin + i, count)); });
+    ForVectors(Tag(), std::min(kBlock, n - begin),
+               [&](size_t i, size_t count) HWY_ATTR { sum = hn::Add(sum, f(begin + i, count)); });
     total += SumOf(sum);
   }
   return total;
@@ -127,7 +133,9 @@ struct Columns {
 template <class Body>
 HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Body& body) {
   for (int64_t r = 0; r < rows; ++r) {
-    ForVectors(Tag(), static_cast<size_t>(columns), [&](size_t i, size_t count) HWY_ATTR { body(i, count, r * stride + static_cast<int64_t>(i)); });
+    ForVectors(Tag(), static_cast<size_t>(columns), [&](size_t i, size_t count) HWY_ATTR {
+      body(i, count, r * stride + static_cast<int64_t>(i));
+    });
   }
 }
 
@@ -139,7 +147,8 @@ HWY_INLINE void FindColumns(const float* x, int64_t rows, int64_t stride, int64_
     hn::Store(Max(d, LoadUpTo(d, x + at, count, Zero(d)), hn::Load(d, c.greatest + i)), d, c.greatest + i);
   });
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
-    hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d, c.sum + i);
+    hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d,
+              c.sum + i);
   });
 }
 
@@ -154,12 +163,14 @@ void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t column
   if (logarithm) TakeLogarithms(columns, c.sum);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     const auto m = hn::Load(d, c.greatest + i), sum = hn::Load(d, c.sum + i);
-    const auto v = logarithm ? hn::Sub(hn::Sub(LoadUpTo(d, x + at, count, m), m), sum) : hn::Div(ShiftedExp(x + at, count, m), sum);
+    const auto v = logarithm ? hn::Sub(hn::Sub(LoadUpTo(d, x + at, count, m), m), sum)
+                             : hn::Div(ShiftedExp(x + at, count, m), sum);
     StoreUpTo(d, v, count, y + at);
   });
 }
 
-void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses) {
+void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns,
+                 float* losses) {
   const Tag d;
   Columns c;
   FindColumns(x, rows, stride, columns, c);
@@ -167,7 +178,8 @@ void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stri
   HWY_ALIGN float totals[kSoftmaxColumns] = {};
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     const auto m = hn::Load(d, c.greatest + i);
-    const auto loss = LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m, hn::Load(d, c.sum + i));
+    const auto loss = LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m,
+                             hn::Load(d, c.sum + i));
     hn::Store(hn::Sub(hn::Load(d, totals + i), loss), d, totals + i);
   });
   std::memcpy(losses, totals, static_cast<size_t>(columns) * sizeof(float));
@@ -202,26 +214,26 @@ struct Axes {
 
   int64_t blocks;  // of columns, for each outer index
 
-  // Calls body(offset of the data, offset of what is one a column, columns) for every row or block of columns.
+  // Calls body(offset of the data, offset of what is one a column, columns) for every row or block of
+  // columns.
   template <class Body>
   void for_each(const Body& body) const {
-    parallel_for(outer * blocks, extent * std::min(inner, kSoftmaxColumns) * 8, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t unit = task / blocks, from = task % blocks * kSoftmaxColumns;
-        body(unit * extent * inner + from, unit * inner + from, std::min(kSoftmaxColumns, inner - from));
-      }
-    });
+    parallel_for(
+        outer * blocks, extent * std::min(inner, kSoftmaxColumns) * 8, [&](int64_t begin, int64_t end) {
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t unit = task / blocks, from = task % blocks * kSoftmaxColumns;
+            body(unit * extent * inner + from, unit * inner + from, std::min(kSoftmaxColumns, inner - from));
+          }
+        });
   }
 };
-
-void require_float(const Op& op) {
-  if (op.operands[0].dtype() != ir::DType::float32) op.fail("There is no kernel for " + to_string(op.operands[0].type()), ir::Error::Kind::kType);
-}
 
 class Softmax final : public Kernel {
  public:
   explicit Softmax(const Op& op)
-      : axes_(op), logarithm_(op.code == ir::OpCode::log_softmax), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
+      : axes_(op),
+        logarithm_(op.code == ir::OpCode::log_softmax),
+        loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* x = reinterpret_cast<const float*>(operands[0]);
@@ -261,7 +273,9 @@ class SoftmaxCrossEntropy final : public Kernel {
     for (int64_t i = 0; i < axes_.outer * axes_.inner; ++i) total += losses[i];
     *reinterpret_cast<float*>(results[0]) = static_cast<float>(total / divisor_);
   }
-  size_t scratch_bytes() const override { return keeps_ ? 0 : static_cast<size_t>(axes_.outer * axes_.inner) * sizeof(float); }
+  size_t scratch_bytes() const override {
+    return keeps_ ? 0 : static_cast<size_t>(axes_.outer * axes_.inner) * sizeof(float);
+  }
 
  private:
   Axes axes_;

@@ -34,7 +34,9 @@ HWY_INLINE void StoreElements(D d, Vec<D> v, std::byte* p, size_t i) {
 
 template <class T>
 constexpr bool Accepts(TypeClass types) {
-  return types == TypeClass::floating ? hwy::IsFloat<T>() : types == TypeClass::numeric ? sizeof(T) != 1 : true;
+  return types == TypeClass::floating  ? hwy::IsFloat<T>()
+         : types == TypeClass::numeric ? sizeof(T) != 1
+                                       : true;
 }
 
 constexpr TypeClass LastOf(TypeClass, TypeClass, TypeClass last) { return last; }
@@ -52,37 +54,37 @@ constexpr auto any = TypeClass::any;
     }                                                                  \
   };
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)       \
-  struct Row_##name {                                                         \
-    static constexpr TypeClass kTypes = types;                                \
-    template <class D>                                                        \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {   \
-      return forward;                                                         \
-    }                                                                         \
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)     \
+  struct Row_##name {                                                       \
+    static constexpr TypeClass kTypes = types;                              \
+    template <class D>                                                      \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
+      return forward;                                                       \
+    }                                                                       \
   };
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc)            \
-  struct Row_##name {                                                         \
-    static constexpr TypeClass kTypes = types;                                \
-    template <class D>                                                        \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) {   \
-      return forward;                                                         \
-    }                                                                         \
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc)          \
+  struct Row_##name {                                                       \
+    static constexpr TypeClass kTypes = types;                              \
+    template <class D>                                                      \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) { \
+      return forward;                                                       \
+    }                                                                       \
   };
-#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc)             \
-  struct Row_##name {                                                         \
-    static constexpr TypeClass kTypes = types;                                \
-    template <class D>                                                        \
-    static HWY_INLINE Mask<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {  \
-      return forward;                                                         \
-    }                                                                         \
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc)            \
+  struct Row_##name {                                                        \
+    static constexpr TypeClass kTypes = types;                               \
+    template <class D>                                                       \
+    static HWY_INLINE Mask<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
+      return forward;                                                        \
+    }                                                                        \
   };
-#define ALLOY_TERNARY(name, types, forward, gradient, doc)                            \
-  struct Row_##name {                                                                 \
-    static constexpr TypeClass kTypes = LastOf types;                                 \
-    template <class D, class A>                                                       \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, A a, Vec<D> b, Vec<D> c) {      \
-      return forward;                                                                 \
-    }                                                                                 \
+#define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
+  struct Row_##name {                                                            \
+    static constexpr TypeClass kTypes = LastOf types;                            \
+    template <class D, class A>                                                  \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, A a, Vec<D> b, Vec<D> c) { \
+      return forward;                                                            \
+    }                                                                            \
   };
 #include "ir/ops.def"
 
@@ -92,7 +94,8 @@ template <class T, class Row>
 struct Unary {
   static void Run(const std::byte* const* in, std::byte* out, size_t count) {
     const hn::ScalableTag<T> d;
-    for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out, i);
+    for (size_t i = 0; i < count; i += hn::Lanes(d))
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out, i);
   }
 };
 
@@ -111,12 +114,15 @@ struct Ternary {
   static void Run(const std::byte* const* in, std::byte* out, size_t count) {
     const hn::ScalableTag<T> d;
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)), out, i);
+      StoreElements(
+          d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)), out,
+          i);
     }
   }
 };
 
-// Truth in bytes and truth in lanes of T are translated a quantum at a time by loops that the compiler vectorises.
+// Truth in bytes and truth in lanes of T are translated a quantum at a time by loops that the compiler
+// vectorises.
 template <class T, class Row>
 struct Comparison {
   static void Run(const std::byte* const* in, std::byte* out, size_t count) {
@@ -146,7 +152,9 @@ struct Selection {
       for (size_t i = 0; i < kStepQuantum; ++i) wide[i] = bytes[i] != 0 ? static_cast<U>(~U{0}) : U{0};
       for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
         const auto holds = hn::MaskFromVec(hn::BitCast(d, hn::Load(du, wide + i)));
-        StoreElements(d, Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)), out, begin + i);
+        StoreElements(d,
+                      Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
+                      out, begin + i);
       }
     }
   }

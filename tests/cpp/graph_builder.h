@@ -1,0 +1,161 @@
+// Short hands with which the tests build graphs by hand. Knows the ir and GoogleTest, nothing else.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace alloy::test {
+
+using namespace ir;
+
+inline constexpr int64_t U = kUnknown;
+
+inline Type f32(Shape shape) { return {DType::float32, std::move(shape)}; }
+inline Type i32(Shape shape) { return {DType::int32, std::move(shape)}; }
+inline Type bools(Shape shape) { return {DType::boolean, std::move(shape)}; }
+
+inline Value placeholder(Graph& graph, const Type& type) {
+  return graph.value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}});
+}
+
+inline Value constant(Graph& graph, const Type& type, double value) {
+  return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, value)}});
+}
+
+inline Value variable(Graph& graph, const Type& type, double initial = 0) {
+  return graph.value(OpCode::variable, {}, {{Attr::kValue, Literal::splat(type, initial)}});
+}
+
+inline Value read(Graph& graph, Value variable) { return graph.value(OpCode::read_variable, {variable}); }
+
+inline Op* assign(Graph& graph, Value variable, Value value) {
+  return graph.add(OpCode::assign, {variable, value});
+}
+
+// Attributes of a convolution with 3x3 weights or of a 2x2 pooling in NHWC, to be changed where a test wants others.
+inline Attributes convolution(const std::string& style = "same", int64_t groups = 1) {
+  return {{Attr::kStrides, Dims{1, 1}},      {Attr::kDilations, Dims{1, 1}},        {Attr::kPadding, Dims{0, 0, 0, 0}},
+          {Attr::kPaddingStyle, style},      {Attr::kGroups, groups},               {Attr::kDataLayout, std::string("NHWC")},
+          {Attr::kWeightsLayout, std::string("HWIO")}};
+}
+
+inline Attributes pooling(const std::string& style = "valid") {
+  return {{Attr::kWindow, Dims{2, 2}},       {Attr::kStrides, Dims{2, 2}},          {Attr::kDilations, Dims{1, 1}},
+          {Attr::kPadding, Dims{0, 0, 0, 0}}, {Attr::kPaddingStyle, style},         {Attr::kDataLayout, std::string("NHWC")}};
+}
+
+inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
+  return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
+}
+
+inline Attributes with(Attributes attributes, Attr attr, AttrValue value) {
+  attributes.set(attr, std::move(value));
+  return attributes;
+}
+
+// The message of the Error that `work` throws, or "no error".
+inline std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Two branches of one assignment or value each.
+inline Op* if_else(Graph& graph, Value predicate, const std::function<std::vector<Value>()>& yes,
+                   const std::function<std::vector<Value>()>& no) {
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& branch : {yes, no}) {
+    graph.open_region();
+    std::vector<Value> results = branch();
+    regions.push_back(graph.close_region(std::move(results)));
+  }
+  return graph.add(OpCode::if_else, {predicate}, {}, std::move(regions));
+}
+
+// Adds every op of the table at least once and makes the body's results and effects of them.
+inline void add_every_op(Graph& graph) {
+  std::vector<Value> results;
+  auto add = [&](OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
+    const Op* op = graph.add(code, std::move(operands), std::move(attributes));
+    for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back({const_cast<Op*>(op), i});
+    return Value{const_cast<Op*>(op), 0};
+  };
+  const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
+  const Value flag = placeholder(graph, bools({}));
+  for (const OpInfo& row : op_table()) {
+    switch (row.family) {
+      case Family::kUnary:
+      case Family::kActivation: add(row.code, {x}); break;
+      case Family::kBinary:
+      case Family::kComparison:
+      case Family::kActivationGradient: add(row.code, {x, y}); break;
+      case Family::kTernary: add(row.code, {x, x, y}); break;
+      case Family::kReduction:
+      case Family::kMoment: add(row.code, {x}, {{Attr::kAxes, Dims{0, -1}}}); break;
+      case Family::kArgReduction: add(row.code, {x}, {{Attr::kAxis, int64_t{-1}}}); break;
+      case Family::kStructured: break;
+    }
+  }
+  const Value c = constant(graph, f32({2, 3}), 0.5), e = graph.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
+  const Value v = variable(graph, f32({2, 3}), 1.5);
+  add(OpCode::read_variable, {v});
+  results.push_back(c);
+  add(OpCode::reshape, {x}, {{Attr::kShape, Shape({U, 2})}});
+  add(OpCode::reshape_like, {x, e});
+  const Value tall = add(OpCode::expand_dims, {x}, {{Attr::kAxes, Dims{0, -1}}});
+  add(OpCode::squeeze, {tall}, {{Attr::kAxes, Dims{0, 3}}});
+  const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});
+  add(OpCode::broadcast_to, {y}, {{Attr::kShape, Shape({4, 2, 3})}});
+  add(OpCode::broadcast_like, {y, x});
+  add(OpCode::reduce_like, {x, y});
+  const Attributes bounds = slicing({0, INT64_MAX}, {INT64_MAX, INT64_MIN}, {1, -2});
+  const Value part = add(OpCode::slice, {x}, bounds);
+  add(OpCode::slice_gradient, {part, x}, bounds);
+  add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
+  add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
+  add(OpCode::shape_of, {x});
+  add(OpCode::count, {x}, {{Attr::kAxes, Dims{1}}});
+  add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+  add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
+  add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
+  add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  const Value image = placeholder(graph, f32({2, 5, 5, 4})), weights = placeholder(graph, f32({3, 3, 2, 6}));
+  const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
+  add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));
+  add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2));
+  const Attributes ceiled = with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
+  const Value pooled = add(OpCode::max_pool2d, {image}, ceiled);
+  add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
+  add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
+  add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+  const Value rate = constant(graph, f32({1}), 0.25);
+  add(OpCode::sgd, {rate, v, x});
+  add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x});
+  add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
+
+  graph.name = "writes";
+  Op* first = assign(graph, v, x);
+  graph.name.clear();
+  graph.after = {first};
+  const Value seen = read(graph, v);
+  graph.after.clear();
+  Op* second = assign(graph, v, seen);
+  Op* branches = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::add, {x, y}), y}; },
+                         [&] {
+                           assign(graph, v, c);
+                           return std::vector{x, graph.value(OpCode::exp, {y})};
+                         });
+  results.push_back({branches, 1});
+  graph.body().results = results;
+  graph.body().effects = {second, branches};
+}
+
+}  // namespace alloy::test
