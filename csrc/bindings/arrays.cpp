@@ -33,17 +33,15 @@ py::object steal(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-// An array over the object's memory or a new one; numbers and sequences are converted to `wanted` (or to NumPy's choice).
-py::object any_array(py::handle object, PyArray_Descr* wanted) {
-  if (PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr())) {
-    Py_XDECREF(wanted);
-    return steal(PyArray_FROM_O(object.ptr()));
-  }
-  if (py::hasattr(object, "__dlpack__")) {
-    Py_XDECREF(wanted);
-    return py::module_::import("numpy").attr("from_dlpack")(object);
-  }
-  return steal(PyArray_FromAny(object.ptr(), wanted, 0, 0, NPY_ARRAY_FORCECAST, nullptr));
+// Whether the object has an element type of its own, which a Python number or a sequence of them has not.
+bool is_typed(py::handle object) {
+  return PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr()) || py::hasattr(object, "__dlpack__");
+}
+
+// An array over the object's memory, or a new one of NumPy's choice.
+py::object any_array(py::handle object) {
+  if (PyArray_Check(object.ptr()) || !py::hasattr(object, "__dlpack__")) return steal(PyArray_FROM_O(object.ptr()));
+  return py::module_::import("numpy").attr("from_dlpack")(object);
 }
 
 py::object cast_to(py::handle array, int number) {
@@ -52,7 +50,7 @@ py::object cast_to(py::handle array, int number) {
 
 py::object to_float32(py::handle array, const std::string& what) {
   const std::string message = what + " is float64 and was cast to float32.";
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) < 0) throw py::error_already_set();
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw py::error_already_set();
   return cast_to(array, NPY_FLOAT32);
 }
 
@@ -75,20 +73,23 @@ py::object packed_array(py::handle object, ir::DType dtype, const std::string& w
     PyArrayObject* array = as_array(object);
     if (PyArray_TYPE(array) == wanted && PyArray_ISCARRAY_RO(array)) return py::reinterpret_borrow<py::object>(object);
   }
-  py::object array = any_array(object, PyArray_DescrFromType(wanted));
+  py::object array = any_array(object);
   const int given = PyArray_TYPE(as_array(array));
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
+  const py::object type = steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(wanted)));
+  const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)), reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
+  if (!is_typed(object) && keeps_kind) return cast_to(array, wanted);
   if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
   throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
 }
 
 py::object packed_array(py::handle object, ir::DType* dtype, const std::string& what) {
-  py::object array = any_array(object, nullptr);
+  py::object array = any_array(object);
   const int given = PyArray_TYPE(as_array(array));
   if (given == NPY_FLOAT64) {
     *dtype = ir::DType::float32;
     // A Python number or list of numbers is not somebody's float64 data.
-    return PyArray_Check(object.ptr()) ? to_float32(array, what) : cast_to(array, NPY_FLOAT32);
+    return is_typed(object) ? to_float32(array, what) : cast_to(array, NPY_FLOAT32);
   }
   for (const NumpyType& row : kNumpyTypes) {
     if (!PyArray_EquivTypenums(row.number, given)) continue;

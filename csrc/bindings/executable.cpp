@@ -12,7 +12,10 @@ using Executable = engine::Executable;
 
 std::string feed_names(const Executable& executable) {
   std::string names;
-  for (const ir::Value& v : executable.feeds()) names += (names.empty() ? "" : ", ") + (v.op->name.empty() ? to_string(v.type()) : "'" + v.op->name + "'");
+  for (const ir::Value& v : executable.feeds()) {
+    const ir::Op& op = *v.op;
+    names += (names.empty() ? "" : ", ") + (op.name.empty() ? to_string(v.type()) : "'" + op.name + "'") + (op.location.empty() ? "" : " of " + op.location);
+  }
   return names;
 }
 

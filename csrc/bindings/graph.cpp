@@ -37,7 +37,10 @@ py::object shape_to(const ir::Shape& shape) {
   return out;
 }
 
-ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given) {
+ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, const std::string& location) {
+  const auto fail = [&](const std::string& message) {
+    throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
+  };
   ir::Attributes attributes;
   for (auto [key, value] : given) {
     const std::string text = key.cast<std::string>();
@@ -49,13 +52,16 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given) {
         case ir::AttrKind::Ints: return attributes.set(attr, value.cast<ir::Dims>());
         case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value));
         case ir::AttrKind::DType: return attributes.set(attr, dtype_named(value.cast<std::string>()));
-        case ir::AttrKind::Literal: break;
+        case ir::AttrKind::Literal: return fail("The attribute " + text + " cannot be given here");
       }
-      throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] The attribute " + text + " cannot be given here.");
     };
     const auto attr = ir::attr_named(text);
-    if (!attr) throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] Unknown attribute " + text + ".");
-    set(*attr, ir::kind(*attr));
+    if (!attr) fail("Unknown attribute " + text);
+    try {
+      set(*attr, ir::kind(*attr));
+    } catch (const py::cast_error&) {
+      fail("Expected " + std::string(ir::kind_name(*attr)) + " for the attribute " + text + ", got " + std::string(py::repr(value)));
+    }
   }
   return attributes;
 }
@@ -100,7 +106,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   const ir::OpInfo* row = ir::find_op(op);
   if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
   Labels labels(graph->ir(), name, location);
-  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), attributes_from(*row, attributes));
+  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), attributes_from(*row, attributes, location));
   std::vector<Tensor> out;
   for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, {const_cast<ir::Op*>(made), i}});
   return out;

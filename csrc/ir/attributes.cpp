@@ -52,6 +52,9 @@ auto with_native(DType dtype, F f) {
 }  // namespace
 
 Literal::Literal(Type type, std::span<const std::byte> bytes) : type_(std::move(type)), bytes_(bytes.begin(), bytes.end()) {
+  if (!type_.is_static() || !type_.is_addressable()) {
+    throw std::invalid_argument("a constant cannot have the type " + to_string(type_));
+  }
   if (bytes_.size() != type_.byte_count() && bytes_.size() != size_of(type_.dtype)) {
     throw std::invalid_argument("a constant " + to_string(type_) + " needs " + std::to_string(type_.byte_count()) +
                                 " bytes, not " + std::to_string(bytes_.size()));

@@ -16,6 +16,11 @@ const Type& operand(const Op& op, size_t i) { return op.operands[i].type(); }
 
 std::string text(const Type& type) { return to_string(type); }
 std::string text(const Shape& shape) { return "shape " + to_string(shape); }
+std::string text(const Dims& numbers) {
+  std::string list = "(";
+  for (size_t i = 0; i < numbers.size(); ++i) list += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+  return list + (numbers.size() == 1 ? ",)" : ")");
+}
 
 std::string_view describe(TypeClass types) {
   return types == TypeClass::floating ? "floating type" : types == TypeClass::numeric ? "number" : "type";
@@ -112,9 +117,16 @@ Types infer_arg_reduction(const Op& op) {
 
 // ---- memory and control ----
 
-Types infer_placeholder(const Op& op) {
-  return {{op.attributes.get<DType>(Attr::kDtype), op.attributes.get<Shape>(Attr::kShape)}};
+// The shape that an attribute gives: unknown dimensions are legal, other negative ones are not.
+const Shape& given_shape(const Op& op) {
+  const Shape& shape = op.attributes.get<Shape>(Attr::kShape);
+  if (shape.ranked() && std::any_of(shape.dims().begin(), shape.dims().end(), [](int64_t d) { return d < kUnknown; })) {
+    op.fail("Expected dimensions of 0 or more, got " + text(shape));
+  }
+  return shape;
 }
+
+Types infer_placeholder(const Op& op) { return {{op.attributes.get<DType>(Attr::kDtype), given_shape(op)}}; }
 const auto infer_empty = infer_placeholder;
 
 Types infer_constant(const Op& op) { return {op.attributes.get<LiteralRef>(Attr::kValue)->type()}; }
@@ -170,8 +182,10 @@ Types infer_reshape(const Op& op) {
   }
   if (!x.shape.is_static()) return {{x.dtype, target}};
   const int64_t total = x.shape.element_count();
-  const int64_t known = std::accumulate(dims.begin(), dims.end(), int64_t{1}, [](int64_t n, int64_t d) { return d == kUnknown ? n : n * d; });
-  if (unknown == 1 ? (known == 0 || total % known != 0) : known != total) {
+  int64_t known = 1;
+  bool counts = true;
+  for (int64_t d : dims) counts = counts && (d == kUnknown || !__builtin_mul_overflow(known, d, &known));
+  if (!counts || (unknown == 1 ? (known == 0 || total % known != 0) : known != total)) {
     op.fail("Shape " + to_string(x.shape) + " has " + std::to_string(total) + " elements and does not fit into shape " + to_string(target));
   }
   if (unknown == 1) *std::find(dims.begin(), dims.end(), kUnknown) = total / known;
@@ -204,25 +218,23 @@ Types infer_expand_dims(const Op& op) {
   if (!x.shape.ranked()) return {x};
   Dims dims = x.shape.dims();
   const int64_t rank = x.shape.rank() + static_cast<int64_t>(op.attributes.ints(Attr::kAxes).size());
-  for (int64_t axis : axes_of(op, rank)) {
-    if (axis > static_cast<int64_t>(dims.size())) op.fail("Axes repeat");
-    dims.insert(dims.begin() + axis, 1);
-  }
+  const Dims axes = axes_of(op, rank);
+  if (axes.size() != op.attributes.ints(Attr::kAxes).size()) op.fail("Axes repeat");
+  for (int64_t axis : axes) dims.insert(dims.begin() + axis, 1);
   return {{x.dtype, Shape(dims)}};
 }
 
 Types infer_transpose(const Op& op) {
   const Type& x = operand(op, 0);
-  if (!x.shape.ranked()) return {x};
   const Dims& permutation = op.attributes.ints(Attr::kPermutation);
   Dims sorted = permutation;
   std::sort(sorted.begin(), sorted.end());
-  Dims expected(static_cast<size_t>(x.shape.rank()));
+  Dims expected(x.shape.ranked() ? x.shape.dims().size() : permutation.size());
   std::iota(expected.begin(), expected.end(), 0);
   if (sorted != expected) {
-    op.fail("Expected a permutation of the " + std::to_string(x.shape.rank()) + " axes of " + text(x.shape) + ", got " +
-            to_string(Shape(permutation)));
+    op.fail("Expected a permutation of the " + std::to_string(expected.size()) + " axes of " + text(x.shape) + ", got " + text(permutation));
   }
+  if (!x.shape.ranked()) return {x};
   Dims dims;
   for (int64_t axis : permutation) dims.push_back(x.shape[axis]);
   return {{x.dtype, Shape(dims)}};
@@ -236,7 +248,7 @@ Types broadcast_into(const Op& op, const Shape& target) {
   return {{x.dtype, target.ranked() && wider->ranked() ? *unify(*wider, target) : target}};
 }
 
-Types infer_broadcast_to(const Op& op) { return broadcast_into(op, op.attributes.get<Shape>(Attr::kShape)); }
+Types infer_broadcast_to(const Op& op) { return broadcast_into(op, given_shape(op)); }
 Types infer_broadcast_like(const Op& op) { return broadcast_into(op, operand(op, 1).shape); }
 
 Types infer_reduce_like(const Op& op) {
@@ -378,24 +390,27 @@ void require_window_attributes(const Op& op) {
   const auto& a = op.attributes;
   auto positive = [&](Attr attr) {
     const Dims& values = a.ints(attr);
-    if (values.size() != 2 || std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1; })) {
-      op.fail("Expected 2 positive " + std::string(name(attr)) + " (height, width), got " + to_string(Shape(values)));
+    if (values.size() != 2 || std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1 || v > INT32_MAX; })) {
+      op.fail("Expected 2 positive " + std::string(name(attr)) + " (height, width), got " + text(values));
     }
   };
   positive(Attr::kStrides);
   positive(Attr::kDilations);
   if (a.has(Attr::kWindow)) positive(Attr::kWindow);
   const Dims& padding = a.ints(Attr::kPadding);
-  if (padding.size() != 4 || std::any_of(padding.begin(), padding.end(), [](int64_t v) { return v < 0; })) {
-    op.fail("Expected 4 paddings of 0 or more (top, bottom, left, right), got " + to_string(Shape(padding)));
+  if (padding.size() != 4 || std::any_of(padding.begin(), padding.end(), [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
+    op.fail("Expected 4 paddings of 0 or more (top, bottom, left, right), got " + text(padding));
   }
 }
 
 // The output extent along a spatial axis, unknown where the input is.
 int64_t window_extent(const Op& op, int axis, int64_t kernel, int64_t input, const Shape& source) {
+  if (kernel == 0) op.fail("Expected a window of 1 or more, got 0");
   if (input == kUnknown || kernel == kUnknown) return kUnknown;
   const Window window = window_of(op.attributes, axis, kernel, input);
-  const int64_t extent = output_extent(window, input, op.attributes.flag(Attr::kCeilMode));
+  // The extent of "same" is rounded up by its definition.
+  const bool rounds_up = op.attributes.flag(Attr::kCeilMode) && !op.attributes.word(Attr::kPaddingStyle).starts_with("same");
+  const int64_t extent = output_extent(window, input, rounds_up);
   if (extent < 1) {
     op.fail("A window of " + std::to_string(window.effective()) + " does not fit into the " + (axis == 0 ? "height" : "width") + " of " +
             text(source) + " with padding " + std::to_string(window.before) + " and " + std::to_string(window.after));
@@ -523,9 +538,7 @@ Types infer_adam(const Op& op) {
   return Types(op.operands.size() == 8 ? 3 : 4, same_types(op, 4));
 }
 
-}  // namespace
-
-std::vector<Type> infer(const Op& op) {
+Types infer_by_row(const Op& op) {
   switch (op.code) {
 #define ALLOY_UNARY(name, ...) case OpCode::name: return infer_elementwise(op);
 #define ALLOY_ACTIVATION ALLOY_UNARY
@@ -540,6 +553,16 @@ std::vector<Type> infer(const Op& op) {
 #include "ir/ops.def"
   }
   op.fail("Unknown op");
+}
+
+}  // namespace
+
+std::vector<Type> infer(const Op& op) {
+  Types types = infer_by_row(op);
+  for (const Type& type : types) {
+    if (!type.is_addressable()) op.fail("The result " + text(type) + " is larger than any memory");
+  }
+  return types;
 }
 
 }  // namespace alloy::ir

@@ -20,6 +20,16 @@ int64_t Shape::element_count() const {
   return count;
 }
 
+bool Type::is_addressable() const {
+  constexpr int64_t kLimit = int64_t{1} << 48;
+  auto bytes = static_cast<int64_t>(size_of(dtype));
+  for (int64_t d : shape.ranked() ? shape.dims() : Dims()) {
+    if (d == kUnknown) continue;
+    if (d < 0 || d >= kLimit || __builtin_mul_overflow(bytes, d, &bytes) || bytes >= kLimit) return false;
+  }
+  return true;
+}
+
 std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   if (!a.ranked() || !b.ranked()) return Shape::unranked();
   const Dims& longer = a.rank() >= b.rank() ? a.dims() : b.dims();

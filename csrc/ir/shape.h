@@ -46,6 +46,9 @@ struct Type {
   bool is_static() const { return shape.is_static(); }
   // Bytes of a tensor of this static type.
   size_t byte_count() const { return static_cast<size_t>(shape.element_count()) * size_of(dtype); }
+  // Whether a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less than 2^48 bytes, so
+  // that arithmetic on sizes does not overflow.
+  bool is_addressable() const;
 };
 
 // NumPy's rule, aligned at the trailing dimension; an unknown dimension gives way to a known one above 1. Nothing if incompatible.

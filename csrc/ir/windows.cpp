@@ -43,12 +43,14 @@ SliceAxis resolve_slice(int64_t start, int64_t end, int64_t stride, int64_t exte
   if (stride > 0) {
     s.start = clamp_index(start, 0, extent);
     const int64_t stop = clamp_index(end, 0, extent);
-    s.length = std::max<int64_t>((stop - s.start + stride - 1) / stride, 0);
+    s.length = stop > s.start ? (stop - s.start - 1) / stride + 1 : 0;
   } else {
     s.start = clamp_index(start, -1, extent - 1);
     const int64_t stop = clamp_index(end, -1, extent - 1);
-    s.length = std::max<int64_t>((s.start - stop - stride - 1) / -stride, 0);
+    s.length = s.start > stop ? (s.start - stop - 1) / -std::max(stride, -INT64_MAX) + 1 : 0;
   }
+  // A stride that is never taken must not overflow the arithmetic of kernels.
+  if (s.length <= 1) s.stride = 1;
   return s;
 }
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.arrays import SCALARS, as_array, as_scalar_type
+from alloy.arrays import SCALARS, as_array, as_exact_array
 from alloy.location import mistake, user_location
 
 
@@ -21,7 +21,7 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, SCALARS):
-        array = as_scalar_type(op, value, scalar_dtype)
+        array = as_exact_array(op, value, scalar_dtype)
     elif isinstance(value, np.ndarray):
         array = as_array(op, value)
     else:
@@ -43,8 +43,8 @@ def require_tensor(op: str, value) -> None:
     require_all(op, "a tensor", Tensor, [value])
 
 
-def require_all(op: str, expected: str, kind: type, values) -> None:
-    """TypeError where one of the values is of another kind."""
+def require_all(op: str, expected: str, kind: type | tuple[type, ...], values) -> None:
+    """TypeError where one of the values is not of the kind, or of none of the kinds."""
     wrong = [value for value in values if not isinstance(value, kind)]
     if wrong:
         raise mistake(op, f"Expected {expected}, got {_types_of(wrong)}", TypeError)

@@ -10,35 +10,63 @@ SCALARS = (bool, int, float, np.generic)
 
 
 def as_array(op: str, value) -> np.ndarray:
-    """The value as an array. A float64 array is cast to float32 with a warning; Python's own numbers become float32,
-    int32 or bool. TypeError where it is not numbers."""
-    from_numpy = hasattr(value, "dtype")
-    array = np.asarray(value)
-    if array.dtype.kind not in "fiub":
-        raise mistake(op, f"Expected numbers, got {type(value).__name__} of {array.dtype}", TypeError)
+    """The value as an array. A float64 array is cast to float32 with a warning; Python's own numbers, and lists of them,
+    become float32, int32 or bool. TypeError where it is not numbers."""
+    if isinstance(value, (bool, int, float, list, tuple)):
+        array = np.asarray(value)
+        return as_exact_array(op, value, {"f": "float32", "i": "int32"}.get(array.dtype.kind,
+                                                                            array.dtype.name))
+    speaks_dlpack = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
+    array = np.from_dlpack(value) if speaks_dlpack else np.asarray(value)
+    _require_numbers(op, array, value)
     if array.dtype == np.float64:
-        if from_numpy:
-            warn_user("float64 values are cast to float32")
+        warn_user("float64 values are cast to float32")
         return array.astype(np.float32)
-    if array.dtype == np.int64 and not from_numpy:
-        return as_scalar_type(op, array, "int32")
     return array
 
 
-def as_scalar_type(op: str, numbers, dtype: str) -> np.ndarray:
-    """Python's numbers as an array of the dtype; TypeError where it would change them: 0.5 as int32, 1 as bool."""
+def as_exact_array(op: str, numbers, dtype: str) -> np.ndarray:
+    """Python's numbers as an array of the dtype; TypeError where it cannot hold them: 0.5 as int32, 1 as bool, 1e300."""
     given = np.asarray(numbers)
-    with np.errstate(invalid="ignore"):
+    _require_numbers(op, given, numbers)
+    with np.errstate(invalid="ignore", over="ignore"):
         converted = given.astype(dtype)
-    keeps = given.dtype == bool if dtype == "bool" else not is_integer(dtype) or np.array_equal(converted, given)
+    if dtype == "bool":
+        keeps = given.dtype == bool
+    elif is_integer(dtype):
+        keeps = np.array_equal(converted, given)
+    else:
+        keeps = np.array_equal(np.isfinite(converted), np.isfinite(given))
     if not keeps:
         raise mistake(op, f"Expected a number that {dtype} can hold, got {numbers}", TypeError)
     return converted
 
 
+def _require_numbers(op: str, array: np.ndarray, value) -> None:
+    if array.dtype.kind not in "fiub":
+        raise mistake(op, f"Expected numbers, got {type(value).__name__} of {array.dtype}", TypeError)
+
+
 def as_shape(op: str, shape) -> tuple[int | None, ...] | None:
     """Dimensions as integers, None for one that is not known; None for an unknown rank."""
+    if shape is None:
+        return None
     try:
-        return None if shape is None else tuple(None if extent is None else index(extent) for extent in shape)
+        dims = tuple(None if extent is None else index(extent) for extent in shape)
     except TypeError:
         raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
+    if any(extent is not None and extent < 0 for extent in dims):
+        raise mistake(op, f"Expected dimensions of 0 or more, or None, got {shape}")
+    return dims
+
+
+def as_integers(op: str, what: str, value) -> list[int]:
+    """One integer or several as a list; TypeError where they are something else."""
+    try:
+        return [index(value)]
+    except TypeError:
+        pass
+    try:
+        return [index(item) for item in value]
+    except TypeError:
+        raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None

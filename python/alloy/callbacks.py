@@ -16,7 +16,7 @@ class Callback:
 class _Best(Callback):
     """Follows a quantity of the history: the greatest is best of an accuracy, the least of anything else."""
 
-    def __init__(self, monitor: str):
+    def __init__(self, monitor: str | None):
         self.monitor = monitor
 
     def begin(self, trainer):
@@ -25,7 +25,8 @@ class _Best(Callback):
     def epoch_end(self, trainer):
         if self.monitor not in trainer.history:
             names = ", ".join(trainer.history)
-            raise mistake("fit", f"Expected a quantity to monitor among {names}, got {self.monitor}", act="called")
+            raise mistake("fit", f"Expected a quantity to monitor among {names}, got {self.monitor}",
+                          act="called")
         values = trainer.history[self.monitor]
         best = (max if self.monitor.endswith("accuracy") else min)(values)
         self.best_epoch = values.index(best) + 1

@@ -39,7 +39,10 @@ def load(variables, path) -> None:
     for name, variable in named.items():
         given, expected = _type_of(arrays[name]), (variable.dtype, variable.shape)
         if given != expected:
-            raise mistake("load", f"Expected {name} of {expected[0]} {expected[1]}, got {given[0]} {given[1]} in {path}", act="called")
+            raise mistake(
+                "load",
+                f"Expected {name} of {expected[0]} {expected[1]}, got {given[0]} {given[1]} in {path}",
+                act="called")
     for name, variable in named.items():
         variable.assign(arrays[name])
 
@@ -48,9 +51,11 @@ def _by_name(op: str, variables) -> dict:
     variables = list(getattr(variables, "variables", variables))
     named = {variable.name: variable for variable in variables}
     if not variables:
-        raise mistake(op, "Expected variables, got none (a model has none before its first call)", act="called")
+        raise mistake(op, "Expected variables, got none (a model has none before its first call)",
+                      act="called")
     if "" in named or len(named) < len(variables):
-        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}", act="called")
+        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}",
+                      act="called")
     return named
 
 

@@ -11,8 +11,9 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
     Read from the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed."""
     package = importlib.util.find_spec("sklearn")
-    if package is None:
-        raise ModuleNotFoundError("[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn")
+    if package is None or not package.submodule_search_locations:
+        raise ModuleNotFoundError(
+            "[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn")
     path = Path(package.submodule_search_locations[0], "datasets", "data", "digits.csv.gz")
     with gzip.open(path, "rt") as file:
         rows = np.loadtxt(file, delimiter=",", dtype=np.float32)

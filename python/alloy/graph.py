@@ -20,7 +20,8 @@ def _method(function):
 @_method
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
-    return self._placeholder(as_shape("placeholder", shape), dtype_name(dtype), name, user_location())
+    return self._placeholder(as_shape("placeholder", shape), dtype_name("placeholder", dtype), name,
+                             user_location())
 
 
 @_method

@@ -38,6 +38,7 @@ def he_normal(shape, *, seed) -> np.ndarray:
 
 def _fans(shape) -> tuple[int, int]:
     if len(shape) < 2:
-        raise ValueError(f"[init] Expected a shape of weights, (in, out) or (height, width, in, out), got {tuple(shape)}.")
+        raise ValueError(
+            f"[init] Expected a shape of weights, (in, out) or (height, width, in, out), got {tuple(shape)}.")
     *window, fan_in, fan_out = shape
     return math.prod(window) * fan_in, math.prod(window) * fan_out

@@ -1,4 +1,5 @@
 """Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them."""
+from alloy._core import Tensor
 from alloy.apply import apply, require_tensor
 from alloy.dtypes import is_integer
 from alloy.location import mistake
@@ -7,7 +8,7 @@ from alloy.table_ops import abs, exp, log, maximum, mean, negative, square
 from alloy.tensor import describe
 
 
-def softmax_cross_entropy(logits, labels):
+def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow.
 
     logits: float32 (..., classes). labels: the classes as integers (...), or distributions of the logits' shape and dtype.
@@ -24,13 +25,13 @@ def softmax_cross_entropy(logits, labels):
     return apply("squeeze", [loss], {"axes": [-1]})
 
 
-def mean_squared_error(predictions, targets):
+def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
     """The mean over an example's elements of (predictions - targets)^2. Both float32 of one shape (n, ...)."""
     _require_same_shapes("mean_squared_error", predictions, targets)
     return _mean_of_examples(square(predictions - targets))
 
 
-def binary_cross_entropy(logits, targets):
+def binary_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function, z the logits.
 
     Computed as max(z, 0) - z t + log(1 + e^-|z|), which does not overflow. Both float32 of one shape (n, ...), t in [0, 1]."""
@@ -55,7 +56,8 @@ def _require_shapes(op, role, given, like, expected):
     """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
     if given.shape is None or expected is None:
         return
-    fits = len(given.shape) == len(expected) and all(a == b or None in (a, b) for a, b in zip(given.shape, expected))
+    fits = len(given.shape) == len(expected) and all(a == b or None in (a, b)
+                                                     for a, b in zip(given.shape, expected))
     if not fits:
         wanted = ", ".join("?" if extent is None else str(extent) for extent in expected)
         raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")

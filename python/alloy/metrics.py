@@ -1,11 +1,12 @@
 """Metrics, computed in the graph: one number for a batch."""
+from alloy._core import Tensor
 from alloy.apply import require_tensor
 from alloy.dtypes import is_integer
 from alloy.ops import cast
 from alloy.table_ops import argmax, equal, mean
 
 
-def accuracy(logits, labels):
+def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
     """The fraction of examples whose greatest logit is the label's class.
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape."""

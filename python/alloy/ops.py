@@ -3,8 +3,9 @@ import math
 
 import numpy as np
 
+from alloy._core import Tensor
 from alloy.apply import apply, common_dtype, require_tensor
-from alloy.arrays import as_shape
+from alloy.arrays import as_integers, as_shape
 from alloy.dtypes import dtype_name, is_integer
 from alloy.location import mistake
 from alloy.tensor import describe
@@ -12,7 +13,7 @@ from alloy.tensor import describe
 
 # ---- elementwise ----
 
-def select(predicate, a, b):
+def select(predicate, a, b) -> Tensor:
     """a where the predicate is true (not zero), else b.
 
     The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or an array,
@@ -20,70 +21,71 @@ def select(predicate, a, b):
     return apply("select", [predicate, a, b], scalar_dtype=common_dtype("select", [a, b]))
 
 
-def clamp(x, low, high):
+def clamp(x: Tensor, low, high) -> Tensor:
     """x held between low and high, which broadcast to it.
 
     The three have one dtype, of numbers; each may be a number or an array, but not all of them."""
     return apply("clamp", [x, low, high])
 
 
-def cast(x, dtype):
+def cast(x: Tensor, dtype) -> Tensor:
     """x converted to the dtype; float to integer truncates toward zero."""
-    return apply("cast", [x], {"dtype": dtype_name(dtype)})
+    return apply("cast", [x], {"dtype": dtype_name("cast", dtype)})
 
 
 # ---- shape ----
 
-def reshape(x, shape):
+def reshape(x: Tensor, shape) -> Tensor:
     """The same elements in row-major order under another shape, in which one dimension may be -1 or None: what is left.
 
     ValueError: the elements do not fit."""
-    return apply("reshape", [x], {"shape": tuple(None if extent == -1 else extent for extent in as_shape("reshape", shape))})
+    return apply("reshape", [x],
+                 {"shape": as_shape("reshape", [None if extent == -1 else extent for extent in shape])})
 
 
-def flatten(x):
+def flatten(x: Tensor) -> Tensor:
     """x with all axes but the first made one: (n, ...) becomes (n, m)."""
     batch, *rest = _known_shape("flatten", x, at_least=1)
     return reshape(x, (batch, None if None in rest else math.prod(rest)))
 
 
-def transpose(x, permutation=None):
+def transpose(x: Tensor, permutation=None) -> Tensor:
     """x with its axes permuted: axis i of the result is axis permutation[i] of x. None reverses them."""
     if permutation is None:
         permutation = range(len(_known_shape("transpose", x)))[::-1]
-    return apply("transpose", [x], {"permutation": list(permutation)})
+    return apply("transpose", [x], {"permutation": as_integers("transpose", "a permutation", permutation)})
 
 
-def squeeze(x, *, axes=None):
+def squeeze(x: Tensor, *, axes=None) -> Tensor:
     """x without its dimensions of size 1 at the axes; None means all that are known to have size 1.
 
     ValueError: a dimension at the axes is not of size 1."""
     if axes is None:
         axes = [axis for axis, extent in enumerate(_known_shape("squeeze", x)) if extent == 1]
-    return apply("squeeze", [x], {"axes": _integers(axes)})
+    return apply("squeeze", [x], {"axes": as_integers("squeeze", "axes", axes)})
 
 
-def expand_dims(x, *, axes):
+def expand_dims(x: Tensor, *, axes) -> Tensor:
     """x with dimensions of size 1 inserted; the axes are positions in the result."""
-    return apply("expand_dims", [x], {"axes": _integers(axes)})
+    return apply("expand_dims", [x], {"axes": as_integers("expand_dims", "axes", axes)})
 
 
-def broadcast_to(x, shape):
+def broadcast_to(x: Tensor, shape) -> Tensor:
     """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
     return apply("broadcast_to", [x], {"shape": as_shape("broadcast_to", shape)})
 
 
-def concat(tensors, *, axis):
+def concat(tensors, *, axis) -> Tensor:
     """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in dtype."""
     return apply("concat", list(tensors), {"axis": axis})
 
 
-def stack(tensors, *, axis=0):
+def stack(tensors, *, axis=0) -> Tensor:
     """Tensors of one shape side by side along a new axis, which is a position in the result."""
     return concat([expand_dims(x, axes=axis) for x in tensors], axis=axis)
 
 
-def one_hot(indices, depth):
+def one_hot(indices: Tensor, depth) -> Tensor:
     """float32 of shape (*indices.shape, depth): 1 at the index along the last axis, else 0; all 0 for an index outside.
 
     indices: a tensor of an integer type."""
@@ -96,24 +98,25 @@ def one_hot(indices, depth):
 
 # ---- linear algebra and neural networks ----
 
-def matmul(a, b):
+def matmul(a, b) -> Tensor:
     """The matrix product over the last two axes; leading axes broadcast.
 
     a: (..., n, k), b: (..., k, m), the result: (..., n, m), all float32. ValueError: the inner dimensions differ."""
     return apply("matmul", [a, b])
 
 
-def softmax(x, *, axis=-1):
+def softmax(x: Tensor, *, axis=-1) -> Tensor:
     """e^x divided by its sum along the axis, computed without overflow. x: float32."""
     return apply("softmax", [x], {"axis": axis})
 
 
-def log_softmax(x, *, axis=-1):
+def log_softmax(x: Tensor, *, axis=-1) -> Tensor:
     """The logarithm of softmax, computed without overflow. x: float32."""
     return apply("log_softmax", [x], {"axis": axis})
 
 
-def conv2d(x, weights, *, strides=1, padding="valid", dilations=1, groups=1, data_layout="NHWC", weights_layout="HWIO"):
+def conv2d(x: Tensor, weights, *, strides=1, padding="valid", dilations=1, groups=1, data_layout="NHWC",
+           weights_layout="HWIO") -> Tensor:
     """The 2-D correlation of x with the weights, zero padded, without bias.
 
     x: (n, height, width, channels) and weights: (height, width, channels / groups, filters), both float32, or as the layouts
@@ -124,14 +127,14 @@ def conv2d(x, weights, *, strides=1, padding="valid", dilations=1, groups=1, dat
     return apply("conv2d", [x, weights], attributes | {"groups": groups, "weights_layout": weights_layout})
 
 
-def max_pool2d(x, *, window=2, strides=None, padding="valid", data_layout="NHWC"):
+def max_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layout="NHWC") -> Tensor:
     """The greatest element of each window; padding never wins. Strides are the window's extents unless given.
 
     x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
     return _pool2d("max_pool2d", x, window, strides, padding, data_layout)
 
 
-def avg_pool2d(x, *, window=2, strides=None, padding="valid", data_layout="NHWC"):
+def avg_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layout="NHWC") -> Tensor:
     """The mean of each window, its padding left out. Strides are the window's extents unless given.
 
     x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
@@ -140,30 +143,35 @@ def avg_pool2d(x, *, window=2, strides=None, padding="valid", data_layout="NHWC"
 
 def _pool2d(op, x, window, strides, padding, data_layout):
     attributes = _window_attributes(op, window if strides is None else strides, 1, padding, data_layout)
-    return apply(op, [x], attributes | {"window": pair(window)})
+    return apply(op, [x], attributes | {"window": pair(op, "a window", window)})
 
 
 def _window_attributes(op, strides, dilations, padding, data_layout):
-    attributes = {"strides": pair(strides), "dilations": pair(dilations), "data_layout": data_layout}
-    if isinstance(padding, str):
-        if padding not in ("valid", "same"):
-            raise mistake(op, f'Expected the padding "valid", "same" or ((top, bottom), (left, right)), got "{padding}"')
+    attributes = {
+        "strides": pair(op, "strides", strides), "dilations": pair(op, "dilations", dilations),
+        "data_layout": data_layout}
+    if padding in ("valid", "same"):
         return attributes | {"padding_style": padding, "padding": [0, 0, 0, 0]}
-    (top, bottom), (left, right) = padding
-    return attributes | {"padding_style": "explicit", "padding": [top, bottom, left, right]}
+    try:
+        (top, bottom), (left, right) = padding
+    except (TypeError, ValueError):
+        raise mistake(
+            op, f'Expected the padding "valid", "same" or ((top, bottom), (left, right)), got {padding!r}'
+        ) from None
+    return attributes | {
+        "padding_style": "explicit", "padding": as_integers(op, "a padding", [top, bottom, left, right])}
 
 
-def pair(extent) -> list[int]:
-    """One integer for the height and one for the width."""
-    return [extent, extent] if isinstance(extent, int) else list(extent)
-
-
-def _integers(axes) -> list[int]:
-    return [axes] if isinstance(axes, int) else list(axes)
+def pair(op, what, extents) -> list[int]:
+    """An integer for the height and one for the width, of which a single one stands for both."""
+    integers = as_integers(op, what, extents)
+    return integers * 2 if len(integers) == 1 else integers
 
 
 def _known_shape(op, x, at_least=0):
     require_tensor(op, x)
     if x.shape is None or len(x.shape) < at_least:
-        raise mistake(op, f"Expected a tensor of known rank{f', {at_least} or more' * bool(at_least)}, got {describe(x)}")
+        raise mistake(
+            op,
+            f"Expected a tensor of known rank{f', {at_least} or more' * bool(at_least)}, got {describe(x)}")
     return x.shape

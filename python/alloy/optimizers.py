@@ -1,11 +1,20 @@
 """Optimizers. They only say which update a step makes; the engine adds it to the graph, where it runs with the step."""
+import numpy as np
+
 from alloy import _core
 from alloy._core import Tensor, Update, Variable
 from alloy.apply import require_all, require_tensor
 from alloy.location import user_location
 
 
+def _as_rate(op: str, rate):
+    require_all(op, "a number or a tensor as the learning rate", (float, int, np.number, Tensor), [rate])
+    return rate
+
+
 class _Optimizer:
+    _engine: _core.SGD | _core.Adam
+
     def minimize(self, loss: Tensor, variables=None) -> list[Update]:
         """Updates for compile that move the variables (by default all trainable ones of the graph) down the loss's gradient.
 
@@ -21,7 +30,7 @@ class SGD(_Optimizer):
     """variable -= learning_rate * gradient. learning_rate: a number, or a tensor of one element computed in the step."""
 
     def __init__(self, learning_rate=0.01):
-        self._engine = _core.SGD(learning_rate)
+        self._engine = _core.SGD(_as_rate("sgd", learning_rate))
 
 
 class Adam(_Optimizer):
@@ -29,4 +38,4 @@ class Adam(_Optimizer):
     variable -= learning_rate * m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon) at step t = 1, 2, ..."""
 
     def __init__(self, learning_rate=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8):
-        self._engine = _core.Adam(learning_rate, beta1, beta2, epsilon)
+        self._engine = _core.Adam(_as_rate("adam", learning_rate), beta1, beta2, epsilon)

@@ -2,6 +2,7 @@
 readers and type checkers (tests/python/make_stub.py writes it)."""
 from alloy import _core
 from alloy.apply import apply, require_tensor
+from alloy.arrays import as_integers
 from alloy.location import mistake
 
 _TYPES = {"floating": "float32", "numeric": "a number type", "any": "any type"}
@@ -46,7 +47,7 @@ def _reduction(op):
             if x.shape is None:
                 raise mistake(op, "Expected a tensor of known rank, or axes")
             axes = range(len(x.shape))
-        axes = [axes] if isinstance(axes, int) else list(axes)
+        axes = as_integers(op, "axes", axes)
         return _reduced(apply(op, [x], {"axes": axes}), axes, keepdims)
     return function
 

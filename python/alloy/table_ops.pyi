@@ -8,6 +8,46 @@ from alloy._core import Tensor
 _Operand = Tensor | np.ndarray | float | int | bool
 _Axes = int | Iterable[int] | None
 
+__all__ = [
+    "identity",
+    "exp",
+    "log",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "abs",
+    "negative",
+    "sign",
+    "tanh",
+    "relu",
+    "sigmoid",
+    "relu_gradient",
+    "sigmoid_gradient",
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "divide_no_nan",
+    "power",
+    "minimum",
+    "maximum",
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "sum",
+    "max",
+    "min",
+    "product",
+    "mean",
+    "variance",
+    "argmax",
+    "argmin",
+]
+
 def identity(x: Tensor) -> Tensor: ...
 
 def exp(x: Tensor) -> Tensor: ...

@@ -51,8 +51,9 @@ def __repr__(self):
 
 @_method
 def __bool__(self):
-    raise mistake("bool", f"Expected a value, got the tensor {describe(self)}, which has one only during a run", TypeError,
-                  "asked")
+    raise mistake("bool",
+                  f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
+                  TypeError, "asked")
 
 
 @_method
@@ -62,8 +63,9 @@ def __iter__(self):
 
 @_method
 def __array__(self, *args, **kwargs):
-    raise mistake("array", f"Expected a value, got the tensor {describe(self)}, which has one only during a run", TypeError,
-                  "asked")
+    raise mistake("array",
+                  f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
+                  TypeError, "asked")
 
 
 @_method
@@ -105,13 +107,16 @@ def _full_key(key, rank: int, tensor) -> list:
     """The key as a list with one entry for each axis, plus the Nones."""
     entries = list(key) if isinstance(key, tuple) else [key]
     for entry in entries:
-        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(type(entry), "__index__")
+        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(
+            type(entry), "__index__")
         if not legal or isinstance(entry, (bool, np.ndarray, Tensor)):
-            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}", TypeError)
+            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}",
+                          TypeError)
     missing = rank - sum(entry is not None and entry is not Ellipsis for entry in entries)
     ellipses = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if missing < 0 or len(ellipses) > 1:
-        raise mistake("slice", f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
+        raise mistake("slice",
+                      f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
     at = ellipses[0] if ellipses else len(entries)
     entries[at:at + 1] = [slice(None)] * missing
     return entries
@@ -120,7 +125,8 @@ def _full_key(key, rank: int, tensor) -> list:
 def _bounds(entry: slice) -> tuple[int, int, int]:
     stride = 1 if entry.step is None else index(entry.step)
     first, last = (0, _TO_END) if stride > 0 else (_TO_END, _TO_BEGIN)
-    return (first if entry.start is None else index(entry.start), last if entry.stop is None else index(entry.stop), stride)
+    return (first if entry.start is None else index(entry.start),
+            last if entry.stop is None else index(entry.stop), stride)
 
 
 def _position(entry, extent: int | None, axis: int, tensor) -> tuple[int, int, int]:

@@ -5,7 +5,7 @@ import numpy as np
 
 from alloy import losses, metrics
 from alloy.arrays import as_array
-from alloy.graph import Graph
+from alloy.graph import Executable, Graph
 from alloy.history import History
 from alloy.location import mistake
 from alloy.table_ops import mean
@@ -25,10 +25,10 @@ class Trainer:
         self.stop = False
         self._measures = {"loss": _function(losses, loss)} | dict(_named_metric(metric) for metric in metrics)
         self._x = self._y = self._predictions = None
-        self._executables = {}
+        self._executables: dict[str, Executable] = {}
 
-    def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(), progress: bool = True,
-            shuffle: bool = True) -> History:
+    def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(),
+            progress: bool = True, shuffle: bool = True) -> History:
         """Trains on data, a tuple (x, y) of arrays with one example in each row, and returns what it measured.
 
         The values of an epoch are means over its examples while the model was learning; those that begin with val_ are
@@ -47,7 +47,9 @@ class Trainer:
                 values = self._run(step, data, rows, batch_size, bar)
                 if validation is not None:
                     started = time.time()
-                    values |= {f"val_{name}": value for name, value in self._evaluate(validation, batch_size).items()}
+                    values |= {
+                        f"val_{name}": value
+                        for name, value in self._evaluate(validation, batch_size).items()}
                     if progress:
                         bar.start_t += time.time() - started  # the rate shown is that of the steps
                         bar.set_postfix(_formatted(values))
@@ -66,7 +68,8 @@ class Trainer:
         """The model's values for the rows of x."""
         data = _examples("predict", (x,), batch_size)
         run = self._executable("predict", data)
-        return np.concatenate([run(*batch)[0] for batch in _batches(data, np.arange(len(data[0])), batch_size)])
+        return np.concatenate([
+            run(*batch)[0] for batch in _batches(data, np.arange(len(data[0])), batch_size)])
 
     def _evaluate(self, data, batch_size):
         return self._run(self._executable("evaluate", data), data, np.arange(len(data[0])), batch_size)
@@ -108,7 +111,8 @@ class Trainer:
 def _examples(op, data, batch_size):
     """The arrays of data, with one row for each example in all of them."""
     if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
-        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}", TypeError, "called")
+        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}", TypeError,
+                      "called")
     arrays = [as_array(op, array) for array in data]
     counts = [array.shape[0] if array.ndim else 0 for array in arrays]
     if min(counts) < 1 or min(counts) != max(counts):

@@ -87,6 +87,7 @@ static void a_cxx_exception_passes_objc_frames() {
   });
   CHECK(in_lock == "in a lock");
   CHECK(destroyed == 1);
+  CHECK(is_unlocked(lock));
   [lock release];
 }
 

@@ -15,17 +15,22 @@ from alloy._core import Tensor
 _Operand = Tensor | np.ndarray | float | int | bool
 _Axes = int | Iterable[int] | None
 '''
-TYPES = {"x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axes": "_Axes", "axis": "int",
-         "keepdims": "bool"}
+TYPES = {
+    "x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axes": "_Axes", "axis": "int",
+    "keepdims": "bool"}
 
 
 def render() -> str:
-    return HEAD + "".join(f"\ndef {name}{_signature(name)}: ...\n" for name in table_ops.__all__)
+    names = ",\n".join(f'    "{name}"' for name in table_ops.__all__)
+    return f"{HEAD}\n__all__ = [\n{names},\n]\n" + "".join(f"\ndef {name}{_signature(name)}: ...\n"
+                                                           for name in table_ops.__all__)
 
 
 def _signature(name):
     signature = inspect.signature(getattr(table_ops, name))
-    parameters = [parameter.replace(annotation=_Verbatim(TYPES[key])) for key, parameter in signature.parameters.items()]
+    parameters = [
+        parameter.replace(annotation=_Verbatim(TYPES[key]))
+        for key, parameter in signature.parameters.items()]
     return signature.replace(parameters=parameters, return_annotation=_Verbatim("Tensor"))
 
 

@@ -31,8 +31,8 @@ def conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1), groups
     taken = windows(x, weights.shape[:2], strides, padding, dilations)
     channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
     return np.concatenate([
-        np.tensordot(taken[..., g * channels:(g + 1) * channels], weights[..., g * filters:(g + 1) * filters], 3)
-        for g in range(groups)], axis=-1)
+        np.tensordot(taken[..., g * channels:(g + 1) * channels], weights[..., g * filters:(g + 1) * filters],
+                     3) for g in range(groups)], axis=-1)
 
 
 def max_pool2d(x, window, strides, padding="valid"):
@@ -115,7 +115,8 @@ class MaxPool2D:
 
     def forward(self, x):
         n, h, w, c = x.shape
-        blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // 2, w // 2, c, 4)
+        blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 5, 2, 4).reshape(
+            n, h // 2, w // 2, c, 4)
         self.winner = np.eye(4)[blocks.argmax(-1)]
         return blocks.max(-1)
 

@@ -5,7 +5,8 @@ import re
 import pytest
 
 CSRC = pathlib.Path(__file__).parents[2] / "csrc"
-SOURCES = sorted(path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
+SOURCES = sorted(
+    path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
 # Which quoted includes each layer may have. Headers of the portable framework are its public API, in angle brackets.
 MAY_INCLUDE = {"ir": {"ir"}, "engine": {"ir", "engine"}, "bindings": {"ir", "engine", "bindings"},
                "portable": {"ir", "runtime", "kernels", "facade"}}
@@ -24,7 +25,8 @@ def of_layers(*layers):
 
 def includes(path):
     """(opening bracket, first directory or whole name, name)"""
-    for bracket, name in re.findall(r'^\s*#\s*(?:include|import)\s*([<"])([^>"]+)[>"]', path.read_text(), re.M):
+    for bracket, name in re.findall(r'^\s*#\s*(?:include|import)\s*([<"])([^>"]+)[>"]', path.read_text(),
+                                    re.M):
         yield bracket, name.split("/")[0], name
 
 
@@ -51,10 +53,12 @@ def test_the_runtime_knows_no_objective_c(part):
     for path in (CSRC / "portable" / part).rglob("*"):
         assert path.suffix != ".mm"
         for bracket, top, name in includes(path) if path.is_file() else ():
-            assert top in RUNTIME_MAY_INCLUDE[part] or bracket == "<" and top not in APPLE, f"{path.name} may not include {name}"
+            assert top in RUNTIME_MAY_INCLUDE[
+                part] or bracket == "<" and top not in APPLE, f"{path.name} may not include {name}"
 
 
-@pytest.mark.parametrize("path", of_layers("ir", "engine", "bindings"), ids=lambda path: str(path.relative_to(CSRC)))
+@pytest.mark.parametrize("path", of_layers("ir", "engine", "bindings"),
+                         ids=lambda path: str(path.relative_to(CSRC)))
 def test_no_layer_above_the_framework_knows_the_platform(path):
     code = CODE_ONLY.sub("", path.read_text())
     found = re.search(r"__APPLE__|__linux__|GNUSTEP|TARGET_OS_|__GNU", code)

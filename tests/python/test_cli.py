@@ -10,7 +10,8 @@ EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
 def run(*command, cwd):
-    return subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True, check=True, timeout=300)
+    return subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True,
+                          check=True, timeout=300)
 
 
 def test_train(tmp_path):
@@ -28,5 +29,7 @@ def test_info(tmp_path):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(example, tmp_path):
     last = run(example, cwd=tmp_path).stdout.splitlines()[-1]
-    expected = {"linear_regression": r"loss 0\.00\d\d, y = (3\.0\d|2\.9\d) x \+ -0\.(5|4)\d", "digits": r"test accuracy 0\.9\d\d"}
+    expected = {
+        "linear_regression": r"loss 0\.00\d\d, y = (3\.0\d|2\.9\d) x \+ -0\.(5|4)\d",
+        "digits": r"test accuracy 0\.9\d\d"}
     assert re.fullmatch(expected[example.stem], last)

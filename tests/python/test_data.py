@@ -14,12 +14,14 @@ def test_digits():
     assert (x.shape, x.dtype, y.shape, y.dtype) == ((1797, 8, 8, 1), np.float32, (1797,), np.int32)
     assert (x.min(), x.max(), x[0, 0, 2, 0]) == (0, 1, 5 / 16)
     assert y[:10].tolist() == list(range(10))
-    assert np.bincount(y).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]  # as its authors count them
+    assert np.bincount(y).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174,
+                                       180]  # as its authors count them
 
 
 def test_scikit_learn_is_not_imported():
     code = "import sys, alloy; alloy.data.digits(); print('sklearn' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=True).stdout == "False\n"
 
 
 def test_without_scikit_learn(monkeypatch):

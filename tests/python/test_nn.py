@@ -18,14 +18,21 @@ def run(build, *arrays):
 def test_layers_against_their_definitions(rng):
     x = rng.normal(size=(2, 6, 5, 3)).astype(np.float32)
     conv, dense = al.nn.Conv2D(4, (3, 2), strides=(1, 2), padding="same", seed=3), al.nn.Dense(7, seed=4)
-    convolved, pooled, mean, flat, affine, positive = run(lambda x: [
-        conv(x), al.nn.MaxPool2D(2, strides=1)(x), al.nn.AvgPool2D((3, 2), padding="same")(x), al.nn.Flatten()(x), dense(x),
-        al.nn.ReLU()(x)], x)
+    convolved, pooled, mean, flat, affine, positive = run(
+        lambda x: [
+            conv(x),
+            al.nn.MaxPool2D(2, strides=1)(x),
+            al.nn.AvgPool2D((3, 2), padding="same")(x),
+            al.nn.Flatten()(x),
+            dense(x),
+            al.nn.ReLU()(x)], x)
     conv.variables[1].assign(rng.normal(size=4).astype(np.float32))
     weights, bias = (v.numpy() for v in conv.variables)
-    np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5,
+                               atol=1e-6)
     np.testing.assert_array_equal(pooled, ref.max_pool2d(x, (2, 2), (1, 1)))
-    np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5,
+                               atol=1e-6)
     np.testing.assert_array_equal(flat, x.reshape(2, -1))
     np.testing.assert_allclose(affine, x.astype(float) @ dense.variables[0].numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(positive, np.maximum(x, 0))
@@ -38,13 +45,15 @@ def test_the_bias_is_added(rng):
     dense = al.nn.Dense(4)
     step = graph.compile([feed], [dense(feed), al.nn.Dense(4, use_bias=False)(feed)])
     dense.variables[1].assign(np.float32([1, 2, 3, 4]))
-    np.testing.assert_allclose(step(x)[0], x @ dense.variables[0].numpy() + [1, 2, 3, 4], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        step(x)[0], x @ dense.variables[0].numpy() + [1, 2, 3, 4], rtol=1e-5, atol=1e-6)
     assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "dense_1/weights"]
 
 
 def test_variables_are_made_once_and_named():
     graph = al.Graph()
-    model = al.nn.Sequential(al.nn.Conv2D(2, 3), al.nn.ReLU(), al.nn.Conv2D(3, 1, use_bias=False), al.nn.Flatten(), al.nn.Dense(4))
+    model = al.nn.Sequential(al.nn.Conv2D(2, 3), al.nn.ReLU(), al.nn.Conv2D(3, 1, use_bias=False),
+                             al.nn.Flatten(), al.nn.Dense(4))
     assert model.variables == []
     first = model(graph.placeholder((None, 5, 5, 1)))
     names = ["conv2d_0/weights", "conv2d_0/bias", "conv2d_1/weights", "dense_0/weights", "dense_0/bias"]
@@ -116,26 +125,33 @@ def test_softmax_cross_entropy(rng):
     loss, = run(al.losses.softmax_cross_entropy, logits, labels)
     assert loss.shape == (4, 6)
     np.testing.assert_allclose(loss, expected, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(run(al.losses.softmax_cross_entropy, logits, np.eye(5, dtype=np.float32)[labels])[0], expected,
-                               rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        run(al.losses.softmax_cross_entropy, logits,
+            np.eye(5, dtype=np.float32)[labels])[0], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_softmax_cross_entropy_does_not_overflow():
-    value, gradient = run(lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])],
-                          np.float32([[1e4, 0, -1e4]]), np.int32([1]))
+    value, gradient = run(
+        lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])],
+        np.float32([[1e4, 0, -1e4]]), np.int32([1]))
     np.testing.assert_allclose(value, [1e4])
     np.testing.assert_allclose(gradient, [[1, -1, 0]])
 
 
 def test_mean_squared_error(rng):
     a, b = rng.normal(size=(2, 4, 3, 2)).astype(np.float32)
-    np.testing.assert_allclose(run(al.losses.mean_squared_error, a, b)[0], np.square(a - b).mean((1, 2)), rtol=1e-5)
-    np.testing.assert_allclose(run(al.losses.mean_squared_error, a[0, 0], b[0, 0])[0], np.square(a - b)[0, 0], rtol=1e-5)
+    np.testing.assert_allclose(
+        run(al.losses.mean_squared_error, a, b)[0],
+        np.square(a - b).mean((1, 2)), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(al.losses.mean_squared_error, a[0, 0], b[0, 0])[0],
+        np.square(a - b)[0, 0], rtol=1e-5)
 
 
 def test_binary_cross_entropy():
     z, t = np.float32([0, 0.5, -3, 100, -100, 100]), np.float32([1, 0.25, 0, 0, 0, 1])
-    value, gradient = run(lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], z, t)
+    value, gradient = run(
+        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], z, t)
     wide = z.astype(float)
     np.testing.assert_allclose(value, np.logaddexp(0, wide) - wide * t, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(gradient, 1 / (1 + np.exp(-wide)) - t, rtol=1e-5, atol=1e-6)
@@ -148,9 +164,11 @@ def test_accuracy():
 
 
 @pytest.mark.parametrize("loss, shapes, dtype, says", [
-    ("softmax_cross_entropy", [(4, 3), (4, 1)], "int32", r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
+    ("softmax_cross_entropy", [
+        (4, 3), (4, 1)], "int32", r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
     ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
-    ("mean_squared_error", [(4, 1), (4,)], "float32", r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
+    ("mean_squared_error", [
+        (4, 1), (4,)], "float32", r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
     ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)")])
 def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
     graph = al.Graph()

@@ -55,17 +55,21 @@ def test_without_elements(case, rng):
         graph.compile(feeds, [result])(*arrays)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.wanted != () and "float32" in case.dtypes], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case.wanted != () and "float32" in case.dtypes],
+                         ids=str)
 def test_gradient(case, rng):
     """The derivative along one random direction against the central difference of the float64 reference.
 
     The difference is exact to 1e-9: its own error is h^2 = 1e-10 times a third derivative, plus 1e-16 / h = 1e-11 of
     rounding. So the tolerance is that of float32 arithmetic on the gradient, 1e-5 of the sum of its terms' sizes."""
     arrays = sample(case, "float32", rng)
-    wanted = [i for i, array in enumerate(arrays) if array.dtype == np.float32 and (case.wanted is None or i in case.wanted)]
+    wanted = [
+        i for i, array in enumerate(arrays)
+        if array.dtype == np.float32 and (case.wanted is None or i in case.wanted)]
     exact = in_float64(arrays)
     weights = rng.normal(size=np.shape(case.reference(*exact))).astype(np.float32)
-    _, (_, *gradients) = run(case.build, arrays, lambda y, feeds: al.gradients(al.sum(y * weights), [feeds[i] for i in wanted]))
+    _, (_, *gradients) = run(case.build, arrays,
+                             lambda y, feeds: al.gradients(al.sum(y * weights), [feeds[i] for i in wanted]))
     directions = {i: rng.normal(size=arrays[i].shape) for i in wanted}
 
     def loss(step):
@@ -129,10 +133,10 @@ def test_special_values():
 
 def test_ties_share_the_gradient():
     x, y = np.array([1, 2, 2, 0], np.float32), np.array([1, 3, 2, -1], np.float32)
-    for op, arrays, expected in [
-        ("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]), ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
-        ("max", [x], [[0, 0.5, 0.5, 0]]), ("min", [x], [[0, 0, 0, 1]]), ("relu", [x], [[1, 1, 1, 0]]), ("abs", [x], [[1, 1, 1, 0]]),
-        ("product", [x], [[0, 0, 0, 4]]),
-    ]:
+    for op, arrays, expected in [("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]),
+                                 ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
+                                 ("max", [x], [[0, 0.5, 0.5, 0]]), ("min", [x], [[0, 0, 0, 1]]),
+                                 ("relu", [x], [[1, 1, 1, 0]]), ("abs", [x], [[1, 1, 1, 0]]),
+                                 ("product", [x], [[0, 0, 0, 4]]),]:
         _, (_, *gradients) = run(getattr(al, op), arrays, lambda y, feeds: al.gradients(al.sum(y), feeds))
         np.testing.assert_allclose(gradients, expected, err_msg=op)

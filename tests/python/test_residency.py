@@ -37,7 +37,8 @@ def test_a_thousand_steps_of_the_digits_network():
 
     initial = sum(variable.numpy().nbytes for variable in graph.variables)
     batch_bytes = fed // STEPS
-    assert first == [1, 1, initial + batch_bytes, 4], "the first step brings the variables' initial values to the device"
+    assert first == [1, 1, initial + batch_bytes,
+                     4], "the first step brings the variables' initial values to the device"
     assert totals == [STEPS, 1, initial + fed, fetched]
     assert fetched == 4 * STEPS and fed == STEPS * batch_bytes
     assert value < 0.1, "it has learnt"

@@ -39,11 +39,13 @@ def test_some_variables_of_any_dtype(path):
     assert [v.numpy().tolist() for v in variables] == [[1, 2], 1.5, [True]]
 
 
-@pytest.mark.parametrize("change, says", [
-    (lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
-    (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
-    (lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}), r"dense_0/bias of float32 \(2,\), got float32 \(3,\)"),
-    (lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}), r"dense_0/bias of float32 \(2,\), got int32 \(2,\)")])
+@pytest.mark.parametrize("change, says",
+                         [(lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
+                          (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
+                          (lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}),
+                           r"dense_0/bias of float32 \(2,\), got float32 \(3,\)"),
+                          (lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}),
+                           r"dense_0/bias of float32 \(2,\), got int32 \(2,\)")])
 def test_a_file_of_something_else_changes_nothing(change, says, path):
     m = model()
     arrays = {variable.name: np.full(variable.shape, 7, np.float32) for variable in m.variables}
@@ -70,7 +72,8 @@ def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
 
 def test_what_cannot_be_saved_or_loaded(path):
     graph = al.Graph()
-    for variables, says in [(al.nn.Sequential(al.nn.Dense(1)), "none"), ([graph.variable(0.0)], "different names"),
+    for variables, says in [(al.nn.Sequential(al.nn.Dense(1)), "none"),
+                            ([graph.variable(0.0)], "different names"),
                             ([graph.variable(0.0, "a"), graph.variable(0.0, "a")], "different names")]:
         with pytest.raises(ValueError, match=rf"^\[save\] .*{says}"):
             al.save(variables, path)

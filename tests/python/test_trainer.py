@@ -82,9 +82,11 @@ def test_a_model_that_has_its_graph_already(rng):
 
 def test_early_stopping(rng):
     data = linear_data(32, rng)
-    history = trainer(optimizer=al.SGD(0.0)).fit(data, 10, validation=data, callbacks=[al.EarlyStopping(patience=3)], progress=False)
+    history = trainer(optimizer=al.SGD(0.0)).fit(data, 10, validation=data, callbacks=[
+        al.EarlyStopping(patience=3)], progress=False)
     assert len(history["loss"]) == 4
-    history = trainer().fit(data, 10, callbacks=[al.EarlyStopping(patience=3, monitor="loss")], progress=False)
+    history = trainer().fit(data, 10, callbacks=[al.EarlyStopping(patience=3, monitor="loss")],
+                            progress=False)
     assert len(history["loss"]) == 10
     with pytest.raises(ValueError, match=r"^\[fit\] .*among loss, got val_loss"):
         trainer().fit(data, 2, callbacks=[al.EarlyStopping(patience=3)], progress=False)
@@ -105,8 +107,11 @@ def test_checkpoints(rng, tmp_path):
             trainer.model.variables[1].assign(np.float32([1e3 * len(self.seen)]))
 
     spoil = Spoil()
-    t.fit(data, 3, callbacks=[spoil, al.Checkpoint(tmp_path / "last.safetensors"), al.Checkpoint(tmp_path / "best.safetensors", "loss")],
-          progress=False)
+    t.fit(
+        data, 3, callbacks=[
+            spoil,
+            al.Checkpoint(tmp_path / "last.safetensors"),
+            al.Checkpoint(tmp_path / "best.safetensors", "loss")], progress=False)
     al.load(t.model, tmp_path / "last.safetensors")
     assert t.model.variables[1].numpy() == [3e3]
     al.load(t.model, tmp_path / "best.safetensors")
@@ -114,11 +119,13 @@ def test_checkpoints(rng, tmp_path):
     np.testing.assert_array_equal(t.model.variables[0].numpy(), spoil.seen[0][0])
 
 
-@pytest.mark.parametrize("data, kind, says", [
-    ((np.zeros((0, 3), np.float32), np.zeros((0, 1), np.float32)), ValueError, r"one or more examples.*\(0, 3\), \(0, 1\)"),
-    ((np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)), ValueError, r"as many in all.*\(4, 3\), \(5, 1\)"),
-    (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
-    ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)")])
+@pytest.mark.parametrize("data, kind, says",
+                         [((np.zeros((0, 3), np.float32), np.zeros(
+                             (0, 1), np.float32)), ValueError, r"one or more examples.*\(0, 3\), \(0, 1\)"),
+                          ((np.zeros((4, 3), np.float32), np.zeros(
+                              (5, 1), np.float32)), ValueError, r"as many in all.*\(4, 3\), \(5, 1\)"),
+                          (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
+                          ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)")])
 def test_wrong_data(data, kind, says):
     with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$"):
         trainer().fit(data, epochs=1)
@@ -126,7 +133,10 @@ def test_wrong_data(data, kind, says):
 
 def test_wrong_names(rng):
     for arguments in ({"loss": "cross_entropy"}, {"metrics": ["acc"]}, {"loss": "square"}):
-        with pytest.raises(ValueError, match=rf"^\[trainer\] .*'{'|'.join(str(v) for v in arguments.values()).strip(chr(91) + chr(93) + chr(39))}'"):
+        with pytest.raises(
+                ValueError, match=
+                rf"^\[trainer\] .*'{'|'.join(str(v) for v in arguments.values()).strip(chr(91) + chr(93) + chr(39))}'"
+        ):
             trainer(**arguments)
     with pytest.raises(ValueError, match="batch size of 1 or more, got 0"):
         trainer().fit(linear_data(4, rng), epochs=1, batch_size=0)
@@ -141,6 +151,7 @@ def test_wrong_labels_leave_the_model_usable(rng):
 
 
 def test_history_plot(tmp_path):
-    history = al.History(loss=[3, 2, 1], val_loss=[3, 2.5, 2], accuracy=[0.1, 0.5, 0.9], val_accuracy=[0.1, 0.4, 0.7])
+    history = al.History(loss=[3, 2, 1], val_loss=[3, 2.5, 2], accuracy=[0.1, 0.5, 0.9], val_accuracy=[
+        0.1, 0.4, 0.7])
     history.plot(tmp_path / "new" / "history.png")
     assert (tmp_path / "new" / "history.png").read_bytes().startswith(b"\x89PNG")

@@ -5,15 +5,16 @@ import pytest
 import alloy as al
 import reference as ref
 
-MLP = (lambda: al.nn.Sequential(al.nn.Dense(32), al.nn.ReLU(), al.nn.Dense(16), al.nn.ReLU(), al.nn.Dense(5), seed=1),
-       [ref.Dense, ref.ReLU, ref.Dense, ref.ReLU, ref.Dense], (12,))
-CNN = (lambda: al.nn.Sequential(al.nn.Conv2D(6, 3, padding="same"), al.nn.ReLU(), al.nn.MaxPool2D(),
-                                al.nn.Conv2D(8, (3, 5), padding="same"), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(5), seed=1),
-       [ref.Conv2D, ref.ReLU, ref.MaxPool2D, ref.Conv2D, ref.ReLU, ref.Flatten, ref.Dense], (6, 8, 2))
+MLP = (lambda: al.nn.Sequential(al.nn.Dense(32), al.nn.ReLU(), al.nn.Dense(16), al.nn.ReLU(), al.nn.Dense(5),
+                                seed=1), [ref.Dense, ref.ReLU, ref.Dense, ref.ReLU, ref.Dense], (12,))
+CNN = (lambda: al.nn.Sequential(al.nn.Conv2D(6, 3, padding="same"), al.nn.ReLU(), al.nn.MaxPool2D(
+), al.nn.Conv2D(8, (3, 5), padding="same"), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(5), seed=1), [
+    ref.Conv2D, ref.ReLU, ref.MaxPool2D, ref.Conv2D, ref.ReLU, ref.Flatten, ref.Dense], (6, 8, 2))
 
 
 @pytest.mark.parametrize("network", [MLP, CNN], ids=["mlp", "cnn"])
-@pytest.mark.parametrize("optimizer, update, tolerance", [(al.SGD(0.1), lambda: ref.sgd(0.1), 1e-5), (al.Adam(1e-2), lambda: ref.adam(1e-2), 1e-4)],
+@pytest.mark.parametrize("optimizer, update, tolerance", [(al.SGD(0.1), lambda: ref.sgd(0.1), 1e-5),
+                                                          (al.Adam(1e-2), lambda: ref.adam(1e-2), 1e-4)],
                          ids=["sgd", "adam"])
 def test_fifty_steps(network, optimizer, update, tolerance, rng):
     make, kinds, example = network
@@ -27,7 +28,8 @@ def test_fifty_steps(network, optimizer, update, tolerance, rng):
     step = graph.compile([x, y], [loss], optimizer.minimize(loss))
 
     initial = iter([variable.numpy().astype(np.float64) for variable in model.variables])
-    layers = [kind(next(initial), next(initial)) if kind in (ref.Dense, ref.Conv2D) else kind() for kind in kinds]
+    layers = [
+        kind(next(initial), next(initial)) if kind in (ref.Dense, ref.Conv2D) else kind() for kind in kinds]
     parameters = [parameter for layer in layers for parameter in layer.parameters]
     start = [parameter.copy() for parameter in parameters]
     update = update()
@@ -37,5 +39,7 @@ def test_fifty_steps(network, optimizer, update, tolerance, rng):
         assert step(x_batch, y_batch)[0] == pytest.approx(expected, rel=10 * tolerance)
 
     for variable, parameter, before in zip(model.variables, parameters, start, strict=True):
-        assert np.linalg.norm(variable.numpy() - parameter) <= tolerance * np.linalg.norm(parameter), variable.name
-        assert np.linalg.norm(parameter - before) > 0.01 * np.linalg.norm(parameter), "the test must move every parameter"
+        assert np.linalg.norm(variable.numpy() -
+                              parameter) <= tolerance * np.linalg.norm(parameter), variable.name
+        assert np.linalg.norm(parameter -
+                              before) > 0.01 * np.linalg.norm(parameter), "the test must move every parameter"

@@ -1,6 +1,7 @@
 // The blocks runtime: the published block ABI on the GCC Objective-C runtime. Blocks are objects, captured
 // objects are retained, and counts are atomic. Refuses garbage collection and weak block variables.
 
+#define ALLOY_DEFINES_BLOCKS
 #import <Block.h>
 #import <Foundation/Foundation.h>
 
@@ -8,8 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-
-#include "facade/BlockClasses.h"
 
 namespace {
 
@@ -114,8 +113,8 @@ std::atomic_ref<std::int32_t> owners_of(BlockLiteral *block) { return std::atomi
 @interface AlloyMallocBlock : AlloyBlock
 @end
 
-// Compilers refer to the classes of blocks by these names; clang emits the class object of a class under
-// _OBJC_CLASS_<name>, so the names can be made to mean the very same objects.
+// Compilers know the classes of blocks by names of their own; clang emits the class object of a class under
+// _OBJC_CLASS_<name>, so those names can be made to mean the very same objects.
 #define ALLOY_BLOCK_CLASS(abi_name, class_name)       \
   asm(".globl " #abi_name "\n"                        \
       ".type " #abi_name ", @object\n"                \
@@ -124,13 +123,13 @@ ALLOY_BLOCK_CLASS(_NSConcreteStackBlock, AlloyStackBlock);
 ALLOY_BLOCK_CLASS(_NSConcreteGlobalBlock, AlloyGlobalBlock);
 ALLOY_BLOCK_CLASS(_NSConcreteMallocBlock, AlloyMallocBlock);
 
+#define ALLOY_EXPORT __attribute__((visibility("default")))
+
 extern "C" {
 
-extern char _NSConcreteStackBlock[], _NSConcreteGlobalBlock[], _NSConcreteMallocBlock[];
-extern char alloy_stack_block_class[] asm("_OBJC_CLASS_AlloyStackBlock");
-extern char alloy_global_block_class[] asm("_OBJC_CLASS_AlloyGlobalBlock");
+extern char alloy_malloc_block_class[] asm("_OBJC_CLASS_AlloyMallocBlock");
 
-__attribute__((visibility("default"))) void *_Block_copy(const void *argument) {
+ALLOY_EXPORT void *alloy_Block_copy(const void *argument) {
   auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
   if (!block || (block->flags & kBlockIsGlobal)) return block;
   if (block->flags & kBlockNeedsFree) {
@@ -140,14 +139,14 @@ __attribute__((visibility("default"))) void *_Block_copy(const void *argument) {
   auto *heap = static_cast<BlockLiteral *>(std::malloc(block->descriptor->size));
   if (!heap) return nullptr;
   std::memcpy(static_cast<void *>(heap), block, block->descriptor->size);
-  heap->isa = reinterpret_cast<Class>(_NSConcreteMallocBlock);
+  heap->isa = reinterpret_cast<Class>(alloy_malloc_block_class);
   heap->flags |= kBlockNeedsFree;
   heap->owners = 1;
   if (heap->flags & kBlockHasCopyDispose) heap->descriptor->copy(heap, block);
   return heap;
 }
 
-__attribute__((visibility("default"))) void _Block_release(const void *argument) {
+ALLOY_EXPORT void alloy_Block_release(const void *argument) {
   auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
   if (!block || !(block->flags & kBlockNeedsFree)) return;
   if (owners_of(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -156,14 +155,14 @@ __attribute__((visibility("default"))) void _Block_release(const void *argument)
 }
 
 // Called by the compiler's copy function of a block or a __block variable for each captured value that needs it.
-__attribute__((visibility("default"))) void _Block_object_assign(void *to, const void *value, const int kind) {
+ALLOY_EXPORT void alloy_Block_object_assign(void *to, const void *value, const int kind) {
   const void *kept = value;
   // A __block variable of object type does not retain: that is how manual counting breaks cycles.
   if (kind & kFieldIsInByref) {
   } else if (kind & kFieldIsByref) {
     kept = copy_byref(static_cast<Byref *>(const_cast<void *>(value)));
   } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
-    kept = _Block_copy(value);
+    kept = alloy_Block_copy(value);
   } else if ((kind & kFieldIsObject) == kFieldIsObject) {
     [static_cast<id>(const_cast<void *>(value)) retain];
   }
@@ -171,49 +170,45 @@ __attribute__((visibility("default"))) void _Block_object_assign(void *to, const
 }
 
 // Called by the compiler's dispose function, and at the end of the scope of a __block variable.
-__attribute__((visibility("default"))) void _Block_object_dispose(const void *value, const int kind) {
+ALLOY_EXPORT void alloy_Block_object_dispose(const void *value, const int kind) {
   if (kind & kFieldIsInByref) return;
   if (kind & kFieldIsByref) {
     release_byref(value);
   } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
-    _Block_release(value);
+    alloy_Block_release(value);
   } else if ((kind & kFieldIsObject) == kFieldIsObject) {
     [static_cast<id>(const_cast<void *>(value)) release];
   }
 }
 
+// The names of the ABI, for code that was compiled without our Block.h.
+ALLOY_EXPORT void *_Block_copy(const void *block) __attribute__((alias("alloy_Block_copy")));
+ALLOY_EXPORT void _Block_release(const void *block) __attribute__((alias("alloy_Block_release")));
+ALLOY_EXPORT void _Block_object_assign(void *to, const void *value, const int kind)
+    __attribute__((alias("alloy_Block_object_assign")));
+ALLOY_EXPORT void _Block_object_dispose(const void *value, const int kind)
+    __attribute__((alias("alloy_Block_object_dispose")));
+
 }  // extern "C"
-
-namespace alloy::portable {
-
-void complete_copied_block_classes() {
-  // Fields of a class object as clang emits it for this runtime.
-  constexpr std::size_t kClassBytes = 18 * sizeof(void *);
-  // Where the executable made no copy both are the same object.
-  std::memmove(_NSConcreteStackBlock, alloy_stack_block_class, kClassBytes);
-  std::memmove(_NSConcreteGlobalBlock, alloy_global_block_class, kClassBytes);
-}
-
-}  // namespace alloy::portable
 
 @implementation AlloyBlock
 
 - (id)copyWithZone:(NSZone *)zone {
   (void)zone;
-  return static_cast<id>(_Block_copy(self));
+  return static_cast<id>(alloy_Block_copy(self));
 }
 
 - (id)copy {
-  return static_cast<id>(_Block_copy(self));
+  return static_cast<id>(alloy_Block_copy(self));
 }
 
 // Retaining a block in its scope moves it, as programs written for automatic counting expect of collections.
 - (id)retain {
-  return static_cast<id>(_Block_copy(self));
+  return static_cast<id>(alloy_Block_copy(self));
 }
 
 - (oneway void)release {
-  _Block_release(self);
+  alloy_Block_release(self);
 }
 
 - (NSUInteger)retainCount {

@@ -378,8 +378,10 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
 }
 
 - (MPSGraphTensor *)reshapeTensor:(MPSGraphTensor *)tensor withShapeTensor:(MPSGraphTensor *)shapeTensor name:(NSString *)name {
-  const ir::Value x = value_of(self, tensor);
-  return add(self, OpCode::reshape_like, {x, shape_lender(self, shapeTensor, x.dtype(), @"reshape")}, {}, name);
+  const ir::Value x = value_of(self, tensor), shape = value_of(self, shapeTensor);
+  if (shape.op->code == OpCode::shape_of) return add(self, OpCode::reshape_like, {x, shape.op->operands[0]}, {}, name);
+  // A constant shape may leave one length open, as the array form may.
+  return add(self, OpCode::reshape, {x}, {{Attr::kShape, ir::Shape(constant_dims(self, shapeTensor, @"reshape"))}}, name);
 }
 
 - (MPSGraphTensor *)transposeTensor:(MPSGraphTensor *)tensor

@@ -1,7 +1,6 @@
-// The first use of everything, on one thread, while the library loads: in the GCC runtime the first uses of
-// classes by several threads at once race with each other and crash.
+// The first use of everything, on one thread, while the library loads: first uses by several threads at once race
+// with each other and crash, because GNUstep makes shared state when it is first needed, without a lock.
 
-#include "facade/BlockClasses.h"
 #include "facade/FacadePrivate.h"
 
 using namespace alloy::portable;
@@ -130,7 +129,6 @@ void touch_objects() {
 
 // Called by on_load.cpp.
 extern "C" void alloy_warm_up() {
-  complete_copied_block_classes();
   @autoreleasepool {
     touch_classes();
     touch_foundation();

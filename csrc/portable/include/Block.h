@@ -23,3 +23,17 @@ void _Block_release(const void *block);
 #ifndef Block_release
 #define Block_release(block) _Block_release((const void *)(block))
 #endif
+
+// The GNUstep library exports incomplete functions under the names that compilers use for blocks, and whichever
+// library comes first wins. What is compiled with this header finds ours under names of our own. Weak references
+// alone would not keep the library when the linker drops what seems unneeded, hence the strong one.
+#if defined(__BLOCKS__) && defined(__ELF__) && !defined(ALLOY_DEFINES_BLOCKS)
+__asm__(
+    ".globl alloy_Block_copy\n"
+    ".weakref _Block_copy, alloy_Block_copy\n"
+    ".weakref _Block_release, alloy_Block_release\n"
+    ".weakref _Block_object_assign, alloy_Block_object_assign\n"
+    ".weakref _Block_object_dispose, alloy_Block_object_dispose\n"
+    ".weakref _NSConcreteStackBlock, _OBJC_CLASS_AlloyStackBlock\n"
+    ".weakref _NSConcreteGlobalBlock, _OBJC_CLASS_AlloyGlobalBlock");
+#endif

@@ -17,7 +17,8 @@ class Conv2D(Affine):
         self.padding = padding
 
     def weights_shape(self, x):
-        return *pair(self.kernel_size), self.known_features(x, rank=4), self.filters
+        return *pair("conv2d", "a kernel size", self.kernel_size), self.known_features(x,
+                                                                                       rank=4), self.filters
 
     def product(self, x, weights):
         return conv2d(x, weights, strides=self.strides, padding=self.padding)

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 
 from alloy.apply import require_tensor
-from alloy.graph import Graph, Variable
+from alloy.graph import Graph, Tensor, Variable
 from alloy.location import mistake
 from alloy.tensor import describe
 
@@ -24,7 +24,7 @@ class Layer:
         """In the order of their creation; empty before the first call."""
         return list(self._variables)
 
-    def __call__(self, x):
+    def __call__(self, x: Tensor) -> Tensor:
         """The layer's value. The first call makes the variables, in x's graph; further calls use the same.
 
         ValueError: x belongs to another graph than that of the first call."""
@@ -34,16 +34,17 @@ class Layer:
             self.build(x)
             self.graph = x.graph
         elif self.graph is not x.graph:
-            raise mistake(op, f"Expected a tensor of the graph of the first call, got {describe(x)} of another graph")
+            raise mistake(
+                op, f"Expected a tensor of the graph of the first call, got {describe(x)} of another graph")
         return self.forward(x)
 
-    def build(self, x):
+    def build(self, x: Tensor) -> None:
         """Makes the variables for inputs like x."""
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         raise NotImplementedError
 
-    def add_variable(self, graph: Graph, part: str, initial):
+    def add_variable(self, graph: Graph, part: str, initial) -> None:
         """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a Generator."""
         if not self._variables:
             taken = {variable.name.partition("/")[0] for variable in graph.variables}
@@ -53,12 +54,13 @@ class Layer:
         seed = np.random.default_rng([self.seed or 0, zlib.crc32(name.encode())])
         self._variables.append(graph.variable(initial(seed), name=name))
 
-    def known_features(self, x, rank: int | None = None) -> int:
+    def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below 2)."""
         legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
         if not legal or x.shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"
-            raise mistake(self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}")
+            raise mistake(self._kind(),
+                          f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}")
         return x.shape[-1]
 
     def _kind(self) -> str:

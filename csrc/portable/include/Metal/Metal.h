@@ -1,4 +1,4 @@
-// Umbrella of the portable Metal: device, queues, command buffers, buffers, events. No shaders, textures or encoders.
+// Umbrella of the portable Metal: device, queues, command buffers, buffers, events. No shaders, no textures.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Umbrella of the portable Metal Performance Shaders: arrays and command buffers. No image, matrix or network kernels.
+// Umbrella of the portable Metal Performance Shaders: arrays and command buffers. No kernels.
 
 #pragma once
 

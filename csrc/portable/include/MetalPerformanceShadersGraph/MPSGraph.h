@@ -44,10 +44,12 @@ typedef NSDictionary<MPSGraphTensor *, MPSGraphTensorData *> MPSGraphTensorDataD
 typedef NSDictionary<MPSGraphTensor *, MPSGraphShapedType *> MPSGraphTensorShapedTypeDictionary;
 
 /// Called when a run is over, with its results; the error is nil on success.
-typedef void (^MPSGraphCompletionHandler)(MPSGraphTensorDataDictionary *resultsDictionary, NSError *_Nullable error);
+typedef void (^MPSGraphCompletionHandler)(MPSGraphTensorDataDictionary *resultsDictionary,
+                                          NSError *_Nullable error);
 
 /// Called when a run is about to start, with the results it will fill.
-typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary *resultsDictionary, NSError *_Nullable error);
+typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary *resultsDictionary,
+                                         NSError *_Nullable error);
 
 /// Called when a compilation is over; the error is nil on success.
 typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executable, NSError *_Nullable error);

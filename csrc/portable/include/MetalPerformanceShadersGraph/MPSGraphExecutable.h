@@ -7,10 +7,12 @@
 NS_ASSUME_NONNULL_BEGIN
 
 /// Called when a run is over, with its results; the error is nil on success.
-typedef void (^MPSGraphExecutableCompletionHandler)(NSArray<MPSGraphTensorData *> *results, NSError *_Nullable error);
+typedef void (^MPSGraphExecutableCompletionHandler)(NSArray<MPSGraphTensorData *> *results,
+                                                    NSError *_Nullable error);
 
 /// Called when a run is about to start, with the results it will fill.
-typedef void (^MPSGraphExecutableScheduledHandler)(NSArray<MPSGraphTensorData *> *results, NSError *_Nullable error);
+typedef void (^MPSGraphExecutableScheduledHandler)(NSArray<MPSGraphTensorData *> *results,
+                                                   NSError *_Nullable error);
 
 /// Wishes for a run of an executable.
 @interface MPSGraphExecutableExecutionDescriptor : NSObject <NSCopying> {

@@ -1,0 +1,538 @@
+// Legality and shape rules: for every family and every structured op what is legal, what the result is, and the exact message where it is
+// not; with dimensions and ranks that are not known.
+#include <set>
+
+#include "graph_builder.h"
+
+namespace alloy::test {
+namespace {
+
+const Shape kAnyRank = Shape::unranked();
+
+// The printed types of the results of an op over placeholders of these types, or the message of the error.
+std::string infer_text(OpCode code, const std::vector<Type>& operands, Attributes attributes = {}) {
+  Graph graph;
+  std::vector<Value> values;
+  for (const Type& type : operands) values.push_back(placeholder(graph, type));
+  const size_t before = graph.body().ops.size();
+  try {
+    const Op* op = graph.add(code, values, std::move(attributes));
+    std::string text;
+    for (const Type& type : op->results) text += (text.empty() ? "" : " ") + to_string(type);
+    return text;
+  } catch (const Error& error) {
+    EXPECT_EQ(graph.body().ops.size(), before) << "a refused op was added";
+    return error.what();
+  }
+}
+
+Error::Kind kind_of_error(OpCode code, const std::vector<Type>& operands, Attributes attributes = {}) {
+  Graph graph;
+  std::vector<Value> values;
+  for (const Type& type : operands) values.push_back(placeholder(graph, type));
+  try {
+    graph.add(code, values, std::move(attributes));
+  } catch (const Error& error) {
+    return error.kind;
+  }
+  ADD_FAILURE() << "no error";
+  return Error::Kind::kValue;
+}
+
+Attributes axes(Dims list) { return {{Attr::kAxes, std::move(list)}}; }
+Attributes axis(int64_t number) { return {{Attr::kAxis, number}}; }
+Attributes shape(Shape to) { return {{Attr::kShape, std::move(to)}}; }
+
+// ---- table families ----
+
+TEST(Rules, ElementwiseBroadcasts) {
+  EXPECT_EQ(infer_text(OpCode::add, {f32({2, 3}), f32({3})}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({U, 3}), f32({2, 1})}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({U, 3}), f32({1, U})}), "float32(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({0, 3}), f32({3})}), "float32(0, 3)");
+  EXPECT_EQ(infer_text(OpCode::add, {f32(kAnyRank), f32({3})}), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::exp, {f32({U})}), "float32(?,)");
+  EXPECT_EQ(infer_text(OpCode::identity, {bools({2})}), "bool(2,)");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({2, 3}), f32({4})}), "[add] Shapes (2, 3) and (4,) do not broadcast.");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({2}), i32({2})}), "[add] Operands of different types: float32(2,) and int32(2,).");
+  EXPECT_EQ(kind_of_error(OpCode::add, {f32({2}), i32({2})}), Error::Kind::kType);
+  EXPECT_EQ(kind_of_error(OpCode::add, {f32({2}), f32({3})}), Error::Kind::kValue);
+  EXPECT_EQ(infer_text(OpCode::exp, {i32({2})}), "[exp] Expected operands of a floating type, got int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::add, {bools({2}), bools({2})}), "[add] Expected operands of a number, got bool(2,).");
+}
+
+TEST(Rules, ComparisonsGiveBools) {
+  EXPECT_EQ(infer_text(OpCode::less, {i32({2, 1}), i32({3})}), "bool(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::equal, {bools({2}), bools({U})}), "bool(2,)");
+  EXPECT_EQ(infer_text(OpCode::less, {bools({2}), bools({2})}), "[less] Expected operands of a number, got bool(2,).");
+  EXPECT_EQ(infer_text(OpCode::equal, {f32({2}), f32({3})}), "[equal] Shapes (2,) and (3,) do not broadcast.");
+}
+
+TEST(Rules, SelectMixesAPredicateOfAnyType) {
+  EXPECT_EQ(infer_text(OpCode::select, {bools({2, 1}), f32({3}), f32({})}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::select, {f32({2}), i32({2}), i32({2})}), "int32(2,)");
+  EXPECT_EQ(infer_text(OpCode::select, {bools({2}), f32({2}), i32({2})}),
+            "[select] Operands of different types: float32(2,) and int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::select, {bools({2}), f32({3}), f32({})}), "[select] Shapes (2,) and (3,) do not broadcast.");
+  EXPECT_EQ(infer_text(OpCode::clamp, {i32({2}), i32({}), i32({2})}), "int32(2,)");
+  EXPECT_EQ(infer_text(OpCode::clamp, {f32({2}), f32({}), i32({})}),
+            "[clamp] Operands of different types: float32(2,) and int32().");
+  EXPECT_EQ(infer_text(OpCode::clamp, {bools({2}), bools({}), bools({})}), "[clamp] Expected operands of a number, got bool(2,).");
+}
+
+TEST(Rules, ReductionsKeepTheirAxes) {
+  EXPECT_EQ(infer_text(OpCode::sum, {f32({2, 3, 4})}, axes({0, -1})), "float32(1, 3, 1)");
+  EXPECT_EQ(infer_text(OpCode::sum, {i32({2, U})}, axes({1})), "int32(2, 1)");
+  EXPECT_EQ(infer_text(OpCode::max, {f32({U, 3})}, axes({1, 1, -1})), "float32(?, 1)");
+  EXPECT_EQ(infer_text(OpCode::mean, {f32({2})}, axes({})), "float32(2,)");
+  EXPECT_EQ(infer_text(OpCode::sum, {f32({0, 3})}, axes({0})), "float32(1, 3)");
+  EXPECT_EQ(infer_text(OpCode::sum, {f32(kAnyRank)}, axes({7})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::sum, {f32({2, 3})}, axes({0, 2})), "[sum] Axis 2 is outside a tensor of rank 2.");
+  EXPECT_EQ(infer_text(OpCode::sum, {f32({})}, axes({-1})), "[sum] Axis -1 is outside a tensor of rank 0.");
+  EXPECT_EQ(infer_text(OpCode::mean, {i32({2})}, axes({0})), "[mean] Expected operands of a floating type, got int32(2,).");
+}
+
+TEST(Rules, ArgReductionsNeedAnElement) {
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32({2, 3})}, axis(-1)), "int32(2, 1)");
+  EXPECT_EQ(infer_text(OpCode::argmin, {f32({0, 3})}, axis(1)), "int32(0, 1)");
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32({U, 3})}, axis(0)), "int32(1, 3)");
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32(kAnyRank)}, axis(0)), "int32(...)");
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32({2, 0})}, axis(1)),
+            "[argmax] Expected at least one element along the axis, got shape (2, 0).");
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32({2})}, axis(1)), "[argmax] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::argmax, {bools({2})}, axis(0)), "[argmax] Expected operands of a number, got bool(2,).");
+}
+
+// ---- memory and control ----
+
+TEST(Rules, SourcesHaveTheTypesOfTheirAttributes) {
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, 4})}, {Attr::kDtype, DType::int64}}), "int64(?, 4)");
+  EXPECT_EQ(infer_text(OpCode::empty, {}, {{Attr::kShape, Shape({0})}, {Attr::kDtype, DType::float32}}), "float32(0,)");
+  EXPECT_EQ(infer_text(OpCode::constant, {}, {{Attr::kValue, Literal::splat(i32({2}), 1)}}), "int32(2,)");
+  EXPECT_EQ(infer_text(OpCode::variable, {}, {{Attr::kValue, Literal::splat(f32({}), 1)}}), "float32()");
+}
+
+TEST(Rules, NoDimensionIsNegative) {
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({4, -2})}, {Attr::kDtype, DType::int64}}),
+            "[placeholder] Expected dimensions of 0 or more, got shape (4, -2).");
+  EXPECT_EQ(infer_text(OpCode::empty, {}, {{Attr::kShape, Shape({-3})}, {Attr::kDtype, DType::int64}}),
+            "[empty] Expected dimensions of 0 or more, got shape (-3,).");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({1})}, shape({-2})),
+            "[broadcast_to] Expected dimensions of 0 or more, got shape (-2,).");
+  EXPECT_THROW(Literal::splat(f32({-2}), 0), std::invalid_argument);
+  EXPECT_THROW(Literal::splat(f32({U}), 0), std::invalid_argument);
+  EXPECT_THROW(Literal::splat(f32(kAnyRank), 0), std::invalid_argument);
+}
+
+// 64-bit arithmetic on sizes must not overflow: the size would look small and kernels would write outside.
+TEST(Rules, NoTensorIsLargerThanAnyMemory) {
+  const int64_t huge = int64_t{1} << 32;
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({})}, shape({huge, huge})),
+            "[broadcast_to] The result float32(4294967296, 4294967296) is larger than any memory.");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({huge, 1}), f32({huge})}),
+            "[add] The result float32(4294967296, 4294967296) is larger than any memory.");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({INT64_MAX, 4})}, {Attr::kDtype, DType::int64}}),
+            "[placeholder] The result int64(9223372036854775807, 4) is larger than any memory.");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({0})}, shape({huge, huge})),
+            "[reshape] Shape (0,) has 0 elements and does not fit into shape (4294967296, 4294967296).");
+  // An unknown dimension may be 1.
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
+            "[placeholder] The result int8(?, 9223372036854775807) is larger than any memory.");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({0, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
+            "[placeholder] The result int8(0, 9223372036854775807) is larger than any memory.");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, huge})}, {Attr::kDtype, DType::int8}}), "int8(?, 4294967296)");
+  EXPECT_THROW(Literal::splat(f32({huge, huge}), 0), std::invalid_argument);
+}
+
+TEST(Rules, AssignTakesTheVariablesType) {
+  auto assign_text = [](const Type& variable_type, const Type& value_type) {
+    Graph graph;
+    const Value v = variable(graph, variable_type), x = placeholder(graph, value_type);
+    return error_of([&] { assign(graph, v, x); });
+  };
+  EXPECT_EQ(assign_text(f32({2, 3}), f32({2, 3})), "no error");
+  EXPECT_EQ(assign_text(f32({2, 3}), f32({U, 3})), "no error");
+  EXPECT_EQ(assign_text(f32({2, 3}), f32(kAnyRank)), "no error");
+  EXPECT_EQ(assign_text(f32({2, 3}), i32({2, 3})), "[assign] The variable is float32 but the value is int32.");
+  EXPECT_EQ(assign_text(f32({2, 3}), f32({3})), "[assign] The variable has shape (2, 3) but the value has shape (3,).");
+  EXPECT_EQ(assign_text(f32({2, 3}), f32({1, 3})), "[assign] The variable has shape (2, 3) but the value has shape (1, 3).");
+}
+
+TEST(Rules, BranchesAgree) {
+  auto branches = [](const Type& predicate, const std::vector<Type>& yes, const std::vector<Type>& no) -> std::string {
+    Graph graph;
+    const Value p = placeholder(graph, predicate);
+    std::vector<Value> a, b;
+    for (const Type& type : yes) a.push_back(placeholder(graph, type));
+    for (const Type& type : no) b.push_back(placeholder(graph, type));
+    try {
+      std::string text;
+      for (const Type& type : if_else(graph, p, [&] { return a; }, [&] { return b; })->results) text += to_string(type) + " ";
+      return text;
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(branches(bools({}), {f32({2}), i32({U})}, {f32({U}), i32({U})}), "float32(2,) int32(?,) ");
+  EXPECT_EQ(branches(bools({1, 1}), {f32(kAnyRank)}, {f32({3})}), "float32(3,) ");
+  EXPECT_EQ(branches(bools(kAnyRank), {}, {}), "");
+  EXPECT_EQ(branches(bools({2}), {}, {}), "[if_else] Expected a predicate of one element, got bool(2,).");
+  EXPECT_EQ(branches(bools({}), {f32({2})}, {}), "[if_else] The branches give 1 and 0 results.");
+  EXPECT_EQ(branches(bools({}), {f32({2})}, {f32({3})}),
+            "[if_else] Result 0 is float32(2,) in one branch and float32(3,) in the other.");
+  EXPECT_EQ(branches(bools({}), {f32({2})}, {i32({2})}),
+            "[if_else] Result 0 is float32(2,) in one branch and int32(2,) in the other.");
+}
+
+// ---- shape ----
+
+TEST(Rules, Reshape) {
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 6})}, shape({3, 4})), "float32(3, 4)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 6})}, shape({U, 4})), "float32(3, 4)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({U, 6})}, shape({U, 3})), "float32(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({U, 6})}, shape({4, 3})), "float32(4, 3)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32(kAnyRank)}, shape({U, 3})), "float32(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({})}, shape({1, 1})), "float32(1, 1)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({0, 4})}, shape({U, 4})), "float32(0, 4)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({0, 4})}, shape({0, 7})), "float32(0, 7)");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 3})}, shape({4, 2})),
+            "[reshape] Shape (2, 3) has 6 elements and does not fit into shape (4, 2).");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 3})}, shape({U, 4})),
+            "[reshape] Shape (2, 3) has 6 elements and does not fit into shape (?, 4).");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({0, 3})}, shape({U, 0})),
+            "[reshape] Shape (0, 3) has 0 elements and does not fit into shape (?, 0).");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 3})}, shape({U, U})),
+            "[reshape] Expected a shape with at most one unknown dimension, got (?, ?).");
+  EXPECT_EQ(infer_text(OpCode::reshape, {f32({2, 3})}, shape({-2, -3})),
+            "[reshape] Expected a shape with at most one unknown dimension, got (-2, -3).");
+}
+
+TEST(Rules, ReshapeLike) {
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 6}), i32({3, 4})}), "float32(3, 4)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({U, 6}), f32({3, U})}), "float32(3, ?)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2}), f32(kAnyRank)}), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 3}), f32({4, 2})}),
+            "[reshape_like] Shape (2, 3) does not fit into shape (4, 2).");
+}
+
+TEST(Rules, SqueezeAndExpandDims) {
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1, 3, 1})}, axes({0, -1})), "float32(3,)");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1, 3, 1})}, axes({2, 2, -1})), "float32(1, 3)");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({U, 3})}, axes({0})), "float32(3,)");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32(kAnyRank)}, axes({5})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1, 3})}, axes({1})), "[squeeze] Axis 1 of shape (1, 3) is not of size 1.");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1})}, axes({1})), "[squeeze] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({0, 2})), "float32(1, 2, 1, 3)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({-1, 0})), "float32(1, 2, 3, 1)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({3, 2})), "float32(2, 3, 1, 1)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({U})}, axes({1})), "float32(?, 1)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({})}, axes({0})), "float32(1,)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32(kAnyRank)}, axes({0})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({3})), "[expand_dims] Axis 3 is outside a tensor of rank 3.");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({3})}, axes({0, 0})), "[expand_dims] Axes repeat.");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({3})}, axes({0, -3})), "[expand_dims] Axes repeat.");
+  EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({3})}, axes({2, 2})), "[expand_dims] Axes repeat.");
+}
+
+TEST(Rules, Transpose) {
+  auto permutation = [](Dims list) { return Attributes{{Attr::kPermutation, std::move(list)}}; };
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3, U})}, permutation({2, 0, 1})), "float32(?, 2, 3)");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({})}, permutation({})), "float32()");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32(kAnyRank)}, permutation({1, 0})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({0, 0})),
+            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0, 0).");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({0})),
+            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0,).");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-1, 0})),
+            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (-1, 0).");
+  // What is no permutation of anything is wrong for every rank.
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32(kAnyRank)}, permutation({5, 7})),
+            "[transpose] Expected a permutation of the 2 axes of shape (...), got (5, 7).");
+}
+
+TEST(Rules, Broadcasting) {
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({3, 1})}, shape({2, 3, 4})), "float32(2, 3, 4)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({3})}, shape({U})), "float32(3,)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({1})}, shape({U})), "float32(?,)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({U})}, shape({5})), "float32(5,)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32(kAnyRank)}, shape({5})), "float32(5,)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({3})}, shape(kAnyRank)), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({1})}, shape({0})), "float32(0,)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({2, 3})}, shape({3})),
+            "[broadcast_to] Shape (2, 3) does not broadcast to shape (3,).");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({3})}, shape({1})), "[broadcast_to] Shape (3,) does not broadcast to shape (1,).");
+  EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({0})}, shape({2})), "[broadcast_to] Shape (0,) does not broadcast to shape (2,).");
+  EXPECT_EQ(infer_text(OpCode::broadcast_like, {f32({3}), i32({2, U})}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::broadcast_like, {f32({3}), i32({2, 4})}),
+            "[broadcast_like] Shape (3,) does not broadcast to shape (2, 4).");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32({2, 3}), i32({3})}), "float32(3,)");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32({U, 3}), f32({1, U})}), "float32(1, ?)");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32(kAnyRank), f32({3})}), "float32(3,)");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32({3}), f32({2, 3})}),
+            "[reduce_like] Shape (3,) is not a broadcast of shape (2, 3).");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32({1}), f32({3})}), "[reduce_like] Shape (1,) is not a broadcast of shape (3,).");
+  EXPECT_EQ(infer_text(OpCode::reduce_like, {f32({4}), f32({3})}), "[reduce_like] Shape (4,) is not a broadcast of shape (3,).");
+}
+
+TEST(Rules, Slices) {
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5, 6})}, slicing({1, -2}, {4, INT64_MAX}, {2, 1})), "float32(2, 2)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({INT64_MAX}, {INT64_MIN}, {-1})), "float32(5,)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({3}, {2}, {1})), "float32(0,)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({U, 4})}, slicing({0, 0}, {2, 2}, {1, 1})), "float32(?, 2)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32(kAnyRank)}, slicing({0}, {1}, {1})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({0}, {5}, {0})), "[slice] A stride is 0.");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({0}, {5, 5}, {1})), "[slice] Expected as many ends and strides as starts.");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5, 5})}, slicing({0}, {5}, {1})), "[slice] Expected 2 starts for shape (5, 5), got 1.");
+  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({2}), f32({5})}, slicing({1}, {4}, {2})), "float32(5,)");
+  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({U}), f32({U})}, slicing({1}, {4}, {2})), "float32(?,)");
+  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({2}), f32(kAnyRank)}, slicing({1}, {4}, {2})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({3}), f32({5})}, slicing({1}, {4}, {2})),
+            "[slice_gradient] Expected a gradient of shape (2,), got shape (3,).");
+}
+
+TEST(Rules, Concat) {
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2, 3}), f32({2, 4})}, axis(1)), "float32(2, 7)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2, 3}), f32({2, 4}), f32({2, 0})}, axis(-1)), "float32(2, 7)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({U, 3}), f32({2, U})}, axis(1)), "float32(2, ?)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({U, 3}), f32({2, 3})}, axis(0)), "float32(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2, 3}), f32(kAnyRank)}, axis(0)), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2})}, axis(0)), "float32(2,)");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2, 3}), f32({3, 4})}, axis(1)),
+            "[concat] Shapes (2, 3) and (3, 4) differ in more than axis 1.");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2, 3}), f32({2})}, axis(1)),
+            "[concat] Shapes (2, 3) and (2,) differ in more than axis 1.");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2}), f32({2})}, axis(1)), "[concat] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({}), f32({})}, axis(0)), "[concat] Expected operands of rank 1 or more, got scalars.");
+  EXPECT_EQ(infer_text(OpCode::concat, {f32({2}), i32({2})}, axis(0)),
+            "[concat] Operands of different types: float32(2,) and int32(2,).");
+}
+
+TEST(Rules, CastShapeOfCount) {
+  auto to = [](DType dtype) { return Attributes{{Attr::kDtype, dtype}}; };
+  EXPECT_EQ(infer_text(OpCode::cast, {f32({U})}, to(DType::int64)), "int64(?,)");
+  EXPECT_EQ(infer_text(OpCode::cast, {bools(kAnyRank)}, to(DType::float32)), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::cast, {f32({2})}, to(DType::complex64)), "[cast] Complex types are reserved and cannot be cast yet.");
+  EXPECT_EQ(infer_text(OpCode::cast, {{DType::complex32, Shape({2})}}, to(DType::float32)),
+            "[cast] Complex types are reserved and cannot be cast yet.");
+  EXPECT_EQ(infer_text(OpCode::shape_of, {f32({2, U})}), "int32(2,)");
+  EXPECT_EQ(infer_text(OpCode::shape_of, {f32(kAnyRank)}), "int32(?,)");
+  EXPECT_EQ(infer_text(OpCode::count, {f32({2, U})}, axes({1})), "float32()");
+  EXPECT_EQ(infer_text(OpCode::count, {f32(kAnyRank)}, axes({9})), "float32()");
+  EXPECT_EQ(infer_text(OpCode::count, {f32({2})}, axes({1})), "[count] Axis 1 is outside a tensor of rank 1.");
+}
+
+// ---- linear algebra and neural networks ----
+
+TEST(Rules, Matmul) {
+  auto transposed = [](bool a, bool b) { return Attributes{{Attr::kTransposeA, a}, {Attr::kTransposeB, b}}; };
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 3}), f32({3, 4})}), "float32(2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({3, 2}), f32({3, 4})}, transposed(true, false)), "float32(2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 3}), f32({4, 3})}, transposed(false, true)), "float32(2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({3, 2}), f32({4, 3})}, transposed(true, true)), "float32(2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({5, 1, 2, 3}), f32({7, 3, 4})}), "float32(5, 7, 2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({U, 3}), f32({U, 4})}), "float32(?, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 0}), f32({0, 4})}), "float32(2, 4)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32(kAnyRank), f32({3, 4})}), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 3}), f32({4, 5})}),
+            "[matmul] Inner dimensions differ: 3 of shape (2, 3) and 4 of shape (4, 5).");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 3}), f32({3, 4})}, transposed(true, false)),
+            "[matmul] Inner dimensions differ: 2 of shape (2, 3) and 3 of shape (3, 4).");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({3}), f32({3, 4})}),
+            "[matmul] Expected operands of rank 2 or more, got shapes (3,) and (3, 4).");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 2, 3}), f32({3, 3, 4})}),
+            "[matmul] Leading dimensions of shapes (2, 2, 3) and (3, 3, 4) do not broadcast.");
+  EXPECT_EQ(infer_text(OpCode::matmul, {i32({2, 3}), i32({3, 4})}), "[matmul] Expected operands of a floating type, got int32(2, 3).");
+  EXPECT_EQ(infer_text(OpCode::matmul, {f32({2, 3}), i32({3, 4})}),
+            "[matmul] Operands of different types: float32(2, 3) and int32(3, 4).");
+}
+
+TEST(Rules, Softmax) {
+  for (OpCode code : {OpCode::softmax, OpCode::log_softmax}) {
+    const std::string op = "[" + std::string(info(code).name) + "] ";
+    EXPECT_EQ(infer_text(code, {f32({U, 3})}, axis(-1)), "float32(?, 3)");
+    EXPECT_EQ(infer_text(code, {f32(kAnyRank)}, axis(3)), "float32(...)");
+    EXPECT_EQ(infer_text(code, {f32({2})}, axis(1)), op + "Axis 1 is outside a tensor of rank 1.");
+    EXPECT_EQ(infer_text(code, {i32({2})}, axis(0)), op + "Expected a floating type, got int32(2,).");
+  }
+}
+
+TEST(Rules, SoftmaxCrossEntropy) {
+  auto loss = [](int64_t along, std::string reduction) {
+    return Attributes{{Attr::kAxis, along}, {Attr::kReduction, std::move(reduction)}};
+  };
+  const OpCode code = OpCode::softmax_cross_entropy;
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({4, 3})}, loss(-1, "none")), "float32(4, 1)");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({4, 3})}, loss(0, "none")), "float32(1, 3)");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({4, 3})}, loss(1, "sum")), "float32(1,)");
+  EXPECT_EQ(infer_text(code, {f32({U, 3}), f32({4, U})}, loss(1, "none")), "float32(4, 1)");
+  EXPECT_EQ(infer_text(code, {f32({U, 3}), f32({U, 3})}, loss(1, "mean")), "float32(1,)");
+  EXPECT_EQ(infer_text(code, {f32(kAnyRank), f32(kAnyRank)}, loss(1, "mean")), "float32(1,)");
+  EXPECT_EQ(infer_text(code, {f32(kAnyRank), f32(kAnyRank)}, loss(1, "none")), "float32(...)");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({3})}, loss(1, "none")),
+            "[softmax_cross_entropy] The source has shape (4, 3) but the labels have shape (3,).");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({4, 3})}, loss(2, "none")),
+            "[softmax_cross_entropy] Axis 2 is outside a tensor of rank 2.");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), i32({4, 3})}, loss(1, "none")),
+            "[softmax_cross_entropy] Operands of different types: float32(4, 3) and int32(4, 3).");
+  EXPECT_EQ(infer_text(code, {f32({4, 3}), f32({4, 3})}, loss(1, "average")),
+            "[softmax_cross_entropy] The attribute reduction is not legal (one of none sum mean).");
+}
+
+TEST(Rules, Convolution) {
+  const OpCode code = OpCode::conv2d;
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("valid")), "float32(2, 6, 5, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("same")), "float32(2, 8, 9, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})},
+                       with(with(convolution("explicit"), Attr::kPadding, Dims{1, 2, 0, 4}), Attr::kStrides, Dims{1, 3})),
+            "float32(2, 9, 3, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 3, 3, 16})}, with(convolution("valid"), Attr::kDilations, Dims{3, 1})),
+            "float32(2, 2, 7, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 6}), f32({3, 3, 2, 9})}, convolution("same", 3)), "float32(2, 8, 9, 9)");
+  EXPECT_EQ(infer_text(code, {f32({2, 3, 8, 9}), f32({16, 3, 3, 5})},
+                       with(with(convolution("valid"), Attr::kDataLayout, std::string("NCHW")), Attr::kWeightsLayout, std::string("OIHW"))),
+            "float32(2, 16, 6, 5)");
+  EXPECT_EQ(infer_text(code, {f32({U, U, 9, 3}), f32({3, 5, 3, U})}, convolution("valid")), "float32(?, ?, 5, ?)");
+  EXPECT_EQ(infer_text(code, {f32({0, 8, 8, 3}), f32({3, 3, 3, 4})}, convolution("same")), "float32(0, 8, 8, 4)");
+  EXPECT_EQ(infer_text(code, {f32(kAnyRank), f32({3, 5, 3, 16})}, convolution("valid")), "float32(?, ?, ?, ?)");
+  EXPECT_EQ(infer_text(code, {f32({64, 32, 32, 3}), f32({3, 3, 16, 32})}, convolution()),
+            "[conv2d] Input has 3 channels (shape (64, 32, 32, 3)) but the weights expect 16 (shape (3, 3, 16, 32)).");
+  EXPECT_EQ(infer_text(code, {f32({64, 32, 32, 3}), f32({3, 3, 3, 4})}, convolution("same", 2)),
+            "[conv2d] Input has 3 channels (shape (64, 32, 32, 3)) but the weights expect 6 (shape (3, 3, 3, 4), 2 groups).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", 2)),
+            "[conv2d] The weights have 5 filters (shape (3, 3, 2, 5)), which 2 groups do not divide.");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", 0)),
+            "[conv2d] Expected 1 or more groups, got 0.");
+  EXPECT_EQ(infer_text(code, {f32({1, 2, 8, 4}), f32({3, 3, 4, 5})}, convolution("valid")),
+            "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4) with padding 0 and 0.");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution("valid"), Attr::kDilations, Dims{1, 2})),
+            "[conv2d] A window of 5 does not fit into the width of shape (1, 8, 4, 4) with padding 0 and 0.");
+  EXPECT_EQ(infer_text(code, {f32({8, 4, 4}), f32({3, 3, 4, 5})}, convolution()),
+            "[conv2d] Expected a source of rank 4, got shape (8, 4, 4).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4})}, convolution()), "[conv2d] Expected weights of rank 4, got shape (3, 3, 4).");
+  EXPECT_EQ(infer_text(code, {i32({1, 8, 4, 4}), i32({3, 3, 4, 5})}, convolution()),
+            "[conv2d] Expected a source of a floating type, got int32(1, 8, 4, 4).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kStrides, Dims{1})),
+            "[conv2d] Expected 2 positive strides (height, width), got (1,).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kDilations, Dims{1, 0})),
+            "[conv2d] Expected 2 positive dilations (height, width), got (1, 0).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kPadding, Dims{0, 0, -1, 0})),
+            "[conv2d] Expected 4 paddings of 0 or more (top, bottom, left, right), got (0, 0, -1, 0).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kDataLayout, std::string("CHWN"))),
+            "[conv2d] The attribute data_layout is not legal (one of NHWC NCHW).");
+}
+
+// A kernel without elements would fit anywhere.
+TEST(Rules, AWindowHasElements) {
+  EXPECT_EQ(infer_text(OpCode::conv2d, {f32({1, 8, 8, 4}), f32({0, 3, 4, 5})}, convolution("valid")),
+            "[conv2d] Expected a window of 1 or more, got 0.");
+  EXPECT_EQ(infer_text(OpCode::max_pool2d, {f32({1, 8, 8, 4})}, with(pooling(), Attr::kWindow, Dims{2, 0})),
+            "[max_pool2d] Expected 2 positive window (height, width), got (2, 0).");
+}
+
+TEST(Rules, ConvolutionGradients) {
+  const Attributes a = convolution("valid");
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({2, 6, 5, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a), "float32(2, 8, 9, 3)");
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
+            "float32(3, 5, 3, 16)");
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({U, 6, 5, 16}), f32({3, 5, 3, 16}), f32({U, 8, 9, 3})}, a), "float32(?, 8, 9, 3)");
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32(kAnyRank), f32({3, 5, 3, 16}), f32(kAnyRank)}, a), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({2, 8, 9, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a),
+            "[conv2d_data_gradient] Expected an incoming gradient of shape (2, 6, 5, 16), got shape (2, 8, 9, 16).");
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 8, 9, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
+            "[conv2d_weights_gradient] Expected an incoming gradient of shape (2, 6, 5, 16), got shape (2, 8, 9, 16).");
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 16})}, a),
+            "[conv2d_weights_gradient] Expected weights of rank 4, got shape (3, 5, 16).");
+}
+
+TEST(Rules, Pooling) {
+  for (OpCode code : {OpCode::max_pool2d, OpCode::avg_pool2d}) {
+    const std::string op = "[" + std::string(info(code).name) + "] ";
+    EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, pooling("valid")), "float32(2, 2, 4, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, pooling("same")), "float32(2, 3, 4, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, with(pooling("valid"), Attr::kCeilMode, true)), "float32(2, 3, 4, 3)");
+    // With "same" the extent is ceil(input / stride) anyway, also where the window is smaller than the stride.
+    EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})}, with(with(pooling("same"), Attr::kCeilMode, true), Attr::kWindow, Dims{1, 1})), "float32(2, 3, 4, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 5, 8, 3})},
+                         with(with(with(pooling("same"), Attr::kCeilMode, true), Attr::kWindow, Dims{1, 1}), Attr::kStrides, Dims{3, 3})),
+              "float32(2, 2, 3, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 3, 5, 8})}, with(pooling("valid"), Attr::kDataLayout, std::string("NCHW"))), "float32(2, 3, 2, 4)");
+    EXPECT_EQ(infer_text(code, {f32({U, U, 8, U})}, pooling("valid")), "float32(?, ?, 4, ?)");
+    EXPECT_EQ(infer_text(code, {f32(kAnyRank)}, pooling("valid")), "float32(?, ?, ?, ?)");
+    EXPECT_EQ(infer_text(code, {f32({2, 1, 8, 3})}, pooling("valid")),
+              op + "A window of 2 does not fit into the height of shape (2, 1, 8, 3) with padding 0 and 0.");
+    EXPECT_EQ(infer_text(code, {f32({2, 8, 3})}, pooling("valid")), op + "Expected a source of rank 4, got shape (2, 8, 3).");
+    EXPECT_EQ(infer_text(code, {i32({2, 8, 8, 3})}, pooling("valid")), op + "Expected a source of a floating type, got int32(2, 8, 8, 3).");
+  }
+  for (OpCode code : {OpCode::max_pool2d_gradient, OpCode::avg_pool2d_gradient}) {
+    const std::string op = "[" + std::string(info(code).name) + "] ";
+    EXPECT_EQ(infer_text(code, {f32({2, 2, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")), "float32(2, 5, 8, 3)");
+    EXPECT_EQ(infer_text(code, {f32({U, 2, 4, 3}), f32({U, 5, 8, 3})}, pooling("valid")), "float32(?, 5, 8, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 3, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")),
+              op + "Expected an incoming gradient of shape (2, 2, 4, 3), got shape (2, 3, 4, 3).");
+  }
+}
+
+// ---- optimizer steps ----
+
+TEST(Rules, OptimizerSteps) {
+  const Type one = f32({1}), w = f32({2, 3});
+  EXPECT_EQ(infer_text(OpCode::sgd, {one, w, w}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::sgd, {f32({}), f32({U, 3}), w}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::sgd, {f32(kAnyRank), f32(kAnyRank), w}), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::sgd, {f32({2}), w, w}), "[sgd] Expected coefficients of one element, got float32(2,).");
+  EXPECT_EQ(infer_text(OpCode::sgd, {one, w, f32({3})}), "[sgd] Shapes (2, 3) and (3,) of values, state and gradient differ.");
+  EXPECT_EQ(infer_text(OpCode::sgd, {i32({1}), i32({2}), i32({2})}), "[sgd] Expected a floating type, got int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::sgd, {one, w, i32({2, 3})}), "[sgd] Operands of different types: float32(1,) and int32(2, 3).");
+  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, w}), "float32(2, 3) float32(2, 3) float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, w, w}), "float32(2, 3) float32(2, 3) float32(2, 3) float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, w, w, w, w, w}), "[adam] Expected coefficients of one element, got float32(2, 3).");
+  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, f32({2, 4})}),
+            "[adam] Shapes (2, 3) and (2, 4) of values, state and gradient differ.");
+}
+
+// ---- all of them ----
+
+// A dimension that is not known never makes an op illegal, and what is inferred without it agrees with what is inferred with it.
+TEST(Rules, ForgettingADimensionForgetsNoMoreThanThat) {
+  Graph whole;
+  add_every_op(whole);
+  for (const auto& op : whole.body().ops) {
+    if (op->operands.empty() || !op->regions.empty() || op->code == OpCode::assign || op->code == OpCode::read_variable) continue;
+    std::vector<Type> types;
+    for (const Value& v : op->operands) types.push_back(v.type());
+    for (size_t i = 0; i < types.size(); ++i) {
+      for (int64_t forgotten = -1; forgotten < types[i].shape.rank(); ++forgotten) {
+        std::vector<Type> less = types;
+        if (forgotten < 0) {
+          less[i].shape = kAnyRank;
+        } else {
+          Dims dims = types[i].shape.dims();
+          dims[static_cast<size_t>(forgotten)] = U;
+          less[i].shape = Shape(dims);
+        }
+        SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i) + " as " + to_string(less[i]));
+        Graph graph;
+        std::vector<Value> operands;
+        for (const Type& type : less) operands.push_back(placeholder(graph, type));
+        const Op* made = nullptr;
+        ASSERT_EQ(error_of([&] { made = graph.add(op->code, operands, op->attributes); }), "no error");
+        ASSERT_EQ(made->results.size(), op->results.size());
+        for (size_t r = 0; r < op->results.size(); ++r) {
+          EXPECT_EQ(made->results[r].dtype, op->results[r].dtype);
+          EXPECT_EQ(unify(made->results[r].shape, op->results[r].shape), op->results[r].shape) << to_string(made->results[r]);
+        }
+      }
+    }
+  }
+}
+
+TEST(Rules, TheGraphWithEveryOpHasEveryOp) {
+  Graph graph;
+  add_every_op(graph);
+  std::set<std::string_view> there;
+  for (const auto& op : graph.body().ops) there.insert(op->info().name);
+  for (const OpInfo& row : op_table()) EXPECT_TRUE(there.contains(row.name)) << row.name;
+}
+
+}  // namespace
+}  // namespace alloy::test
