@@ -70,7 +70,8 @@ void gradient_count(Rule&) {}
 
 void gradient_read_variable(Rule& r) { r.give(0, r.g()); }
 
-void gradient_if_else(Rule& r) { r.op().fail("The gradient of a conditional is not available"); }
+// The walk differentiates conditionals itself.
+void gradient_if_else(Rule&) {}
 
 void gradient_reshape(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
 void gradient_reshape_like(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
@@ -247,6 +248,112 @@ bool reads_contents(const Op& op, size_t operand) {
   }
 }
 
+// The reverse walk over a block and, through conditionals, over the blocks in it.
+class Walk {
+ public:
+  using Adjoints = ValueMap<Expr>;
+
+  Walk(Graph& graph, const std::vector<Value>& targets) : graph_(graph), targets_(targets.begin(), targets.end()) {}
+
+  // Finds what the targets reach: only that gets a gradient.
+  void mark(const std::vector<Op*>& ops) {
+    for (Op* op : ops) {
+      bool reached = false;
+      for (size_t i = 0; i < op->operands.size(); ++i) reached |= reads_contents(*op, i) && is_active(op->operands[i]);
+      for (const auto& region : op->regions) mark(live_in(*region));
+      for (uint32_t i = 0; i < op->results.size(); ++i) {
+        bool active = op->regions.empty() && reached;
+        for (const auto& region : op->regions) active |= is_active(region->results[i]);
+        if (active) active_.insert({op, i});
+      }
+    }
+  }
+
+  // From the adjoints of what `ops` compute to those of what they use.
+  void walk(const std::vector<Op*>& ops, Adjoints& adjoints) {
+    for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
+      const Op& op = **it;
+      std::vector<Expr> incoming;
+      for (uint32_t i = 0; i < op.results.size(); ++i) {
+        const auto found = adjoints.find({*it, i});
+        incoming.push_back(found == adjoints.end() ? none : found->second);
+      }
+      if (std::none_of(incoming.begin(), incoming.end(), [](const Expr& g) { return static_cast<bool>(g); })) continue;
+      graph_.location = op.location;
+      if (op.code == OpCode::if_else) {
+        walk_branches(*it, incoming, adjoints);
+      } else {
+        walk_op(op, std::move(incoming), adjoints);
+      }
+    }
+  }
+
+  static std::vector<Op*> live_in(const Block& block) {
+    std::vector<Op*> ops = live_ops(block.results, {});
+    std::erase_if(ops, [&](const Op* op) { return op->block != &block; });
+    return ops;
+  }
+
+ private:
+  bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
+
+  static void add_to(Adjoints& adjoints, Value v, Expr gradient) {
+    Expr& total = adjoints[v];
+    total = total ? total + gradient : gradient;
+  }
+
+  void walk_op(const Op& op, std::vector<Expr> incoming, Adjoints& adjoints) {
+    std::vector<bool> wanted;
+    for (size_t i = 0; i < op.operands.size(); ++i) wanted.push_back(reads_contents(op, i) && is_active(op.operands[i]));
+    if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return;
+    Rule rule(graph_, op, std::move(incoming), wanted);
+    differentiate(rule);
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      if (rule.outgoing()[i] && wanted[i]) add_to(adjoints, op.operands[i], rule.outgoing()[i]);
+    }
+  }
+
+  // The gradient of a conditional is a conditional on the same predicate, whose branches differentiate its branches and give the
+  // gradients of what those capture.
+  void walk_branches(Op* op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
+    std::vector<Value> captured = captures(*op);
+    std::erase_if(captured, [&](Value v) { return !is_active(v); });
+    if (captured.empty()) return;
+    std::vector<std::unique_ptr<Block>> branches;
+    for (const auto& region : op->regions) {
+      graph_.open_region();
+      Adjoints inner;
+      for (size_t i = 0; i < incoming.size(); ++i) {
+        if (incoming[i]) add_to(inner, region->results[i], incoming[i]);
+      }
+      walk(live_in(*region), inner);
+      std::vector<Value> gradients;
+      for (Value v : captured) {
+        const Expr x(graph_, v);
+        gradients.push_back((inner.contains(v) ? inner.at(v) : broadcast_like(x.scalar(0), x)).value());
+      }
+      branches.push_back(graph_.close_region(std::move(gradients)));
+    }
+    for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);
+    graph_.location = op->location;
+    Op* made = graph_.add(OpCode::if_else, op->operands, {}, std::move(branches));
+    for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
+  }
+
+  // What the gradient of branch `k` uses of that branch becomes a result of the conditional, through which it can be seen.
+  void borrow(Block& block, Op* conditional, size_t k) {
+    for (auto& op : block.ops) {
+      for (Value& v : op->operands) {
+        if (v.op->block == conditional->regions[k].get()) v = graph_.lend(conditional, k, v);
+      }
+      for (auto& region : op->regions) borrow(*region, conditional, k);
+    }
+  }
+
+  Graph& graph_;
+  std::unordered_set<Value, ValueHash> targets_, active_;
+};
+
 }  // namespace
 
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed) {
@@ -254,43 +361,12 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
     primary.op->fail("Expected a floating result to differentiate, got " + to_string(primary.type()), Error::Kind::kType);
   }
   const std::vector<Op*> ops = live_ops({primary}, {});
-  // An op is active when a target reaches it: only active operands get a gradient.
-  std::unordered_set<Value, ValueHash> target_set(targets.begin(), targets.end());
-  std::unordered_set<Value, ValueHash> active;
-  auto is_active = [&](Value v) { return active.contains(v) || target_set.contains(v); };
-  for (Op* op : ops) {
-    bool reached = false;
-    for (size_t i = 0; i < op->operands.size(); ++i) reached |= reads_contents(*op, i) && is_active(op->operands[i]);
-    for (uint32_t i = 0; i < op->results.size(); ++i) {
-      if (reached || target_set.contains({op, i})) active.insert({op, i});
-    }
-  }
-
-  ValueMap<Expr> adjoints;
+  Walk walk(graph, targets);
+  walk.mark(ops);
+  Walk::Adjoints adjoints;
   const Expr of_primary(graph, primary);
   adjoints[primary] = seed ? Expr(graph, seed) : broadcast_like(of_primary.scalar(1.0), of_primary);
-  for (auto it = ops.rbegin(); it != ops.rend(); ++it) {
-    Op* op = *it;
-    std::vector<Expr> incoming;
-    bool any = false;
-    for (uint32_t i = 0; i < op->results.size(); ++i) {
-      const auto found = adjoints.find({op, i});
-      incoming.push_back(found == adjoints.end() ? none : found->second);
-      any |= found != adjoints.end();
-    }
-    std::vector<bool> wanted;
-    for (size_t i = 0; i < op->operands.size(); ++i) wanted.push_back(reads_contents(*op, i) && is_active(op->operands[i]));
-    if (!any || std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) continue;
-    graph.location = op->location;
-    Rule rule(graph, *op, std::move(incoming), std::move(wanted));
-    differentiate(rule);
-    for (size_t i = 0; i < op->operands.size(); ++i) {
-      const Expr gradient = rule.outgoing()[i];
-      if (!gradient || !is_active(op->operands[i])) continue;
-      Expr& total = adjoints[op->operands[i]];
-      total = total ? total + gradient : gradient;
-    }
-  }
+  walk.walk(ops, adjoints);
   std::vector<Value> out;
   for (const Value& target : targets) {
     const auto found = adjoints.find(target);

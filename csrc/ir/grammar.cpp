@@ -29,6 +29,10 @@ std::optional<std::string> grammar_mistake(const Op& op) {
   }
   for (const Value& v : op.operands) {
     if (!v) return "An operand is missing";
+    if (v.index >= v.op->results.size()) {
+      return "Expected a result of " + std::string(v.op->info().name) + ", which gives " + std::to_string(v.op->results.size()) + ", got number " +
+             std::to_string(v.index);
+    }
   }
   for (const auto& [attr, value] : op.attributes.entries()) {
     if ((row.attributes >> static_cast<int>(attr) & 1) == 0) return "Unknown attribute " + std::string(name(attr));
@@ -53,11 +57,15 @@ std::optional<std::string> grammar_mistake(const Op& op) {
 
 namespace {
 
-void verify_block(const Block& block, std::unordered_set<const Op*>& defined, std::vector<std::string>& problems) {
+void verify_block(const Block& block, std::unordered_set<const Op*>& defined, std::unordered_set<int64_t>& slots,
+                  std::vector<std::string>& problems) {
   auto report = [&](const Op& op, const std::string& message) {
     problems.push_back("[" + std::string(op.info().name) + " #" + std::to_string(op.id) + "] " + message);
   };
+  const Op* previous = nullptr;
   for (const auto& op : block.ops) {
+    if (previous != nullptr && op->id <= previous->id) report(*op, "stands behind an op that was made later");
+    previous = op.get();
     if (auto mistake = grammar_mistake(*op)) {
       report(*op, *mistake);
       continue;
@@ -66,13 +74,14 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
     for (const Value& v : op->operands) {
       if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) report(*op, "uses a value that is not defined before it");
     }
+    if (op->code == OpCode::variable && !slots.insert(op->attributes.integer(Attr::kSlot)).second) report(*op, "has the slot of another variable");
     for (const Op* before : op->after) {
       if (!defined.contains(before)) report(*op, "runs after an op that does not come before it");
     }
     for (const auto& region : op->regions) {
       if (region->parent != op.get()) report(*op, "holds a region of another op");
       std::unordered_set<const Op*> inside = defined;
-      verify_block(*region, inside, problems);
+      verify_block(*region, inside, slots, problems);
     }
     try {
       const std::vector<Type> types = infer(*op);
@@ -86,7 +95,11 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
     if (!defined.contains(v.op) || v.index >= v.op->results.size()) problems.push_back("[block] returns a value that is not defined in it");
   }
   for (const Op* op : block.effects) {
-    if (!defined.contains(op)) problems.push_back("[block] lists an effect that is not in it");
+    if (!defined.contains(op) || op->block != &block) problems.push_back("[block] lists an effect that is not in it");
+  }
+  for (const auto& op : block.ops) {
+    const bool listed = std::find(block.effects.begin(), block.effects.end(), op.get()) != block.effects.end();
+    if (block.parent != nullptr && has_effect(*op) && !listed) report(*op, "is an effect that its region does not list");
   }
 }
 
@@ -95,7 +108,8 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
 std::vector<std::string> verify(const Graph& graph) {
   std::vector<std::string> problems;
   std::unordered_set<const Op*> defined;
-  verify_block(graph.body(), defined, problems);
+  std::unordered_set<int64_t> slots;
+  verify_block(graph.body(), defined, slots, problems);
   return problems;
 }
 

@@ -34,11 +34,19 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->attributes = std::move(attributes);
   op->after = after;
   op->regions = std::move(regions);
-  op->block = open_.empty() ? body_.get() : open_.back().get();
+  // State and inputs belong to the graph, wherever they are made.
+  const bool global = code == OpCode::variable || code == OpCode::placeholder;
+  op->block = open_.empty() || global ? body_.get() : open_.back().get();
   op->name = name;
   op->location = location;
   if (code == OpCode::variable) op->attributes.set(Attr::kSlot, variable_count_);
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
+  for (const Value& v : op->operands) {
+    if (!holds(v.op->block)) op->fail("An operand, the result of " + std::string(v.op->info().name) + ", is of another graph");
+  }
+  for (const Op* before : after) {
+    if (!holds(before->block)) op->fail("An op to run after, " + std::string(before->info().name) + ", is of another graph");
+  }
   op->results = infer(*op);
   if (code == OpCode::variable) ++variable_count_;
   op->id = next_id_++;
@@ -49,13 +57,37 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
 void Graph::open_region() { open_.push_back(std::make_unique<Block>()); }
 
 std::unique_ptr<Block> Graph::close_region(std::vector<Value> results) {
+  const bool own = std::all_of(results.begin(), results.end(), [&](const Value& v) { return v && holds(v.op->block); });
   std::unique_ptr<Block> block = std::move(open_.back());
   open_.pop_back();
+  if (!own) throw Error(Error::Kind::kValue, "[region] A result is of another graph.");
   block->results = std::move(results);
   for (auto& op : block->ops) {
     if (has_effect(*op)) block->effects.push_back(op.get());
   }
   return block;
+}
+
+bool Graph::holds(const Block* block) const {
+  while (block->parent != nullptr) block = block->parent->block;
+  return block == body_.get() || std::any_of(open_.begin(), open_.end(), [&](const auto& open) { return open.get() == block; });
+}
+
+Value Graph::lend(Op* conditional, size_t k, Value inner) {
+  auto& results = conditional->regions[k]->results;
+  const auto known = std::find(results.begin(), results.end(), inner);
+  if (known != results.end()) return {conditional, static_cast<uint32_t>(known - results.begin())};
+  Block& other = *conditional->regions[1 - k];
+  auto empty = std::make_unique<Op>();
+  empty->code = OpCode::empty;
+  empty->attributes = {{Attr::kShape, Shape::unranked()}, {Attr::kDtype, inner.dtype()}};
+  empty->block = &other;
+  empty->id = next_id_++;
+  empty->results = infer(*empty);
+  results.push_back(inner);
+  other.results.push_back({other.ops.emplace_back(std::move(empty)).get(), 0});
+  conditional->results.push_back(inner.type());
+  return {conditional, static_cast<uint32_t>(conditional->results.size() - 1)};
 }
 
 bool has_effect(const Op& op) {
@@ -93,6 +125,15 @@ Op* ancestor_in(const Block* block, Op* op) {
 
 }  // namespace
 
+std::vector<Value> captures(const Op& op) {
+  std::vector<Value> found;
+  std::unordered_set<Value, ValueHash> seen;
+  for_each_capture(op, [&](Value v) {
+    if (seen.insert(v).second) found.push_back(v);
+  });
+  return found;
+}
+
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects) {
   std::unordered_set<Op*> seen;
   std::vector<Op*> stack;
@@ -118,62 +159,69 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
   return ordered;
 }
 
+Value Rewriter::mapped(Value from) const {
+  const auto it = values_.find(from);
+  if (it == values_.end()) from.op->fail("The value belongs to a nested block and cannot be used outside it");
+  return it->second;
+}
+
+std::vector<Op*> Rewriter::mapped(const std::vector<Op*>& effects) const {
+  std::vector<Op*> out;
+  for (Op* op : effects) {
+    if (auto it = ops_.find(op); it != ops_.end()) out.push_back(it->second);
+  }
+  return out;
+}
+
+std::unique_ptr<Graph> Rewriter::run(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  copy_ = std::make_unique<Graph>();
+  const Op* any = !results.empty() ? results[0].op : !effects.empty() ? effects[0] : nullptr;
+  const Block* body = any == nullptr ? nullptr : any->block;
+  while (body != nullptr && body->parent != nullptr) body = body->parent->block;
+  copy_->body().results = copy_block(body, results, effects);
+  copy_->body().effects = mapped(effects);
+  copy_->name.clear();
+  copy_->location.clear();
+  copy_->after.clear();
+  return std::move(copy_);
+}
+
+std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  for (Op* op : live_ops(results, effects)) {
+    if (op->block == block) copy_op(*op);
+  }
+  std::vector<Value> out;
+  for (const Value& v : results) out.push_back(mapped(v));
+  return out;
+}
+
+void Rewriter::copy_op(const Op& op) {
+  std::vector<Value> operands;
+  for (const Value& v : op.operands) operands.push_back(mapped(v));
+  auto label = [&] {
+    copy_->name = op.name;
+    copy_->location = op.location;
+    copy_->after = mapped(op.after);
+  };
+  label();
+  std::optional<std::vector<Value>> replacement = rule_(*this, op, operands);
+  if (!replacement) {
+    std::vector<std::unique_ptr<Block>> regions;
+    for (const auto& region : op.regions) {
+      copy_->open_region();
+      regions.push_back(copy_->close_region(copy_block(*region)));
+    }
+    label();
+    Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
+    if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
+    ops_[&op] = made;
+    replacement.emplace();
+    for (uint32_t i = 0; i < op.results.size(); ++i) replacement->push_back({made, i});
+  }
+  for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = (*replacement)[i];
+}
+
 namespace {
-
-// Copies ops of one graph into another, keeping track of what stands for what.
-class Copier {
- public:
-  Copier(Graph& target, const RewriteRule& rule) : target_(target), rule_(rule) {}
-
-  Value mapped(Value from) const { return values_.at(from); }
-
-  // Copies what `results` and `effects` need of `block` and returns what stands for the results.
-  std::vector<Value> copy(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects) {
-    for (Op* op : live_ops(results, effects)) {
-      if (op->block == block) copy(*op);
-    }
-    std::vector<Value> out;
-    for (const Value& v : results) out.push_back(mapped(v));
-    return out;
-  }
-
-  // What stands for `effects`, without those that were dropped.
-  std::vector<Op*> mapped(const std::vector<Op*>& effects) const {
-    std::vector<Op*> out;
-    for (Op* op : effects) {
-      if (auto it = ops_.find(op); it != ops_.end()) out.push_back(it->second);
-    }
-    return out;
-  }
-
- private:
-  void copy(const Op& op) {
-    std::vector<Value> operands;
-    for (const Value& v : op.operands) operands.push_back(mapped(v));
-    target_.name = op.name;
-    target_.location = op.location;
-    target_.after = mapped(op.after);
-    std::optional<std::vector<Value>> replacement = rule_(target_, op, operands);
-    if (!replacement) {
-      std::vector<std::unique_ptr<Block>> regions;
-      for (const auto& region : op.regions) {
-        target_.open_region();
-        regions.push_back(target_.close_region(copy(region.get(), region->results, region->effects)));
-      }
-      Op* made = target_.add(op.code, std::move(operands), op.attributes, std::move(regions));
-      if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
-      ops_[&op] = made;
-      replacement.emplace();
-      for (uint32_t i = 0; i < op.results.size(); ++i) replacement->push_back({made, i});
-    }
-    for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = (*replacement)[i];
-  }
-
-  Graph& target_;
-  const RewriteRule& rule_;
-  ValueMap<Value> values_;
-  std::unordered_map<const Op*, Op*> ops_;
-};
 
 std::string quoted(const std::string& name) { return name.empty() ? "" : " '" + name + "'"; }
 
@@ -190,15 +238,6 @@ void require_fits(const Op& op, const Type& declared, const Type& given) {
 
 }  // namespace
 
-std::unique_ptr<Graph> rewrite(const std::vector<Value>& results, const std::vector<Op*>& effects, const RewriteRule& rule) {
-  auto graph = std::make_unique<Graph>();
-  Copier copier(*graph, rule);
-  const Block* block = !results.empty() ? results[0].op->block : !effects.empty() ? effects[0]->block : nullptr;
-  graph->body().results = copier.copy(block, results, effects);
-  graph->body().effects = copier.mapped(effects);
-  return graph;
-}
-
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
   Specialized out;
   ValueMap<const Type*> fed;
@@ -211,15 +250,16 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
   std::vector<Value> wanted = results;
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
-  out.graph = rewrite(wanted, effects, [&](Graph& copy, const Op& op, const std::vector<Value>&) -> std::optional<std::vector<Value>> {
+  Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>&) -> std::optional<std::vector<Value>> {
     if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
     if (op.code != OpCode::placeholder) return std::nullopt;
     const auto type = fed.find({const_cast<Op*>(&op), 0});
     if (type == fed.end()) {
       op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) + " is needed but was not fed");
     }
-    return {{copy.value(OpCode::placeholder, {}, {{Attr::kShape, type->second->shape}, {Attr::kDtype, type->second->dtype}})}};
+    return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type->second->shape}, {Attr::kDtype, type->second->dtype}})}};
   });
+  out.graph = rewriter.run(wanted, effects);
   auto& all = out.graph->body().results;
   out.feeds.assign(all.begin() + static_cast<long>(results.size()), all.end());
   all.resize(results.size());

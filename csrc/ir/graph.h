@@ -76,7 +76,12 @@ class Graph {
 
   // Between open and close, ops go to a new nested block, which close hands over with these results.
   void open_region();
+  // Throws Error, without the block, where a result is of another graph.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
+
+  // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which the other region
+  // gives unspecified contents.
+  Value lend(Op* conditional, size_t k, Value inner);
 
   // What every op added from now on gets: the user's name and place in the source, and the ops it must run after.
   std::string name;
@@ -89,11 +94,17 @@ class Graph {
   int64_t variable_count() const { return variable_count_; }
 
  private:
+  // Whether `block` is of this graph: the body or an open region, or nested in an op that stands in one of them.
+  bool holds(const Block* block) const;
+
   std::unique_ptr<Block> body_;
   std::vector<std::unique_ptr<Block>> open_;
   uint64_t next_id_ = 0;
   int64_t variable_count_ = 0;
 };
+
+// The values of outer blocks that the regions of `op` use, each once.
+std::vector<Value> captures(const Op& op);
 
 // Whether running the op changes state.
 bool has_effect(const Op& op);
@@ -101,14 +112,34 @@ bool has_effect(const Op& op);
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
-// A copy of what the body's results and effects need, made op by op. `rule` may give the values that stand for an op's results in the
-// copy (an empty list for an op without results that is dropped); where it gives nothing the op is copied and its types inferred anew.
-// An op keeps its slot, name and location.
-using RewriteRule = std::function<std::optional<std::vector<Value>>(Graph& copy, const Op& op, const std::vector<Value>& operands)>;
-std::unique_ptr<Graph> rewrite(const std::vector<Value>& results, const std::vector<Op*>& effects, const RewriteRule& rule);
-inline std::unique_ptr<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
-  return rewrite(graph.body().results, graph.body().effects, rule);
-}
+// Makes a copy of a graph op by op, of what its results and effects need.
+class Rewriter {
+ public:
+  // May give the values that stand for an op's results in the copy (an empty list for an op without results that is dropped). Where it
+  // gives nothing, the op is copied, its regions too, and its types are inferred anew; an op keeps its slot, name and location.
+  using Rule = std::function<std::optional<std::vector<Value>>(Rewriter&, const Op&, const std::vector<Value>& operands)>;
+
+  explicit Rewriter(Rule rule) : rule_(std::move(rule)) {}
+
+  // The copy of what `results` and `effects` of one block need; its body's results and effects correspond to them.
+  std::unique_ptr<Graph> run(const std::vector<Value>& results, const std::vector<Op*>& effects);
+  std::unique_ptr<Graph> run(const Graph& graph) { return run(graph.body().results, graph.body().effects); }
+
+  // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where ops go now.
+  Graph& copy() { return *copy_; }
+  Value mapped(Value from) const;
+  std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
+
+ private:
+  std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
+  std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
+  void copy_op(const Op& op);
+
+  Rule rule_;
+  std::unique_ptr<Graph> copy_;
+  ValueMap<Value> values_;
+  std::unordered_map<const Op*, Op*> ops_;
+};
 
 // A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type inferred anew.
 // The new body's results and effects correspond to the given ones. `feeds` must name every placeholder reached; throws Error otherwise,

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <unordered_set>
 
 #include "ir/graph.h"
 
@@ -9,6 +10,24 @@ namespace alloy::ir {
 namespace {
 
 constexpr int64_t kMostPrintedElements = 64;
+
+// Calls f with a zero of the C++ type of the elements; does nothing for types whose numbers have none.
+template <class F>
+bool with_number(DType dtype, F f) {
+  switch (dtype) {
+    case DType::float32: f(float{}); return true;
+    case DType::int8: f(int8_t{}); return true;
+    case DType::int16: f(int16_t{}); return true;
+    case DType::int32: f(int32_t{}); return true;
+    case DType::int64: f(int64_t{}); return true;
+    case DType::uint8: f(uint8_t{}); return true;
+    case DType::uint16: f(uint16_t{}); return true;
+    case DType::uint32: f(uint32_t{}); return true;
+    case DType::uint64: f(uint64_t{}); return true;
+    case DType::boolean: f(bool{}); return true;
+    default: return false;
+  }
+}
 
 // ---- printing ----
 
@@ -21,28 +40,19 @@ std::string quote(const std::string& text) {
   return out + '"';
 }
 
-std::string number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char buffer[64];
-  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-}
-
-// The shortest text that reads back as the same element.
+// The shortest text that reads back as the same element; every NaN is "nan".
 std::string element(const Literal& literal, int64_t i) {
   const size_t width = size_of(literal.type().dtype);
   const std::byte* at = literal.bytes().data() + (literal.is_splat() ? 0 : static_cast<size_t>(i) * width);
-  if (literal.type().dtype == DType::int64) {
-    int64_t exact;
-    std::memcpy(&exact, at, sizeof exact);
-    return std::to_string(exact);
-  }
-  if (literal.type().dtype != DType::float32) return number(literal.at(i));
-  float value;
-  std::memcpy(&value, at, sizeof value);
-  if (!std::isfinite(value)) return number(value);
-  char buffer[64];
-  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  if (literal.type().dtype == DType::boolean) return *at == std::byte{0} ? "0" : "1";
+  std::string text;
+  with_number(literal.type().dtype, [&](auto value) {
+    std::memcpy(&value, at, sizeof value);
+    char buffer[64];
+    if constexpr (!std::is_same_v<decltype(value), bool>) text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    if constexpr (std::is_floating_point_v<decltype(value)>) text = std::isnan(value) ? "nan" : text;
+  });
+  return text;
 }
 
 std::string list(const Dims& dims) {
@@ -54,8 +64,9 @@ std::string list(const Dims& dims) {
 std::string text_of(const Literal& literal) {
   std::string text = to_string(literal.type()) + "[";
   const int64_t count = literal.type().shape.element_count();
-  if (literal.is_splat()) return text + element(literal, 0) + " ...]";
-  if (count > kMostPrintedElements) return text + "abridged]";
+  const bool has_text = with_number(literal.type().dtype, [](auto) {});
+  if (has_text && literal.is_splat()) return text + element(literal, 0) + " ...]";
+  if (!has_text || count > kMostPrintedElements) return text + "abridged]";
   for (int64_t i = 0; i < count; ++i) text += (i ? " " : "") + element(literal, i);
   return text + "]";
 }
@@ -141,14 +152,16 @@ class Parser {
     graph_ = std::make_unique<Graph>();
     expect("graph");
     expect("{");
-    parse_block(graph_->body().results, graph_->body().effects);
+    parse_block(graph_->body().results, graph_->body().effects, false);
+    skip_blanks();
     if (!rest_.empty()) fail("Expected the end of the text");
     return std::move(graph_);
   }
 
  private:
-  [[noreturn]] void fail(const std::string& message) {
-    throw Error(Error::Kind::kValue, "[parse] " + message + "; line " + std::to_string(line_) + ".");
+  [[noreturn]] void fail(const std::string& message) { fail(message, line_); }
+  [[noreturn]] void fail(const std::string& message, int line) {
+    throw Error(Error::Kind::kValue, "[parse] " + message + "; line " + std::to_string(line) + ".");
   }
 
   void skip_blanks() {
@@ -162,7 +175,6 @@ class Parser {
     skip_blanks();
     if (!rest_.starts_with(token)) return false;
     rest_.remove_prefix(token.size());
-    skip_blanks();
     return true;
   }
 
@@ -180,7 +192,6 @@ class Parser {
     if (n == 0) fail("Expected a word or a number");
     std::string text(rest_.substr(0, n));
     rest_.remove_prefix(n);
-    skip_blanks();
     return text;
   }
 
@@ -210,10 +221,10 @@ class Parser {
   }
 
   Value value_reference() {
-    Value v{op_reference(), 0};
-    if (accept("#")) v.index = static_cast<uint32_t>(integer());
-    if (v.index >= v.op->results.size()) fail("The op has no such result");
-    return v;
+    Op* op = op_reference();
+    const int64_t index = accept("#") ? integer() : 0;
+    if (index < 0 || index >= static_cast<int64_t>(op->results.size())) fail("The op has no such result");
+    return {op, static_cast<uint32_t>(index)};
   }
 
   Shape shape() {
@@ -221,10 +232,18 @@ class Parser {
     Dims dims;
     expect("(");
     while (!accept(")")) {
-      dims.push_back(accept("?") ? kUnknown : integer());
-      accept(",");
+      dims.push_back(accept("?") ? kUnknown : dimension());
+      if (accept(",")) continue;
+      expect(")");
+      break;
     }
     return Shape(dims);
+  }
+
+  int64_t dimension() {
+    const int64_t d = integer();
+    if (d < 0) fail("Expected a dimension, got " + std::to_string(d));
+    return d;
   }
 
   DType dtype() {
@@ -239,35 +258,52 @@ class Parser {
     type.dtype = dtype();
     type.shape = shape();
     if (!type.is_static()) fail("Expected the type of a constant to be known in full");
+    if (!type.is_addressable()) fail("A constant cannot have the type " + to_string(type));
     expect("[");
     if (accept("abridged]")) fail("The constant was abridged when it was printed");
     std::vector<std::byte> bytes;
-    while (!accept("]")) {
-      if (accept("...")) continue;
-      append(bytes, type.dtype);
+    bool splat = false;
+    while (!splat && !accept("]")) {
+      splat = accept("...");
+      if (!splat) append(bytes, type.dtype);
     }
-    try {
-      return std::make_shared<Literal>(type, bytes);
-    } catch (const std::invalid_argument& error) {
-      fail(error.what());
+    const size_t elements = bytes.size() / size_of(type.dtype);
+    if (splat) {
+      if (elements != 1) fail("Expected one element before '...'");
+      expect("]");
+    } else if (bytes.size() != type.byte_count()) {
+      fail("A constant " + to_string(type) + " has " + std::to_string(type.shape.element_count()) + " elements, not " + std::to_string(elements));
     }
+    return std::make_shared<Literal>(type, bytes);
   }
 
   void append(std::vector<std::byte>& bytes, DType dtype) {
     const std::string text = word();
-    if (dtype == DType::int64) {
-      const int64_t exact = std::strtoll(text.c_str(), nullptr, 10);
-      const auto* raw = reinterpret_cast<const std::byte*>(&exact);
-      bytes.insert(bytes.end(), raw, raw + sizeof exact);
-      return;
-    }
-    const LiteralRef one = Literal::splat({dtype, Shape()}, std::strtod(text.c_str(), nullptr));
-    bytes.insert(bytes.end(), one->bytes().begin(), one->bytes().end());
+    const char* const end = text.data() + text.size();
+    bool legal = false;
+    with_number(dtype, [&](auto value) {
+      if constexpr (std::is_same_v<decltype(value), bool>) {
+        legal = text == "0" || text == "1";
+        value = text == "1";
+      } else {
+        const auto [stop, error] = std::from_chars(text.data(), end, value);
+        legal = error == std::errc() && stop == end;
+      }
+      const auto* raw = reinterpret_cast<const std::byte*>(&value);
+      bytes.insert(bytes.end(), raw, raw + sizeof value);
+    });
+    if (!legal) fail("Expected an element of " + std::string(name(dtype)) + ", got '" + text + "'");
+  }
+
+  bool boolean() {
+    const std::string text = word();
+    if (text != "true" && text != "false") fail("Expected true or false, got '" + text + "'");
+    return text == "true";
   }
 
   AttrValue attribute_value(Attr attr) {
     switch (kind(attr)) {
-      case AttrKind::Bool: return word() == "true";
+      case AttrKind::Bool: return boolean();
       case AttrKind::Int: return integer();
       case AttrKind::Word: return word();
       case AttrKind::Shape: return shape();
@@ -280,16 +316,26 @@ class Parser {
     return dims;
   }
 
-  void parse_block(std::vector<Value>& results, std::vector<Op*>& effects) {
-    while (!accept("return")) parse_op();
+  // What is defined in a block is known in it and in its regions only.
+  void parse_block(std::vector<Value>& results, std::vector<Op*>& effects, bool is_region) {
+    const auto outer = ops_;
+    std::vector<Op*> in_it;
+    while (!accept("return")) {
+      Op* op = parse_op();
+      if (has_effect(*op)) in_it.push_back(op);
+    }
     sequence("(", ")", [&] { results.push_back(value_reference()); });
     if (accept("do")) sequence("(", ")", [&] { effects.push_back(op_reference()); });
+    if (is_region && effects != in_it) fail("The region has other effects than those written");
     expect("}");
+    ops_ = outer;
   }
 
-  void parse_op() {
+  Op* parse_op() {
     expect("%");
+    const int line = line_;
     const int64_t n = integer();
+    if (ops_.contains(n)) fail("%" + std::to_string(n) + " is defined twice");
     expect("=");
     const std::string op_name = word();
     const OpInfo* row = find_op(op_name);
@@ -323,16 +369,25 @@ class Parser {
       graph_->open_region();
       std::vector<Value> results;
       std::vector<Op*> effects;
-      parse_block(results, effects);
+      parse_block(results, effects, true);
       regions.push_back(graph_->close_region(std::move(results)));
+    }
+    int64_t slot = 0;
+    if (row->code == OpCode::variable) {
+      if (!attributes.has(Attr::kSlot)) fail("The attribute slot is missing", line);
+      slot = attributes.integer(Attr::kSlot);
+      if (slot < 0) fail("Expected a slot of 0 or more, got " + std::to_string(slot), line);
+      if (!slots_.insert(slot).second) fail("Another variable has slot " + std::to_string(slot), line);
     }
     graph_->after = after;
     graph_->name = label;
-    const int64_t slot = attributes.has(Attr::kSlot) ? attributes.integer(Attr::kSlot) : 0;
+    graph_->location = "line " + std::to_string(line);  // for a message of the grammar or a rule
     Op* op = graph_->add(row->code, std::move(operands), std::move(attributes), std::move(regions));
+    op->location.clear();
     if (op->code == OpCode::variable) op->attributes.set(Attr::kSlot, slot);
-    if (op->results != types) fail("The op has other types than those written");
-    if (!ops_.emplace(n, op).second) fail("%" + std::to_string(n) + " is defined twice");
+    if (op->results != types) fail("The op has other types than those written", line);
+    ops_[n] = op;
+    return op;
   }
 
   std::string quoted() {
@@ -340,6 +395,7 @@ class Parser {
     while (!rest_.empty() && rest_.front() != '"') {
       if (rest_.front() == '\\') rest_.remove_prefix(1);
       if (rest_.empty()) break;
+      if (rest_.front() == '\n') ++line_;
       text += rest_.front();
       rest_.remove_prefix(1);
     }
@@ -351,6 +407,7 @@ class Parser {
   int line_ = 1;
   std::unique_ptr<Graph> graph_;
   std::unordered_map<int64_t, Op*> ops_;
+  std::unordered_set<int64_t> slots_;
 };
 
 }  // namespace

@@ -17,11 +17,15 @@ from alloy.trainer import Trainer
 
 __all__ = [
     "Adam", "Callback", "Checkpoint", "DeviceError", "EarlyStopping", "Executable", "Graph", "History", "SGD",
-    "Tensor", "Trainer", "Update", "Variable", "avg_pool2d", "broadcast_to", "cast", "clamp", "concat",
-    "conv2d", "expand_dims", "flatten", "gradients", "log_softmax", "matmul", "max_pool2d", "one_hot",
-    "reshape", "select", "softmax", "squeeze", "stack", "transpose", "bfloat16", "bool_", "float16",
-    "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "data",
-    "device_stats", "init", "load", "losses", "metrics", "nn", "op_table", "save", "stats", *_table_ops,]
+    "Tensor", "Trainer", "Update", "Variable",
+    "avg_pool2d", "broadcast_to", "cast", "clamp", "concat", "conv2d", "expand_dims", "flatten", "gradients",
+    "log_softmax", "matmul", "max_pool2d", "one_hot", "reshape", "select", "softmax", "squeeze", "stack",
+    "transpose",
+    "bfloat16", "bool_", "float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
+    "uint64",
+    "data", "device_stats", "init", "load", "losses", "metrics", "nn", "op_table", "save", "stats",
+    *_table_ops,
+]
 
 
 def __getattr__(name):

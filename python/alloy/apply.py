@@ -7,7 +7,8 @@ from alloy.location import mistake, user_location
 
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
-    """The result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not a scalar."""
+    """The result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
+    a scalar."""
     graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
     if graph is None:
         raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
@@ -30,7 +31,7 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
 
 
 def common_dtype(op: str, operands) -> str:
-    """The dtype of the first tensor or array; of scalars alone float32, int32 or bool, whichever holds them."""
+    """The dtype of the first tensor or array; of scalars alone float32, int32 or bool, what holds them."""
     for value in operands:
         if isinstance(value, Tensor):
             return value.dtype

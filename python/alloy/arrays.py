@@ -1,4 +1,5 @@
-"""What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have, and shapes."""
+"""What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have,
+and shapes."""
 from operator import index
 
 import numpy as np
@@ -10,12 +11,12 @@ SCALARS = (bool, int, float, np.generic)
 
 
 def as_array(op: str, value) -> np.ndarray:
-    """The value as an array. A float64 array is cast to float32 with a warning; Python's own numbers, and lists of them,
-    become float32, int32 or bool. TypeError where it is not numbers."""
+    """The value as an array. A float64 array is cast to float32 with a warning; Python's own numbers, and
+    lists of them, become float32, int32 or bool. TypeError where it is not numbers."""
     if isinstance(value, (bool, int, float, list, tuple)):
         array = np.asarray(value)
-        return as_exact_array(op, value, {"f": "float32", "i": "int32"}.get(array.dtype.kind,
-                                                                            array.dtype.name))
+        dtype = {"f": "float32", "i": "int32"}.get(array.dtype.kind, array.dtype.name)
+        return as_exact_array(op, value, dtype)
     speaks_dlpack = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
     array = np.from_dlpack(value) if speaks_dlpack else np.asarray(value)
     _require_numbers(op, array, value)
@@ -26,7 +27,8 @@ def as_array(op: str, value) -> np.ndarray:
 
 
 def as_exact_array(op: str, numbers, dtype: str) -> np.ndarray:
-    """Python's numbers as an array of the dtype; TypeError where it cannot hold them: 0.5 as int32, 1 as bool, 1e300."""
+    """Python's numbers as an array of the dtype; TypeError where it cannot hold them: 0.5 as int32, 1 as
+    bool, 1e300."""
     given = np.asarray(numbers)
     _require_numbers(op, given, numbers)
     with np.errstate(invalid="ignore", over="ignore"):

@@ -4,7 +4,8 @@ from alloy.location import mistake
 
 
 class Callback:
-    """A subclass overrides what it needs. trainer.history holds the values so far; trainer.stop = True ends the training."""
+    """A subclass overrides what it needs. trainer.history holds the values so far; trainer.stop = True ends
+    the training."""
 
     def begin(self, trainer) -> None:
         """Before the first epoch."""
@@ -18,9 +19,7 @@ class _Best(Callback):
 
     def __init__(self, monitor: str | None):
         self.monitor = monitor
-
-    def begin(self, trainer):
-        self.best_epoch = 0
+        self.epochs_since_best = 0
 
     def epoch_end(self, trainer):
         if self.monitor not in trainer.history:
@@ -29,8 +28,7 @@ class _Best(Callback):
                           act="called")
         values = trainer.history[self.monitor]
         best = (max if self.monitor.endswith("accuracy") else min)(values)
-        self.best_epoch = values.index(best) + 1
-        self.epochs_since_best = len(values) - self.best_epoch
+        self.epochs_since_best = len(values) - 1 - values.index(best)
 
 
 class EarlyStopping(_Best):
@@ -46,7 +44,8 @@ class EarlyStopping(_Best):
 
 
 class Checkpoint(_Best):
-    """Saves the model after every epoch, or, given a quantity to monitor, after every epoch that is the best so far."""
+    """Saves the model after every epoch, or, given a quantity to monitor, after every epoch that is the best
+    so far."""
 
     def __init__(self, path, monitor: str | None = None):
         super().__init__(monitor)

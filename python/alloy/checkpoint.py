@@ -7,7 +7,8 @@ from alloy.location import mistake
 
 
 def save(variables, path) -> None:
-    """Writes the variables (a list of them, a model or a graph) into a safetensors file, which appears complete or not at all.
+    """Writes the variables (a list of them, or a model) into a safetensors file, which appears complete or
+    not at all.
 
     ValueError: two variables have one name, or one has none."""
     from safetensors.numpy import save_file
@@ -23,9 +24,11 @@ def save(variables, path) -> None:
 
 
 def load(variables, path) -> None:
-    """Assigns the values of a safetensors file to the variables (a list of them, a model that has been called, or a graph).
+    """Assigns the values of a safetensors file to the variables (a list of them, or a model that has been
+    called).
 
-    ValueError, before anything is assigned: the file is not one, or has other names, shapes or dtypes than the variables."""
+    ValueError, before anything is assigned: the file is not one, or has other names, shapes or dtypes than
+    the variables."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -39,10 +42,8 @@ def load(variables, path) -> None:
     for name, variable in named.items():
         given, expected = _type_of(arrays[name]), (variable.dtype, variable.shape)
         if given != expected:
-            raise mistake(
-                "load",
-                f"Expected {name} of {expected[0]} {expected[1]}, got {given[0]} {given[1]} in {path}",
-                act="called")
+            given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
+            raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}", act="called")
     for name, variable in named.items():
         variable.assign(arrays[name])
 

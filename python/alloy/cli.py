@@ -20,10 +20,9 @@ def digits_network(seed: int = 0) -> al.nn.Sequential:
 
 @app.command()
 def train(epochs: int = typer.Option(30, min=1, help="Passes over the training images."),
-          batch_size: int = typer.Option(32, min=1, help="Images in a step."), seed: int = typer.Option(
-              0, min=0,
-              help="Of the initial weights and of the order of the images."), output: Path = typer.Option(
-                  Path("runs/digits"), help="Where model.safetensors and history.png go.")):
+          batch_size: int = typer.Option(32, min=1, help="Images in a step."),
+          seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
+          output: Path = typer.Option(Path("runs/digits"), help="Where the model and the plot go.")):
     """Trains a small convolutional network on scikit-learn's handwritten digits."""
     training, test = al.data.split(*al.data.digits())
     model = digits_network(seed)

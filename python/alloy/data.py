@@ -7,9 +7,11 @@ import numpy as np
 
 
 def digits() -> tuple[np.ndarray, np.ndarray]:
-    """1,797 handwritten digits (Alpaydin and Kaynak, 1998): images (1797, 8, 8, 1), float32 in [0, 1], and classes (1797,), int32.
+    """1,797 handwritten digits (Alpaydin and Kaynak, 1998): images (1797, 8, 8, 1), float32 in [0, 1], and
+    classes (1797,), int32.
 
-    Read from the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed."""
+    Read from the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not
+    installed."""
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError(

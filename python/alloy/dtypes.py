@@ -17,7 +17,6 @@ uint32 = "uint32"
 uint64 = "uint64"
 bool_ = "bool"
 
-
 _NAMES = {float32, float16, bfloat16, int8, int16, int32, int64, uint8, uint16, uint32, uint64, bool_}
 
 

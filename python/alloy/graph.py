@@ -1,5 +1,5 @@
-"""The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the engine's; here every
-call gets its default values and the line of the user's code that made it."""
+"""The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
+engine's; here every call gets its default values and the line of the user's code that made it."""
 from alloy._core import Executable, Graph, Tensor, Update, Variable
 from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_shape
@@ -26,7 +26,8 @@ def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
 
 @_method
 def constant(self, value, name: str = "") -> Tensor:
-    """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to float32."""
+    """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
+    float32."""
     return self._constant(as_array("constant", value), name, user_location())
 
 
@@ -38,8 +39,8 @@ def variable(self, value, name: str = "") -> Variable:
 
 @_method
 def assign(self, variable: Variable, value) -> Update:
-    """An update for compile: each run writes the value (a tensor, number or array of the variable's shape and dtype)
-    into the variable, after everything else in the run has read it."""
+    """An update for compile: each run writes the value (a tensor, number or array of the variable's shape and
+    dtype) into the variable, after everything else in the run has read it."""
     require_all("assign", "a variable", Variable, [variable])
     tensor = as_tensor(self, "assign", value, variable.dtype)
     return self._assign(variable, tensor, user_location())
@@ -60,7 +61,8 @@ def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
 def gradients(loss: Tensor, tensors) -> list[Tensor]:
     """The derivatives of the loss (of the sum of its elements) to each tensor, each of that tensor's shape.
 
-    The gradient of a tensor that the loss does not depend on is zero. ValueError where an op on the way has none."""
+    The gradient of a tensor that the loss does not depend on is zero. ValueError where an op on the way has
+    none."""
     require_tensor("gradients", loss)
     tensors = list(tensors)
     require_all("gradients", "tensors", Tensor, tensors)

@@ -10,7 +10,8 @@ class History(dict):
             self.setdefault(name, []).append(value)
 
     def plot(self, path) -> None:
-        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format."""
+        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the
+        format."""
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
 

@@ -1,7 +1,8 @@
 """Initial values for variables, as float32 NumPy arrays. The same seed gives the same values.
 
-A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that an output and an
-input are connected to: of a dense layer's weights (in, out), of a convolution's (height, width, in, out)."""
+A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that
+an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,
+width, in, out)."""
 import math
 
 import numpy as np
@@ -26,13 +27,13 @@ def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
 
 
 def glorot_uniform(shape, *, seed) -> np.ndarray:
-    """Uniform within sqrt(6 / (fan_in + fan_out)) of 0: Glorot and Bengio, 2010, equation 16."""
+    """Uniform within sqrt(6 / (fan_in + fan_out)) of 0: Glorot and Bengio, 2010, eq. 16."""
     limit = math.sqrt(6 / max(sum(_fans(shape)), 1))
     return uniform(shape, -limit, limit, seed=seed)
 
 
 def he_normal(shape, *, seed) -> np.ndarray:
-    """Gaussian of standard deviation sqrt(2 / fan_in), for layers before a relu: He et al., 2015, equation 10."""
+    """Gaussian of standard deviation sqrt(2 / fan_in), for layers before a relu: He et al., 2015, eq. 10."""
     return normal(shape, 0.0, math.sqrt(2 / max(_fans(shape)[0], 1)), seed=seed)
 
 

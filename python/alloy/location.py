@@ -14,7 +14,7 @@ def _user_frame():
 
 
 def user_location() -> str:
-    """The innermost line outside this package, as "file.py:12", relative to the working directory when inside it."""
+    """The innermost line outside this package, as "file.py:12", relative to the working directory."""
     frame = _user_frame()
     path = frame.f_code.co_filename
     return f"{path.removeprefix(os.getcwd() + os.sep)}:{frame.f_lineno}"

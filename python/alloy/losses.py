@@ -11,8 +11,8 @@ from alloy.tensor import describe
 def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow.
 
-    logits: float32 (..., classes). labels: the classes as integers (...), or distributions of the logits' shape and dtype.
-    Result: (...). ValueError: the shapes do not belong together."""
+    logits: float32 (..., classes). labels: the classes as integers (...), or distributions of the logits'
+    shape and dtype. Result: (...). ValueError: the shapes do not belong together."""
     op = "softmax_cross_entropy"
     require_tensor(op, logits)
     require_tensor(op, labels)
@@ -26,15 +26,18 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
-    """The mean over an example's elements of (predictions - targets)^2. Both float32 of one shape (n, ...)."""
+    """The mean over an example's elements of (predictions - targets)^2.
+
+    Both float32 of one shape (n, ...)."""
     _require_same_shapes("mean_squared_error", predictions, targets)
     return _mean_of_examples(square(predictions - targets))
 
 
 def binary_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function, z the logits.
+    """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function.
 
-    Computed as max(z, 0) - z t + log(1 + e^-|z|), which does not overflow. Both float32 of one shape (n, ...), t in [0, 1]."""
+    z, the logits, and t, the targets in [0, 1], are float32 of one shape (n, ...). Computed without overflow,
+    as max(z, 0) - z t + log(1 + e^-|z|)."""
     _require_same_shapes("binary_cross_entropy", logits, targets)
     # maximum and not relu: it shares the gradient at 0, where the derivative is 1/2 - t.
     return _mean_of_examples(maximum(logits, 0.0) - logits * targets + log(1.0 + exp(negative(abs(logits)))))
@@ -56,9 +59,8 @@ def _require_shapes(op, role, given, like, expected):
     """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
     if given.shape is None or expected is None:
         return
-    fits = len(given.shape) == len(expected) and all(a == b or None in (a, b)
-                                                     for a, b in zip(given.shape, expected))
-    if not fits:
+    pairs = zip(given.shape, expected)
+    if len(given.shape) != len(expected) or any(a != b and None not in (a, b) for a, b in pairs):
         wanted = ", ".join("?" if extent is None else str(extent) for extent in expected)
         raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")
 

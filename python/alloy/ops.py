@@ -1,4 +1,5 @@
-"""The ops with attributes or operands of their own, and those composed of others. Shapes are checked by the engine."""
+"""The ops with attributes or operands of their own, and those composed of others. Shapes are checked by the
+engine."""
 import math
 
 import numpy as np
@@ -16,8 +17,9 @@ from alloy.tensor import describe
 def select(predicate, a, b) -> Tensor:
     """a where the predicate is true (not zero), else b.
 
-    The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or an array,
-    but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b differ."""
+    The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or
+    an array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b
+    differ."""
     return apply("select", [predicate, a, b], scalar_dtype=common_dtype("select", [a, b]))
 
 
@@ -36,7 +38,8 @@ def cast(x: Tensor, dtype) -> Tensor:
 # ---- shape ----
 
 def reshape(x: Tensor, shape) -> Tensor:
-    """The same elements in row-major order under another shape, in which one dimension may be -1 or None: what is left.
+    """The same elements in row-major order under another shape, in which one dimension may be -1 or None:
+    what is left.
 
     ValueError: the elements do not fit."""
     return apply("reshape", [x],
@@ -76,7 +79,8 @@ def broadcast_to(x: Tensor, shape) -> Tensor:
 
 
 def concat(tensors, *, axis) -> Tensor:
-    """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in dtype."""
+    """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
+    dtype."""
     return apply("concat", list(tensors), {"axis": axis})
 
 
@@ -86,7 +90,8 @@ def stack(tensors, *, axis=0) -> Tensor:
 
 
 def one_hot(indices: Tensor, depth) -> Tensor:
-    """float32 of shape (*indices.shape, depth): 1 at the index along the last axis, else 0; all 0 for an index outside.
+    """float32 of shape (*indices.shape, depth): 1 at the index along the last axis, else 0; all 0 for an
+    index outside.
 
     indices: a tensor of an integer type."""
     require_tensor("one_hot", indices)
@@ -101,7 +106,8 @@ def one_hot(indices: Tensor, depth) -> Tensor:
 def matmul(a, b) -> Tensor:
     """The matrix product over the last two axes; leading axes broadcast.
 
-    a: (..., n, k), b: (..., k, m), the result: (..., n, m), all float32. ValueError: the inner dimensions differ."""
+    a: (..., n, k), b: (..., k, m), the result: (..., n, m), all float32. ValueError: the inner dimensions
+    differ."""
     return apply("matmul", [a, b])
 
 
@@ -119,10 +125,11 @@ def conv2d(x: Tensor, weights, *, strides=1, padding="valid", dilations=1, group
            weights_layout="HWIO") -> Tensor:
     """The 2-D correlation of x with the weights, zero padded, without bias.
 
-    x: (n, height, width, channels) and weights: (height, width, channels / groups, filters), both float32, or as the layouts
-    say. strides, dilations: an integer, or one for the height and one for the width. padding: "valid" (none), "same" (the
-    output's extent is the input's divided by the stride, rounded up; the odd element goes after), or ((top, bottom),
-    (left, right)). ValueError: the channels differ or the window does not fit."""
+    x: (n, height, width, channels) and weights: (height, width, channels / groups, filters), both float32, or
+    as the layouts say. strides, dilations: an integer, or one for the height and one for the width. padding:
+    "valid" (none), "same" (the output's extent is the input's divided by the stride, rounded up; the odd
+    element goes after), or ((top, bottom), (left, right)). ValueError: the channels differ or the window does
+    not fit."""
     attributes = _window_attributes("conv2d", strides, dilations, padding, data_layout)
     return apply("conv2d", [x, weights], attributes | {"groups": groups, "weights_layout": weights_layout})
 
@@ -142,24 +149,23 @@ def avg_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layou
 
 
 def _pool2d(op, x, window, strides, padding, data_layout):
+    window = pair(op, "a window", window)
     attributes = _window_attributes(op, window if strides is None else strides, 1, padding, data_layout)
-    return apply(op, [x], attributes | {"window": pair(op, "a window", window)})
+    return apply(op, [x], attributes | {"window": window})
 
 
 def _window_attributes(op, strides, dilations, padding, data_layout):
-    attributes = {
-        "strides": pair(op, "strides", strides), "dilations": pair(op, "dilations", dilations),
-        "data_layout": data_layout}
+    attributes = {"strides": pair(op, "strides", strides), "dilations": pair(op, "dilations", dilations),
+                  "data_layout": data_layout}
     if padding in ("valid", "same"):
         return attributes | {"padding_style": padding, "padding": [0, 0, 0, 0]}
     try:
         (top, bottom), (left, right) = padding
     except (TypeError, ValueError):
-        raise mistake(
-            op, f'Expected the padding "valid", "same" or ((top, bottom), (left, right)), got {padding!r}'
-        ) from None
-    return attributes | {
-        "padding_style": "explicit", "padding": as_integers(op, "a padding", [top, bottom, left, right])}
+        expected = '"valid", "same" or ((top, bottom), (left, right))'
+        raise mistake(op, f"Expected the padding {expected}, got {padding!r}") from None
+    explicit = as_integers(op, "a padding", [top, bottom, left, right])
+    return attributes | {"padding_style": "explicit", "padding": explicit}
 
 
 def pair(op, what, extents) -> list[int]:
@@ -171,7 +177,6 @@ def pair(op, what, extents) -> list[int]:
 def _known_shape(op, x, at_least=0):
     require_tensor(op, x)
     if x.shape is None or len(x.shape) < at_least:
-        raise mistake(
-            op,
-            f"Expected a tensor of known rank{f', {at_least} or more' * bool(at_least)}, got {describe(x)}")
+        expected = f"known rank, {at_least} or more" if at_least else "known rank"
+        raise mistake(op, f"Expected a tensor of {expected}, got {describe(x)}")
     return x.shape

@@ -1,5 +1,5 @@
-"""The functions of the op table's families: one function for each row, made from the row. table_ops.pyi lists them for
-readers and type checkers (tests/python/make_stub.py writes it)."""
+"""The functions of the op table's families: one function for each row, made from the row. table_ops.pyi lists
+them for readers and type checkers (tests/python/make_stub.py writes it)."""
 from alloy import _core
 from alloy.apply import apply, require_tensor
 from alloy.arrays import as_integers
@@ -9,12 +9,12 @@ _TYPES = {"floating": "float32", "numeric": "a number type", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.
 
 TypeError: x has another dtype."""
-_BINARY = """The operands are tensors of {types} and of one dtype, of shapes that broadcast by NumPy's rule; one of them may
-be a number or an array. The result is {result}.
+_BINARY = """The operands are tensors of {types} and of one dtype, of shapes that broadcast by NumPy's rule;
+one of them may be a number or an array. The result is {result}.
 
 ValueError: the shapes do not broadcast. TypeError: the dtypes differ or are others."""
-_REDUCTION = """x: a tensor of {types}. axes: an axis or several, counted from the end where negative; None means all. The
-result has x's dtype; the reduced axes vanish, or stay with size 1 where keepdims.
+_REDUCTION = """x: a tensor of {types}. axes: an axis or several, counted from the end where negative; None
+means all. The result has x's dtype; the reduced axes vanish, or stay with size 1 where keepdims.
 
 ValueError: x does not have the axis. TypeError: x has another dtype."""
 _ARG_REDUCTION = """x: a tensor of {types}. The axis vanishes, or stays with size 1 where keepdims.

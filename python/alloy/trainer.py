@@ -1,4 +1,5 @@
-"""The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and its evaluation."""
+"""The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and
+its evaluation."""
 import time
 
 import numpy as np
@@ -14,8 +15,9 @@ from alloy.table_ops import mean
 class Trainer:
     """Trains a model (an al.nn.Layer) on arrays.
 
-    loss: the name of a function of al.losses, or a function of predictions and targets that gives a tensor, whose mean is
-    minimized. metrics: names of functions of al.metrics, or such functions. seed: of the order of the examples."""
+    loss: the name of a function of al.losses, or a function of predictions and targets that gives a tensor,
+    whose mean is minimized. metrics: names of functions of al.metrics, or such functions. seed: of the order
+    of the examples."""
 
     def __init__(self, model, loss, optimizer, metrics=(), seed: int = 0):
         self.model = model
@@ -29,10 +31,12 @@ class Trainer:
 
     def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(),
             progress: bool = True, shuffle: bool = True) -> History:
-        """Trains on data, a tuple (x, y) of arrays with one example in each row, and returns what it measured.
+        """Trains on data, a tuple (x, y) of arrays with one example in each row, and returns what it
+        measured.
 
-        The values of an epoch are means over its examples while the model was learning; those that begin with val_ are
-        of the validation data (a tuple as data) after it. The last batch of an epoch may be smaller than the others."""
+        The values of an epoch are means over its examples while the model was learning; those that begin with
+        val_ are of the validation data (a tuple as data) after it. The last batch of an epoch may be smaller
+        than the others."""
         data = _examples("fit", data, batch_size)
         validation = None if validation is None else _examples("fit", validation, batch_size)
         step = self._executable("step", data)

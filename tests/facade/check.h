@@ -34,13 +34,13 @@ inline int summary() {
 #define CHECK_NEAR(a, b, tolerance) check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
 
 /// The statement raises NSInvalidArgumentException with a reason.
-#define CHECK_RAISES(statement)                                                                            \
+#define CHECK_RAISES(...)                                                                                  \
   do {                                                                                                     \
     bool raised = false;                                                                                   \
     @try {                                                                                                 \
-      statement;                                                                                           \
+      __VA_ARGS__;                                                                                         \
     } @catch (NSException * exception) {                                                                   \
       raised = [[exception name] isEqualToString:NSInvalidArgumentException] && [[exception reason] length]; \
     }                                                                                                      \
-    check::report(raised, #statement " raises", __FILE__, __LINE__);                                       \
+    check::report(raised, #__VA_ARGS__ " raises", __FILE__, __LINE__);                                     \
   } while (false)

@@ -1,6 +1,7 @@
 """The one table of cases for ops: how each is called, on which shapes, and what it means in float64 NumPy.
 
-An op of the table's families needs one entry in REFERENCES; a structured op needs rows in STRUCTURED and an entry in WRONG."""
+An op of the table's families needs one entry in REFERENCES; a structured op needs rows in STRUCTURED and an
+entry in WRONG."""
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -35,7 +36,8 @@ class Case:
 
 
 def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
-    """Operands of which no two elements are nearer than the steps of a finite difference, so that no maximum is a tie."""
+    """Operands of which no two elements are nearer than the steps of a finite difference, so that no maximum
+    is a tie."""
     shapes = case.shapes if shapes is None else shapes
     count = sum(int(np.prod(shape)) for shape in shapes)
     if dtype == "float32":
@@ -301,7 +303,7 @@ def all_cases() -> list[Case]:
 
 # ---- calls that are not legal ----
 
-# For each structured op: how it is called, the operands' shapes, and what the message says of the given and the expected.
+# For each structured op: how it is called, the operands' shapes, and what the message says.
 WRONG = {
     "select": (al.select, [(2, 3), (2, 3),
                            (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"), "clamp": (al.clamp, [

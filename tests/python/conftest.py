@@ -1,4 +1,5 @@
-"""The world that tests run in is stricter than the users': a warning is an error, and a test that leaks fails."""
+"""The world that tests run in is stricter than the users': a warning is an error, and a test that leaks
+fails."""
 import gc
 
 import numpy as np
@@ -18,7 +19,7 @@ def no_leak(request):
     yield
     request.node.funcargs.clear()  # pytest would keep the values of the test's other fixtures
     gc.collect()
-    assert al.stats()["live_objects"] == before, "live objects of the engine before and after the test"
+    assert al.stats()["live_objects"] <= before, "the test leaves graphs or executables behind"
 
 
 @pytest.fixture

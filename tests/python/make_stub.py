@@ -1,4 +1,5 @@
-"""Writes python/alloy/table_ops.pyi, the list of the functions that the op table gives, for readers and type checkers."""
+"""Writes python/alloy/table_ops.pyi, the list of the functions that the op table gives, for readers and type
+checkers."""
 import inspect
 import pathlib
 

@@ -1,4 +1,5 @@
-"""The mathematics of ops and of training in float64 NumPy, written from their definitions and not from the engine."""
+"""The mathematics of ops and of training in float64 NumPy, written from their definitions and not from the
+engine."""
 import numpy as np
 
 

@@ -7,7 +7,7 @@ import pytest
 CSRC = pathlib.Path(__file__).parents[2] / "csrc"
 SOURCES = sorted(
     path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
-# Which quoted includes each layer may have. Headers of the portable framework are its public API, in angle brackets.
+# Which quoted includes each layer may have; the framework's public headers come in angle brackets.
 MAY_INCLUDE = {"ir": {"ir"}, "engine": {"ir", "engine"}, "bindings": {"ir", "engine", "bindings"},
                "portable": {"ir", "runtime", "kernels", "facade"}}
 APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}

@@ -1,4 +1,5 @@
-"""Every op of the table against NumPy in float64: values, types, broadcasting, empty tensors, gradients, messages."""
+"""Every op of the table against NumPy in float64: values, types, broadcasting, empty tensors, gradients,
+messages."""
 import numpy as np
 import pytest
 
@@ -37,7 +38,7 @@ def test_value(case, dtype, rng):
     assert tensor.dtype == (case.result or dtype) == value.dtype.name
     assert tensor.shape == expected.shape == value.shape
     if value.dtype == np.float32:
-        # Each of our functions is good to a few units in the last place (6e-8); sums here have up to 50 terms.
+        # A function is good to a few units in the last place (6e-8); sums here have up to 50 terms.
         np.testing.assert_allclose(value, expected, rtol=2e-6, atol=2e-6)
     else:
         np.testing.assert_array_equal(value, expected)
@@ -60,8 +61,9 @@ def test_without_elements(case, rng):
 def test_gradient(case, rng):
     """The derivative along one random direction against the central difference of the float64 reference.
 
-    The difference is exact to 1e-9: its own error is h^2 = 1e-10 times a third derivative, plus 1e-16 / h = 1e-11 of
-    rounding. So the tolerance is that of float32 arithmetic on the gradient, 1e-5 of the sum of its terms' sizes."""
+    The difference is exact to 1e-9: its own error is h^2 = 1e-10 times a third derivative, plus 1e-16 / h =
+    1e-11 of rounding. So the tolerance is that of float32 arithmetic on the gradient, 1e-5 of the sum of its
+    terms' sizes."""
     arrays = sample(case, "float32", rng)
     wanted = [
         i for i, array in enumerate(arrays)

@@ -131,13 +131,14 @@ def test_wrong_data(data, kind, says):
         trainer().fit(data, epochs=1)
 
 
-def test_wrong_names(rng):
-    for arguments in ({"loss": "cross_entropy"}, {"metrics": ["acc"]}, {"loss": "square"}):
-        with pytest.raises(
-                ValueError, match=
-                rf"^\[trainer\] .*'{'|'.join(str(v) for v in arguments.values()).strip(chr(91) + chr(93) + chr(39))}'"
-        ):
-            trainer(**arguments)
+@pytest.mark.parametrize("arguments, given", [({"loss": "cross_entropy"}, "cross_entropy"),
+                                              ({"loss": "square"}, "square"), ({"metrics": ["acc"]}, "acc")])
+def test_wrong_names(arguments, given):
+    with pytest.raises(ValueError, match=rf"^\[trainer\] .*'{given}'; built at .*test_trainer\.py:\d+\.$"):
+        trainer(**arguments)
+
+
+def test_wrong_batch_size(rng):
     with pytest.raises(ValueError, match="batch size of 1 or more, got 0"):
         trainer().fit(linear_data(4, rng), epochs=1, batch_size=0)
 

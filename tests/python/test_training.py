@@ -1,4 +1,5 @@
-"""50 steps of training against a float64 implementation in NumPy that starts from the same values and sees the same batches."""
+"""50 steps of training against a float64 implementation in NumPy that starts from the same values and sees
+the same batches."""
 import numpy as np
 import pytest
 

@@ -47,6 +47,8 @@ MPSGraphTensor *add(MPSGraph *graph, ir::OpCode code, const std::vector<ir::Valu
                     NSString *name);
 /// Adds an op and returns it, for ops with no or several results.
 ir::Op *add_op(MPSGraph *graph, ir::OpCode code, const std::vector<ir::Value> &operands, ir::Attributes attributes, NSString *name);
+ir::Op *add_op(MPSGraph *graph, ir::OpCode code, const std::vector<ir::Value> &operands, ir::Attributes attributes,
+               std::vector<std::unique_ptr<ir::Block>> regions, NSString *name);
 /// Adds what `expression` builds; its last op gets the name.
 MPSGraphTensor *compose(MPSGraph *graph, NSString *name, const std::function<ir::Expr()> &expression);
 /// A tensor of the graph as an expression.

@@ -109,10 +109,15 @@ void build(const std::function<void()> &work) {
 }
 
 ir::Op *add_op(MPSGraph *graph, ir::OpCode code, const std::vector<ir::Value> &operands, ir::Attributes attributes, NSString *name) {
+  return add_op(graph, code, operands, std::move(attributes), {}, name);
+}
+
+ir::Op *add_op(MPSGraph *graph, ir::OpCode code, const std::vector<ir::Value> &operands, ir::Attributes attributes,
+               std::vector<std::unique_ptr<ir::Block>> regions, NSString *name) {
   FacadeGraph &facade = *graph_of(graph);
   facade.graph.name = utf8(name);
   ir::Op *op = nullptr;
-  build([&] { op = facade.graph.add(code, operands, std::move(attributes)); });
+  build([&] { op = facade.graph.add(code, operands, std::move(attributes), std::move(regions)); });
   return op;
 }
 

@@ -2,6 +2,8 @@
 
 #import "GraphPrivate.h"
 
+#include <mutex>
+
 using namespace alloy::portable;
 namespace ir = alloy::ir;
 
@@ -13,6 +15,7 @@ struct ExecutableImpl {
   NSArray<MPSGraphTensor *> *feeds;    // retained
   NSArray<MPSGraphTensor *> *targets;  // retained
   id<MTLDevice> device;                // retained
+  std::mutex mutex;                    // of program
   std::shared_ptr<Program> program;    // the last one used
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
 };
@@ -20,10 +23,11 @@ struct ExecutableImpl {
 ExecutableImpl &impl_of(MPSGraphExecutable *executable);
 
 // The program for inputs of these types.
-const std::shared_ptr<Program> &program_for(ExecutableImpl &impl, const std::vector<ir::Type> &types) {
+std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir::Type> &types) {
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
+  std::lock_guard lock(impl.mutex);
   if (!impl.program || impl.program->feed_types() != types) impl.program = compile(*impl.graph, impl.request, types);
   return impl.program;
 }
@@ -42,7 +46,7 @@ struct Prepared {
 Prepared prepare(ExecutableImpl &impl, NSArray<MPSGraphTensorData *> *inputs, NSArray<MPSGraphTensorData *> *results) {
   std::vector<ir::Type> types;
   for (MPSGraphTensorData *data in inputs) types.push_back(type_of(data));
-  const std::shared_ptr<Program> &program = program_for(impl, types);
+  const std::shared_ptr<Program> program = program_for(impl, types);
   Run run = make_run(impl.graph, program, inputs, &results, impl.device);
   return {std::move(run), results};
 }
@@ -100,7 +104,8 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
                                                  inputTypes:(NSArray<MPSGraphType *> *)inputTypes
                                       compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
   NSMutableArray *types = [NSMutableArray array];
-  for (const ir::Type &type : program_for(impl_of(self), types_of(inputTypes))->result_types()) {
+  const std::shared_ptr<Program> program = program_for(impl_of(self), types_of(inputTypes));
+  for (const ir::Type &type : program->result_types()) {
     MPSGraphShapedType *shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape) dataType:data_type_of(type.dtype)];
     [types addObject:shaped];
     [shaped release];

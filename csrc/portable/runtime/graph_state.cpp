@@ -10,7 +10,7 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
                                              const std::vector<ir::Op*>& effects) {
   Key key;
   for (const ir::Feed& feed : feeds) {
-    key.push_back(feed.placeholder.op->id);
+    key.insert(key.end(), {feed.placeholder.op->id, static_cast<uint64_t>(feed.type.dtype)});
     for (int64_t d : feed.type.shape.dims()) key.push_back(static_cast<uint64_t>(d));
     key.push_back(UINT64_MAX);
   }

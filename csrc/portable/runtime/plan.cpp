@@ -1,7 +1,6 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 namespace alloy::portable {
@@ -15,12 +14,30 @@ using ir::ValueMap;
 constexpr size_t kAlignment = 64;
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// One stretch of the arena: the values that share it in place of one another, from its first step to its last.
+// One thing to do, in the order in which all of them stand: what becomes a step. Positions in that order are the planner's time.
+struct Item {
+  enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd };
+  Kind kind;
+  const Op* op = nullptr;                            // of a call, or the conditional
+  Value from = {}, to = {};                          // of a copy
+  std::vector<std::pair<const Op*, int>> branches = {};  // the conditionals it stands in, and in which region of each
+};
+
+// Whether no run does both.
+bool exclusive(const Item& a, const Item& b) {
+  for (size_t i = 0; i < std::min(a.branches.size(), b.branches.size()); ++i) {
+    if (a.branches[i].first != b.branches[i].first) return false;
+    if (a.branches[i].second != b.branches[i].second) return true;
+  }
+  return false;
+}
+
+// One stretch of the arena: the values that share it in place of one another, from its first item to its last.
 struct Buffer {
   size_t bytes;
   size_t first;
   size_t last;
-  size_t taken_at = SIZE_MAX;  // the last step whose result took the place of an operand
+  size_t taken_at = SIZE_MAX;  // the last item whose result took the place of an operand
   size_t offset = 0;
 };
 
@@ -32,20 +49,24 @@ class Planner {
   }
 
   Plan make() {
-    collect();
-    find_last_uses();
+    line_up(graph_.body());
+    number_variables();
+    find_uses();
     claim_results();
     claim_variables();
-    for (size_t i = 0; i < ops_.size(); ++i) place_step(i);
-    finish_outputs();
+    for (size_t i = 0; i < items_.size(); ++i) place_item(i);
+    copy_out();
     lay_out();
+    emit();
     return std::move(plan_);
   }
 
  private:
-  // Places what is not computed and lists what is.
-  void collect() {
-    for (const auto& op : graph_.body().ops) {
+  // ---- order ----
+
+  // Lists what a block does, and places what is not computed.
+  void line_up(const ir::Block& block) {
+    for (const auto& op : block.ops) {
       const Value v{op.get(), 0};
       switch (op->code) {
         case OpCode::placeholder:
@@ -56,67 +77,137 @@ class Planner {
           literal.fill(plan_.constants.emplace_back(literal.type().byte_count()).data());
           break;
         }
-        case OpCode::variable: variable_place(v, op->attributes.integer(ir::Attr::kSlot)); break;
-        case OpCode::reshape: alias_[v] = root(op->operands[0]); break;
-        default: ops_.push_back(op.get());
+        case OpCode::variable: variables_.emplace_back(v, op->attributes.integer(ir::Attr::kSlot)); break;
+        case OpCode::reshape: alias_[v] = op->operands[0]; break;
+        case OpCode::if_else: line_up_branches(*op); break;
+        default: push({.kind = Item::Kind::kCall, .op = op.get()});
       }
     }
-    for (int64_t slot : slots_) variable_index(slot);
-    std::sort(plan_.variables.begin(), plan_.variables.end());
-    for (auto& [v, slot] : variable_values_) places_[v] = {Place::Kind::kVariable, variable_index(slot)};
   }
 
-  void variable_place(Value v, int64_t slot) {
-    variable_index(slot);
-    variable_values_.emplace_back(v, slot);
-  }
-
-  size_t variable_index(int64_t slot) {
-    auto it = std::find(plan_.variables.begin(), plan_.variables.end(), slot);
-    if (it == plan_.variables.end()) it = plan_.variables.insert(plan_.variables.end(), slot);
-    return static_cast<size_t>(it - plan_.variables.begin());
-  }
-
-  // The value whose memory `v` is: reshapes share their operand's.
-  Value root(Value v) const {
-    const auto it = alias_.find(v);
-    return it == alias_.end() ? v : it->second;
-  }
-
-  void find_last_uses() {
-    for (size_t i = 0; i < ops_.size(); ++i) {
-      for (const Value& v : ops_[i]->operands) last_use_[root(v)] = i;
-      for (uint32_t r = 0; r < ops_[i]->results.size(); ++r) last_use_.try_emplace(Value{const_cast<Op*>(ops_[i]), r}, i);
+  void line_up_branches(const Op& op) {
+    for (int k = 0; k < 2; ++k) {
+      push({.kind = k == 0 ? Item::Kind::kIf : Item::Kind::kElse, .op = &op});
+      branches_.emplace_back(&op, k);
+      const ir::Block& region = *op.regions[static_cast<size_t>(k)];
+      line_up(region);
+      for (uint32_t r = 0; r < op.results.size(); ++r) give(region, region.results[r], {const_cast<Op*>(&op), r});
+      branches_.pop_back();
     }
-    for (const Value& v : graph_.body().results) last_use_[root(v)] = ops_.size();
+    push({.kind = Item::Kind::kEnd, .op = &op});
   }
 
-  bool is_computed(Value v) const { return !places_.contains(v) || places_.at(v).kind == Place::Kind::kResult; }
+  // A branch computes a result where the conditional wants it, or, where the value is not its own, copies it there.
+  void give(const ir::Block& region, Value v, Value result) {
+    const Value own = root(v);
+    if (own.op->code == OpCode::empty) return;
+    const bool computed = own.op->block == &region && own.op->code != OpCode::constant;
+    if (computed && !given_.contains(own)) {
+      alias_[own] = result;
+      given_.insert({own, true});
+    } else {
+      push({.kind = Item::Kind::kCopy, .from = v, .to = result});
+    }
+  }
+
+  void push(Item item) {
+    item.branches = branches_;
+    items_.push_back(std::move(item));
+  }
+
+  // The value whose memory `v` is: a reshape has its operand's, a branch's result the conditional's.
+  Value root(Value v) const {
+    for (auto it = alias_.find(v); it != alias_.end(); it = alias_.find(v)) v = it->second;
+    return v;
+  }
+
+  void number_variables() {
+    for (const auto& [v, slot] : variables_) plan_.variables.push_back(slot);
+    plan_.variables.insert(plan_.variables.end(), slots_.begin(), slots_.end());
+    std::sort(plan_.variables.begin(), plan_.variables.end());
+    plan_.variables.erase(std::unique(plan_.variables.begin(), plan_.variables.end()), plan_.variables.end());
+    for (const auto& [v, slot] : variables_) places_[v] = {Place::Kind::kVariable, variable_index(slot)};
+  }
+
+  size_t variable_index(int64_t slot) const {
+    return static_cast<size_t>(std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) - plan_.variables.begin());
+  }
+
+  // ---- lifetimes ----
+
+  void find_uses() {
+    for (size_t i = 0; i < items_.size(); ++i) {
+      const Item& item = items_[i];
+      if (item.kind == Item::Kind::kCall) {
+        for (const Value& v : item.op->operands) uses_[root(v)].push_back(i);
+        for (uint32_t r = 0; r < item.op->results.size(); ++r) writers_[root({const_cast<Op*>(item.op), r})].push_back(i);
+      } else if (item.kind == Item::Kind::kCopy) {
+        uses_[root(item.from)].push_back(i);
+        writers_[root(item.to)].push_back(i);
+      } else if (item.kind == Item::Kind::kIf) {
+        uses_[root(item.op->operands[0])].push_back(i);
+      }
+      // The memory of a conditional's results is theirs from its first item to its last at least.
+      if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {
+        for (uint32_t r = 0; r < item.op->results.size(); ++r) lives_at_[root({const_cast<Op*>(item.op), r})].push_back(i);
+      }
+    }
+    for (const Value& v : graph_.body().results) uses_[root(v)].push_back(items_.size());
+  }
+
+  size_t first_item(Value v) const {
+    size_t first = writers_.at(v).front();
+    if (const auto it = lives_at_.find(v); it != lives_at_.end()) first = std::min(first, it->second.front());
+    return first;
+  }
+
+  size_t last_item(Value v) const {
+    size_t last = 0;
+    for (const auto* map : {&uses_, &writers_, &lives_at_}) {
+      if (const auto it = map->find(v); it != map->end()) last = std::max(last, it->second.back());
+    }
+    return last;
+  }
+
+  // ---- places outside the arena ----
 
   // A computed value is written straight into the first result it is.
   void claim_results() {
     for (size_t i = 0; i < result_count_; ++i) {
       const Value v = root(graph_.body().results[i]);
-      if (!places_.contains(v) && v.op->code != OpCode::empty) places_[v] = {Place::Kind::kResult, i};
+      if (!places_.contains(v) && writers_.contains(v)) places_[v] = {Place::Kind::kResult, i};
     }
   }
 
-  // A variable's last value is written straight into the variable where nothing reads the old one after (or while, unless the kernel can
-  // work in place).
+  // A variable's last value is written straight into the variable where nobody can want the old one any more.
   void claim_variables() {
-    std::unordered_map<const Op*, size_t> index;
-    for (size_t i = 0; i < ops_.size(); ++i) index[ops_[i]] = i;
     for (size_t s = 0; s < slots_.size(); ++s) {
       const Value v = root(graph_.body().results[result_count_ + s]);
-      if (places_.contains(v) || !index.contains(v.op)) continue;
-      const size_t step = index.at(v.op);
+      if (places_.contains(v) || !writers_.contains(v)) continue;
       bool safe = true;
-      for (const auto& [old, slot] : variable_values_) {
-        if (slot != slots_[s] || !last_use_.contains(old) || last_use_.at(old) < step) continue;
-        safe = safe && last_use_.at(old) == step && works_in_place(v.op, old, v.index);
+      for (const auto& [old, slot] : variables_) {
+        if (slot == slots_[s]) safe = safe && may_overwrite(old, v);
       }
       if (safe) places_[v] = {Place::Kind::kVariable, variable_index(slots_[s])};
     }
+  }
+
+  // Whether every use of `old` comes before every item that writes `v`, is in another branch, or works in place.
+  bool may_overwrite(Value old, Value v) {
+    const auto uses = uses_.find(old);
+    if (uses == uses_.end()) return true;
+    for (size_t use : uses->second) {
+      for (size_t writer : writers_.at(v)) {
+        if (use < writer) continue;
+        if (use == items_.size()) return false;
+        const Item &reads = items_[use], &writes = items_[writer];
+        if (exclusive(reads, writes)) continue;
+        const bool kept = reads.kind == Item::Kind::kCopy && root(reads.to) == v;  // the old value stays where it is
+        const bool in_place = use == writer && writes.kind == Item::Kind::kCall && works_in_place(writes.op, old, v);
+        if (!kept && !in_place) return false;
+      }
+    }
+    return true;
   }
 
   Kernel* kernel_of(const Op* op) {
@@ -125,49 +216,59 @@ class Planner {
     return kernel.get();
   }
 
-  // Whether `result` of `op` may be written over every operand that is `old`.
-  bool works_in_place(const Op* op, Value old, uint32_t result) {
-    for (size_t i = 0; i < op->operands.size(); ++i) {
-      if (root(op->operands[i]) == old && !kernel_of(op)->in_place(i, result)) return false;
+  // Whether the result of `op` that is `v` may be written over every operand that is `old`.
+  bool works_in_place(const Op* op, Value old, Value v) {
+    for (uint32_t r = 0; r < op->results.size(); ++r) {
+      if (root({const_cast<Op*>(op), r}) != v) continue;
+      for (size_t i = 0; i < op->operands.size(); ++i) {
+        if (root(op->operands[i]) == old && !kernel_of(op)->in_place(i, r)) return false;
+      }
     }
     return true;
   }
 
-  void place_step(size_t i) {
-    const Op* op = ops_[i];
-    kernel_of(op);
-    for (uint32_t r = 0; r < op->results.size(); ++r) {
-      const Value v{const_cast<Op*>(op), r};
-      if (places_.contains(v)) continue;
-      const size_t bytes = v.type().byte_count();
-      if (!take_over(op, i, v, bytes)) {
-        buffer_of_[v] = buffers_.size();
-        buffers_.push_back({.bytes = bytes, .first = i, .last = last_use_.at(v)});
-      }
+  // ---- the arena ----
+
+  void place_item(size_t i) {
+    const Item& item = items_[i];
+    if (item.kind == Item::Kind::kIf) {
+      for (uint32_t r = 0; r < item.op->results.size(); ++r) new_buffer(root({const_cast<Op*>(item.op), r}));
+    }
+    if (item.kind != Item::Kind::kCall) return;
+    kernel_of(item.op);
+    for (uint32_t r = 0; r < item.op->results.size(); ++r) {
+      const Value v = root({const_cast<Op*>(item.op), r});
+      if (!places_.contains(v) && !buffer_of_.contains(v) && !take_over(*item.op, i, v)) new_buffer(v);
     }
   }
 
+  void new_buffer(Value v) {
+    if (places_.contains(v) || buffer_of_.contains(v) || !writers_.contains(v)) return;
+    buffer_of_[v] = buffers_.size();
+    buffers_.push_back({.bytes = v.type().byte_count(), .first = first_item(v), .last = last_item(v)});
+  }
+
   // Puts `v` in the place of an operand that dies here.
-  bool take_over(const Op* op, size_t i, Value v, size_t bytes) {
-    for (const Value& operand : op->operands) {
+  bool take_over(const Op& op, size_t i, Value v) {
+    for (const Value& operand : op.operands) {
       const Value old = root(operand);
       const auto it = buffer_of_.find(old);
-      if (it == buffer_of_.end() || last_use_.at(old) != i || buffers_[it->second].bytes != bytes || buffers_[it->second].last != i) continue;
-      if (buffers_[it->second].taken_at == i || !works_in_place(op, old, v.index)) continue;
-      buffers_[it->second].taken_at = i;
-      buffers_[it->second].last = last_use_.at(v);
+      if (it == buffer_of_.end()) continue;
+      Buffer& buffer = buffers_[it->second];
+      if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count() || !works_in_place(&op, old, v)) continue;
+      buffer.taken_at = i;
+      buffer.last = last_item(v);
       buffer_of_[v] = it->second;
       return true;
     }
     return false;
   }
 
-  // What is not in its place after the last step is copied there: results first, then variables, which results may still be read from.
-  // A variable's new value that is another variable's old one goes through the arena, since that one may be overwritten first.
-  void finish_outputs() {
-    const size_t end = ops_.size();
-    for (size_t i = 0; i < result_count_; ++i) add_copy(root(graph_.body().results[i]), {Place::Kind::kResult, i});
-    std::vector<std::pair<Value, size_t>> through_arena;
+  // What is not in its place after the last item is copied there: results first, then variables, which results may still be read from.
+  // A variable's new value that stands in another variable goes through the arena, since that one may be overwritten first.
+  void copy_out() {
+    const size_t end = items_.size();
+    for (size_t i = 0; i < result_count_; ++i) result_copies_.push_back({root(graph_.body().results[i]), {Place::Kind::kResult, i}});
     for (size_t s = 0; s < slots_.size(); ++s) {
       const Value v = root(graph_.body().results[result_count_ + s]);
       const Place target{Place::Kind::kVariable, variable_index(slots_[s])};
@@ -175,17 +276,10 @@ class Planner {
       if (it == places_.end() || it->second.kind != Place::Kind::kVariable || it->second == target) {
         late_copies_.push_back({v, target});
       } else {
-        through_arena.emplace_back(v, buffers_.size());
+        detours_.push_back({v, target, buffers_.size()});
         buffers_.push_back({.bytes = v.type().byte_count(), .first = end, .last = end});
-        copies_to_arena_.push_back({v, through_arena.back().second});
-        copies_from_arena_.push_back({through_arena.back().second, target, v.type().byte_count()});
       }
     }
-  }
-
-  void add_copy(Value v, Place target) {
-    if (places_.contains(v) && places_.at(v) == target) return;
-    result_copies_.push_back({v, target});
   }
 
   // Offsets: the largest buffers first, each at the lowest offset where it meets no other that lives at the same time.
@@ -210,69 +304,99 @@ class Planner {
       plan_.arena_bytes = std::max(plan_.arena_bytes, offset + aligned(buffer.bytes));
       placed.push_back(b);
     }
-    emit();
   }
+
+  // ---- steps ----
 
   Place place_of(Value v) const {
     const Value r = root(v);
     if (const auto it = places_.find(r); it != places_.end()) return it->second;
-    if (const auto it = buffer_of_.find(r); it != buffer_of_.end()) return {Place::Kind::kArena, buffers_[it->second].offset};
+    if (const auto it = buffer_of_.find(r); it != buffer_of_.end()) return arena(it->second);
     return {};
   }
 
+  Place arena(size_t buffer) const { return {Place::Kind::kArena, buffers_[buffer].offset}; }
+
   void emit() {
     size_t scratch = 0;
-    for (const Op* op : ops_) {
-      Step step;
-      step.op = op;
-      step.kernel = std::move(kernels_.at(op));
-      for (const Value& v : op->operands) step.operands.push_back(place_of(v));
-      for (uint32_t r = 0; r < op->results.size(); ++r) step.results.push_back(place_of({const_cast<Op*>(op), r}));
-      scratch = std::max(scratch, step.kernel->scratch_bytes());
-      plan_.steps.push_back(std::move(step));
+    std::vector<size_t> waiting;  // jumps whose target is not known yet, innermost last
+    for (const Item& item : items_) {
+      switch (item.kind) {
+        case Item::Kind::kCall: scratch = std::max(scratch, emit_call(*item.op)); break;
+        case Item::Kind::kCopy: emit_copy(place_of(item.from), place_of(item.to), item.to.type().byte_count()); break;
+        case Item::Kind::kIf: {
+          const Value predicate = item.op->operands[0];
+          waiting.push_back(emit_jump({.kind = Step::Kind::kJumpIfNot, .operands = {place_of(predicate)}, .bytes = predicate.type().byte_count()}));
+          break;
+        }
+        case Item::Kind::kElse: {
+          const size_t over = emit_jump({.kind = Step::Kind::kJump});
+          plan_.steps[waiting.back()].target = plan_.steps.size();
+          waiting.back() = over;
+          break;
+        }
+        case Item::Kind::kEnd:
+          plan_.steps[waiting.back()].target = plan_.steps.size();
+          waiting.pop_back();
+          break;
+      }
     }
-    for (const auto& [v, target] : result_copies_) emit_copy(place_of(v), target, v.type().byte_count());
-    for (const auto& [v, b] : copies_to_arena_) emit_copy(place_of(v), {Place::Kind::kArena, buffers_[b].offset}, v.type().byte_count());
-    for (const auto& [v, target] : late_copies_) emit_copy(place_of(v), target, v.type().byte_count());
-    for (const auto& [b, target, bytes] : copies_from_arena_) emit_copy({Place::Kind::kArena, buffers_[b].offset}, target, bytes);
+    for (const CopyOut& c : result_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
+    for (const Detour& d : detours_) emit_copy(place_of(d.value), arena(d.buffer), d.value.type().byte_count());
+    for (const CopyOut& c : late_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
+    for (const Detour& d : detours_) emit_copy(arena(d.buffer), d.target, d.value.type().byte_count());
     plan_.scratch_offset = plan_.arena_bytes;
     plan_.arena_bytes += aligned(scratch);
   }
 
-  void emit_copy(Place from, Place to, size_t bytes) {
-    if (from == to || from.kind == Place::Kind::kNowhere) return;
-    Step step;
-    step.operands = {from};
-    step.results = {to};
-    step.copy_bytes = bytes;
+  // Returns the scratch the call needs.
+  size_t emit_call(const Op& op) {
+    Step step{.kind = Step::Kind::kCall};
+    step.op = &op;
+    step.kernel = std::move(kernels_.at(&op));
+    for (const Value& v : op.operands) step.operands.push_back(place_of(v));
+    for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of({const_cast<Op*>(&op), r}));
+    const size_t scratch = step.kernel->scratch_bytes();
     plan_.steps.push_back(std::move(step));
+    return scratch;
+  }
+
+  void emit_copy(Place from, Place to, size_t bytes) {
+    if (from == to || bytes == 0 || from.kind == Place::Kind::kNowhere) return;
+    plan_.steps.push_back({.kind = Step::Kind::kCopy, .operands = {from}, .results = {to}, .bytes = bytes});
+  }
+
+  size_t emit_jump(Step step) {
+    plan_.steps.push_back(std::move(step));
+    return plan_.steps.size() - 1;
   }
 
   struct CopyOut {
     Value value;
     Place target;
   };
-  struct CopyFromArena {
-    size_t buffer;
+  struct Detour {
+    Value value;
     Place target;
-    size_t bytes;
+    size_t buffer;
   };
 
   const ir::Graph& graph_;
   const std::vector<int64_t>& slots_;
   const size_t result_count_;
   Plan plan_;
-  std::vector<const Op*> ops_;
-  std::unordered_map<const Op*, std::unique_ptr<Kernel>> kernels_;
-  std::vector<std::pair<Value, int64_t>> variable_values_;
+  std::vector<Item> items_;
+  std::vector<std::pair<const Op*, int>> branches_;  // while lining up
+  std::vector<std::pair<Value, int64_t>> variables_;
   ValueMap<Value> alias_;
+  ValueMap<bool> given_;
   ValueMap<Place> places_;
-  ValueMap<size_t> last_use_;
+  ValueMap<std::vector<size_t>> uses_, writers_, lives_at_;  // positions, ascending
+  std::unordered_map<const Op*, std::unique_ptr<Kernel>> kernels_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
   std::vector<CopyOut> result_copies_, late_copies_;
-  std::vector<std::pair<Value, size_t>> copies_to_arena_;
-  std::vector<CopyFromArena> copies_from_arena_;
+  std::vector<Detour> detours_;
 };
 
 }  // namespace

@@ -19,11 +19,19 @@ struct Place {
 };
 
 struct Step {
-  std::unique_ptr<Kernel> kernel;  // null: copy the one operand to the one result
-  std::vector<Place> operands;
-  std::vector<Place> results;
-  size_t copy_bytes = 0;
-  const ir::Op* op = nullptr;      // what the step computes; null for a copy
+  enum class Kind : uint8_t {
+    kCall,      // run the kernel
+    kCopy,      // copy `bytes` bytes of the operand to the result
+    kJump,      // go on at step `target`
+    kJumpIfNot  // go on at step `target` where the operand, `bytes` bytes, is all zero
+  };
+  Kind kind = Kind::kCall;
+  std::unique_ptr<Kernel> kernel = {};
+  std::vector<Place> operands = {};
+  std::vector<Place> results = {};
+  size_t bytes = 0;
+  size_t target = 0;
+  const ir::Op* op = nullptr;  // what a call computes
 };
 
 struct Plan {

@@ -1,5 +1,6 @@
 #include "runtime/program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -7,6 +8,13 @@
 #include "runtime/passes.h"
 
 namespace alloy::portable {
+namespace {
+
+bool is_zero(const std::byte* bytes, size_t count) {
+  return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace
 
 Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
     : arena_(nullptr, +[](std::byte* p) { std::free(p); }) {
@@ -16,6 +24,12 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
   for (const ir::Value& v : outputs) result_types_.push_back(v.type());
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
   outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
+  // Every write is named, since a pass may take out the op whose dependency alone brought it here.
+  auto& writes = special.graph->body().effects;
+  writes.clear();
+  for (const auto& op : special.graph->body().ops) {
+    if (ir::has_effect(*op)) writes.push_back(op.get());
+  }
   Pure pure = remove_effects(*resolve_shapes(*special.graph));
   auto& planned = pure.graph->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
@@ -29,7 +43,7 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
     if (!arena_) throw std::bad_alloc();
   }
   for (const Step& step : plan_.steps) {
-    Call call{step.kernel.get(), pointers_.size(), 0, step.copy_bytes};
+    Call call{step.kind, step.kernel.get(), pointers_.size(), 0, step.bytes, step.target};
     for (const Place& place : step.operands) resolve(place);
     call.results = pointers_.size();
     for (const Place& place : step.results) resolve(place);
@@ -56,14 +70,18 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                                                             : results[i];
   }
   std::byte* const scratch = arena_.get() + plan_.scratch_offset;
-  for (const Call& call : calls_) {
+  for (size_t i = 0; i < calls_.size();) {
+    const Call& call = calls_[i];
     std::byte* const* operands = &pointers_[call.operands];
     std::byte* const* outputs = &pointers_[call.results];
-    if (call.kernel != nullptr) {
-      call.kernel->run(operands, outputs, scratch);
-    } else if (call.copy_bytes > 0) {
-      std::memcpy(outputs[0], operands[0], call.copy_bytes);
+    size_t next = i + 1;
+    switch (call.kind) {
+      case Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;
+      case Step::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
+      case Step::Kind::kJump: next = call.target; break;
+      case Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
     }
+    i = next;
   }
 }
 

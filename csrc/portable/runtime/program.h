@@ -31,9 +31,10 @@ class Program {
     size_t pointer;  // position in pointers_
   };
   struct Call {
+    Step::Kind kind;
     const Kernel* kernel;
     size_t operands, results;  // positions in pointers_
-    size_t copy_bytes;
+    size_t bytes, target;      // as in Step
   };
   void resolve(const Place& place);
 

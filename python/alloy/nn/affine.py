@@ -3,8 +3,8 @@ from alloy.nn.layer import Layer
 
 
 class Affine(Layer):
-    """A product with weights, which start Glorot uniform, plus a bias, which starts at 0, as in Keras. A subclass gives
-    weights_shape(x), whose last dimension is the bias's, and product(x, weights)."""
+    """A product with weights, which start Glorot uniform, plus a bias, which starts at 0, as in Keras. A
+    subclass gives weights_shape(x), whose last dimension is the bias's, and product(x, weights)."""
 
     def __init__(self, *, use_bias: bool, seed: int | None):
         super().__init__(seed=seed)

@@ -3,7 +3,8 @@ from alloy.ops import conv2d, pair
 
 
 class Conv2D(Affine):
-    """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width', filters).
+    """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width',
+    filters).
 
     kernel_size, strides: an integer, or one for the height and one for the width; padding as in al.conv2d.
     weights: (height, width, channels, filters), bias: (filters,)."""
@@ -17,8 +18,8 @@ class Conv2D(Affine):
         self.padding = padding
 
     def weights_shape(self, x):
-        return *pair("conv2d", "a kernel size", self.kernel_size), self.known_features(x,
-                                                                                       rank=4), self.filters
+        window = pair("conv2d", "a kernel size", self.kernel_size)
+        return *window, self.known_features(x, rank=4), self.filters
 
     def product(self, x, weights):
         return conv2d(x, weights, strides=self.strides, padding=self.padding)

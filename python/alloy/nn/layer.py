@@ -11,8 +11,8 @@ from alloy.tensor import describe
 
 
 class Layer:
-    """A subclass gives forward(x), and build(x) where it has variables. seed: of their initial values; None leaves it to
-    the Sequential around the layer, and is 0 without one."""
+    """A subclass gives forward(x), and build(x) where it has variables. seed: of their initial values; None
+    leaves it to the Sequential around the layer, and is 0 without one."""
 
     def __init__(self, *, seed: int | None = None):
         self.seed = seed
@@ -34,8 +34,8 @@ class Layer:
             self.build(x)
             self.graph = x.graph
         elif self.graph is not x.graph:
-            raise mistake(
-                op, f"Expected a tensor of the graph of the first call, got {describe(x)} of another graph")
+            expected = "a tensor of the first call's graph"
+            raise mistake(op, f"Expected {expected}, got {describe(x)} of another graph")
         return self.forward(x)
 
     def build(self, x: Tensor) -> None:
@@ -45,7 +45,8 @@ class Layer:
         raise NotImplementedError
 
     def add_variable(self, graph: Graph, part: str, initial) -> None:
-        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a Generator."""
+        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a
+        Generator."""
         if not self._variables:
             taken = {variable.name.partition("/")[0] for variable in graph.variables}
             self._name = next(name for i in itertools.count() if (name := f"{self._kind()}_{i}") not in taken)
@@ -55,7 +56,8 @@ class Layer:
         self._variables.append(graph.variable(initial(seed), name=name))
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
-        """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below 2)."""
+        """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
+        2)."""
         legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
         if not legal or x.shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"

@@ -9,14 +9,16 @@ class _Pool2D(Layer):
 
 
 class MaxPool2D(_Pool2D):
-    """The greatest element of each window of (n, height, width, channels); strides are pool_size unless given."""
+    """The greatest element of each window of (n, height, width, channels); strides are pool_size unless
+    given."""
 
     def forward(self, x):
         return max_pool2d(x, **self.attributes)
 
 
 class AvgPool2D(_Pool2D):
-    """The mean of each window of (n, height, width, channels), padding left out; strides are pool_size unless given."""
+    """The mean of each window of (n, height, width, channels), padding left out; strides are pool_size unless
+    given."""
 
     def forward(self, x):
         return avg_pool2d(x, **self.attributes)

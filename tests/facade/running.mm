@@ -1,0 +1,379 @@
+// Running a graph: every form of run, what its handlers are told, in which order runs happen, and which memory they use.
+
+#include "graph_testing.h"
+
+static id<MTLDevice> g_device;
+static id<MTLCommandQueue> g_queue;
+
+static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
+static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
+
+static bool wait_for(dispatch_semaphore_t semaphore) {
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
+}
+
+// y = a - 2 b, and an operation that adds a to a variable.
+struct Example {
+  MPSGraph *graph;
+  MPSGraphTensor *a, *b, *y, *state;
+  MPSGraphOperation *step;
+  Array value_a, value_b, value_y;
+  NSDictionary *feeds;
+
+  Example() : graph([[MPSGraph new] autorelease]) {
+    a = placeholder(graph, {2, 3});
+    b = placeholder(graph, {3});
+    state = variable(graph, Array({2, 3}, 100.0));
+    MPSGraphTensor *two = [graph constantWithScalar:2 dataType:MPSDataTypeFloat32];
+    y = [graph subtractionWithPrimaryTensor:a
+                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two secondaryTensor:b name:nil]
+                                       name:nil];
+    step = [graph assignVariable:state withValueOfTensor:[graph additionWithPrimaryTensor:state secondaryTensor:a name:nil] name:nil];
+    value_a = random_array({2, 3});
+    value_b = random_array({3});
+    value_y = map(value_a, value_b, [](double u, double v) { return u - 2 * v; });
+    feeds = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value_a), a, tensor_data(value_b), b, nil];
+  }
+
+  Array state_now() const {
+    return read_array([[graph runWithFeeds:[NSDictionary dictionary] targetTensors:list(state) targetOperations:nil] objectForKey:state]);
+  }
+  Array state_after(int steps) const {
+    return map(value_a, [steps](double v) { return 100 + steps * v; });
+  }
+};
+
+static MPSGraphTensorData *empty_data(const Shape &shape) { return tensor_data(Array(shape, -77.0)); }
+
+static void runs_that_wait() {
+  const Example e;
+  NSDictionary *results = [e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
+  CHECK([results count] == 1);
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+  CHECK_ARRAY(e.state_now(), e.state_after(1));
+  results = [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
+  CHECK([results count] == 1);
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+  CHECK_ARRAY(e.state_now(), e.state_after(2));
+  MPSGraphTensorData *mine = empty_data({2, 3});
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y)];
+  CHECK_ARRAY(read_array(mine), e.value_y);
+  CHECK_ARRAY(e.state_now(), e.state_after(2));
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:list(e.step) resultsDictionary:[NSDictionary dictionary]];
+  CHECK_ARRAY(e.state_now(), e.state_after(3));
+}
+
+static void every_run_gives_new_data() {
+  const Example e;
+  MPSGraphTensorData *first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:nil] objectForKey:e.y];
+  NSDictionary *other = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3}, 1.0)), e.a, tensor_data(Array({3}, 1.0)), e.b, nil];
+  MPSGraphTensorData *second = [[e.graph runWithFeeds:other targetTensors:list(e.y) targetOperations:nil] objectForKey:e.y];
+  CHECK_ARRAY(read_array(first), e.value_y);
+  CHECK_ARRAY(read_array(second), Array({2, 3}, -1.0));
+}
+
+static void asynchronous_runs_tell_their_handlers() {
+  for (int form = 0; form < 3; ++form) {
+    const Example e;
+    dispatch_semaphore_t done = dispatch_semaphore_create(0);
+    __block Array seen;
+    __block bool has_error = true;
+    __block int scheduled = 0, completed = 0;
+    MPSGraphTensor *y = e.y;
+    MPSGraphTensorData *mine = empty_data({2, 3});
+    @autoreleasepool {
+      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) { ++scheduled; }];
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *results, NSError *error) {
+        ++completed;
+        has_error = error != nil;
+        seen = read_array([results objectForKey:y]);
+        dispatch_semaphore_signal(done);
+      }];
+      if (form == 0) {
+        NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds targetTensors:list(y) targetOperations:list(e.step) executionDescriptor:descriptor];
+        CHECK([results objectForKey:y] != nil);
+      } else if (form == 1) {
+        NSDictionary *results = [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                                               feeds:e.feeds
+                                                       targetTensors:list(y)
+                                                    targetOperations:list(e.step)
+                                                 executionDescriptor:descriptor];
+        CHECK([results objectForKey:y] != nil);
+      } else {
+        [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                       feeds:e.feeds
+                            targetOperations:list(e.step)
+                           resultsDictionary:pair(mine, y)
+                         executionDescriptor:descriptor];
+      }
+    }
+    CHECK(wait_for(done));
+    CHECK(!has_error && completed == 1 && scheduled == 1);
+    CHECK_ARRAY(seen, e.value_y);
+    if (form == 2) CHECK_ARRAY(read_array(mine), e.value_y);
+    CHECK_ARRAY(e.state_now(), e.state_after(1));
+    dispatch_release(done);
+  }
+}
+
+static void waiting_until_completed() {
+  const Example e;
+  MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil && [descriptor scheduledHandler] == nil);
+  CHECK([descriptor compilationDescriptor] == nil);
+  [descriptor setWaitUntilCompleted:YES];
+  MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
+  [compilation setOptimizationLevel:MPSGraphOptimizationLevel0];
+  [descriptor setCompilationDescriptor:compilation];
+  CHECK([[descriptor compilationDescriptor] optimizationLevel] == MPSGraphOptimizationLevel0);
+  NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:nil executionDescriptor:descriptor];
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+  CHECK([descriptor waitUntilCompleted] == YES);
+  // With neither a descriptor nor a wait the values come in their own time; a run on the same queue comes after them.
+  results = [e.graph runAsyncWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:nil executionDescriptor:nil];
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:nil];
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+}
+
+static void runs_in_flight_keep_their_order() {
+  constexpr int kRuns = 60;
+  MPSGraph *graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *state = variable(graph, Array({1}, 0.0)), *x = placeholder(graph, {1});
+  // x - s comes out differently in any other order.
+  MPSGraphTensor *next = [graph subtractionWithPrimaryTensor:x secondaryTensor:state name:nil];
+  MPSGraphOperation *step = [graph assignVariable:state withValueOfTensor:next name:nil];
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  NSMutableArray *results = [NSMutableArray array];
+  static std::vector<double> order;
+  order.clear();
+  for (int i = 0; i < kRuns; ++i) {
+    @autoreleasepool {
+      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *values, NSError *error) {
+        if (error == nil) order.push_back(read_array([values objectForKey:next]).values.front());
+        dispatch_semaphore_signal(done);
+      }];
+      NSDictionary *result = [graph runAsyncWithMTLCommandQueue:g_queue
+                                                          feeds:pair(tensor_data(Array({1}, static_cast<double>(i * i))), x)
+                                                  targetTensors:list(next)
+                                               targetOperations:list(step)
+                                            executionDescriptor:descriptor];
+      [results addObject:[result objectForKey:next]];
+    }
+  }
+  for (int i = 0; i < kRuns; ++i) CHECK(wait_for(done));
+  double expected = 0;
+  CHECK(order.size() == kRuns);
+  for (int i = 0; i < kRuns; ++i) {
+    expected = i * i - expected;
+    CHECK(read_array([results objectAtIndex:static_cast<NSUInteger>(i)]).values.front() == expected);
+    CHECK(order.at(static_cast<std::size_t>(i)) == expected);
+  }
+  dispatch_release(done);
+}
+
+static void encoding_to_a_command_buffer() {
+  const Example e;
+  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSGraphTensorData *mine = empty_data({2, 3});
+  __block int completed = 0;
+  MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) { completed += error == nil; }];
+  NSDictionary *results = [e.graph encodeToCommandBuffer:commands
+                                                   feeds:e.feeds
+                                           targetTensors:list(e.y)
+                                        targetOperations:list(e.step)
+                                     executionDescriptor:descriptor];
+  [e.graph encodeToCommandBuffer:commands
+                           feeds:e.feeds
+                targetOperations:list(e.step)
+               resultsDictionary:pair(mine, e.y)
+             executionDescriptor:nil];
+  [commands commit];
+  [[commands rootCommandBuffer] waitUntilCompleted];
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+  CHECK_ARRAY(read_array(mine), e.value_y);
+  CHECK_ARRAY(e.state_now(), e.state_after(2));
+  CHECK(completed == 1);
+}
+
+#ifndef __APPLE__
+// Until the commit nothing runs. (A Mac may commit early, by commitAndContinue.)
+static void an_encoded_run_waits_for_the_commit() {
+  const Example e;
+  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSGraphTensorData *mine = empty_data({2, 3});
+  [e.graph encodeToCommandBuffer:commands feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y) executionDescriptor:nil];
+  CHECK_ARRAY(read_array(mine), Array({2, 3}, -77.0));
+  [commands commit];
+  [commands waitUntilCompleted];
+  CHECK_ARRAY(read_array(mine), e.value_y);
+}
+#endif
+
+// What a run on one queue computes, a run on another is fed before it is there; an event alone orders them.
+static void events_order_runs_on_two_queues() {
+  const Example e;
+  id<MTLCommandQueue> other = [[g_device newCommandQueue] autorelease];
+  MPSGraph *consumer = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(consumer, {2, 3});
+  MPSGraphTensor *z = [consumer squareWithTensor:x name:nil];
+  for (uint64_t round = 1; round <= 20; ++round) {
+    @autoreleasepool {
+      id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease], gate = [[g_device newSharedEvent] autorelease];
+      MPSGraphExecutionDescriptor *produces = [[MPSGraphExecutionDescriptor new] autorelease];
+      [produces waitForEvent:gate value:1];
+      [produces signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:round];
+      MPSGraphExecutionDescriptor *consumes = [[MPSGraphExecutionDescriptor new] autorelease];
+      [consumes waitForEvent:event value:round];
+      dispatch_semaphore_t done = dispatch_semaphore_create(0);
+      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) { dispatch_semaphore_signal(done); }];
+      NSDictionary *made = [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                                          feeds:e.feeds
+                                                  targetTensors:list(e.y)
+                                               targetOperations:nil
+                                            executionDescriptor:produces];
+      NSDictionary *used = [consumer runAsyncWithMTLCommandQueue:other
+                                                           feeds:pair([made objectForKey:e.y], x)
+                                                   targetTensors:list(z)
+                                                targetOperations:nil
+                                             executionDescriptor:consumes];
+      CHECK([event signaledValue] == 0);
+      [gate setSignaledValue:1];
+      CHECK(wait_for(done));
+      CHECK([event signaledValue] == round);
+      CHECK_ARRAY(read_array([used objectForKey:z]), map(e.value_y, [](double v) { return v * v; }));
+      dispatch_release(done);
+    }
+  }
+}
+
+static void targets_that_compute_nothing() {
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  const Array x = random_array({2, 3}), fixed = random_array({2, 3}), kept = random_array({2, 3});
+  MPSGraphTensor *tx = placeholder(g, {2, 3}), *tc = constant(g, fixed), *tv = variable(g, kept);
+  MPSGraphTensor *reshaped = [g reshapeTensor:tx withShape:numbers({6}) name:nil];
+  MPSGraphTensor *y = [g additionWithPrimaryTensor:tx secondaryTensor:tv name:nil];
+  MPSGraphTensor *again = [g reshapeTensor:y withShape:numbers({3, 2}) name:nil];
+  NSDictionary *results = [g runWithFeeds:pair(tensor_data(x), tx)
+                            targetTensors:[NSArray arrayWithObjects:tx, tc, tv, reshaped, y, again, y, nil]
+                         targetOperations:nil];
+  const Array sum = map(x, kept, [](double a, double b) { return a + b; });
+  CHECK([results count] == 6);
+  CHECK_ARRAY(read_array([results objectForKey:tx]), x);
+  CHECK_ARRAY(read_array([results objectForKey:tc]), fixed);
+  CHECK_ARRAY(read_array([results objectForKey:tv]), kept);
+  CHECK_ARRAY(read_array([results objectForKey:reshaped]), Array({6}, x.values));
+  CHECK_ARRAY(read_array([results objectForKey:y]), sum);
+  CHECK_ARRAY(read_array([results objectForKey:again]), Array({3, 2}, sum.values));
+}
+
+static void feeds_that_are_not_needed() {
+  const Example e;
+  MPSGraphTensor *more = placeholder(e.graph, {7});
+  NSMutableDictionary *feeds = [NSMutableDictionary dictionaryWithDictionary:e.feeds];
+  [feeds setObject:tensor_data(random_array({7})) forKey:more];
+  NSDictionary *results = [e.graph runWithFeeds:feeds targetTensors:list(e.y) targetOperations:nil];
+  CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
+  // And a run needs no feed where nothing of the target depends on it.
+  MPSGraphTensor *half = [e.graph constantWithScalar:0.5 shape:numbers({2}) dataType:MPSDataTypeFloat32];
+  results = [e.graph runWithFeeds:[NSDictionary dictionary] targetTensors:list(half) targetOperations:nil];
+  CHECK_ARRAY(read_array([results objectForKey:half]), Array({2}, 0.5));
+}
+
+// Buffers and arrays of the caller are used as they are, rows with gaps too.
+static void memory_of_the_caller() {
+  const Example e;
+  const NSUInteger row = 5 * sizeof(float);
+  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  float *source = static_cast<float *>([in contents]), *result = static_cast<float *>([out contents]);
+  for (int i = 0; i < 10; ++i) {
+    *(source + i) = -1000;
+    *(result + i) = -2000;
+  }
+  for_each_index({2, 3}, [&](const Index &i) { *(source + i.at(0) * 5 + i.at(1)) = static_cast<float>(e.value_a.at(i)); });
+  MPSGraphTensorData *a = [[[MPSGraphTensorData alloc] initWithMTLBuffer:in shape:numbers({2, 3}) dataType:MPSDataTypeFloat32 rowBytes:row] autorelease];
+  MPSGraphTensorData *y = [[[MPSGraphTensorData alloc] initWithMTLBuffer:out shape:numbers({2, 3}) dataType:MPSDataTypeFloat32 rowBytes:row] autorelease];
+  NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
+  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(y, e.y)];
+  for_each_index({2, 3}, [&](const Index &i) { CHECK_NEAR(static_cast<double>(*(result + i.at(0) * 5 + i.at(1))), e.value_y.at(i), 1e-5); });
+  for (int column : {3, 4, 8, 9}) CHECK(*(result + column) == -2000);
+
+  id<MTLBuffer> packed = [[g_device newBufferWithLength:6 * sizeof(float) options:MTLResourceStorageModeShared] autorelease];
+  MPSGraphTensorData *whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed shape:numbers({2, 3}) dataType:MPSDataTypeFloat32] autorelease];
+  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(whole, e.y)];
+  for_each_index({2, 3}, [&](const Index &i) {
+    CHECK_NEAR(static_cast<double>(*(static_cast<float *>([packed contents]) + i.at(0) * 3 + i.at(1))), e.value_y.at(i), 1e-5);
+  });
+
+  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:numbers({2, 3})];
+  MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
+  MPSGraphTensorData *view = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
+  CHECK(shape_of([view shape]) == Shape({2, 3}) && [view dataType] == MPSDataTypeFloat32);
+  CHECK([[view device] metalDevice] == g_device && [[view device] type] == MPSGraphDeviceTypeMetal);
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
+  float values[6];
+  [array readBytes:values strideBytes:nil];
+  for (std::size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
+  // One buffer read under two shapes.
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *flat = placeholder(g, {6}), *square = [g squareWithTensor:flat name:nil];
+  MPSGraphTensorData *line = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed shape:numbers({6}) dataType:MPSDataTypeFloat32] autorelease];
+  NSDictionary *results = [g runWithFeeds:pair(line, flat) targetTensors:list(square) targetOperations:nil];
+  CHECK_ARRAY(read_array([results objectForKey:square]), Array({6}, map(e.value_y, [](double v) { return v * v; }).values));
+}
+
+// Data that is too short is completed with zeros, as programs rely on.
+static void short_data() {
+  const float values[2] = {1, 2};
+  MPSGraphTensorData *data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
+                                                                   data:[NSData dataWithBytes:values length:sizeof values]
+                                                                  shape:numbers({2, 2})
+                                                               dataType:MPSDataTypeFloat32] autorelease];
+  CHECK_ARRAY(read_array(data), Array({2, 2}, {1, 2, 0, 0}));
+}
+
+static void a_length_unknown_until_the_run() {
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor *any = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
+  const Array w = random_array({3, 2});
+  MPSGraphTensor *y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:constant(g, w) name:nil];
+  MPSGraphTensor *sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil] axis:0 name:nil];
+  for (long n : {2, 5, 2, 1}) {
+    const Array value = random_array({n, 3}), offset = n == 2 ? random_array({2}) : random_array({n, 1});
+    NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value), x, tensor_data(offset), any, nil];
+    NSDictionary *results = [g runWithFeeds:feeds targetTensors:[NSArray arrayWithObjects:y, sum, nil] targetOperations:nil];
+    Array product({n, 2});
+    for_each_index({n, 2, 3}, [&](const Index &i) { product.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * w.at({i.at(2), i.at(1)}); });
+    CHECK_ARRAY(read_array([results objectForKey:y]), product);
+    CHECK_ARRAY(read_array([results objectForKey:sum]), sum_over(map(product, offset, [](double a, double b) { return a + b; }), {0}));
+  }
+}
+
+int main() {
+  @autoreleasepool {
+    g_device = MTLCreateSystemDefaultDevice();
+    g_queue = [g_device newCommandQueue];
+    runs_that_wait();
+    every_run_gives_new_data();
+    asynchronous_runs_tell_their_handlers();
+    waiting_until_completed();
+    runs_in_flight_keep_their_order();
+    encoding_to_a_command_buffer();
+#ifndef __APPLE__
+    an_encoded_run_waits_for_the_commit();
+#endif
+    events_order_runs_on_two_queues();
+    targets_that_compute_nothing();
+    feeds_that_are_not_needed();
+    memory_of_the_caller();
+    short_data();
+    a_length_unknown_until_the_run();
+    [g_queue release];
+    [g_device release];
+  }
+  return check::summary();
+}
