@@ -1,5 +1,7 @@
 #include "engine/graph.h"
 
+#include <algorithm>
+
 #import "engine/graph_impl.h"
 
 namespace alloy::engine {
@@ -56,8 +58,12 @@ void Graph::assign(ir::Value variable, const void* bytes) {
 }
 
 std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
-  for (const ir::Value& v : feeds) {
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    const ir::Value& v = feeds[i];
     require_own(v, "feed");
+    if (std::find(feeds.begin(), feeds.begin() + static_cast<long>(i), v) != feeds.begin() + static_cast<long>(i)) {
+      v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
+    }
     if (v.op->code != ir::OpCode::placeholder) v.op->fail("Only a placeholder can be fed, not the result of this op");
   }
   for (const ir::Value& v : fetches) require_own(v, "fetch");

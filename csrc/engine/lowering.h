@@ -33,6 +33,7 @@ class Lowering {
   void lower_now(const ir::Op& op);
   MPSGraphTensor* variable(const ir::Op& op, NSString* name);
   MPSGraphTensor* result(const ir::Op& op, NSString* name);
+  MPSGraphTensor* matrix(const ir::Op& op, size_t i, ir::Attr transposes);  // an operand of a matrix product, the way it enters
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
 
   MPSGraph* graph_;

@@ -261,6 +261,12 @@ MPSGraphTensor* Lowering::variable(const ir::Op& op, NSString* name) {
   return tensor;
 }
 
+MPSGraphTensor* Lowering::matrix(const ir::Op& op, size_t i, Attr transposes) {
+  if (!op.attributes.flag(transposes)) return x(op, i);
+  const auto rank = static_cast<NSUInteger>(op.operands[i].shape().rank());
+  return [graph_ transposeTensor:x(op, i) dimension:rank - 2 withDimension:rank - 1 name:nil];
+}
+
 MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
   const ir::Type& type = op.results[0];
   const auto axis = [&] { return static_cast<NSInteger>(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), op.operands[0].shape().rank())); };
@@ -315,7 +321,8 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::cast: return [graph_ castTensor:x(op) toType:mps_type(type.dtype) name:name];
     case OpCode::shape_of: return [graph_ shapeOfTensor:x(op) name:name];
     case OpCode::count: return [graph_ constantWithScalar:reduced_count(op) dataType:mps_type(type.dtype)];
-    case OpCode::matmul: return [graph_ matrixMultiplicationWithPrimaryTensor:x(op, 0) secondaryTensor:x(op, 1) name:name];
+    case OpCode::matmul:
+      return [graph_ matrixMultiplicationWithPrimaryTensor:matrix(op, 0, Attr::kTransposeA) secondaryTensor:matrix(op, 1, Attr::kTransposeB) name:name];
     case OpCode::softmax: return [graph_ softMaxWithTensor:x(op) axis:axis() name:name];
     case OpCode::log_softmax: return log_softmax(graph_, x(op), axis(), name);
     case OpCode::softmax_cross_entropy: {

@@ -57,13 +57,15 @@ std::vector<ir::Op*> minimize_adam(Graph& graph, ir::Value loss, const std::vect
   const ir::Type scalar{loss.dtype(), ir::Shape({1})};
   std::vector<ir::Op*> updates;
   // 1 - beta^t, advanced as c <- beta c + (1 - beta): exact to rounding from the first step on, where 1 - pow(beta, t) cancels.
-  auto correction = [&](double beta) {
+  auto correction = [&](double beta, const char* name) {
+    graph.ir().name = name;
     const Expr before(graph.ir(), graph.variable(ir::Literal::splat(scalar, 0), false));
+    graph.ir().name.clear();
     const Expr now = before * beta + (1.0 - beta);
     updates.push_back(assign(graph, before, now));
     return now;
   };
-  const Expr correction1 = correction(c.beta1), root2 = ir::sqrt(correction(c.beta2));
+  const Expr correction1 = correction(c.beta1, "adam/correction1"), root2 = ir::sqrt(correction(c.beta2, "adam/correction2"));
   const Expr lr(graph.ir(), rate);
   // The op adds epsilon to the uncorrected root; scaling rate and epsilon by the root's correction makes that PyTorch's formula.
   const Expr step = lr * root2 / correction1, epsilon = root2 * c.epsilon;

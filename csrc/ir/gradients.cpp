@@ -360,6 +360,15 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
   if (kind(primary.dtype()) != DTypeKind::kFloating) {
     primary.op->fail("Expected a floating result to differentiate, got " + to_string(primary.type()), Error::Kind::kType);
   }
+  if (seed && (seed.dtype() != primary.dtype() || !unify(seed.shape(), primary.shape()))) {
+    primary.op->fail("Expected a seed " + to_string(primary.type()) + ", got " + to_string(seed.type()));
+  }
+  // What the walk adds came of the lines it passes; what the user adds next did not.
+  struct Restore {
+    Graph& graph;
+    std::string location = graph.location;
+    ~Restore() { graph.location = std::move(location); }
+  } restore{graph};
   const std::vector<Op*> ops = live_ops({primary}, {});
   Walk walk(graph, targets);
   walk.mark(ops);

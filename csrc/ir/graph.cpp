@@ -117,6 +117,16 @@ void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
   }
 }
 
+// Calls f with every op in the regions of `op`, at any depth.
+void for_each_inner(const Op& op, const std::function<void(const Op&)>& f) {
+  for (const auto& region : op.regions) {
+    for (const auto& inner : region->ops) {
+      f(*inner);
+      for_each_inner(*inner, f);
+    }
+  }
+}
+
 // An op of `block` that stands for `op`: itself, or the one whose region holds it. Null if `op` stands elsewhere.
 Op* ancestor_in(const Block* block, Op* op) {
   while (op != nullptr && op->block != block) op = op->block->parent;
@@ -147,11 +157,9 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     stack.pop_back();
     for (const Value& v : op->operands) visit(v.op);
     for (Op* before : op->after) visit(before);
-    for (const auto& region : op->regions) {
-      for (const auto& inner : region->ops) {
-        for (Op* before : inner->after) visit(ancestor_in(op->block, before));
-      }
-    }
+    for_each_inner(*op, [&](const Op& inner) {
+      for (Op* before : inner.after) visit(ancestor_in(op->block, before));
+    });
     for_each_capture(*op, [&](Value v) { visit(v.op); });
   }
   std::vector<Op*> ordered(seen.begin(), seen.end());
@@ -161,7 +169,7 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
 
 Value Rewriter::mapped(Value from) const {
   const auto it = values_.find(from);
-  if (it == values_.end()) from.op->fail("The value belongs to a nested block and cannot be used outside it");
+  if (it == values_.end() || it->second.op->block->parent != nullptr) from.op->fail("The value belongs to a nested block and cannot be used outside it");
   return it->second;
 }
 

@@ -266,6 +266,9 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
       // Apple's framework computes wrong numbers here without a word.
       if (input.storage == memory.storage) raise_invalid(@"[MPSGraph] Result %zu shares its memory with a feed.", i);
     }
+    for (const ArrayMemory &output : outputs) {
+      if (output.storage == memory.storage) raise_invalid(@"[MPSGraph] Result %zu shares its memory with another result.", i);
+    }
     outputs.push_back(memory);
     ++i;
   }

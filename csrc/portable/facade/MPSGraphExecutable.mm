@@ -170,7 +170,7 @@ MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Re
   for (const ir::Value &v : request.results) [targets addObject:tensor_of(graph, v)];
   MPSGraphExecutable *executable = [[MPSGraphExecutable alloc] init];
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
-  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], nullptr, MPSGraphOptionsDefault};
+  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {}, nullptr, MPSGraphOptionsDefault};
   return executable;
 }
 

@@ -1,0 +1,74 @@
+"""Writes api.json: of a full table of Apple's API, the rows that our headers declare.
+
+    python make_api_table.py full_table.json
+
+The full table is the JSON that a libclang walk over the headers of Apple's SDKs gives (iOS 16.5, completed by macOS 12 and 26):
+{"classes": {name: {"super", "protocols", "methods": [{"kind", "selector", "returns", "returns_nullability", "args": [{"type",
+"nullability"}], "variadic"}], "properties": [{"name", "type", "attributes", "nullability"}]}}, "protocols": the same,
+"enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block": {"returns", "args": [{"type"}]}}},
+"functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}. It is not part of the project: only facts about what
+we implement are. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
+"""
+import json
+import pathlib
+import sys
+
+import declarations
+from declarations import property_row, row_type
+
+TABLE = pathlib.Path(__file__).with_name("api.json")
+
+
+def method_row(method):
+    returns = row_type(method["returns"], method.get("returns_nullability") == "nullable")
+    arguments = [row_type(a["type"], a.get("nullability") == "nullable") for a in method["args"]]
+    return [returns, *arguments] + ["..."] * bool(method.get("variadic"))
+
+
+def members(full, ours):
+    methods = {f"{m['kind']} {m['selector']}": method_row(m) for m in full["methods"]}
+    properties = {p["name"]: property_row(set(p["attributes"]), p["type"], p.get("nullability") == "nullable")
+                  for p in full["properties"]}
+    return {"protocols": sorted(full["protocols"]), "methods": kept(methods, ours["methods"]),
+            "properties": kept(properties, ours["properties"])}
+
+
+def kept(full, ours):
+    return {name: full[name] for name in ours if name in full}
+
+
+def typedef_row(typedef):
+    if "block" not in typedef:
+        return declarations.spelled(typedef["type"])
+    return f"{row_type(typedef['block']['returns'])} (^)({', '.join(row_type(a['type']) for a in typedef['block']['args'])})"
+
+
+def table(full, ours):
+    functions = {f["name"]: [row_type(f["returns"], f["returns_nullability"] == "nullable"), *(row_type(a["type"]) for a in f["args"])]
+                 for f in full["functions"]}
+    return {
+        "classes": {name: {"super": full["classes"][name]["super"]} | members(full["classes"][name], row)
+                    for name, row in ours["classes"].items() if name in full["classes"]},
+        "protocols": {name: members(full["protocols"][name], row) for name, row in ours["protocols"].items()
+                      if name in full["protocols"]},
+        "enums": {name: {"underlying": full["enums"][name]["underlying"],
+                         "cases": kept(full["enums"][name]["cases"], row["cases"])}
+                  for name, row in ours["enums"].items() if name in full["enums"]},
+        "typedefs": {name: typedef_row(full["typedefs"][name]) for name in ours["typedefs"] if name in full["typedefs"]},
+        "functions": kept(functions, ours["functions"]),
+    }
+
+
+def text(value, indent=""):
+    """JSON with a line for each row, so that a change shows as one."""
+    inner = indent + " "
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    if not value:
+        return "{}"
+    rows = ",\n".join(f"{inner}{json.dumps(name)}: {text(row, inner)}" for name, row in sorted(value.items()))
+    return "{\n" + rows + "\n" + indent + "}"
+
+
+if __name__ == "__main__":
+    TABLE.write_text(text(table(json.loads(pathlib.Path(sys.argv[1]).read_text()), declarations.declared())) + "\n")
