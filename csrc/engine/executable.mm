@@ -33,6 +33,7 @@ bool moves(const ir::Op& op) {
     case ir::OpCode::read_variable:
     case ir::OpCode::assign:
     case ir::OpCode::identity:
+    case ir::OpCode::stop_gradient:
     case ir::OpCode::reshape:
     case ir::OpCode::reshape_like:
     case ir::OpCode::squeeze:

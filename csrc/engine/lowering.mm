@@ -299,6 +299,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::empty: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
     case OpCode::variable: return variable(op, name);
     case OpCode::read_variable: return [graph_ readVariable:x(op) name:name];
+    case OpCode::stop_gradient: return [graph_ identityWithTensor:x(op) name:name];
     case OpCode::reshape:
     case OpCode::reshape_like:
     case OpCode::squeeze:

@@ -71,6 +71,8 @@ class Literal {
 using LiteralRef = std::shared_ptr<const Literal>;
 using AttrValue = std::variant<bool, int64_t, std::string, Dims, Shape, DType, LiteralRef>;
 
+// As in the text form; constants of many elements are abridged.
+std::string to_string(const AttrValue& value);
 std::string_view name(Attr attr);
 AttrKind kind(Attr attr);
 // "Bool", "Int", "Word", "Ints", "Shape", "DType" or "Literal".

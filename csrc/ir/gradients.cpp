@@ -67,11 +67,14 @@ void gradient_variable(Rule&) {}
 void gradient_assign(Rule&) {}
 void gradient_shape_of(Rule&) {}
 void gradient_count(Rule&) {}
+void gradient_stop_gradient(Rule&) {}
 
 void gradient_read_variable(Rule& r) { r.give(0, r.g()); }
 
 // The walk differentiates conditionals itself.
 void gradient_if_else(Rule&) {}
+
+void gradient_fused(Rule& r) { r.op().fail("The op has no gradient"); }
 
 void gradient_reshape(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
 void gradient_reshape_like(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
@@ -232,8 +235,8 @@ void differentiate(Rule& r) {
 #undef both
 #undef all_three
 
-// The operands whose contents matter to the op; the others only lend their shape.
-bool reads_contents(const Op& op, size_t operand) {
+// Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor through stop_gradient.
+bool passes_gradient(const Op& op, size_t operand) {
   switch (op.code) {
     case OpCode::reshape_like:
     case OpCode::broadcast_like:
@@ -243,7 +246,8 @@ bool reads_contents(const Op& op, size_t operand) {
     case OpCode::conv2d_data_gradient:
     case OpCode::conv2d_weights_gradient: return operand < 2;
     case OpCode::shape_of:
-    case OpCode::count: return false;
+    case OpCode::count:
+    case OpCode::stop_gradient: return false;
     default: return true;
   }
 }
@@ -259,7 +263,7 @@ class Walk {
   void mark(const std::vector<Op*>& ops) {
     for (Op* op : ops) {
       bool reached = false;
-      for (size_t i = 0; i < op->operands.size(); ++i) reached |= reads_contents(*op, i) && is_active(op->operands[i]);
+      for (size_t i = 0; i < op->operands.size(); ++i) reached |= passes_gradient(*op, i) && is_active(op->operands[i]);
       for (const auto& region : op->regions) mark(live_in(*region));
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         bool active = op->regions.empty() && reached;
@@ -304,7 +308,7 @@ class Walk {
 
   void walk_op(const Op& op, std::vector<Expr> incoming, Adjoints& adjoints) {
     std::vector<bool> wanted;
-    for (size_t i = 0; i < op.operands.size(); ++i) wanted.push_back(reads_contents(op, i) && is_active(op.operands[i]));
+    for (size_t i = 0; i < op.operands.size(); ++i) wanted.push_back(passes_gradient(op, i) && is_active(op.operands[i]));
     if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return;
     Rule rule(graph_, op, std::move(incoming), wanted);
     differentiate(rule);

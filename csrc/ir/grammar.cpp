@@ -47,7 +47,7 @@ std::optional<std::string> grammar_mistake(const Op& op) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }
-  const size_t regions = op.code == OpCode::if_else ? 2 : 0;
+  const size_t regions = op.code == OpCode::if_else ? 2 : op.code == OpCode::fused ? 1 : 0;
   if (op.regions.size() != regions) return "Expected " + std::to_string(regions) + " regions";
   if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
     return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);

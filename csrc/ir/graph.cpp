@@ -117,22 +117,6 @@ void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
   }
 }
 
-// Calls f with every op in the regions of `op`, at any depth.
-void for_each_inner(const Op& op, const std::function<void(const Op&)>& f) {
-  for (const auto& region : op.regions) {
-    for (const auto& inner : region->ops) {
-      f(*inner);
-      for_each_inner(*inner, f);
-    }
-  }
-}
-
-// An op of `block` that stands for `op`: itself, or the one whose region holds it. Null if `op` stands elsewhere.
-Op* ancestor_in(const Block* block, Op* op) {
-  while (op != nullptr && op->block != block) op = op->block->parent;
-  return op;
-}
-
 }  // namespace
 
 std::vector<Value> captures(const Op& op) {
@@ -157,12 +141,14 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     stack.pop_back();
     for (const Value& v : op->operands) visit(v.op);
     for (Op* before : op->after) visit(before);
-    for_each_inner(*op, [&](const Op& inner) {
-      for (Op* before : inner.after) visit(ancestor_in(op->block, before));
-    });
-    for_each_capture(*op, [&](Value v) { visit(v.op); });
+    for (const auto& region : op->regions) {
+      for (const Value& v : region->results) visit(v.op);
+      for (Op* effect : region->effects) visit(effect);
+    }
   }
   std::vector<Op*> ordered(seen.begin(), seen.end());
+  // What regions need in themselves led to what they capture and must come after.
+  std::erase_if(ordered, [&](const Op* op) { return seen.contains(op->block->parent); });
   std::sort(ordered.begin(), ordered.end(), [](Op* a, Op* b) { return a->id < b->id; });
   return ordered;
 }

@@ -133,6 +133,7 @@ Types infer_constant(const Op& op) { return {op.attributes.get<LiteralRef>(Attr:
 const auto infer_variable = infer_constant;
 
 Types infer_read_variable(const Op& op) { return {operand(op, 0)}; }
+Types infer_stop_gradient(const Op& op) { return {operand(op, 0)}; }
 
 Types infer_assign(const Op& op) {
   const Type& variable = operand(op, 0);
@@ -166,6 +167,12 @@ Types infer_if_else(const Op& op) {
     }
     types.push_back({a.dtype, *shape});
   }
+  return types;
+}
+
+Types infer_fused(const Op& op) {
+  Types types;
+  for (const Value& v : op.regions[0]->results) types.push_back(v.type());
   return types;
 }
 

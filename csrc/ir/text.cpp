@@ -412,6 +412,7 @@ class Parser {
 
 }  // namespace
 
+std::string to_string(const AttrValue& value) { return text_of(value); }
 std::string print(const Graph& graph) { return Printer().print(graph); }
 std::unique_ptr<Graph> parse(std::string_view text) { return Parser(text).parse(); }
 

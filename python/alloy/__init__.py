@@ -1,5 +1,5 @@
 """Alloy trains neural networks on Apple's MPSGraph, the whole step in one compiled graph."""
-from alloy import data, init, losses, metrics, nn
+from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
 from alloy.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.checkpoint import load, save
@@ -9,7 +9,7 @@ from alloy.graph import Executable, Graph, Tensor, Update, Variable, gradients
 from alloy.history import History
 from alloy.ops import (avg_pool2d, broadcast_to, cast, clamp, concat, conv2d, expand_dims, flatten,
                        log_softmax, matmul, max_pool2d, one_hot, reshape, select, softmax, squeeze, stack,
-                       transpose)
+                       stop_gradient, transpose)
 from alloy.optimizers import SGD, Adam
 from alloy.table_ops import *  # noqa: F403  one function for each row of the op table
 from alloy.table_ops import __all__ as _table_ops
@@ -20,10 +20,11 @@ __all__ = [
     "Tensor", "Trainer", "Update", "Variable",
     "avg_pool2d", "broadcast_to", "cast", "clamp", "concat", "conv2d", "expand_dims", "flatten", "gradients",
     "log_softmax", "matmul", "max_pool2d", "one_hot", "reshape", "select", "softmax", "squeeze", "stack",
-    "transpose",
+    "stop_gradient", "transpose",
     "bfloat16", "bool_", "float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64",
-    "data", "device_stats", "init", "load", "losses", "metrics", "nn", "op_table", "save", "stats",
+    "data", "device_stats", "init", "load", "losses", "metrics", "models", "nn", "op_table", "save",
+    "schedules", "stats",
     *_table_ops,
 ]
 

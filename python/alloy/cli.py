@@ -1,4 +1,7 @@
 """The command `alloy`."""
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import typer
@@ -8,8 +11,8 @@ import alloy as al
 app = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False)
 
 
-def digits_network(seed: int = 0) -> al.nn.Sequential:
-    """A small convolutional network for the 8x8 images of al.data.digits."""
+def small_cnn(seed: int = 0) -> al.nn.Sequential:
+    """A small convolutional network for images of 8x8 pixels and more, and 10 classes."""
     return al.nn.Sequential(
         al.nn.Conv2D(16, 3, padding="same"), al.nn.ReLU(),
         al.nn.Conv2D(32, 3, padding="same"), al.nn.ReLU(),
@@ -18,21 +21,66 @@ def digits_network(seed: int = 0) -> al.nn.Sequential:
         al.nn.Dense(10), seed=seed)
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is trained unless told otherwise."""
+    model: Callable[..., al.nn.Layer]              # of a seed
+    digits: tuple[int, int]                        # the size and the channels of the digits for it
+    epochs: int
+    batch_size: int
+    optimizer: Callable[[int], al.SGD | al.Adam]   # of the number of steps
+
+
+def _warm_adam(peak):
+    return lambda steps: al.Adam(al.schedules.linear(peak, steps, warmup=steps // 10))
+
+
+RECIPES = {
+    "cnn": Recipe(small_cnn, (8, 1), epochs=30, batch_size=32, optimizer=lambda steps: al.Adam(2e-3)),
+    "resnet18": Recipe(lambda seed: al.models.resnet18(seed=seed, momentum=0.9), (32, 3), epochs=15,
+                       batch_size=64, optimizer=_warm_adam(1e-3)),
+    "resnet50": Recipe(lambda seed: al.models.resnet50(seed=seed, momentum=0.9), (32, 3), epochs=15,
+                       batch_size=64, optimizer=_warm_adam(1e-3)),
+}
+Model = Enum("Model", {name: name for name in RECIPES}, type=str)
+Data = Enum("Data", {name: name for name in ("digits", "cifar10")}, type=str)
+
+
 @app.command()
-def train(epochs: int = typer.Option(30, min=1, help="Passes over the training images."),
-          batch_size: int = typer.Option(32, min=1, help="Images in a step."),
+def train(model: Model = typer.Option("cnn", help="The network."),
+          data: Data = typer.Option("digits", help="The images."),
+          path: Path = typer.Option(None, help="The directory of CIFAR-10's binary files."),
+          epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
+          batch_size: int = typer.Option(None, min=1, help="Images in a step."),
           seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
-          output: Path = typer.Option(Path("runs/digits"), help="Where the model and the plot go.")):
-    """Trains a small convolutional network on scikit-learn's handwritten digits."""
-    training, test = al.data.split(*al.data.digits())
-    model = digits_network(seed)
-    trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(2e-3), metrics=["accuracy"], seed=seed)
+          output: Path = typer.Option(None, help="Where the model and the plot go; runs/MODEL-DATA by default.")):
+    """Trains a network on images, with the epochs, the batch size and the optimizer that suit it."""
+    recipe = RECIPES[model.value]
+    epochs, batch_size = epochs or recipe.epochs, batch_size or recipe.batch_size
+    output = output or Path("runs", f"{model.value}-{data.value}")
+    try:
+        training, test = _images(data.value, path, recipe)
+    except (ValueError, ModuleNotFoundError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    network = recipe.model(seed)
+    optimizer = recipe.optimizer(epochs * -(-len(training[0]) // batch_size))
+    trainer = al.Trainer(network, "softmax_cross_entropy", optimizer, metrics=["accuracy"], seed=seed)
     history = trainer.fit(training, epochs, batch_size, validation=test)
     output.mkdir(parents=True, exist_ok=True)
-    al.save(model, output / "model.safetensors")
+    al.save(network, output / "model.safetensors")
     history.plot(output / "history.png")
     typer.echo(f"saved {output / 'model.safetensors'} and {output / 'history.png'}")
-    typer.echo(f"test accuracy {trainer.evaluate(test)['accuracy']:.3f}")
+    typer.echo(f"test accuracy {trainer.evaluate(test, batch_size)['accuracy']:.3f}")
+
+
+def _images(data, path, recipe):
+    """((images, classes) for training, (images, classes) for tests)."""
+    if data == "digits":
+        return al.data.split(*al.data.digits(*recipe.digits))
+    if path is None:
+        raise typer.BadParameter("cifar10 needs --path, the directory of its binary files")
+    return al.data.cifar10(path)
 
 
 @app.command()

@@ -32,9 +32,12 @@ def constant(self, value, name: str = "") -> Tensor:
 
 
 @_method
-def variable(self, value, name: str = "") -> Variable:
-    """State that lives on the device, with the value (as of constant) that it has at first."""
-    return self._variable(as_array("variable", value), name, user_location())
+def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
+    """State that lives on the device, with the value (as of constant) that it has at first. Optimizers
+    leave alone what is not trainable, unless it is among the variables that they are given."""
+    made = self._variable(as_array("variable", value), name, user_location())
+    made.trainable = trainable
+    return made
 
 
 @_method

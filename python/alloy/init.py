@@ -17,8 +17,11 @@ def ones(shape) -> np.ndarray:
 
 
 def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
-    """Uniform in [low, high)."""
-    return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
+    """Uniform between low and high."""
+    values = np.random.default_rng(seed).random(shape, np.float32)
+    values *= high - low  # in place: a large network has tens of millions of weights
+    values += low
+    return values
 
 
 def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:

@@ -35,6 +35,11 @@ def cast(x: Tensor, dtype) -> Tensor:
     return apply("cast", [x], {"dtype": dtype_name("cast", dtype)})
 
 
+def stop_gradient(x: Tensor) -> Tensor:
+    """x, through which no gradient flows: a loss does not depend on what stands behind it."""
+    return apply("stop_gradient", [x])
+
+
 # ---- shape ----
 
 def reshape(x: Tensor, shape) -> Tensor:

@@ -1,5 +1,10 @@
 """Optimizers. They only say which update a step makes; the engine adds it to the graph, where it runs with
-the step."""
+the step.
+
+A learning rate is a number, a tensor of one element computed in the step, or a schedule: a function that gives
+such a tensor of the step's number, a float32 tensor that is 0 in the first step (al.schedules has some)."""
+from collections.abc import Callable
+
 import numpy as np
 
 from alloy import _core
@@ -8,13 +13,12 @@ from alloy.apply import require_all, require_tensor
 from alloy.location import user_location
 
 
-def _as_rate(op: str, rate):
-    require_all(op, "a number or a tensor as the learning rate", (float, int, np.number, Tensor), [rate])
-    return rate
-
-
 class _Optimizer:
-    _engine: _core.SGD | _core.Adam
+    def __init__(self, learning_rate):
+        require_all(
+            type(self).__name__.lower(), "a number, a tensor or a function of the step as the learning rate",
+            (float, int, np.number, Tensor, Callable), [learning_rate])
+        self.learning_rate = learning_rate
 
     def minimize(self, loss: Tensor, variables=None) -> list[Update]:
         """Updates for compile that move the variables (by default all trainable ones of the graph) down the
@@ -25,15 +29,21 @@ class _Optimizer:
         if variables is None:
             variables = [variable for variable in loss.graph.variables if variable.trainable]
         require_all("minimize", "variables", Variable, variables)
-        return self._engine.minimize(loss, list(variables), user_location())
+        rate, updates = self.learning_rate, []
+        if callable(rate):
+            step = loss.graph.variable(np.float32([0]), "optimizer/step", trainable=False)
+            rate, updates = rate(step), [loss.graph.assign(step, step + 1)]
+        return self._engine(rate).minimize(loss, list(variables), user_location()) + updates
 
 
 class SGD(_Optimizer):
-    """variable -= learning_rate * gradient. learning_rate: a number, or a tensor of one element computed in
-    the step."""
+    """variable -= learning_rate * gradient."""
 
     def __init__(self, learning_rate=0.01):
-        self._engine = _core.SGD(_as_rate("sgd", learning_rate))
+        super().__init__(learning_rate)
+
+    def _engine(self, rate):
+        return _core.SGD(rate)
 
 
 class Adam(_Optimizer):
@@ -42,4 +52,8 @@ class Adam(_Optimizer):
     = 1, 2, ..."""
 
     def __init__(self, learning_rate=1e-3, beta1=0.9, beta2=0.999, epsilon=1e-8):
-        self._engine = _core.Adam(_as_rate("adam", learning_rate), beta1, beta2, epsilon)
+        super().__init__(learning_rate)
+        self._coefficients = beta1, beta2, epsilon
+
+    def _engine(self, rate):
+        return _core.Adam(rate, *self._coefficients)

@@ -1,7 +1,5 @@
 """The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and
 its evaluation."""
-import time
-
 import numpy as np
 
 from alloy import losses, metrics
@@ -9,6 +7,7 @@ from alloy.arrays import as_array
 from alloy.graph import Executable, Graph
 from alloy.history import History
 from alloy.location import mistake
+from alloy.progress import Progress
 from alloy.table_ops import mean
 
 
@@ -45,18 +44,15 @@ class Trainer:
         self.stop = False
         for callback in callbacks:
             callback.begin(self)
+        shown = Progress(epochs, -(-len(data[0]) // batch_size), progress)
         for epoch in range(1, epochs + 1):
             rows = order.permutation(len(data[0])) if shuffle else np.arange(len(data[0]))
-            with _bar(f"epoch {epoch}/{epochs}", rows, batch_size, progress) as bar:
-                values = self._run(step, data, rows, batch_size, bar)
+            with shown.epoch(epoch):
+                values = self._run(step, data, rows, batch_size, shown)
                 if validation is not None:
-                    started = time.time()
-                    values |= {
-                        f"val_{name}": value
-                        for name, value in self._evaluate(validation, batch_size).items()}
-                    if progress:
-                        bar.start_t += time.time() - started  # the rate shown is that of the steps
-                        bar.set_postfix(_formatted(values))
+                    validated = self._evaluate(validation, batch_size)
+                    values |= {f"val_{name}": value for name, value in validated.items()}
+                    shown.show(values)
             self.history.add(values)
             for callback in callbacks:
                 callback.epoch_end(self)
@@ -78,29 +74,30 @@ class Trainer:
     def _evaluate(self, data, batch_size):
         return self._run(self._executable("evaluate", data), data, np.arange(len(data[0])), batch_size)
 
-    def _run(self, executable, data, rows, batch_size, bar=None):
+    def _run(self, executable, data, rows, batch_size, shown=None):
         """The means over all rows of what the executable fetches of each batch."""
         total, seen = np.zeros(len(self._measures)), 0
         for batch in _batches(data, rows, batch_size):
             total += len(batch[0]) * np.array([value.item() for value in executable(*batch)])
             seen += len(batch[0])
-            if bar is not None:
-                bar.set_postfix(_formatted(dict(zip(self._measures, total / seen))), refresh=False)
-                bar.update()
+            if shown is not None:
+                shown.step(dict(zip(self._measures, total / seen)))
         return dict(zip(self._measures, (total / seen).tolist()))
 
     def _executable(self, kind, data):
         """Of one graph and its variables: the training step, the evaluation, the prediction."""
         self._build(data)
         if kind not in self._executables:
-            graph, feeds, fetches, updates = self._x.graph, [self._x], [self._predictions], []
+            training = kind == "step"
+            predictions = self.model(self._x, training) if training else self._predictions
+            feeds, fetches, updates = [self._x], [predictions], []
             if kind != "predict":
                 feeds = [self._x, self._y]
-                fetches = [mean(measure(self._predictions, self._y)) for measure in self._measures.values()]
-            if kind == "step":
+                fetches = [mean(measure(predictions, self._y)) for measure in self._measures.values()]
+            if training:
                 trainable = [variable for variable in self.model.variables if variable.trainable]
-                updates = self.optimizer.minimize(fetches[0], trainable)
-            self._executables[kind] = graph.compile(feeds, fetches, updates)
+                updates = self.optimizer.minimize(fetches[0], trainable) + self.model.updates
+            self._executables[kind] = self._x.graph.compile(feeds, fetches, updates)
         return self._executables[kind]
 
     def _build(self, data):
@@ -146,13 +143,3 @@ def _function(module, given):
 def _named_metric(given):
     function = _function(metrics, given)
     return function.__name__, function
-
-
-def _bar(title, rows, batch_size, progress):
-    from tqdm import tqdm
-
-    return tqdm(total=-(-len(rows) // batch_size), desc=title, unit="step", disable=not progress)
-
-
-def _formatted(values):
-    return {name: f"{value:.4f}" for name, value in values.items()}

@@ -107,6 +107,7 @@ inline void add_every_op(Graph& graph) {
   const Value c = constant(graph, f32({2, 3}), 0.5), e = graph.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
   const Value v = variable(graph, f32({2, 3}), 1.5);
   add(OpCode::read_variable, {v});
+  add(OpCode::stop_gradient, {x});
   results.push_back(c);
   add(OpCode::reshape, {x}, {{Attr::kShape, Shape({U, 2})}});
   add(OpCode::reshape_like, {x, e});
@@ -136,6 +137,11 @@ inline void add_every_op(Graph& graph) {
   add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
   add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
   add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+  std::vector<std::unique_ptr<Block>> chain;
+  graph.open_region();
+  const Value first_link = graph.value(OpCode::add, {x, y});
+  chain.push_back(graph.close_region({graph.value(OpCode::exp, {first_link}), first_link}));
+  results.push_back({graph.add(OpCode::fused, {x, y}, {}, std::move(chain)), 1});
   const Value rate = constant(graph, f32({1}), 0.25);
   add(OpCode::sgd, {rate, v, x});
   add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x});

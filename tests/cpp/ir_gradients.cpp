@@ -230,7 +230,7 @@ const std::map<std::string, std::string> kWithout = {
 const std::map<std::string, std::vector<size_t>> kShapeOnly = {
     {"sign", {0}},          {"reshape_like", {1}},        {"broadcast_like", {1}},          {"reduce_like", {1}},
     {"slice_gradient", {1}}, {"count", {0}},              {"conv2d_data_gradient", {2}},    {"conv2d_weights_gradient", {2}},
-    {"avg_pool2d_gradient", {1}}, {"select", {0}},
+    {"avg_pool2d_gradient", {1}}, {"select", {0}}, {"stop_gradient", {0}},
 };
 
 // For every op with a floating result: each floating operand of its own gets a gradient of its own type, or the op says that it has none.

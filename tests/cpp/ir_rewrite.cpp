@@ -78,6 +78,23 @@ TEST(LiveOps, IncludeWhatOpsOfRegionsMustComeAfter) {
   }
 }
 
+TEST(LiveOps, LeaveOutWhatDeadCodeOfRegionsUses) {
+  Graph graph;
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));
+  const Value unused = graph.value(OpCode::exp, {x});
+  Op* write = assign(graph, v, x);
+  Op* op = if_else(graph, flag,
+                   [&] {
+                     graph.value(OpCode::log, {unused});
+                     graph.after = {write};
+                     read(graph, v);
+                     graph.after.clear();
+                     return std::vector{x};
+                   },
+                   [&] { return std::vector{x}; });
+  EXPECT_EQ(names(live_ops({{op, 0}}, {})), (std::vector<std::string>{"placeholder", "placeholder", "if_else"}));
+}
+
 TEST(Captures, AreTheOuterValuesEachOnce) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));

@@ -3,7 +3,8 @@
 Reads the output of clang's preprocessor with expressions, not with a parser: it knows the shapes that our own headers have and
 raises at any other. dispatch/, objc/ and Block.h are left out: they are not Apple's MPSGraph, Metal or MPS.
 
-A row is one declaration as text: the types in order, the result first, `_Nullable` where it may be nil and nothing where it may not.
+A row is one declaration as text: the types in order, the result first, `_Nullable` where it may be nil and nothing where it may not,
+"unavailable" last where a call does not compile.
 """
 import pathlib
 import re
@@ -58,6 +59,7 @@ def preprocess(clang):
 
 
 def strip_attributes(text):
+    """Without __attribute__((...)), of which only the word unavailable stays."""
     out = []
     while (start := text.find("__attribute__")) >= 0:
         out.append(text[:start])
@@ -67,6 +69,7 @@ def strip_attributes(text):
             end += 1
             if depth == 0 and text[end - 1] == ")":
                 break
+        out.append("unavailable" if "unavailable" in text[start:end] else "")
         text = text[end:]
     return "".join(out) + text
 
@@ -113,10 +116,10 @@ def parse_method(text):
     kind, text = text[0], text[1:].strip()
     returns, at = bracketed(text, 0)
     rest = text[at:].strip()
-    variadic = rest.endswith(", ...")
-    rest = rest.removesuffix(", ...")
+    marks = ["..."] * (", ..." in rest) + ["unavailable"] * rest.endswith(" unavailable")
+    rest = rest.removesuffix(" unavailable").removesuffix(", ...")
     if ":" not in rest:
-        return f"{kind} {rest.strip()}", [row_type(returns)]
+        return f"{kind} {rest.strip()}", [row_type(returns)] + marks
     selector, types = "", [row_type(returns)]
     while rest:
         part = re.match(r"\s*(\w*)\s*:\s*", rest)
@@ -124,7 +127,7 @@ def parse_method(text):
         argument, at = bracketed(rest, part.end())
         types.append(row_type(argument))
         rest = re.sub(r"^\s*\w+", "", rest[at:], count=1)
-    return f"{kind} {selector}", types + ["..."] * variadic
+    return f"{kind} {selector}", types + marks
 
 
 def parse_property(text):

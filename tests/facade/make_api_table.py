@@ -4,7 +4,7 @@
 
 The full table is the JSON that a libclang walk over the headers of Apple's SDKs gives (iOS 16.5, completed by macOS 12 and 26):
 {"classes": {name: {"super", "protocols", "methods": [{"kind", "selector", "returns", "returns_nullability", "args": [{"type",
-"nullability"}], "variadic"}], "properties": [{"name", "type", "attributes", "nullability"}]}}, "protocols": the same,
+"nullability"}], "variadic", "unavailable"}], "properties": [{"name", "type", "attributes", "nullability"}]}}, "protocols": the same,
 "enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block": {"returns", "args": [{"type"}]}}},
 "functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}. It is not part of the project: only facts about what
 we implement are. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
@@ -22,7 +22,7 @@ TABLE = pathlib.Path(__file__).with_name("api.json")
 def method_row(method):
     returns = row_type(method["returns"], method.get("returns_nullability") == "nullable")
     arguments = [row_type(a["type"], a.get("nullability") == "nullable") for a in method["args"]]
-    return [returns, *arguments] + ["..."] * bool(method.get("variadic"))
+    return [returns, *arguments] + ["..."] * bool(method.get("variadic")) + ["unavailable"] * bool(method.get("unavailable"))
 
 
 def members(full, ours):

@@ -273,6 +273,49 @@ static void commit_and_continue_changes_the_buffer() {
   [queue release];
 }
 
+static void a_command_buffer_around_another_is_that_one() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue];
+  id<MTLCommandBuffer> inner = [queue commandBuffer];
+  MPSCommandBuffer *commands = [[MPSCommandBuffer alloc] initWithCommandBuffer:inner];
+  CHECK([commands commandBuffer] == inner);
+  [commands prefetchHeapForWorkloadSize:1 << 20];
+  MPSNDArray *array = [[MPSNDArray alloc] initWithDevice:g_device scalar:2.5];
+  [array synchronizeOnCommandBuffer:commands];
+  [commands commit];
+  [inner waitUntilCompleted];
+  CHECK([inner status] == MTLCommandBufferStatusCompleted);
+  float value = 0;
+  [array readBytes:&value strideBytes:nil];
+  CHECK(value == 2.5f);
+  [array release];
+  [commands release];
+  [queue release];
+}
+
+// An event that the host does not see orders two queues.
+static void plain_events_order_queues() {
+  id<MTLCommandQueue> producer = [g_device newCommandQueue], consumer = [g_device newCommandQueue];
+  id<MTLEvent> event = [g_device newEvent];
+  id<MTLSharedEvent> seen = [g_device newSharedEvent];
+  CHECK([event device] == g_device);
+  [event setLabel:@"order"];
+  CHECK([[event label] isEqualToString:@"order"]);
+  id<MTLCommandBuffer> waiting = [consumer commandBuffer], signalling = [producer commandBuffer];
+  [waiting encodeWaitForEvent:event value:1];
+  [waiting encodeSignalEvent:seen value:1];
+  [waiting commit];
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  CHECK([seen signaledValue] == 0);
+  [signalling encodeSignalEvent:event value:1];
+  [signalling commit];
+  [waiting waitUntilCompleted];
+  CHECK([seen signaledValue] == 1);
+  [event release];
+  [seen release];
+  [producer release];
+  [consumer release];
+}
+
 static void semaphores_bound_the_steps_in_flight() {
   constexpr int kInFlight = 2;
   id<MTLCommandQueue> queue = [g_device newCommandQueue];
@@ -380,6 +423,8 @@ int main() {
     events_order_queues();
     listeners_are_told_once();
     commit_and_continue_changes_the_buffer();
+    a_command_buffer_around_another_is_that_one();
+    plain_events_order_queues();
     semaphores_bound_the_steps_in_flight();
     queues_run_side_by_side_from_threads();
 #ifndef __APPLE__

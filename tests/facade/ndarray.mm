@@ -54,6 +54,9 @@ static void descriptors_number_dimensions_from_the_fastest() {
   CHECK([by_list lengthOfDimension:0] == 4 && [by_list lengthOfDimension:1] == 6);
   [by_list setNumberOfDimensions:3];
   CHECK([by_list lengthOfDimension:2] == 1);
+  [by_list reshapeWithDimensionCount:2 dimensionSizes:sizes];
+  CHECK([by_list numberOfDimensions] == 2);
+  CHECK([by_list lengthOfDimension:0] == 4 && [by_list lengthOfDimension:1] == 3);
 }
 
 static void element_sizes_come_from_the_type() {

@@ -293,7 +293,7 @@ STRUCTURED = [
 # Ops that are not functions of their operands, and where their tests are.
 ELSEWHERE = {
     "placeholder": "test_graph.py", "constant": "test_graph.py", "variable": "test_graph.py",
-    "assign": "test_graph.py", "read_variable": "tests/facade", "if_else": "tests/facade",
+    "assign": "test_graph.py", "read_variable": "tests/facade", "if_else": "tests/facade", "fused": "tests/cpp",
     "empty": "tests/cpp",}
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 import alloy as al
-from alloy.cli import digits_network
+from alloy.cli import small_cnn
 
 STEPS = 1000
 COUNTS = ("dispatches", "compilations", "bytes_to_device", "bytes_from_device")
@@ -13,11 +13,11 @@ def since(before):
     return [now[name] - before[name] for name in COUNTS]
 
 
-def test_a_thousand_steps_of_the_digits_network():
+def test_a_thousand_steps_of_the_small_cnn():
     x_data, y_data = al.data.digits()
     graph = al.Graph()
     x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
-    loss = al.mean(al.losses.softmax_cross_entropy(digits_network()(x), y))
+    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
     step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
 
     before, before_on_device = al.stats(), al.device_stats()

@@ -328,4 +328,10 @@ std::unique_ptr<Kernel> make_elementwise(const Op& op) {
   return std::make_unique<Elementwise>(ops, op.operands, std::span(&result, 1));
 }
 
+std::unique_ptr<Kernel> make_fused(const Op& op) {
+  std::vector<const Op*> ops;
+  for (const auto& inner : op.regions[0]->ops) ops.push_back(inner.get());
+  return std::make_unique<Elementwise>(ops, op.operands, op.regions[0]->results);
+}
+
 }  // namespace alloy::portable

@@ -14,6 +14,7 @@ namespace alloy::portable {
 void require_float(const ir::Op& op);
 
 std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);  // elementwise.cpp: table ops and cast
+std::unique_ptr<Kernel> make_fused(const ir::Op& op);        // elementwise.cpp: a chain of them
 std::unique_ptr<Kernel> make_reduction(const ir::Op& op);  // reduction.cpp: reductions, moments, reduce_like
 std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);  // reduction.cpp
 std::unique_ptr<Kernel> make_copy(const ir::Op& op);  // shape.cpp: the same bytes under another shape

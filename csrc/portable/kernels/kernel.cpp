@@ -24,6 +24,7 @@ std::unique_ptr<Kernel> make_structured(const Op& op) {
     case OpCode::concat: return make_shape(op);
     case OpCode::reduce_like: return make_reduction(op);
     case OpCode::cast: return make_elementwise(op);
+    case OpCode::fused: return make_fused(op);
     case OpCode::matmul: return make_matmul(op);
     case OpCode::softmax:
     case OpCode::log_softmax: return make_softmax(op);

@@ -54,7 +54,8 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
     return one(copy.value(op.code, resolved, op.attributes));
   };
   switch (op.code) {
-    case OpCode::identity: return one(operands[0]);
+    case OpCode::identity:
+    case OpCode::stop_gradient: return one(operands[0]);
     case OpCode::cast: return operands[0].dtype() == op.results[0].dtype ? one(operands[0]) : std::nullopt;
     case OpCode::reshape:
     case OpCode::reshape_like:

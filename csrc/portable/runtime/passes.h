@@ -21,4 +21,11 @@ struct Pure {
 };
 Pure remove_effects(const ir::Graph& graph);
 
+// Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and transpositions into matrix
+// products, and computes equal ops of the body once. Of a graph without effects.
+std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
+
+// Puts elementwise ops of one shape that feed each other into `fused` ops. Of a graph without effects.
+std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
+
 }  // namespace alloy::portable

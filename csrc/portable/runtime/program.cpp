@@ -1,6 +1,7 @@
 #include "runtime/program.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -31,12 +32,13 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
     if (ir::has_effect(*op)) writes.push_back(op.get());
   }
   Pure pure = remove_effects(*resolve_shapes(*special.graph));
-  auto& planned = pure.graph->body().results;
+  graph_ = fuse(*simplify(*pure.graph));
+  assert(ir::verify(*graph_).empty());
+  auto& planned = graph_->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
   const std::vector<ir::Value> placeholders(planned.begin(), end_of_feeds);
   planned.erase(planned.begin(), end_of_feeds);
 
-  graph_ = std::move(pure.graph);
   plan_ = make_plan(*graph_, placeholders, pure.slots);
   if (plan_.arena_bytes > 0) {
     arena_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, (plan_.arena_bytes + 4095) / 4096 * 4096)));
@@ -70,10 +72,11 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                                                             : results[i];
   }
   std::byte* const scratch = arena_.get() + plan_.scratch_offset;
+  const FlushDenormals mode;
   for (size_t i = 0; i < calls_.size();) {
     const Call& call = calls_[i];
-    std::byte* const* operands = &pointers_[call.operands];
-    std::byte* const* outputs = &pointers_[call.results];
+    std::byte* const* operands = pointers_.data() + call.operands;
+    std::byte* const* outputs = pointers_.data() + call.results;
     size_t next = i + 1;
     switch (call.kind) {
       case Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;

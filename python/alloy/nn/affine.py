@@ -16,7 +16,7 @@ class Affine(Layer):
         if self.use_bias:
             self.add_variable(x.graph, "bias", lambda seed: init.zeros(shape[-1:]))
 
-    def forward(self, x):
+    def forward(self, x, training):
         weights, *bias = self.variables
         y = self.product(x, weights)
         return y + bias[0] if bias else y

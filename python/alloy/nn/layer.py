@@ -5,55 +5,71 @@ import zlib
 import numpy as np
 
 from alloy.apply import require_tensor
-from alloy.graph import Graph, Tensor, Variable
+from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.location import mistake
 from alloy.tensor import describe
 
 
 class Layer:
-    """A subclass gives forward(x), and build(x) where it has variables. seed: of their initial values; None
-    leaves it to the Sequential around the layer, and is 0 without one."""
+    """A subclass gives forward(x, training), and build(x) where it has variables, or hands over the layers
+    that it is made of. seed: of the variables' initial values; None leaves it to the layer around this one,
+    and is 0 without one."""
 
-    def __init__(self, *, seed: int | None = None):
+    def __init__(self, *layers: "Layer", seed: int | None = None):
+        self.layers = list(layers)
         self.seed = seed
         self.graph: Graph | None = None
         self._variables: list[Variable] = []
+        self._updates: list[Update] = []
 
     @property
     def variables(self) -> list[Variable]:
-        """In the order of their creation; empty before the first call."""
-        return list(self._variables)
+        """Its own in the order of their creation, then those of its layers, each once; empty before the first
+        call."""
+        inner = (variable for layer in self.layers for variable in layer.variables)
+        return list(dict.fromkeys([*self._variables, *inner]))
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """The layer's value. The first call makes the variables, in x's graph; further calls use the same.
+    @property
+    def updates(self) -> list[Update]:
+        """What the most recent training call has to change beside the trainable variables, moving averages
+        for instance, in the layers' order. They belong into the executable of the training step."""
+        inner = (update for layer in self.layers for update in layer.updates)
+        return list(dict.fromkeys([*self._updates, *inner]))
+
+    def __call__(self, x: Tensor, training: bool = False) -> Tensor:
+        """The layer's value, as it is while training or after it. The first call makes the variables, in x's
+        graph; further calls use the same.
 
         ValueError: x belongs to another graph than that of the first call."""
         op = self._kind()
         require_tensor(op, x)
         if self.graph is None:
+            for layer in self.layers:
+                if layer.seed is None:
+                    layer.seed = self.seed
             self.build(x)
             self.graph = x.graph
         elif self.graph is not x.graph:
             expected = "a tensor of the first call's graph"
             raise mistake(op, f"Expected {expected}, got {describe(x)} of another graph")
-        return self.forward(x)
+        return self.forward(x, training)
 
     def build(self, x: Tensor) -> None:
         """Makes the variables for inputs like x."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, training: bool) -> Tensor:
         raise NotImplementedError
 
-    def add_variable(self, graph: Graph, part: str, initial) -> None:
-        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a
-        Generator."""
+    def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> None:
+        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a list of
+        integers."""
         if not self._variables:
             taken = {variable.name.partition("/")[0] for variable in graph.variables}
             self._name = next(name for i in itertools.count() if (name := f"{self._kind()}_{i}") not in taken)
         name = f"{self._name}/{part}"
         # The name goes into the seed, so that layers of one shape do not start alike.
-        seed = np.random.default_rng([self.seed or 0, zlib.crc32(name.encode())])
-        self._variables.append(graph.variable(initial(seed), name=name))
+        value = initial([self.seed or 0, zlib.crc32(name.encode())])
+        self._variables.append(graph.variable(value, name, trainable))
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below

@@ -1,5 +1,6 @@
 from alloy.nn.layer import Layer
 from alloy.ops import avg_pool2d, max_pool2d
+from alloy.table_ops import mean
 
 
 class _Pool2D(Layer):
@@ -12,7 +13,7 @@ class MaxPool2D(_Pool2D):
     """The greatest element of each window of (n, height, width, channels); strides are pool_size unless
     given."""
 
-    def forward(self, x):
+    def forward(self, x, training):
         return max_pool2d(x, **self.attributes)
 
 
@@ -20,5 +21,12 @@ class AvgPool2D(_Pool2D):
     """The mean of each window of (n, height, width, channels), padding left out; strides are pool_size unless
     given."""
 
-    def forward(self, x):
+    def forward(self, x, training):
         return avg_pool2d(x, **self.attributes)
+
+
+class GlobalAvgPool(Layer):
+    """The mean over height and width: (n, height, width, channels) becomes (n, channels)."""
+
+    def forward(self, x, training):
+        return mean(x, axes=(1, 2))

@@ -1,0 +1,37 @@
+from alloy import init
+from alloy.nn.layer import Layer
+from alloy.table_ops import mean, rsqrt, variance
+
+
+class BatchNorm(Layer):
+    """gamma * (x - mean) / sqrt(variance + epsilon) + beta for each feature, an index of the last axis: Ioffe
+    and Szegedy, 2015, with Keras's names and defaults.
+
+    While training, mean and population variance are those of x over all other axes, and each update moves the
+    moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
+    Variables: gamma, beta, and, not trainable, moving_mean, moving_variance, all (features,). Of a layer that
+    is called in two places of a model the updates are those of the last call."""
+
+    def __init__(self, momentum: float = 0.99, epsilon: float = 0.001):
+        super().__init__()
+        self.momentum = momentum
+        self.epsilon = epsilon
+
+    def build(self, x):
+        shape = (self.known_features(x),)
+        for part, value, trainable in (("gamma", init.ones, True), ("beta", init.zeros, True),
+                                       ("moving_mean", init.zeros, False),
+                                       ("moving_variance", init.ones, False)):
+            self.add_variable(x.graph, part, lambda seed: value(shape), trainable)
+
+    def forward(self, x, training):
+        gamma, beta, *moving = self.variables
+        statistics = moving
+        if training:
+            axes = range(len(x.shape) - 1)
+            statistics = [mean(x, axes=axes), variance(x, axes=axes)]
+            self._updates = [
+                x.graph.assign(average, average * self.momentum + statistic * (1 - self.momentum))
+                for average, statistic in zip(moving, statistics)]
+        center, spread = statistics
+        return (x - center) * (gamma * rsqrt(spread + self.epsilon)) + beta

@@ -1,0 +1,233 @@
+// The values of gradients: each rule, in double precision, against central differences of the op itself, with a seed that weighs every
+// element of the result differently.
+#include <random>
+
+#include "interpreter.h"
+
+namespace alloy::test {
+namespace {
+
+class Sampler {
+ public:
+  Array array(const Dims& dims, Domain domain) {
+    Array out(dims);
+    for (double& v : out.values) v = number(domain);
+    return out;
+  }
+  double number(Domain domain) {
+    const double t = std::uniform_real_distribution<double>(0.3, 2)(random_);
+    const double sign = random_() % 2 == 0 ? 1 : -1;
+    switch (domain) {
+      case Domain::positive: return t;
+      case Domain::nonzero: return sign * t;
+      default: return std::uniform_real_distribution<double>(-2, 2)(random_);
+    }
+  }
+
+ private:
+  std::mt19937 random_{11};
+};
+
+// Compares the gradients of `y`, weighted by a random seed, with differences along every element of every target.
+void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, Array>>& feeds, const std::vector<Value>& targets) {
+  Sampler sampler;
+  const Value seed = placeholder(graph, y.type());
+  const Array weights = sampler.array(y.shape().dims(), Domain::real);
+  const std::vector<Value> found = gradients(graph, y, targets, seed);
+  ASSERT_EQ(verify(graph), std::vector<std::string>{});
+  std::vector<std::pair<Value, Array>> all = feeds;
+  all.emplace_back(seed, weights);
+  auto weighted = [&](const std::vector<std::pair<Value, Array>>& given) {
+    const Array out = Interpreter().run(given, {y}, {})[0];
+    double sum = 0;
+    for (size_t i = 0; i < out.size(); ++i) sum += out.values[i] * weights.values[i];
+    return sum;
+  };
+  for (size_t t = 0; t < targets.size(); ++t) {
+    ASSERT_TRUE(found[t]) << "target " << t;
+    const Array gradient = Interpreter().run(all, {found[t]}, {})[0];
+    ASSERT_EQ(gradient.dims, targets[t].shape().dims());
+    for (size_t f = 0; f < feeds.size(); ++f) {
+      if (feeds[f].first != targets[t]) continue;
+      for (size_t i = 0; i < gradient.size(); ++i) {
+        constexpr double h = 1e-5;
+        auto moved = all;
+        moved[f].second.values[i] += h;
+        const double above = weighted(moved);
+        moved[f].second.values[i] -= 2 * h;
+        const double below = weighted(moved);
+        EXPECT_NEAR(gradient.values[i], (above - below) / (2 * h), 1e-6 * (1 + std::fabs(gradient.values[i]))) << "target " << t << ", element " << i;
+      }
+    }
+  }
+}
+
+// An op over operands of these shapes, all of which are targets, the others constant.
+void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {}, Domain domain = Domain::real, std::vector<size_t> of = {}) {
+  SCOPED_TRACE(info(code).name);
+  Sampler sampler;
+  Graph graph;
+  std::vector<std::pair<Value, Array>> feeds;
+  std::vector<Value> operands, targets;
+  for (const Dims& dims : shapes) {
+    operands.push_back(placeholder(graph, f32(Shape(dims))));
+    feeds.emplace_back(operands.back(), sampler.array(dims, domain));
+  }
+  if (of.empty()) targets = operands;
+  for (size_t i : of) targets.push_back(operands[i]);
+  check_gradients(graph, graph.value(code, operands, std::move(attributes)), feeds, targets);
+}
+
+TEST(GradientValues, TableOps) {
+  for (const OpInfo& row : op_table()) {
+    if (row.types == TypeClass::any && row.code != OpCode::identity) continue;
+    if (row.code == OpCode::sign) continue;  // none
+    const Domain domain = row.domain;
+    switch (row.family) {
+      case Family::kUnary:
+      case Family::kActivation: check_op(row.code, {{2, 3}}, {}, domain); break;
+      case Family::kBinary:
+        check_op(row.code, {{2, 3}, {2, 3}}, {}, domain);
+        check_op(row.code, {{2, 3}, {3}}, {}, domain);
+        check_op(row.code, {{}, {2, 1}}, {}, domain);
+        check_op(row.code, {{2, 3}, {2, 3}}, {}, domain, {1});
+        break;
+      case Family::kReduction:
+      case Family::kMoment:
+        check_op(row.code, {{2, 3, 2}}, {{Attr::kAxes, Dims{1}}}, domain);
+        check_op(row.code, {{2, 3, 2}}, {{Attr::kAxes, Dims{0, -1}}}, domain);
+        check_op(row.code, {{2, 3, 2}}, {{Attr::kAxes, Dims{}}}, domain);
+        break;
+      default: break;
+    }
+  }
+  check_op(OpCode::clamp, {{2, 3}, {3}, {2, 1}}, {}, Domain::real);
+}
+
+TEST(GradientValues, Select) {
+  Graph graph;
+  const Value p = placeholder(graph, bools({2, 1})), a = placeholder(graph, f32({3})), b = placeholder(graph, f32({2, 3}));
+  Sampler sampler;
+  check_gradients(graph, graph.value(OpCode::select, {p, a, b}),
+                  {{p, Array({2, 1}, {1, 0})}, {a, sampler.array({3}, Domain::real)}, {b, sampler.array({2, 3}, Domain::real)}}, {a, b});
+}
+
+// At kinks the choice is documented: half for ties, none at 0.
+TEST(GradientValues, AtTiesAndKinks) {
+  auto gradient_at = [](OpCode code, const std::vector<double>& a, const std::vector<double>& b, size_t of) {
+    Graph graph;
+    const int64_t n = static_cast<int64_t>(a.size());
+    const Value x = placeholder(graph, f32({n})), y = placeholder(graph, f32({n}));
+    const Value z = info(code).fewest_operands == 1 ? graph.value(code, {x}) : graph.value(code, {x, y});
+    const Value found = gradients(graph, z, {of == 0 ? x : y})[0];
+    return Interpreter().run({{x, Array({n}, a)}, {y, Array({n}, b)}}, {found}, {})[0].values;
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(gradient_at(OpCode::minimum, {1, 2, 3}, {2, 2, 2}, 0), (Numbers{1, 0.5, 0}));
+  EXPECT_EQ(gradient_at(OpCode::minimum, {1, 2, 3}, {2, 2, 2}, 1), (Numbers{0, 0.5, 1}));
+  EXPECT_EQ(gradient_at(OpCode::maximum, {1, 2, 3}, {2, 2, 2}, 0), (Numbers{0, 0.5, 1}));
+  EXPECT_EQ(gradient_at(OpCode::maximum, {1, 2, 3}, {2, 2, 2}, 1), (Numbers{1, 0.5, 0}));
+  EXPECT_EQ(gradient_at(OpCode::relu, {-1, 0, 1}, {0, 0, 0}, 0), (Numbers{0, 0, 1}));
+  EXPECT_EQ(gradient_at(OpCode::abs, {-1, 0, 1}, {0, 0, 0}, 0), (Numbers{-1, 0, 1}));
+  EXPECT_EQ(gradient_at(OpCode::divide_no_nan, {3, 3}, {0, 2}, 0), (Numbers{0, 0.5}));
+  EXPECT_EQ(gradient_at(OpCode::divide_no_nan, {3, 3}, {0, 2}, 1), (Numbers{0, -0.75}));
+  // 0^0 = 1 and 0^1 = 0: nothing infinite comes out.
+  EXPECT_EQ(gradient_at(OpCode::power, {0, 0, 0, 2}, {0, 1, 2, 0}, 0), (Numbers{0, 1, 0, 0}));
+  EXPECT_EQ(gradient_at(OpCode::power, {0, 0, 1}, {1, 2, 5}, 1), (Numbers{0, 0, 0}));
+}
+
+TEST(GradientValues, ReductionsWithTiesAndZeros) {
+  auto gradient_at = [](OpCode code, const Array& x) {
+    Graph graph;
+    const Value v = placeholder(graph, f32(Shape(x.dims)));
+    const Value found = gradients(graph, graph.value(code, {v}, {{Attr::kAxes, Dims{1}}}), {v})[0];
+    return Interpreter().run({{v, x}}, {found}, {})[0].values;
+  };
+  using Numbers = std::vector<double>;
+  EXPECT_EQ(gradient_at(OpCode::max, Array({2, 4}, {3, 1, 3, 2, 5, 5, 5, 5})), (Numbers{0.5, 0, 0.5, 0, 0.25, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(gradient_at(OpCode::min, Array({1, 3}, {1, 1, 2})), (Numbers{0.5, 0.5, 0}));
+  EXPECT_EQ(gradient_at(OpCode::product, Array({3, 3}, {2, 3, 4, 0, 3, 4, 0, 0, 4})), (Numbers{12, 8, 6, 12, 0, 0, 0, 0, 0}));
+}
+
+TEST(GradientValues, ShapeOps) {
+  check_op(OpCode::reshape, {{2, 6}}, {{Attr::kShape, Shape({4, 3})}});
+  check_op(OpCode::reshape_like, {{2, 6}, {3, 4}}, {}, Domain::real, {0});
+  check_op(OpCode::squeeze, {{1, 3, 1}}, {{Attr::kAxes, Dims{0, -1}}});
+  check_op(OpCode::expand_dims, {{2, 3}}, {{Attr::kAxes, Dims{1, -1}}});
+  check_op(OpCode::transpose, {{2, 3, 4}}, {{Attr::kPermutation, Dims{1, 2, 0}}});
+  check_op(OpCode::broadcast_to, {{3, 1}}, {{Attr::kShape, Shape({2, 3, 4})}});
+  check_op(OpCode::broadcast_like, {{3}, {2, 3}}, {}, Domain::real, {0});
+  check_op(OpCode::reduce_like, {{2, 3}, {1, 3}}, {}, Domain::real, {0});
+  check_op(OpCode::slice, {{5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}));
+  check_op(OpCode::slice_gradient, {{2, 2}, {5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}), Domain::real, {0});
+  check_op(OpCode::concat, {{2, 3}, {2, 1}, {2, 2}}, {{Attr::kAxis, int64_t{-1}}});
+  check_op(OpCode::concat, {{2, 3}, {1, 3}}, {{Attr::kAxis, int64_t{0}}}, Domain::real, {1});
+  check_op(OpCode::cast, {{2}}, {{Attr::kDtype, DType::float32}});
+}
+
+TEST(GradientValues, Matmul) {
+  for (bool a : {false, true}) {
+    for (bool b : {false, true}) {
+      const Attributes flags{{Attr::kTransposeA, a}, {Attr::kTransposeB, b}};
+      const Dims left = a ? Dims{4, 2} : Dims{2, 4}, right = b ? Dims{3, 4} : Dims{4, 3};
+      check_op(OpCode::matmul, {left, right}, flags);
+      check_op(OpCode::matmul, {left, right}, flags, Domain::real, {1});
+    }
+  }
+  check_op(OpCode::matmul, {{2, 1, 2, 3}, {3, 3, 2}});
+  check_op(OpCode::matmul, {{3, 2}, {2, 3, 4}}, {{Attr::kTransposeA, true}});
+  check_op(OpCode::matmul, {{1, 1}, {1, 1}});
+}
+
+TEST(GradientValues, Softmax) {
+  for (int64_t axis : {0, 1, -1}) {
+    check_op(OpCode::softmax, {{2, 3}}, {{Attr::kAxis, axis}});
+    check_op(OpCode::log_softmax, {{2, 3}}, {{Attr::kAxis, axis}});
+    for (const char* reduction : {"none", "sum", "mean"}) {
+      check_op(OpCode::softmax_cross_entropy, {{2, 3}, {2, 3}}, {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
+    }
+  }
+  check_op(OpCode::softmax_cross_entropy, {{2, 3, 2}, {2, 3, 2}}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+}
+
+TEST(GradientValues, AcrossConditionals) {
+  for (double taken : {1, 0}) {
+    SCOPED_TRACE(taken);
+    Graph graph;
+    const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2, 3})), w = placeholder(graph, f32({3}));
+    const Value h = graph.value(OpCode::tanh, {x});
+    Op* op = if_else(graph, flag,
+                     [&] {
+                       const Value e = graph.value(OpCode::exp, {h});
+                       const Value p = graph.value(OpCode::multiply, {e, w});
+                       Op* inner = if_else(graph, graph.value(OpCode::cast, {graph.value(OpCode::sum, {h}, {{Attr::kAxes, Dims{0, 1}}})}, {{Attr::kDtype, DType::boolean}}),
+                                           [&] { return std::vector{graph.value(OpCode::multiply, {p, e})}; },
+                                           [&] { return std::vector{graph.value(OpCode::square, {e})}; });
+                       return std::vector{graph.value(OpCode::add, {{inner, 0}, graph.value(OpCode::multiply, {e, e})}), p};
+                     },
+                     [&] { return std::vector{graph.value(OpCode::square, {h}), x}; });
+    const Value y = graph.value(OpCode::multiply, {graph.value(OpCode::add, {{op, 0}, {op, 1}}), h});
+    Sampler sampler;
+    check_gradients(graph, y, {{flag, Array({}, {taken})}, {x, sampler.array({2, 3}, Domain::real)}, {w, sampler.array({3}, Domain::real)}}, {x, w});
+  }
+}
+
+// A chain through everything, with values used many times.
+TEST(GradientValues, OfANetwork) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({4, 5})), w1 = placeholder(graph, f32({5, 3})), b = placeholder(graph, f32({3})), w2 = placeholder(graph, f32({3, 2})),
+              labels = placeholder(graph, f32({4, 2}));
+  const Value h = graph.value(OpCode::tanh, {graph.value(OpCode::add, {graph.value(OpCode::matmul, {x, w1}), b})});
+  const Value again = graph.value(OpCode::add, {h, graph.value(OpCode::multiply, {h, b})});
+  const Value loss = graph.value(OpCode::softmax_cross_entropy, {graph.value(OpCode::matmul, {again, w2}), labels},
+                                 {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  const Value penalty = graph.value(OpCode::mean, {graph.value(OpCode::square, {w2})}, {{Attr::kAxes, Dims{0, 1}}});
+  Sampler sampler;
+  std::vector<std::pair<Value, Array>> feeds;
+  for (const Value& v : {x, w1, b, w2}) feeds.emplace_back(v, sampler.array(v.shape().dims(), Domain::real));
+  feeds.emplace_back(labels, Array({4, 2}, {1, 0, 0.25, 0.75, 0, 1, 0.5, 0.5}));
+  check_gradients(graph, graph.value(OpCode::add, {loss, penalty}), feeds, {x, w1, b, w2});
+}
+
+}  // namespace
+}  // namespace alloy::test

@@ -1,0 +1,257 @@
+// The passes: text in, text out where the text says it best, and random graphs whose meaning a pass must not change.
+#include "runtime/passes.h"
+
+#include <algorithm>
+
+#include "random_graph.h"
+
+namespace alloy::portable {
+namespace {
+
+using namespace test;
+
+// The text of a body over placeholders %0 = float32(2, 3) and %1 = float32(3,).
+std::string graph_text(const std::string& body) {
+  return "graph {\n"
+         "  %0 = placeholder() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
+         "  %1 = placeholder() {shape = (3,), dtype = float32} : float32(3,)\n" +
+         body + "}\n";
+}
+
+std::string resolved(const std::string& body) { return print(*resolve_shapes(*parse(graph_text(body)))); }
+
+// ---- resolve_shapes ----
+
+TEST(ResolveShapes, DropsCopies) {
+  EXPECT_EQ(resolved("  %2 = identity(%0) : float32(2, 3)\n"
+                     "  %3 = stop_gradient(%2) : float32(2, 3)\n"
+                     "  %4 = cast(%3) {dtype = float32} : float32(2, 3)\n"
+                     "  %5 = reshape(%4) {shape = (?, 3)} : float32(2, 3)\n"
+                     "  %6 = reduce_like(%5, %0) : float32(2, 3)\n"
+                     "  %7 = broadcast_like(%6, %0) : float32(2, 3)\n"
+                     "  %8 = broadcast_to(%7) {shape = (2, 3)} : float32(2, 3)\n"
+                     "  return (%8, %1)\n"),
+            graph_text("  return (%0, %1)\n"));
+}
+
+TEST(ResolveShapes, TurnsLikesIntoAttributes) {
+  EXPECT_EQ(resolved("  %2 = broadcast_like(%1, %0) : float32(2, 3)\n"
+                     "  %3 = reshape_like(%1, %1) : float32(3,)\n"
+                     "  %4 = transpose(%0) {permutation = [1, 0]} : float32(3, 2)\n"
+                     "  %5 = reshape_like(%0, %4) : float32(3, 2)\n"
+                     "  %6 = reduce_like(%0, %1) : float32(3,)\n"
+                     "  return (%2, %3, %5, %6)\n"),
+            graph_text("  %2 = broadcast_to(%1) {shape = (2, 3)} : float32(2, 3)\n"
+                       "  %3 = transpose(%0) {permutation = [1, 0]} : float32(3, 2)\n"
+                       "  %4 = reshape(%0) {shape = (3, 2)} : float32(3, 2)\n"
+                       "  %5 = empty() {shape = (3,), dtype = float32} : float32(3,)\n"
+                       "  %6 = reduce_like(%0, %5) : float32(3,)\n"
+                       "  return (%2, %1, %4, %6)\n"));
+}
+
+TEST(ResolveShapes, MakesReshapesOfSqueezes) {
+  EXPECT_EQ(resolved("  %2 = expand_dims(%1) {axes = [0]} : float32(1, 3)\n"
+                     "  %3 = squeeze(%2) {axes = [0]} : float32(3,)\n"
+                     "  return (%0, %3)\n"),
+            graph_text("  %2 = reshape(%1) {shape = (1, 3)} : float32(1, 3)\n"
+                       "  %3 = reshape(%2) {shape = (3,)} : float32(3,)\n"
+                       "  return (%0, %3)\n"));
+}
+
+TEST(ResolveShapes, MakesConstantsOfCounts) {
+  EXPECT_EQ(resolved("  %2 = count(%0) {axes = [-1, 1, 0]} : float32()\n"
+                     "  %3 = shape_of(%0) : int32(2,)\n"
+                     "  %4 = count(%0) {axes = []} : float32()\n"
+                     "  return (%1, %2, %3, %4)\n"),
+            graph_text("  %2 = constant() {value = float32()[6]} : float32()\n"
+                       "  %3 = constant() {value = int32(2,)[2 3]} : int32(2,)\n"
+                       "  %4 = constant() {value = float32()[1]} : float32()\n"
+                       "  return (%1, %2, %3, %4)\n"));
+}
+
+const char* const kWindow =
+    "{strides = [1, 1], dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], padding_style = same, data_layout = NHWC, weights_layout = HWIO}";
+
+TEST(ResolveShapes, LendsShapesWithoutContents) {
+  const std::string images = "graph {\n"
+                             "  %0 = placeholder() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n"
+                             "  %1 = placeholder() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n"
+                             "  %2 = placeholder() {shape = (2, 5, 5, 4), dtype = float32} : float32(2, 5, 5, 4)\n";
+  const std::string window = kWindow;
+  EXPECT_EQ(print(*resolve_shapes(*parse(images + "  %3 = conv2d_data_gradient(%2, %1, %0) " + window + " : float32(2, 5, 5, 1)\n" +
+                                         "  %4 = conv2d_weights_gradient(%2, %0, %1) " + window + " : float32(3, 3, 1, 4)\n  return (%3, %4)\n}\n"))),
+            images + "  %3 = empty() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n" +
+                "  %4 = conv2d_data_gradient(%2, %1, %3) " + window + " : float32(2, 5, 5, 1)\n" +
+                "  %5 = empty() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n" +
+                "  %6 = conv2d_weights_gradient(%2, %0, %5) " + window + " : float32(3, 3, 1, 4)\n  return (%4, %6)\n}\n");
+  EXPECT_EQ(resolved("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+                     "  %3 = slice_gradient(%2, %0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+                     "  return (%3, %1)\n"),
+            graph_text("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+                       "  %3 = empty() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
+                       "  %4 = slice_gradient(%2, %3) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+                       "  return (%4, %1)\n"));
+}
+
+TEST(ResolveShapes, GoesIntoRegions) {
+  const std::string flag = "  %2 = placeholder() {shape = (), dtype = bool} : bool()\n";
+  EXPECT_EQ(resolved(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_like(%1, %0) : float32(2, 3)\n    return (%4)\n  }\n"
+                            "  region {\n    %5 = identity(%0) : float32(2, 3)\n    return (%5)\n  }\n  return (%3)\n"),
+            graph_text(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_to(%1) {shape = (2, 3)} : float32(2, 3)\n    return (%4)\n  }\n"
+                              "  region {\n    return (%0)\n  }\n  return (%3)\n"));
+}
+
+TEST(ResolveShapes, RefusesWhatIsNotKnown) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({U, 3}));
+  graph.location = "model.py:7";
+  graph.body().results = {graph.value(OpCode::exp, {x})};
+  EXPECT_EQ(error_of([&] { resolve_shapes(graph); }), "[placeholder] The result float32(?, 3) is not of a known shape.");
+}
+
+// ---- remove_effects ----
+
+const std::string kState = "  %2 = variable() {value = float32(3,)[0 ...], slot = 4} : float32(3,)\n"
+                           "  %3 = variable() {value = float32(3,)[1 ...], slot = 7} : float32(3,)\n";
+
+struct PureText {
+  std::string text;
+  std::vector<int64_t> slots;
+  bool operator==(const PureText&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const PureText& pure) {
+  out << pure.text;
+  for (int64_t slot : pure.slots) out << "slot " << slot << "\n";
+  return out;
+}
+
+PureText pure(const std::string& body) {
+  const Pure made = remove_effects(*parse(graph_text(kState + body)));
+  EXPECT_EQ(verify(*made.graph), std::vector<std::string>{});
+  return {print(*made.graph), made.slots};
+}
+
+TEST(RemoveEffects, ReadsSeeTheLastAssignmentBeforeThem) {
+  EXPECT_EQ(pure("  %4 = read_variable(%2) : float32(3,)\n"
+                 "  %5 = assign(%2, %1)\n"
+                 "  %6 = read_variable(%2) : float32(3,)\n"
+                 "  %7 = exp(%1) : float32(3,)\n"
+                 "  %8 = assign(%2, %7)\n"
+                 "  %9 = read_variable(%2) : float32(3,)\n"
+                 "  %10 = read_variable(%3) : float32(3,)\n"
+                 "  return (%0, %2, %4, %6, %9, %10) do (%5, %8)\n"),
+            (PureText{graph_text(kState + "  %4 = exp(%1) : float32(3,)\n  return (%0, %2, %2, %1, %4, %3, %4)\n"), {4}}));
+}
+
+TEST(RemoveEffects, OperandsThatAreVariablesKeepTheStart) {
+  // x <- x + 1 twice in one run is one increment: both sums take the value at the start.
+  EXPECT_EQ(pure("  %4 = add(%2, %1) : float32(3,)\n  %5 = assign(%2, %4)\n  %6 = add(%2, %1) : float32(3,)\n  %7 = assign(%2, %6)\n"
+                 "  return (%0, %3) do (%5, %7)\n")
+                .text,
+            graph_text(kState + "  %4 = add(%2, %1) : float32(3,)\n  %5 = add(%2, %1) : float32(3,)\n  return (%0, %3, %5)\n"));
+}
+
+TEST(RemoveEffects, SwapsTakeTheOldValues) {
+  EXPECT_EQ(pure("  %4 = assign(%2, %3)\n  %5 = assign(%3, %2)\n  return (%0, %1) do (%4, %5)\n"),
+            (PureText{graph_text(kState + "  return (%0, %1, %3, %2)\n"), {4, 7}}));
+}
+
+TEST(RemoveEffects, UnlistedAssignmentsDoNotHappen) {
+  EXPECT_EQ(pure("  %4 = assign(%2, %1)\n  %5 = assign(%3, %1)\n  return (%0, %2) do (%5)\n").slots, std::vector<int64_t>{7});
+}
+
+TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {
+  const std::string flag = "  %4 = placeholder() {shape = (), dtype = bool} : bool()\n";
+  // One branch assigns slot 4, the other slot 7; what is read afterwards and inside is what was assigned on the way.
+  EXPECT_EQ(pure(flag +
+                 "  %5 = assign(%3, %1)\n"
+                 "  %6 = if_else(%4) : float32(3,)\n"
+                 "  region {\n"
+                 "    %7 = exp(%1) : float32(3,)\n"
+                 "    %8 = assign(%2, %7)\n"
+                 "    %9 = read_variable(%2) : float32(3,)\n"
+                 "    return (%9) do (%8)\n"
+                 "  }\n"
+                 "  region {\n"
+                 "    %10 = read_variable(%3) : float32(3,)\n"
+                 "    %11 = negative(%10) : float32(3,)\n"
+                 "    %12 = assign(%3, %11)\n"
+                 "    return (%1) do (%12)\n"
+                 "  }\n"
+                 "  %13 = read_variable(%2) : float32(3,)\n"
+                 "  return (%0, %6, %13) do (%5, %6)\n"),
+            (PureText{graph_text(kState + flag +
+                                 "  %5 = if_else(%4) : float32(3,), float32(3,), float32(3,)\n"
+                                 "  region {\n"
+                                 "    %6 = exp(%1) : float32(3,)\n"
+                                 "    return (%6, %6, %1)\n"
+                                 "  }\n"
+                                 "  region {\n"
+                                 "    %7 = negative(%1) : float32(3,)\n"
+                                 "    return (%1, %2, %7)\n"
+                                 "  }\n"
+                                 "  return (%0, %5, %5#1, %5#1, %5#2)\n"),
+                      {4, 7}}));
+}
+
+// ---- what no pass may change ----
+
+// The results and the variables' values after a run of a graph without effects whose first results are the feeds.
+std::vector<Array> meaning(const Graph& graph, size_t feed_count, const std::vector<std::pair<Value, Array>>& feeds) {
+  std::vector<std::pair<Value, Array>> own;
+  for (size_t i = 0; i < feed_count; ++i) own.emplace_back(graph.body().results[i], feeds[i].second);
+  return Interpreter().run(own, graph.body().results, {});
+}
+
+void expect_same(const std::vector<Array>& a, const std::vector<Array>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].dims, b[i].dims) << "result " << i;
+    // Constants are folded in single precision.
+    for (size_t k = 0; k < a[i].size(); ++k) ASSERT_NEAR(a[i].values[k], b[i].values[k], 1e-5) << "result " << i << ", element " << k;
+  }
+}
+
+TEST(Passes, KeepTheMeaningOfRandomGraphs) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraph random(seed);
+    ASSERT_EQ(verify(random.graph), std::vector<std::string>{});
+    const auto feeds = random.random_feeds();
+    Interpreter interpreter;
+    std::vector<Array> expected = interpreter.run(feeds, random.results, random.effects);
+
+    Specialized special = specialize(random.feeds, random.results, random.effects);
+    auto& outputs = special.graph->body().results;
+    outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
+    // As Program does: a pass may take out the op whose dependency alone brought an assignment here.
+    special.graph->body().effects.clear();
+    for (const auto& op : special.graph->body().ops) {
+      if (has_effect(*op)) special.graph->body().effects.push_back(op.get());
+    }
+    const std::unique_ptr<Graph> resolved = resolve_shapes(*special.graph);
+    const Pure without = remove_effects(*resolved);
+    const std::unique_ptr<Graph> simple = simplify(*without.graph), fused = fuse(*simple);
+    std::vector<Array> all;
+    for (const auto& [placeholder, array] : feeds) all.push_back(array);
+    all.insert(all.end(), expected.begin(), expected.end());
+    for (int64_t slot : without.slots) all.push_back(interpreter.state.at(slot));
+    for (const Graph* graph : {without.graph.get(), simple.get(), fused.get()}) {
+      SCOPED_TRACE(print(*graph));
+      ASSERT_EQ(verify(*graph), std::vector<std::string>{});
+      expect_same(meaning(*graph, feeds.size(), feeds), all);
+      if (HasFatalFailure()) return;
+    }
+    // A variable that is not assigned keeps its value.
+    for (const auto& [slot, array] : interpreter.state) {
+      if (std::find(without.slots.begin(), without.slots.end(), slot) != without.slots.end()) continue;
+      for (const auto& op : random.graph.body().ops) {
+        if (op->code != OpCode::variable || op->attributes.integer(Attr::kSlot) != slot) continue;
+        for (double v : array.values) EXPECT_EQ(v, op->attributes.get<LiteralRef>(Attr::kValue)->at(0));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace alloy::portable

@@ -1,0 +1,158 @@
+"""The portable framework's headers agree with the committed table of Apple's API, what they declare is there, and each is tested."""
+import ctypes
+import importlib.util
+import json
+import pathlib
+import re
+import sys
+
+import pytest
+
+FACADE = pathlib.Path(__file__).parents[1] / "facade"
+TABLE = json.loads((FACADE / "api.json").read_text())
+# What programs get from Apple's other headers: CoreFoundation's CFTimeInterval, and a constant the full table does not list.
+EXTRAS = {("typedefs", "CFTimeInterval"), ("constants", "MTLCommandBufferErrorDomain")}
+
+pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="the headers are Apple's")
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FACADE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def declared():
+    return load("declarations").declared()
+
+
+def flat(rows, *path):
+    """(path, row) for every leaf."""
+    for name, row in rows.items():
+        if isinstance(row, dict) and row:
+            yield from flat(row, *path, name)
+        elif row != {}:
+            yield (*path, name), row
+
+
+def test_the_headers_agree_with_the_table(declared):
+    ours, table = dict(flat(declared)), dict(flat(TABLE))
+    for extra in EXTRAS:
+        assert ours.pop(extra) and extra not in table
+    assert sorted(ours.keys() - table.keys()) == [], "declared, but not Apple's"
+    assert sorted(table.keys() - ours.keys()) == [], "in the table, but not declared"
+    assert {path: (row, table[path]) for path, row in ours.items() if row != table[path]} == {}, "(declared, Apple's)"
+
+
+def test_the_table_is_not_empty():
+    for name in ("MPSGraph", "MPSGraphExecutable", "MPSGraphTensorData", "MPSNDArray"):
+        assert TABLE["classes"][name]["methods"], name
+    assert len(TABLE["classes"]["MPSGraph"]["methods"]) > 80
+    assert TABLE["enums"]["MPSDataType"]["cases"]["MPSDataTypeFloat32"] == 0x10000020
+
+
+def accessors(properties):
+    for name, row in properties.items():
+        yield f"- {name}"
+        if not row.startswith("readonly"):
+            yield f"- set{name[0].upper()}{name[1:]}:"
+
+
+def selectors(row):
+    """"- selector" and "+ selector" of a class or protocol, without those that no program may send."""
+    yield from (name for name, types in row["methods"].items() if "unavailable" not in types)
+    yield from accessors(row["properties"])
+
+
+class Runtime:
+    """The classes of the process, asked through the C functions of the Objective-C runtime."""
+
+    def __init__(self):
+        self.objc = ctypes.CDLL("libobjc.so.4")
+        for name in ("objc_getClass", "objc_getProtocol", "sel_registerName", "class_getInstanceMethod", "class_getClassMethod"):
+            getattr(self.objc, name).restype = ctypes.c_void_p
+        self.objc.class_getName.restype = ctypes.c_char_p
+        self.objc.class_conformsToProtocol.restype = ctypes.c_ubyte
+
+    def class_named(self, name):
+        return ctypes.c_void_p(self.objc.objc_getClass(name.encode()))
+
+    def implements(self, cls, selector):
+        kind, name = selector.split(" ")
+        find = self.objc.class_getInstanceMethod if kind == "-" else self.objc.class_getClassMethod
+        return find(cls, ctypes.c_void_p(self.objc.sel_registerName(name.encode()))) is not None
+
+    def classes_conforming_to(self, protocol):
+        protocol = ctypes.c_void_p(self.objc.objc_getProtocol(protocol.encode()))
+        assert protocol
+        count = self.objc.objc_getClassList(None, 0)
+        classes = (ctypes.c_void_p * count)()
+        self.objc.objc_getClassList(classes, count)
+        return [ctypes.c_void_p(cls) for cls in classes if self.objc.class_conformsToProtocol(ctypes.c_void_p(cls), protocol)]
+
+
+@pytest.fixture(scope="module")
+def runtime():
+    return Runtime()
+
+
+@pytest.mark.parametrize("name", TABLE["classes"])
+def test_what_a_class_declares_it_implements(runtime, name):
+    cls = runtime.class_named(name)
+    assert cls
+    assert [s for s in selectors(TABLE["classes"][name]) if not runtime.implements(cls, s)] == []
+    assert not runtime.implements(cls, "- alloyDoesNotImplementThis")
+
+
+@pytest.mark.parametrize("name", TABLE["protocols"])
+def test_what_a_protocol_declares_its_classes_implement(runtime, name):
+    classes = runtime.classes_conforming_to(name)
+    assert classes
+    for cls in classes:
+        missing = [s for s in selectors(TABLE["protocols"][name]) if not runtime.implements(cls, s)]
+        assert missing == [], runtime.objc.class_getName(cls)
+
+
+CODE_ONLY = re.compile(r"//[^\n]*|/\*.*?\*/|@?\"(?:\\.|[^\"\\\n])*\"", re.S)
+
+
+def sent(source):
+    """The selectors of the messages in a source."""
+    text = CODE_ONLY.sub(" ", source)
+    opened = []
+    for at, c in enumerate(text):
+        if c in "([{":
+            opened.append((c, at))
+        elif c in ")]}" and opened:
+            bracket, start = opened.pop()
+            if bracket == "[":
+                yield from selector_of(text[start + 1:at])
+
+
+def selector_of(message):
+    """The selector of what stands between a message's brackets, nested brackets skipped; nothing for an index or a lambda."""
+    flat_text, depth = "", 0
+    for c in message:
+        depth += c in "([{"
+        flat_text += c if depth == 0 else "_" if c in "([{" else ""
+        depth -= c in ")]}"
+    flat_text = re.sub(r"\?[^:]*:|::", " ", flat_text)
+    parts = re.findall(r"(\w+)\s*:", flat_text)
+    if parts:
+        yield "".join(f"{part}:" for part in parts)
+    elif found := re.fullmatch(r".*\s(\w+)\s*", flat_text, re.S):
+        yield found[1]
+
+
+def test_selectors_are_found_in_sources():
+    assert set(sent("[[a b:c d:^{ return [e f]; }] g:x ? y : z h:A::B, nil]; v[3]; // [no: no]")) >= {"b:d:", "f", "g:h:"}
+
+
+def test_every_selector_has_a_test():
+    tested = {selector for path in FACADE.glob("*.mm") for selector in sent(path.read_text())}
+    tested |= {selector for selector in sent((FACADE / "graph_testing.h").read_text())}
+    declared = {s.split(" ")[1] for kind in ("classes", "protocols") for row in TABLE[kind].values() for s in selectors(row)}
+    untested = sorted(declared - tested)
+    assert not untested, untested
