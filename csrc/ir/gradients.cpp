@@ -326,6 +326,13 @@ class Walk {
     std::vector<std::unique_ptr<Block>> branches;
     for (const auto& region : op->regions) {
       graph_.open_region();
+      // An op without a gradient leaves no region open behind it.
+      struct Close {
+        Graph* graph;
+        ~Close() {
+          if (graph != nullptr) graph->close_region({});
+        }
+      } on_error{&graph_};
       Adjoints inner;
       for (size_t i = 0; i < incoming.size(); ++i) {
         if (incoming[i]) add_to(inner, region->results[i], incoming[i]);
@@ -336,6 +343,7 @@ class Walk {
         const Expr x(graph_, v);
         gradients.push_back((inner.contains(v) ? inner.at(v) : broadcast_like(x.scalar(0), x)).value());
       }
+      on_error.graph = nullptr;
       branches.push_back(graph_.close_region(std::move(gradients)));
     }
     for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);

@@ -75,6 +75,13 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
       if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) report(*op, "uses a value that is not defined before it");
     }
     if (op->code == OpCode::variable && !slots.insert(op->attributes.integer(Attr::kSlot)).second) report(*op, "has the slot of another variable");
+    const bool global = op->code == OpCode::variable || op->code == OpCode::placeholder;
+    if (global && block.parent != nullptr) report(*op, "stands in a region");
+    if (op->code == OpCode::fused) {
+      for (const Value& v : captures(*op)) {
+        if (std::find(op->operands.begin(), op->operands.end(), v) == op->operands.end()) report(*op, "uses a value that is not among its operands");
+      }
+    }
     for (const Op* before : op->after) {
       if (!defined.contains(before)) report(*op, "runs after an op that does not come before it");
     }

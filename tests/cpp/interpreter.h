@@ -1,6 +1,7 @@
-// A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md) states it: the reference against
-// which gradients and compiled programs are held. Shares no arithmetic with them. Knows the elementwise ops, reductions, shapes, matrix
-// products, softmax, optimizer steps, state and conditionals; fails a test that uses another op.
+// A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md)
+// states it: the reference against which gradients and compiled programs are held. Shares no arithmetic with
+// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state and
+// conditionals; fails a test that uses another op.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,9 @@ struct Array {
 
   Array() = default;
   Array(Dims d, std::vector<double> v) : dims(std::move(d)), values(std::move(v)) {}
-  explicit Array(Dims d, double fill = 0) : dims(std::move(d)) { values.assign(static_cast<size_t>(Shape(dims).element_count()), fill); }
+  explicit Array(Dims d, double fill = 0) : dims(std::move(d)) {
+    values.assign(static_cast<size_t>(Shape(dims).element_count()), fill);
+  }
   size_t size() const { return values.size(); }
 };
 
@@ -52,7 +55,8 @@ class Interpreter {
   std::map<int64_t, Array> state;
 
   // One run. `feeds` are the placeholders' values.
-  std::vector<Array> run(const std::vector<std::pair<Value, Array>>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  std::vector<Array> run(const std::vector<std::pair<Value, Array>>& feeds, const std::vector<Value>& results,
+                         const std::vector<Op*>& effects) {
     values_.clear();
     needed_.clear();
     for (const auto& [placeholder, array] : feeds) values_[placeholder] = array;
@@ -83,7 +87,8 @@ class Interpreter {
   // An op in a region comes with the op that holds it.
   void need_before(const Op* op) {
     need(op);
-    for (const Block* block = op->block; block->parent != nullptr; block = block->parent->block) need(block->parent);
+    for (const Block* block = op->block; block->parent != nullptr; block = block->parent->block)
+      need(block->parent);
   }
 
   void run_block(const Block& block) {
@@ -94,7 +99,9 @@ class Interpreter {
 
   const Array& x(const Op& op, size_t i = 0) const { return values_.at(op.operands[i]); }
 
-  void give(const Op& op, Array array, uint32_t result = 0) { values_[{const_cast<Op*>(&op), result}] = std::move(array); }
+  void give(const Op& op, Array array, uint32_t result = 0) {
+    values_[{const_cast<Op*>(&op), result}] = std::move(array);
+  }
 
   void run_op(const Op& op) {
     switch (op.info().family) {
@@ -166,7 +173,8 @@ class Interpreter {
     Array out(op.results[0].shape.dims());
     std::vector<std::vector<double>> groups(out.size());
     size_t at = 0;
-    for_each_index(in.dims, [&](const Dims& index) { groups[position(out.dims, index)].push_back(in.values[at++]); });
+    for_each_index(in.dims,
+                   [&](const Dims& index) { groups[position(out.dims, index)].push_back(in.values[at++]); });
     for (size_t i = 0; i < groups.size(); ++i) out.values[i] = fold(op.code, groups[i]);
     return out;
   }
@@ -195,7 +203,8 @@ class Interpreter {
 
   Array arg_reduction(const Op& op) const {
     const Array& in = x(op);
-    const auto axis = static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(in.dims.size())));
+    const auto axis = static_cast<size_t>(
+        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(in.dims.size())));
     Array out(op.results[0].shape.dims()), best(out.dims, op.code == OpCode::argmax ? -INFINITY : INFINITY);
     size_t at = 0;
     for_each_index(in.dims, [&](const Dims& index) {
@@ -213,14 +222,16 @@ class Interpreter {
       case OpCode::placeholder: ASSERT_TRUE(values_.contains({const_cast<Op*>(&op), 0})) << "not fed"; return;
       case OpCode::constant: return give(op, literal(*op.attributes.get<LiteralRef>(Attr::kValue)));
       // Not a number: whoever computes with it is found out.
-      case OpCode::empty: return give(op, op.results[0].is_static() ? Array(op.results[0].shape.dims(), NAN) : Array());
+      case OpCode::empty:
+        return give(op, op.results[0].is_static() ? Array(op.results[0].shape.dims(), NAN) : Array());
       case OpCode::variable: {
         const int64_t slot = op.attributes.integer(Attr::kSlot);
         if (!current_.contains(slot)) current_[slot] = literal(*op.attributes.get<LiteralRef>(Attr::kValue));
         if (!start_.contains(slot)) start_[slot] = current_[slot];
         return give(op, start_[slot]);
       }
-      case OpCode::read_variable: return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
+      case OpCode::read_variable:
+        return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
       case OpCode::assign: current_[op.operands[0].op->attributes.integer(Attr::kSlot)] = x(op, 1); return;
       case OpCode::if_else: {
         const Array& predicate = x(op);
@@ -246,7 +257,8 @@ class Interpreter {
       }
       case OpCode::count: {
         std::set<int64_t> axes;
-        for (int64_t axis : op.attributes.ints(Attr::kAxes)) axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
+        for (int64_t axis : op.attributes.ints(Attr::kAxes))
+          axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
         double count = 1;
         for (int64_t axis : axes) count *= static_cast<double>(x(op).dims[static_cast<size_t>(axis)]);
         return give(op, Array(Dims{}, count));
@@ -255,13 +267,17 @@ class Interpreter {
       case OpCode::broadcast_like: {
         Array out(op.results[0].shape.dims());
         size_t at = 0;
-        for_each_index(out.dims, [&](const Dims& index) { out.values[at++] = x(op).values[position(x(op).dims, index)]; });
+        for_each_index(out.dims, [&](const Dims& index) {
+          out.values[at++] = x(op).values[position(x(op).dims, index)];
+        });
         return give(op, out);
       }
       case OpCode::reduce_like: {
         Array out(op.results[0].shape.dims());
         size_t at = 0;
-        for_each_index(x(op).dims, [&](const Dims& index) { out.values[position(out.dims, index)] += x(op).values[at++]; });
+        for_each_index(x(op).dims, [&](const Dims& index) {
+          out.values[position(out.dims, index)] += x(op).values[at++];
+        });
         return give(op, out);
       }
       case OpCode::transpose: {
@@ -301,14 +317,17 @@ class Interpreter {
   Array cast(const Op& op) const {
     Array out = x(op);
     const DTypeKind to = kind(op.results[0].dtype);
-    for (double& v : out.values) v = to == DTypeKind::kBoolean ? v != 0 : to == DTypeKind::kFloating ? v : std::trunc(v);
+    for (double& v : out.values)
+      v = to == DTypeKind::kBoolean ? v != 0 : to == DTypeKind::kFloating ? v : std::trunc(v);
     return out;
   }
 
-  // Element i of a slice is element start + i * stride; bounds that are not inside are clamped as Python clamps them.
+  // Element i of a slice is element start + i * stride; bounds that are not inside are clamped as Python
+  // clamps them.
   Array slice(const Op& op) const {
     const bool back = op.code == OpCode::slice_gradient;
-    const Dims &whole = back ? op.results[0].shape.dims() : x(op).dims, &part = back ? x(op).dims : op.results[0].shape.dims();
+    const Dims &whole = back ? op.results[0].shape.dims() : x(op).dims,
+               &part = back ? x(op).dims : op.results[0].shape.dims();
     const Dims &starts = op.attributes.ints(Attr::kStarts), &strides = op.attributes.ints(Attr::kStrides);
     Array out(op.results[0].shape.dims());
     size_t at = 0;
@@ -327,7 +346,8 @@ class Interpreter {
 
   Array concat(const Op& op) const {
     Array out(op.results[0].shape.dims());
-    const auto axis = static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(out.dims.size())));
+    const auto axis = static_cast<size_t>(
+        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(out.dims.size())));
     int64_t start = 0;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       size_t at = 0;
@@ -364,15 +384,22 @@ class Interpreter {
 
   Array softmax(const Op& op, const Array& in, bool logarithm) const {
     Dims kept = in.dims;
-    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+    kept[static_cast<size_t>(
+        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
     Array greatest(kept, -INFINITY), sum(kept), out(in.dims);
     size_t at = 0;
-    for_each_index(in.dims, [&](const Dims& i) { double& m = greatest.values[position(kept, i)]; m = std::fmax(m, in.values[at++]); });
-    at = 0;
-    for_each_index(in.dims, [&](const Dims& i) { sum.values[position(kept, i)] += std::exp(in.values[at++] - greatest.values[position(kept, i)]); });
+    for_each_index(in.dims, [&](const Dims& i) {
+      double& m = greatest.values[position(kept, i)];
+      m = std::fmax(m, in.values[at++]);
+    });
     at = 0;
     for_each_index(in.dims, [&](const Dims& i) {
-      const double shifted = in.values[at] - greatest.values[position(kept, i)], total = sum.values[position(kept, i)];
+      sum.values[position(kept, i)] += std::exp(in.values[at++] - greatest.values[position(kept, i)]);
+    });
+    at = 0;
+    for_each_index(in.dims, [&](const Dims& i) {
+      const double shifted = in.values[at] - greatest.values[position(kept, i)],
+                   total = sum.values[position(kept, i)];
       out.values[at++] = logarithm ? shifted - std::log(total) : std::exp(shifted) / total;
     });
     return out;
@@ -381,7 +408,8 @@ class Interpreter {
   Array cross_entropy(const Op& op) const {
     const Array logs = softmax(op, x(op), true);
     Dims kept = logs.dims;
-    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+    kept[static_cast<size_t>(
+        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
     Array rows(kept);
     size_t at = 0;
     for_each_index(logs.dims, [&](const Dims& i) {
@@ -396,7 +424,8 @@ class Interpreter {
   }
 
   void adam(const Op& op) {
-    const double rate = x(op, 0).values[0], b1 = x(op, 1).values[0], b2 = x(op, 2).values[0], epsilon = x(op, 3).values[0];
+    const double rate = x(op, 0).values[0], b1 = x(op, 1).values[0], b2 = x(op, 2).values[0],
+                 epsilon = x(op, 3).values[0];
     Array w = x(op, 4), m = x(op, 5), v = x(op, 6);
     const bool greatest = op.operands.size() == 9;
     Array top = greatest ? x(op, 7) : v;

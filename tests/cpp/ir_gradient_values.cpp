@@ -1,5 +1,5 @@
-// The values of gradients: each rule, in double precision, against central differences of the op itself, with a seed that weighs every
-// element of the result differently.
+// The values of gradients: each rule, in double precision, against central differences of the op itself, with
+// a seed that weighs every element of the result differently.
 #include <random>
 
 #include "interpreter.h"
@@ -28,8 +28,10 @@ class Sampler {
   std::mt19937 random_{11};
 };
 
-// Compares the gradients of `y`, weighted by a random seed, with differences along every element of every target.
-void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, Array>>& feeds, const std::vector<Value>& targets) {
+// Compares the gradients of `y`, weighted by a random seed, with differences along every element of every
+// target.
+void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, Array>>& feeds,
+                     const std::vector<Value>& targets) {
   Sampler sampler;
   const Value seed = placeholder(graph, y.type());
   const Array weights = sampler.array(y.shape().dims(), Domain::real);
@@ -56,14 +58,16 @@ void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, A
         const double above = weighted(moved);
         moved[f].second.values[i] -= 2 * h;
         const double below = weighted(moved);
-        EXPECT_NEAR(gradient.values[i], (above - below) / (2 * h), 1e-6 * (1 + std::fabs(gradient.values[i]))) << "target " << t << ", element " << i;
+        EXPECT_NEAR(gradient.values[i], (above - below) / (2 * h), 1e-6 * (1 + std::fabs(gradient.values[i])))
+            << "target " << t << ", element " << i;
       }
     }
   }
 }
 
 // An op over operands of these shapes, all of which are targets, the others constant.
-void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {}, Domain domain = Domain::real, std::vector<size_t> of = {}) {
+void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {},
+              Domain domain = Domain::real, std::vector<size_t> of = {}) {
   SCOPED_TRACE(info(code).name);
   Sampler sampler;
   Graph graph;
@@ -106,10 +110,14 @@ TEST(GradientValues, TableOps) {
 
 TEST(GradientValues, Select) {
   Graph graph;
-  const Value p = placeholder(graph, bools({2, 1})), a = placeholder(graph, f32({3})), b = placeholder(graph, f32({2, 3}));
+  const Value p = placeholder(graph, bools({2, 1})), a = placeholder(graph, f32({3})),
+              b = placeholder(graph, f32({2, 3}));
   Sampler sampler;
   check_gradients(graph, graph.value(OpCode::select, {p, a, b}),
-                  {{p, Array({2, 1}, {1, 0})}, {a, sampler.array({3}, Domain::real)}, {b, sampler.array({2, 3}, Domain::real)}}, {a, b});
+                  {{p, Array({2, 1}, {1, 0})},
+                   {a, sampler.array({3}, Domain::real)},
+                   {b, sampler.array({2, 3}, Domain::real)}},
+                  {a, b});
 }
 
 // At kinks the choice is documented: half for ties, none at 0.
@@ -144,9 +152,11 @@ TEST(GradientValues, ReductionsWithTiesAndZeros) {
     return Interpreter().run({{v, x}}, {found}, {})[0].values;
   };
   using Numbers = std::vector<double>;
-  EXPECT_EQ(gradient_at(OpCode::max, Array({2, 4}, {3, 1, 3, 2, 5, 5, 5, 5})), (Numbers{0.5, 0, 0.5, 0, 0.25, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(gradient_at(OpCode::max, Array({2, 4}, {3, 1, 3, 2, 5, 5, 5, 5})),
+            (Numbers{0.5, 0, 0.5, 0, 0.25, 0.25, 0.25, 0.25}));
   EXPECT_EQ(gradient_at(OpCode::min, Array({1, 3}, {1, 1, 2})), (Numbers{0.5, 0.5, 0}));
-  EXPECT_EQ(gradient_at(OpCode::product, Array({3, 3}, {2, 3, 4, 0, 3, 4, 0, 0, 4})), (Numbers{12, 8, 6, 12, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(gradient_at(OpCode::product, Array({3, 3}, {2, 3, 4, 0, 3, 4, 0, 0, 4})),
+            (Numbers{12, 8, 6, 12, 0, 0, 0, 0, 0}));
 }
 
 TEST(GradientValues, ShapeOps) {
@@ -159,7 +169,8 @@ TEST(GradientValues, ShapeOps) {
   check_op(OpCode::broadcast_like, {{3}, {2, 3}}, {}, Domain::real, {0});
   check_op(OpCode::reduce_like, {{2, 3}, {1, 3}}, {}, Domain::real, {0});
   check_op(OpCode::slice, {{5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}));
-  check_op(OpCode::slice_gradient, {{2, 2}, {5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}), Domain::real, {0});
+  check_op(OpCode::slice_gradient, {{2, 2}, {5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}),
+           Domain::real, {0});
   check_op(OpCode::concat, {{2, 3}, {2, 1}, {2, 2}}, {{Attr::kAxis, int64_t{-1}}});
   check_op(OpCode::concat, {{2, 3}, {1, 3}}, {{Attr::kAxis, int64_t{0}}}, Domain::real, {1});
   check_op(OpCode::cast, {{2}}, {{Attr::kDtype, DType::float32}});
@@ -184,44 +195,60 @@ TEST(GradientValues, Softmax) {
     check_op(OpCode::softmax, {{2, 3}}, {{Attr::kAxis, axis}});
     check_op(OpCode::log_softmax, {{2, 3}}, {{Attr::kAxis, axis}});
     for (const char* reduction : {"none", "sum", "mean"}) {
-      check_op(OpCode::softmax_cross_entropy, {{2, 3}, {2, 3}}, {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
+      check_op(OpCode::softmax_cross_entropy, {{2, 3}, {2, 3}},
+               {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
     }
   }
-  check_op(OpCode::softmax_cross_entropy, {{2, 3, 2}, {2, 3, 2}}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  check_op(OpCode::softmax_cross_entropy, {{2, 3, 2}, {2, 3, 2}},
+           {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
 }
 
 TEST(GradientValues, AcrossConditionals) {
   for (double taken : {1, 0}) {
     SCOPED_TRACE(taken);
     Graph graph;
-    const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2, 3})), w = placeholder(graph, f32({3}));
+    const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2, 3})),
+                w = placeholder(graph, f32({3}));
     const Value h = graph.value(OpCode::tanh, {x});
-    Op* op = if_else(graph, flag,
-                     [&] {
-                       const Value e = graph.value(OpCode::exp, {h});
-                       const Value p = graph.value(OpCode::multiply, {e, w});
-                       Op* inner = if_else(graph, graph.value(OpCode::cast, {graph.value(OpCode::sum, {h}, {{Attr::kAxes, Dims{0, 1}}})}, {{Attr::kDtype, DType::boolean}}),
-                                           [&] { return std::vector{graph.value(OpCode::multiply, {p, e})}; },
-                                           [&] { return std::vector{graph.value(OpCode::square, {e})}; });
-                       return std::vector{graph.value(OpCode::add, {{inner, 0}, graph.value(OpCode::multiply, {e, e})}), p};
-                     },
-                     [&] { return std::vector{graph.value(OpCode::square, {h}), x}; });
+    Op* op = if_else(
+        graph, flag,
+        [&] {
+          const Value e = graph.value(OpCode::exp, {h});
+          const Value p = graph.value(OpCode::multiply, {e, w});
+          Op* inner = if_else(
+              graph,
+              graph.value(OpCode::cast, {graph.value(OpCode::sum, {h}, {{Attr::kAxes, Dims{0, 1}}})},
+                          {{Attr::kDtype, DType::boolean}}),
+              [&] { return std::vector{graph.value(OpCode::multiply, {p, e})}; },
+              [&] { return std::vector{graph.value(OpCode::square, {e})}; });
+          return std::vector{graph.value(OpCode::add, {{inner, 0}, graph.value(OpCode::multiply, {e, e})}),
+                             p};
+        },
+        [&] { return std::vector{graph.value(OpCode::square, {h}), x}; });
     const Value y = graph.value(OpCode::multiply, {graph.value(OpCode::add, {{op, 0}, {op, 1}}), h});
     Sampler sampler;
-    check_gradients(graph, y, {{flag, Array({}, {taken})}, {x, sampler.array({2, 3}, Domain::real)}, {w, sampler.array({3}, Domain::real)}}, {x, w});
+    check_gradients(graph, y,
+                    {{flag, Array({}, {taken})},
+                     {x, sampler.array({2, 3}, Domain::real)},
+                     {w, sampler.array({3}, Domain::real)}},
+                    {x, w});
   }
 }
 
 // A chain through everything, with values used many times.
 TEST(GradientValues, OfANetwork) {
   Graph graph;
-  const Value x = placeholder(graph, f32({4, 5})), w1 = placeholder(graph, f32({5, 3})), b = placeholder(graph, f32({3})), w2 = placeholder(graph, f32({3, 2})),
+  const Value x = placeholder(graph, f32({4, 5})), w1 = placeholder(graph, f32({5, 3})),
+              b = placeholder(graph, f32({3})), w2 = placeholder(graph, f32({3, 2})),
               labels = placeholder(graph, f32({4, 2}));
-  const Value h = graph.value(OpCode::tanh, {graph.value(OpCode::add, {graph.value(OpCode::matmul, {x, w1}), b})});
+  const Value h =
+      graph.value(OpCode::tanh, {graph.value(OpCode::add, {graph.value(OpCode::matmul, {x, w1}), b})});
   const Value again = graph.value(OpCode::add, {h, graph.value(OpCode::multiply, {h, b})});
-  const Value loss = graph.value(OpCode::softmax_cross_entropy, {graph.value(OpCode::matmul, {again, w2}), labels},
-                                 {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
-  const Value penalty = graph.value(OpCode::mean, {graph.value(OpCode::square, {w2})}, {{Attr::kAxes, Dims{0, 1}}});
+  const Value loss =
+      graph.value(OpCode::softmax_cross_entropy, {graph.value(OpCode::matmul, {again, w2}), labels},
+                  {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  const Value penalty =
+      graph.value(OpCode::mean, {graph.value(OpCode::square, {w2})}, {{Attr::kAxes, Dims{0, 1}}});
   Sampler sampler;
   std::vector<std::pair<Value, Array>> feeds;
   for (const Value& v : {x, w1, b, w2}) feeds.emplace_back(v, sampler.array(v.shape().dims(), Domain::real));

@@ -1,5 +1,5 @@
-// The reverse walk: what it builds, what it leaves alone, and where it refuses. The values of gradients are tested by finite differences
-// in tests/python; here it is the structure.
+// The reverse walk: what it builds, what it leaves alone, and where it refuses. The values of gradients are
+// tested by finite differences in tests/python; here it is the structure.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +12,8 @@ namespace {
 // How often an op occurs among those that were added since the graph had `from` ops.
 std::map<std::string, int> added(const Graph& graph, size_t from) {
   std::map<std::string, int> counts;
-  for (size_t i = from; i < graph.body().ops.size(); ++i) ++counts[std::string(graph.body().ops[i]->info().name)];
+  for (size_t i = from; i < graph.body().ops.size(); ++i)
+    ++counts[std::string(graph.body().ops[i]->info().name)];
   return counts;
 }
 
@@ -40,8 +41,11 @@ TEST(Gradients, OfOneOperandDoNotComputeTheOthers) {
 
 TEST(Gradients, OfWeightsDoNotComputeTheInputs) {
   Graph graph;
-  const Value image = placeholder(graph, f32({2, 4, 4, 1})), w = variable(graph, f32({3, 3, 1, 2})), dense = variable(graph, f32({32, 3}));
-  const Value features = graph.value(OpCode::reshape, {graph.value(OpCode::conv2d, {image, w}, convolution())}, {{Attr::kShape, Shape({2, 32})}});
+  const Value image = placeholder(graph, f32({2, 4, 4, 1})), w = variable(graph, f32({3, 3, 1, 2})),
+              dense = variable(graph, f32({32, 3}));
+  const Value features =
+      graph.value(OpCode::reshape, {graph.value(OpCode::conv2d, {image, w}, convolution())},
+                  {{Attr::kShape, Shape({2, 32})}});
   const Value y = graph.value(OpCode::matmul, {features, dense});
   const size_t before = graph.body().ops.size();
   gradients(graph, total(graph, y), {w, dense});
@@ -85,7 +89,8 @@ TEST(Gradients, AddUpOverUses) {
   EXPECT_EQ(twice.op->operands[1].op->code, OpCode::multiply);
   EXPECT_NE(twice.op->operands[0], twice.op->operands[1]);
 
-  const Value e = graph.value(OpCode::exp, {x}), l = graph.value(OpCode::log, {x}), t = graph.value(OpCode::tanh, {x});
+  const Value e = graph.value(OpCode::exp, {x}), l = graph.value(OpCode::log, {x}),
+              t = graph.value(OpCode::tanh, {x});
   const Value sum = graph.value(OpCode::add, {graph.value(OpCode::add, {e, l}), t});
   const size_t before = graph.body().ops.size();
   gradients(graph, sum, {x});
@@ -94,7 +99,8 @@ TEST(Gradients, AddUpOverUses) {
 
 TEST(Gradients, AreNullWhereNothingFlows) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2, 3})), other = placeholder(graph, f32({2, 3})), n = placeholder(graph, i32({2, 3}));
+  const Value x = placeholder(graph, f32({2, 3})), other = placeholder(graph, f32({2, 3})),
+              n = placeholder(graph, i32({2, 3}));
   const Value y = graph.value(OpCode::exp, {x});
   const Value unreached = graph.value(OpCode::log, {x});
   const std::vector<Value> found = gradients(graph, y, {other, x, unreached, n});
@@ -120,7 +126,8 @@ TEST(Gradients, DoNotFlowThroughWhatIsNotDifferentiable) {
       {"reshape_like's shape", graph.value(OpCode::reshape_like, {v, x})},
       {"broadcast_like's shape", graph.value(OpCode::broadcast_like, {v, x})},
       {"reduce_like's shape", graph.value(OpCode::reduce_like, {v, x})},
-      {"slice_gradient's shape", graph.value(OpCode::slice_gradient, {v, x}, slicing({0, 0}, {2, 3}, {1, 1}))},
+      {"slice_gradient's shape",
+       graph.value(OpCode::slice_gradient, {v, x}, slicing({0, 0}, {2, 3}, {1, 1}))},
   };
   for (const auto& [what, y] : barriers) {
     SCOPED_TRACE(what);
@@ -180,7 +187,8 @@ TEST(Gradients, RefuseASeedOfAnotherType) {
   };
   EXPECT_EQ(mistake(f32({3})), "[exp] Expected a seed float32(2, 3), got float32(3,).");
   EXPECT_EQ(mistake(f32({4, 2, 3})), "[exp] Expected a seed float32(2, 3), got float32(4, 2, 3).");
-  EXPECT_EQ(mistake({DType::float16, Shape({2, 3})}), "[exp] Expected a seed float32(2, 3), got float16(2, 3).");
+  EXPECT_EQ(mistake({DType::float16, Shape({2, 3})}),
+            "[exp] Expected a seed float32(2, 3), got float16(2, 3).");
   EXPECT_EQ(mistake(f32({U, 3})), "no error");
 }
 
@@ -228,21 +236,32 @@ const std::map<std::string, std::string> kWithout = {
 
 // The ops of which some floating operand does not influence the result, or only its shape does.
 const std::map<std::string, std::vector<size_t>> kShapeOnly = {
-    {"sign", {0}},          {"reshape_like", {1}},        {"broadcast_like", {1}},          {"reduce_like", {1}},
-    {"slice_gradient", {1}}, {"count", {0}},              {"conv2d_data_gradient", {2}},    {"conv2d_weights_gradient", {2}},
-    {"avg_pool2d_gradient", {1}}, {"select", {0}}, {"stop_gradient", {0}},
+    {"sign", {0}},
+    {"reshape_like", {1}},
+    {"broadcast_like", {1}},
+    {"reduce_like", {1}},
+    {"slice_gradient", {1}},
+    {"count", {0}},
+    {"conv2d_data_gradient", {2}},
+    {"conv2d_weights_gradient", {2}},
+    {"avg_pool2d_gradient", {1}},
+    {"select", {0}},
+    {"stop_gradient", {0}},
 };
 
-// For every op with a floating result: each floating operand of its own gets a gradient of its own type, or the op says that it has none.
+// For every op with a floating result: each floating operand of its own gets a gradient of its own type, or
+// the op says that it has none.
 TEST(Gradients, EveryOpHasOneOrSaysSo) {
   Graph whole;
   add_every_op(whole);
   std::map<std::string, std::string> without;
   for (const auto& op : whole.body().ops) {
-    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty()) continue;
+    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty())
+      continue;
     const std::string op_name(op->info().name);
     for (size_t i = 0; i < op->operands.size(); ++i) {
-      if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable) continue;
+      if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable)
+        continue;
       SCOPED_TRACE(op_name + ", operand " + std::to_string(i));
       Graph graph;
       std::vector<Value> operands;
@@ -252,7 +271,9 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
       const std::string mistake = error_of([&] { found = gradients(graph, y, {operands[i]}); });
       EXPECT_EQ(verify(graph), std::vector<std::string>{});
       const auto listed = kShapeOnly.find(op_name);
-      const bool shape_only = listed != kShapeOnly.end() && std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end();
+      const bool shape_only =
+          listed != kShapeOnly.end() &&
+          std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end();
       if (shape_only) {
         ASSERT_EQ(mistake, "no error");
         EXPECT_FALSE(found[0]);
@@ -267,15 +288,18 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
   EXPECT_EQ(without, kWithout);
 }
 
-// With unknown dimensions, or an unknown rank, the same gradients come out with types that fit, or it says what it has to know.
+// With unknown dimensions, or an unknown rank, the same gradients come out with types that fit, or it says
+// what it has to know.
 TEST(Gradients, LiveWithTheUnknown) {
   Graph whole;
   add_every_op(whole);
   for (bool ranked : {true, false}) {
     for (const auto& op : whole.body().ops) {
-      if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty()) continue;
+      if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty())
+        continue;
       for (size_t i = 0; i < op->operands.size(); ++i) {
-        if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable) continue;
+        if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable)
+          continue;
         SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i));
         Graph graph;
         std::vector<Feed> feeds;
@@ -290,7 +314,8 @@ TEST(Gradients, LiveWithTheUnknown) {
         const std::string mistake = error_of([&] { found = gradients(graph, y, {operands[i]}); });
         EXPECT_EQ(verify(graph), std::vector<std::string>{});
         if (mistake != "no error") {
-          EXPECT_TRUE(mistake.find("has no gradient") != std::string::npos || mistake.find("unknown") != std::string::npos ||
+          EXPECT_TRUE(mistake.find("has no gradient") != std::string::npos ||
+                      mistake.find("unknown") != std::string::npos ||
                       mistake.find("known rank") != std::string::npos)
               << mistake;
           continue;
@@ -309,7 +334,9 @@ TEST(Gradients, CanBeDifferentiatedAgain) {
   Graph whole;
   add_every_op(whole);
   for (const auto& op : whole.body().ops) {
-    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty() || op->operands.empty()) continue;
+    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty() ||
+        op->operands.empty())
+      continue;
     if (kWithout.contains(std::string(op->info().name)) || op->code == OpCode::read_variable) continue;
     SCOPED_TRACE(op->info().name);
     Graph graph;
@@ -343,7 +370,8 @@ TEST(Gradients, CanBeDifferentiatedAgain) {
 
 TEST(Gradients, HaveTheShapeOfWhatWasBroadcast) {
   Graph graph;
-  const Value x = placeholder(graph, f32({4, 1, 3})), b = placeholder(graph, f32({2, 1})), s = placeholder(graph, f32({}));
+  const Value x = placeholder(graph, f32({4, 1, 3})), b = placeholder(graph, f32({2, 1})),
+              s = placeholder(graph, f32({}));
   const Value y = graph.value(OpCode::multiply, {graph.value(OpCode::add, {x, b}), s});
   const std::vector<Value> found = gradients(graph, y, {x, b, s});
   EXPECT_EQ(found[0].shape(), x.shape());
@@ -361,14 +389,16 @@ TEST(Gradients, HaveTheShapeOfWhatWasBroadcast) {
 
 TEST(Gradients, CrossConditionals) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2, 3})), w = placeholder(graph, f32({2, 3}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2, 3})),
+              w = placeholder(graph, f32({2, 3}));
   const Value predicate = graph.value(OpCode::cast, {flag}, {{Attr::kDtype, DType::float32}});
-  Op* op = if_else(graph, predicate,
-                   [&] {
-                     const Value e = graph.value(OpCode::exp, {x});
-                     return std::vector{graph.value(OpCode::multiply, {e, w})};
-                   },
-                   [&] { return std::vector{graph.value(OpCode::square, {x})}; });
+  Op* op = if_else(
+      graph, predicate,
+      [&] {
+        const Value e = graph.value(OpCode::exp, {x});
+        return std::vector{graph.value(OpCode::multiply, {e, w})};
+      },
+      [&] { return std::vector{graph.value(OpCode::square, {x})}; });
   const Value loss = total(graph, {op, 0});
   const std::vector<Value> found = gradients(graph, loss, {x, w, predicate});
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
@@ -376,7 +406,8 @@ TEST(Gradients, CrossConditionals) {
   EXPECT_EQ(found[0].type(), x.type());
   EXPECT_EQ(found[1].type(), w.type());
   EXPECT_FALSE(found[2]) << "a predicate has no gradient";
-  const Specialized special = specialize({{flag, bools({})}, {x, x.type()}, {w, w.type()}}, {found[0], found[1], loss}, {});
+  const Specialized special =
+      specialize({{flag, bools({})}, {x, x.type()}, {w, w.type()}}, {found[0], found[1], loss}, {});
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
   EXPECT_EQ(print(*parse(print(graph))), print(graph));
 }
@@ -384,14 +415,16 @@ TEST(Gradients, CrossConditionals) {
 TEST(Gradients, CrossNestedConditionals) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2}));
-  Op* op = if_else(graph, flag,
-                   [&] {
-                     const Value e = graph.value(OpCode::exp, {x});
-                     Op* inner = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::multiply, {e, e})}; },
-                                         [&] { return std::vector{graph.value(OpCode::tanh, {graph.value(OpCode::square, {e})})}; });
-                     return std::vector{graph.value(OpCode::multiply, {{inner, 0}, e})};
-                   },
-                   [&] { return std::vector{x}; });
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        const Value e = graph.value(OpCode::exp, {x});
+        Op* inner = if_else(
+            graph, flag, [&] { return std::vector{graph.value(OpCode::multiply, {e, e})}; },
+            [&] { return std::vector{graph.value(OpCode::tanh, {graph.value(OpCode::square, {e})})}; });
+        return std::vector{graph.value(OpCode::multiply, {{inner, 0}, e})};
+      },
+      [&] { return std::vector{x}; });
   const std::vector<Value> found = gradients(graph, {op, 0}, {x});
   ASSERT_TRUE(found[0]);
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
@@ -399,12 +432,37 @@ TEST(Gradients, CrossNestedConditionals) {
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
 }
 
-// The gradients of a branch that does not use a target are zeros of its shape, and of a conditional that uses none, null.
+// After a refusal in a branch the graph goes on where it was.
+TEST(Gradients, ThatFailInABranchLeaveNoRegionOpen) {
+  Graph graph;
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
+              rate = constant(graph, f32({1}), 1);
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        Op* inner = if_else(
+            graph, flag, [&] { return std::vector{graph.value(OpCode::sgd, {rate, x, x})}; },
+            [&] { return std::vector{x}; });
+        return std::vector{Value{inner, 0}};
+      },
+      [&] { return std::vector{x}; });
+  EXPECT_EQ(error_of([&] { gradients(graph, {op, 0}, {x}); }), "[sgd] The op has no gradient.");
+  EXPECT_EQ(graph.value(OpCode::exp, {x}).op->block, &graph.body());
+  EXPECT_EQ(verify(graph), std::vector<std::string>{});
+}
+
+// The gradients of a branch that does not use a target are zeros of its shape, and of a conditional that uses
+// none, null.
 TEST(Gradients, OfConditionalsThatDoNotUseTheTarget) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U})), y = placeholder(graph, f32({U}));
-  Op* op = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{y}; });
-  Op* aside = if_else(graph, flag, [&] { return std::vector{y}; }, [&] { return std::vector{graph.value(OpCode::exp, {y})}; });
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U})),
+              y = placeholder(graph, f32({U}));
+  Op* op = if_else(
+      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
+      [&] { return std::vector{y}; });
+  Op* aside = if_else(
+      graph, flag, [&] { return std::vector{y}; },
+      [&] { return std::vector{graph.value(OpCode::exp, {y})}; });
   const Value sum = graph.value(OpCode::add, {{op, 0}, {aside, 0}});
   const Value only = gradients(graph, sum, {x})[0];
   ASSERT_TRUE(only);

@@ -1,4 +1,7 @@
-// The grammar: what add() refuses, and what verify() finds. Each rule has a legal graph that one edit by hand breaks.
+// The grammar: what add() refuses, and what verify() finds. Each rule has a legal graph that one edit by hand
+// breaks.
+#include <algorithm>
+
 #include "graph_builder.h"
 
 namespace alloy::test {
@@ -15,24 +18,29 @@ TEST(Add, RefusesWhatTheTableDoesNotAllow) {
   };
   EXPECT_EQ(add(OpCode::add, {x}), "[add] Expected 2 operands, got 1.");
   EXPECT_EQ(add(OpCode::add, {x, x, x}), "[add] Expected 2 operands, got 3.");
-  EXPECT_EQ(add(OpCode::concat, {}, {{Attr::kAxis, int64_t{0}}}), "[concat] Expected 1 or more operands, got 0.");
+  EXPECT_EQ(add(OpCode::concat, {}, {{Attr::kAxis, int64_t{0}}}),
+            "[concat] Expected 1 or more operands, got 0.");
   EXPECT_EQ(add(OpCode::adam, {x}), "[adam] Expected 8 to 9 operands, got 1.");
   EXPECT_EQ(add(OpCode::add, {x, Value{}}), "[add] An operand is missing.");
-  EXPECT_EQ(add(OpCode::add, {x, Value{x.op, 1}}), "[add] Expected a result of placeholder, which gives 1, got number 1.");
+  EXPECT_EQ(add(OpCode::add, {x, Value{x.op, 1}}),
+            "[add] Expected a result of placeholder, which gives 1, got number 1.");
   EXPECT_EQ(add(OpCode::exp, {x}, {{Attr::kAxis, int64_t{0}}}), "[exp] Unknown attribute axis.");
   EXPECT_EQ(add(OpCode::sum, {x}), "[sum] The attribute axes is missing.");
   EXPECT_EQ(add(OpCode::sum, {x}, {{Attr::kAxes, int64_t{0}}}), "[sum] The attribute axes is not legal.");
-  EXPECT_EQ(add(OpCode::constant, {}, {{Attr::kValue, LiteralRef()}}), "[constant] The attribute value is not legal.");
+  EXPECT_EQ(add(OpCode::constant, {}, {{Attr::kValue, LiteralRef()}}),
+            "[constant] The attribute value is not legal.");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("SAME"))),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   // A part of a legal word, or two of them, are none.
-  EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("same same_lower"))),
-            "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
+  EXPECT_EQ(
+      add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("same same_lower"))),
+      "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string())),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   EXPECT_EQ(add(OpCode::if_else, {x}), "[if_else] Expected 2 regions.");
   EXPECT_EQ(add(OpCode::assign, {x, x}), "[assign] Expected a variable, got the result of placeholder.");
-  EXPECT_EQ(add(OpCode::read_variable, {x}), "[read_variable] Expected a variable, got the result of placeholder.");
+  EXPECT_EQ(add(OpCode::read_variable, {x}),
+            "[read_variable] Expected a variable, got the result of placeholder.");
   EXPECT_EQ(graph.body().ops.size(), before);
   EXPECT_TRUE(verify(graph).empty());
 }
@@ -47,16 +55,20 @@ TEST(Add, NamesThePlaceInTheSource) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), y = placeholder(graph, f32({3}));
   graph.location = "model.py:12";
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x, y}); }), "[add] Shapes (2,) and (3,) do not broadcast; built at model.py:12.");
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x}); }), "[add] Expected 2 operands, got 1; built at model.py:12.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x, y}); }),
+            "[add] Shapes (2,) and (3,) do not broadcast; built at model.py:12.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x}); }),
+            "[add] Expected 2 operands, got 1; built at model.py:12.");
 }
 
 TEST(Add, RefusesValuesOfOtherGraphs) {
   Graph graph, other;
   const Value x = placeholder(graph, f32({2})), y = placeholder(other, f32({2}));
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x, y}); }), "[add] An operand, the result of placeholder, is of another graph.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x, y}); }),
+            "[add] An operand, the result of placeholder, is of another graph.");
   graph.after = {y.op};
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::exp, {x}); }), "[exp] An op to run after, placeholder, is of another graph.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::exp, {x}); }),
+            "[exp] An op to run after, placeholder, is of another graph.");
   graph.after.clear();
   graph.open_region();
   EXPECT_EQ(error_of([&] { graph.close_region({y}); }), "[region] A result is of another graph.");
@@ -71,13 +83,15 @@ TEST(Add, RefusesValuesOfARegionThatNoOpHolds) {
   graph.open_region();
   const Value inner = graph.value(OpCode::exp, {x});
   const auto dangling = graph.close_region({inner});
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::log, {inner}); }), "[log] An operand, the result of exp, is of another graph.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::log, {inner}); }),
+            "[log] An operand, the result of exp, is of another graph.");
 }
 
 TEST(Add, MakesStateAndInputsInTheBody) {
   Graph graph;
   graph.open_region();
-  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})), c = constant(graph, f32({2}), 1);
+  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})),
+              c = constant(graph, f32({2}), 1);
   const auto region = graph.close_region({c});
   EXPECT_EQ(x.op->block, &graph.body());
   EXPECT_EQ(v.op->block, &graph.body());
@@ -125,12 +139,13 @@ struct Legal {
     graph.after = {write};
     ordered = read(graph, v).op;
     graph.after.clear();
-    branches = if_else(graph, flag,
-                       [&] {
-                         inner_write = assign(graph, w, x);
-                         return std::vector{graph.value(OpCode::exp, {sum})};
-                       },
-                       [&] { return std::vector{sum}; });
+    branches = if_else(
+        graph, flag,
+        [&] {
+          inner_write = assign(graph, w, x);
+          return std::vector{graph.value(OpCode::exp, {sum})};
+        },
+        [&] { return std::vector{sum}; });
     graph.body().results = {{branches, 0}, {ordered, 0}};
     graph.body().effects = {write, branches};
   }
@@ -307,6 +322,31 @@ TEST(Verify, FindsWrongBlocks) {
     g.graph.body().results.push_back(g.branches->regions[0]->results[0]);
     EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
   }
+}
+
+TEST(Verify, FindsStateInRegions) {
+  Legal g;
+  Block& region = *g.branches->regions[1];
+  auto& ops = g.graph.body().ops;
+  g.w.op->block = &region;
+  region.ops.push_back(std::move(ops[3]));
+  ops.erase(ops.begin() + 3);
+  const std::vector<std::string> problems = verify(g.graph);
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "[variable #3] stands in a region"), problems.end());
+}
+
+TEST(Verify, FindsWhatFusedOpsDoNotList) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));
+  graph.open_region();
+  const Value inner = graph.value(OpCode::add, {x, y});
+  std::vector<std::unique_ptr<Block>> regions;
+  regions.push_back(graph.close_region({inner}));
+  Op* op = graph.add(OpCode::fused, {x, y}, {}, std::move(regions));
+  EXPECT_EQ(verify(graph), std::vector<std::string>{});
+  op->operands.pop_back();
+  EXPECT_EQ(verify(graph),
+            std::vector<std::string>{"[fused #3] uses a value that is not among its operands"});
 }
 
 TEST(Verify, FindsTypesOtherThanTheRulesGive) {

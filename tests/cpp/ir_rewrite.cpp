@@ -12,7 +12,9 @@ std::vector<std::string> names(const std::vector<Op*>& ops) {
   return out;
 }
 
-bool contains(const std::vector<Op*>& ops, const Op* op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+bool contains(const std::vector<Op*>& ops, const Op* op) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
 
 // ---- liveness ----
 
@@ -24,7 +26,8 @@ TEST(LiveOps, AreWhatResultsAndEffectsNeedInOrder) {
   const Value b = graph.value(OpCode::add, {a, a});
   Op* write = assign(graph, v, a);
   EXPECT_EQ(names(live_ops({b}, {})), (std::vector<std::string>{"placeholder", "exp", "add"}));
-  EXPECT_EQ(names(live_ops({b}, {write})), (std::vector<std::string>{"placeholder", "variable", "exp", "add", "assign"}));
+  EXPECT_EQ(names(live_ops({b}, {write})),
+            (std::vector<std::string>{"placeholder", "variable", "exp", "add", "assign"}));
   EXPECT_EQ(names(live_ops({b, b, x}, {})), (std::vector<std::string>{"placeholder", "exp", "add"}));
   EXPECT_TRUE(live_ops({}, {}).empty());
 }
@@ -43,14 +46,18 @@ TEST(LiveOps, IncludeWhatMustComeBefore) {
 
 TEST(LiveOps, IncludeWhatRegionsCapture) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
+              y = placeholder(graph, f32({2}));
   const Value a = graph.value(OpCode::exp, {x}), unused = graph.value(OpCode::exp, {x});
-  Op* outer = if_else(graph, flag,
-                      [&] {
-                        Op* inner = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {a})}; }, [&] { return std::vector{y}; });
-                        return std::vector{Value{inner, 0}};
-                      },
-                      [&] { return std::vector{x}; });
+  Op* outer = if_else(
+      graph, flag,
+      [&] {
+        Op* inner = if_else(
+            graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {a})}; },
+            [&] { return std::vector{y}; });
+        return std::vector{Value{inner, 0}};
+      },
+      [&] { return std::vector{x}; });
   const std::vector<Op*> live = live_ops({{outer, 0}}, {});
   EXPECT_TRUE(contains(live, a.op));
   EXPECT_TRUE(contains(live, y.op));
@@ -71,7 +78,13 @@ TEST(LiveOps, IncludeWhatOpsOfRegionsMustComeAfter) {
         graph.after.clear();
         return;
       }
-      if_else(graph, flag, [&] { nest(level - 1); return std::vector<Value>(); }, [] { return std::vector<Value>(); });
+      if_else(
+          graph, flag,
+          [&] {
+            nest(level - 1);
+            return std::vector<Value>();
+          },
+          [] { return std::vector<Value>(); });
     };
     nest(depth);
     EXPECT_TRUE(contains(live_ops({}, {graph.body().ops.back().get()}), first));
@@ -80,30 +93,35 @@ TEST(LiveOps, IncludeWhatOpsOfRegionsMustComeAfter) {
 
 TEST(LiveOps, LeaveOutWhatDeadCodeOfRegionsUses) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
+              v = variable(graph, f32({2}));
   const Value unused = graph.value(OpCode::exp, {x});
   Op* write = assign(graph, v, x);
-  Op* op = if_else(graph, flag,
-                   [&] {
-                     graph.value(OpCode::log, {unused});
-                     graph.after = {write};
-                     read(graph, v);
-                     graph.after.clear();
-                     return std::vector{x};
-                   },
-                   [&] { return std::vector{x}; });
-  EXPECT_EQ(names(live_ops({{op, 0}}, {})), (std::vector<std::string>{"placeholder", "placeholder", "if_else"}));
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        graph.value(OpCode::log, {unused});
+        graph.after = {write};
+        read(graph, v);
+        graph.after.clear();
+        return std::vector{x};
+      },
+      [&] { return std::vector{x}; });
+  EXPECT_EQ(names(live_ops({{op, 0}}, {})),
+            (std::vector<std::string>{"placeholder", "placeholder", "if_else"}));
 }
 
 TEST(Captures, AreTheOuterValuesEachOnce) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));
-  Op* op = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::add, {x, x})}; },
-                   [&] {
-                     const Value inner = graph.value(OpCode::exp, {y});
-                     Op* nested = if_else(graph, flag, [&] { return std::vector{inner}; }, [&] { return std::vector{x}; });
-                     return std::vector{Value{nested, 0}};
-                   });
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
+              y = placeholder(graph, f32({2}));
+  Op* op = if_else(
+      graph, flag, [&] { return std::vector{graph.value(OpCode::add, {x, x})}; },
+      [&] {
+        const Value inner = graph.value(OpCode::exp, {y});
+        Op* nested = if_else(graph, flag, [&] { return std::vector{inner}; }, [&] { return std::vector{x}; });
+        return std::vector{Value{nested, 0}};
+      });
   std::vector<Value> found = captures(*op);
   ASSERT_EQ(found.size(), 3u);
   for (const Value& v : {x, y, flag}) EXPECT_NE(std::find(found.begin(), found.end(), v), found.end());
@@ -113,7 +131,9 @@ TEST(Captures, AreTheOuterValuesEachOnce) {
 // ---- rewriting ----
 
 Rewriter::Rule keep_all() {
-  return [](Rewriter&, const Op&, const std::vector<Value>&) -> std::optional<std::vector<Value>> { return std::nullopt; };
+  return [](Rewriter&, const Op&, const std::vector<Value>&) -> std::optional<std::vector<Value>> {
+    return std::nullopt;
+  };
 }
 
 TEST(Rewrite, WithoutReplacementsIsACopy) {
@@ -129,7 +149,8 @@ TEST(Rewrite, WithoutReplacementsIsACopy) {
 
 TEST(Rewrite, KeepsNamesPlacesAndOrder) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({})), v = variable(graph, f32({2}));
+  const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({})),
+              v = variable(graph, f32({2}));
   Op* write = assign(graph, v, x);
   graph.name = "branches";
   graph.location = "model.py:3";
@@ -167,18 +188,22 @@ TEST(Rewrite, KeepsNamesPlacesAndOrder) {
 
 TEST(Rewrite, ReplacesByTheRule) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})), flag = placeholder(graph, bools({}));
-  Op* branches = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {x})}; }, [&] { return std::vector{x}; });
+  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})),
+              flag = placeholder(graph, bools({}));
+  Op* branches = if_else(
+      graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {x})}; },
+      [&] { return std::vector{x}; });
   const Value y = graph.value(OpCode::add, {{branches, 0}, x});
   graph.body().results = {graph.value(OpCode::negative, {y}), y};
   graph.body().effects = {assign(graph, v, y)};
   // -a becomes a, assignments vanish, additions become products.
-  Rewriter rewriter([](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
-    if (op.code == OpCode::negative) return {{operands[0]}};
-    if (op.code == OpCode::assign) return std::vector<Value>{};
-    if (op.code == OpCode::add) return {{r.copy().value(OpCode::multiply, operands)}};
-    return std::nullopt;
-  });
+  Rewriter rewriter(
+      [](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
+        if (op.code == OpCode::negative) return {{operands[0]}};
+        if (op.code == OpCode::assign) return std::vector<Value>{};
+        if (op.code == OpCode::add) return {{r.copy().value(OpCode::multiply, operands)}};
+        return std::nullopt;
+      });
   const std::unique_ptr<Graph> copy = rewriter.run(graph);
   EXPECT_EQ(print(*copy), R"(graph {
   %0 = placeholder() {shape = (2,), dtype = float32} : float32(2,)
@@ -211,9 +236,12 @@ TEST(Rewrite, KeepsSlots) {
 TEST(Rewrite, RefusesResultsOfRegions) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({}));
-  Op* op = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{x}; });
+  Op* op = if_else(
+      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
+      [&] { return std::vector{x}; });
   graph.body().results = {{op, 0}, op->regions[0]->results[0]};
-  EXPECT_EQ(error_of([&] { Rewriter(keep_all()).run(graph); }), "[exp] The value belongs to a nested block and cannot be used outside it.");
+  EXPECT_EQ(error_of([&] { Rewriter(keep_all()).run(graph); }),
+            "[exp] The value belongs to a nested block and cannot be used outside it.");
 }
 
 // ---- specialisation ----
@@ -264,13 +292,19 @@ TEST(Specialize, AcceptsFeedsThatAreNotFullyKnownEither) {
 
 TEST(Specialize, RefusesWrongFeeds) {
   Model m;
-  auto mistake = [&](const std::vector<Feed>& feeds) { return error_of([&] { specialize(feeds, {m.y}, {}); }); };
+  auto mistake = [&](const std::vector<Feed>& feeds) {
+    return error_of([&] { specialize(feeds, {m.y}, {}); });
+  };
   EXPECT_EQ(mistake({}), "[placeholder] The placeholder 'x' of shape (?, 3) is needed but was not fed.");
   EXPECT_EQ(mistake({{m.x, i32({5, 3})}}), "[placeholder] The placeholder 'x' is float32 but was fed int32.");
-  EXPECT_EQ(mistake({{m.x, f32({5, 4})}}), "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (5, 4).");
-  EXPECT_EQ(mistake({{m.x, f32({3})}}), "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3,).");
-  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.x, f32({5, 3})}}), "[placeholder] The placeholder 'x' was fed twice.");
-  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.w, f32({3, 2})}}), "[variable] Only a placeholder can be fed, not the result of this op.");
+  EXPECT_EQ(mistake({{m.x, f32({5, 4})}}),
+            "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (5, 4).");
+  EXPECT_EQ(mistake({{m.x, f32({3})}}),
+            "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3,).");
+  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.x, f32({5, 3})}}),
+            "[placeholder] The placeholder 'x' was fed twice.");
+  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.w, f32({3, 2})}}),
+            "[variable] Only a placeholder can be fed, not the result of this op.");
 }
 
 TEST(Specialize, FindsWhatOnlyTheShapesShow) {
@@ -307,7 +341,9 @@ TEST(Specialize, TakesAnyValueAsAResult) {
 TEST(Specialize, ReachesPlaceholdersInRegions) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U}));
-  Op* op = if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{x}; });
+  Op* op = if_else(
+      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
+      [&] { return std::vector{x}; });
   const Specialized special = specialize({{flag, bools({})}, {x, f32({4})}}, {{op, 0}}, {});
   EXPECT_EQ(special.graph->body().results[0].type(), f32({4}));
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});

@@ -1,4 +1,5 @@
-// Element types and shapes: their names, and broadcasting and unification against a model of what an unknown dimension may turn out to be.
+// Element types and shapes: their names, and broadcasting and unification against a model of what an unknown
+// dimension may turn out to be.
 #include <set>
 
 #include "graph_builder.h"
@@ -9,9 +10,20 @@ namespace {
 // ---- element types ----
 
 TEST(DTypes, HaveTheWidthsOfTheirNames) {
-  for (const auto& [text, bytes] : std::vector<std::pair<std::string, size_t>>{
-           {"float32", 4}, {"float16", 2}, {"bfloat16", 2}, {"int8", 1}, {"int16", 2}, {"int32", 4}, {"int64", 8},
-           {"uint8", 1}, {"uint16", 2}, {"uint32", 4}, {"uint64", 8}, {"bool", 1}, {"complex32", 4}, {"complex64", 8}}) {
+  for (const auto& [text, bytes] : std::vector<std::pair<std::string, size_t>>{{"float32", 4},
+                                                                               {"float16", 2},
+                                                                               {"bfloat16", 2},
+                                                                               {"int8", 1},
+                                                                               {"int16", 2},
+                                                                               {"int32", 4},
+                                                                               {"int64", 8},
+                                                                               {"uint8", 1},
+                                                                               {"uint16", 2},
+                                                                               {"uint32", 4},
+                                                                               {"uint64", 8},
+                                                                               {"bool", 1},
+                                                                               {"complex32", 4},
+                                                                               {"complex64", 8}}) {
     const auto dtype = dtype_named(text);
     ASSERT_TRUE(dtype) << text;
     EXPECT_EQ(name(*dtype), text);
@@ -128,10 +140,12 @@ std::optional<Dims> numpy_broadcast(Dims a, Dims b) {
   return a;
 }
 
-std::optional<Dims> equal_shapes(const Dims& a, const Dims& b) { return a == b ? std::optional(a) : std::nullopt; }
+std::optional<Dims> equal_shapes(const Dims& a, const Dims& b) {
+  return a == b ? std::optional(a) : std::nullopt;
+}
 
-// `combined` must allow exactly what may come of the operands: it fails where all combinations fail, and each of its dimensions is known
-// exactly where all combinations agree.
+// `combined` must allow exactly what may come of the operands: it fails where all combinations fail, and each
+// of its dimensions is known exactly where all combinations agree.
 template <class Combine, class Model>
 void check_against_model(Combine combine, Model model) {
   for (const Shape& a : shapes_up_to_rank_2()) {
@@ -148,7 +162,8 @@ void check_against_model(Combine combine, Model model) {
       if (!combined) continue;
       EXPECT_EQ(combined, combine(b, a)) << "the order of the operands matters";
       // Nothing possible is excluded.
-      for (const Dims& z : possible) EXPECT_TRUE(unify(*combined, Shape(z)) == Shape(z)) << to_string(Shape(z));
+      for (const Dims& z : possible)
+        EXPECT_TRUE(unify(*combined, Shape(z)) == Shape(z)) << to_string(Shape(z));
       if (!combined->ranked()) {
         EXPECT_TRUE(!a.ranked() || !b.ranked());
         continue;

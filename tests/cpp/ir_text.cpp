@@ -1,5 +1,5 @@
-// The text form: what is printed is stable and reads back as the same graph; what is not legal text is refused with its line, whatever
-// it is.
+// The text form: what is printed is stable and reads back as the same graph; what is not legal text is
+// refused with its line, whatever it is.
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -33,11 +33,12 @@ TEST(Text, IsStable) {
   graph.after = {write};
   const Value seen = read(graph, w);
   graph.after.clear();
-  Op* branches = if_else(graph, flag, [&] { return std::vector{seen, x}; },
-                         [&] {
-                           assign(graph, w, seen);
-                           return std::vector{graph.value(OpCode::negative, {seen}), x};
-                         });
+  Op* branches = if_else(
+      graph, flag, [&] { return std::vector{seen, x}; },
+      [&] {
+        assign(graph, w, seen);
+        return std::vector{graph.value(OpCode::negative, {seen}), x};
+      });
   graph.body().results = {{branches, 1}, seen};
   graph.body().effects = {branches};
   EXPECT_EQ(print(graph), R"(graph {
@@ -76,8 +77,9 @@ TEST(Text, KeepsWhatTheBodyDoesNotNeed) {
 }
 
 TEST(Text, NamesAreAnyText) {
-  for (const std::string name : {"plain", "  leading blanks", "trailing  ", " ", "\"", "say \"hi\"", "back\\slash", "\\", "\\\"", "{a, b}",
-                                 ": float32()", "%0", "after (%0)", "line\nbreak", "\n", "\t tab", "gr\xc3\xbc\xc3\x9f"}) {
+  for (const std::string name :
+       {"plain", "  leading blanks", "trailing  ", " ", "\"", "say \"hi\"", "back\\slash", "\\", "\\\"",
+        "{a, b}", ": float32()", "%0", "after (%0)", "line\nbreak", "\n", "\t tab", "gr\xc3\xbc\xc3\x9f"}) {
     SCOPED_TRACE(name);
     Graph graph;
     graph.name = name;
@@ -92,7 +94,8 @@ TEST(Text, NamesAreAnyText) {
 
 template <class T>
 LiteralRef literal(DType dtype, const std::vector<T>& values) {
-  return std::make_shared<Literal>(Type{dtype, Shape({static_cast<int64_t>(values.size())})}, std::as_bytes(std::span(values)));
+  return std::make_shared<Literal>(Type{dtype, Shape({static_cast<int64_t>(values.size())})},
+                                   std::as_bytes(std::span(values)));
 }
 
 // The bytes of a constant after print and parse.
@@ -107,13 +110,15 @@ std::vector<std::byte> reread(const LiteralRef& value) {
 template <class T>
 void expect_exact(DType dtype, const std::vector<T>& values) {
   const LiteralRef value = literal(dtype, values);
-  EXPECT_EQ(reread(value), std::vector<std::byte>(value->bytes().begin(), value->bytes().end())) << name(dtype);
+  EXPECT_EQ(reread(value), std::vector<std::byte>(value->bytes().begin(), value->bytes().end()))
+      << name(dtype);
 }
 
 TEST(Text, ConstantsReadBackBitForBit) {
   using F = std::numeric_limits<float>;
-  expect_exact<float>(DType::float32, {0.0f, -0.0f, 1.0f, 0.1f, -1e-5f, F::max(), F::lowest(), F::min(), F::denorm_min(), F::infinity(),
-                                       -F::infinity(), 16777217.0f, std::nextafterf(1.0f, 2.0f)});
+  expect_exact<float>(DType::float32,
+                      {0.0f, -0.0f, 1.0f, 0.1f, -1e-5f, F::max(), F::lowest(), F::min(), F::denorm_min(),
+                       F::infinity(), -F::infinity(), 16777217.0f, std::nextafterf(1.0f, 2.0f)});
   expect_exact<int64_t>(DType::int64, {INT64_MAX, INT64_MIN, 0, -1, (int64_t{1} << 53) + 1});
   expect_exact<uint64_t>(DType::uint64, {UINT64_MAX, 0, (uint64_t{1} << 63) + 1, (uint64_t{1} << 53) + 1});
   expect_exact<int32_t>(DType::int32, {INT32_MAX, INT32_MIN, 0, -1});
@@ -131,7 +136,8 @@ TEST(Text, RandomFloatsReadBackBitForBit) {
     std::vector<uint32_t> bits(50);
     for (uint32_t& b : bits) {
       b = static_cast<uint32_t>(random());
-      if ((b & 0x7f800000u) == 0x7f800000u) b &= 0xff800000u;  // infinities keep their sign; which NaN it is, is not kept
+      if ((b & 0x7f800000u) == 0x7f800000u)
+        b &= 0xff800000u;  // infinities keep their sign; which NaN it is, is not kept
     }
     expect_exact<uint32_t>(DType::float32, bits);
   }
@@ -166,9 +172,11 @@ TEST(Text, SplatsStaySplats) {
 
 TEST(Text, LongConstantsAreAbridged) {
   Graph graph;
-  graph.value(OpCode::constant, {}, {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(64, 1))}});
+  graph.value(OpCode::constant, {},
+              {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(64, 1))}});
   expect_round_trip(graph);
-  graph.value(OpCode::constant, {}, {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(65, 1))}});
+  graph.value(OpCode::constant, {},
+              {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(65, 1))}});
   const std::string text = print(graph);
   EXPECT_NE(text.find("float32(65,)[abridged]"), std::string::npos);
   EXPECT_EQ(error_of([&] { parse(text); }), "[parse] The constant was abridged when it was printed; line 3.");
@@ -179,8 +187,11 @@ TEST(Text, TypesWithoutNumbersAreAbridged) {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::complex32, DType::complex64}) {
     Graph graph;
     const std::vector<std::byte> bytes(2 * size_of(dtype), std::byte{1});
-    graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, bytes)}});
-    graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, std::span(bytes).first(size_of(dtype)))}});
+    graph.value(OpCode::constant, {},
+                {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, bytes)}});
+    graph.value(OpCode::constant, {},
+                {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})},
+                                                          std::span(bytes).first(size_of(dtype)))}});
     std::string text;
     ASSERT_NO_THROW(text = print(graph));
     EXPECT_NE(text.find(std::string(name(dtype)) + "(2,)[abridged]"), std::string::npos) << text;
@@ -197,27 +208,35 @@ std::string mistake(const std::string& line, const std::string& rest = "  return
 const char* const kX = "  %0 = placeholder() {shape = (2,), dtype = float32} : float32(2,)";
 
 // The error of a text whose third line is `line`, after a placeholder %0 of float32(2,).
-std::string second_mistake(const std::string& line) { return error_of([&] { parse(std::string("graph {\n") + kX + "\n" + line + "\n  return ()\n}\n"); }); }
+std::string second_mistake(const std::string& line) {
+  return error_of([&] { parse(std::string("graph {\n") + kX + "\n" + line + "\n  return ()\n}\n"); });
+}
 
 TEST(Parse, NamesTheLineOfTheMistake) {
   EXPECT_EQ(mistake(kX), "no error");
   EXPECT_EQ(error_of([] { parse(""); }), "[parse] Expected 'graph'; line 1.");
   EXPECT_EQ(error_of([] { parse("graph"); }), "[parse] Expected '{'; line 1.");
-  EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n}\n}"); }), "[parse] Expected the end of the text; line 4.");
+  EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n}\n}"); }),
+            "[parse] Expected the end of the text; line 4.");
   EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n"); }), "[parse] Expected '}'; line 3.");
   EXPECT_EQ(mistake("  %0 = frobnicate()"), "[parse] There is no op 'frobnicate'; line 2.");
   EXPECT_EQ(mistake("  %0 = exp(%1) : float32(2,)"), "[parse] %1 is not defined before its use; line 2.");
   EXPECT_EQ(mistake("  %0 = exp(%0) : float32(2,)"), "[parse] %0 is not defined before its use; line 2.");
   EXPECT_EQ(mistake("  %x = exp()"), "[parse] Expected an integer, got 'x'; line 2.");
-  EXPECT_EQ(mistake("  %9223372036854775808 = exp()"), "[parse] Expected an integer, got '9223372036854775808'; line 2.");
-  EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2,), dtype = float99} : float32(2,)"), "[parse] Expected an element type, got 'float99'; line 2.");
-  EXPECT_EQ(mistake("  %0 = placeholder() {size = 3} : float32(2,)"), "[parse] There is no attribute 'size'; line 2.");
+  EXPECT_EQ(mistake("  %9223372036854775808 = exp()"),
+            "[parse] Expected an integer, got '9223372036854775808'; line 2.");
+  EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2,), dtype = float99} : float32(2,)"),
+            "[parse] Expected an element type, got 'float99'; line 2.");
+  EXPECT_EQ(mistake("  %0 = placeholder() {size = 3} : float32(2,)"),
+            "[parse] There is no attribute 'size'; line 2.");
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = 3} : float32(2,)"), "[parse] Expected '('; line 2.");
-  EXPECT_EQ(second_mistake("  %1 = exp(%0) : float32(3,)"), "[parse] The op has other types than those written; line 3.");
+  EXPECT_EQ(second_mistake("  %1 = exp(%0) : float32(3,)"),
+            "[parse] The op has other types than those written; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0)"), "[parse] The op has other types than those written; line 3.");
   EXPECT_EQ(second_mistake("  %0 = exp(%0) : float32(2,)"), "[parse] %0 is defined twice; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0#1) : float32(2,)"), "[parse] The op has no such result; line 3.");
-  EXPECT_EQ(second_mistake("  %1 = exp(%0#4294967296) : float32(2,)"), "[parse] The op has no such result; line 3.");
+  EXPECT_EQ(second_mistake("  %1 = exp(%0#4294967296) : float32(2,)"),
+            "[parse] The op has no such result; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0#-1) : float32(2,)"), "[parse] The op has no such result; line 3.");
   EXPECT_EQ(mistake(kX, "  return (%1)\n}"), "[parse] %1 is not defined before its use; line 3.");
   EXPECT_EQ(mistake(kX, "  return (%0) do (%1)\n}"), "[parse] %1 is not defined before its use; line 3.");
@@ -225,12 +244,16 @@ TEST(Parse, NamesTheLineOfTheMistake) {
 
 // What the grammar or a rule refuses has a line too.
 TEST(Parse, NamesTheLineOfAnIllegalOp) {
-  EXPECT_EQ(second_mistake("  %1 = add(%0) : float32(2,)"), "[add] Expected 2 operands, got 1; built at line 3.");
-  EXPECT_EQ(second_mistake("  %1 = sum(%0) {axes = [1]} : float32(2,)"), "[sum] Axis 1 is outside a tensor of rank 1; built at line 3.");
-  EXPECT_EQ(second_mistake("  %1 = sum(%0) : float32(2,)"), "[sum] The attribute axes is missing; built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = add(%0) : float32(2,)"),
+            "[add] Expected 2 operands, got 1; built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = sum(%0) {axes = [1]} : float32(2,)"),
+            "[sum] Axis 1 is outside a tensor of rank 1; built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = sum(%0) : float32(2,)"),
+            "[sum] The attribute axes is missing; built at line 3.");
   EXPECT_EQ(second_mistake("  %1 = if_else(%0)"), "[if_else] Expected 2 regions; built at line 3.");
-  EXPECT_EQ(second_mistake("  %1 = if_else(%0)\n  region {\n    return ()\n  }\n  region {\n    return ()\n  }"),
-            "[if_else] Expected a predicate of one element, got float32(2,); built at line 3.");
+  EXPECT_EQ(
+      second_mistake("  %1 = if_else(%0)\n  region {\n    return ()\n  }\n  region {\n    return ()\n  }"),
+      "[if_else] Expected a predicate of one element, got float32(2,); built at line 3.");
   // The place in the text is not the user's place in the source.
   EXPECT_EQ(parse(std::string("graph {\n") + kX + "\n return () }")->body().ops[0]->location, "");
 }
@@ -242,23 +265,33 @@ TEST(Parse, RefusesConstantsThatAreNot) {
   };
   EXPECT_EQ(constant_mistake("float32(2,)[1 2]"), "no error");
   EXPECT_EQ(constant_mistake("float32(2,)[1 ...]"), "no error");
-  EXPECT_EQ(constant_mistake("float32(2,)[1e400 -1e400]"), "[parse] Expected an element of float32, got '1e400'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1]"), "[parse] A constant float32(2,) has 2 elements, not 1; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 2 3]"), "[parse] A constant float32(2,) has 2 elements, not 3; line 2.");
-  EXPECT_EQ(constant_mistake("float32(0,)[1]"), "[parse] A constant float32(0,) has 0 elements, not 1; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1e400 -1e400]"),
+            "[parse] Expected an element of float32, got '1e400'; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1]"),
+            "[parse] A constant float32(2,) has 2 elements, not 1; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 2 3]"),
+            "[parse] A constant float32(2,) has 2 elements, not 3; line 2.");
+  EXPECT_EQ(constant_mistake("float32(0,)[1]"),
+            "[parse] A constant float32(0,) has 0 elements, not 1; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[1 2 ...]"), "[parse] Expected one element before '...'; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[...]"), "[parse] Expected one element before '...'; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[1 ... 2]"), "[parse] Expected ']'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 two]"), "[parse] Expected an element of float32, got 'two'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 2x]"), "[parse] Expected an element of float32, got '2x'; line 2.");
-  EXPECT_EQ(constant_mistake("int64(1,)[9223372036854775808]"), "[parse] Expected an element of int64, got '9223372036854775808'; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 two]"),
+            "[parse] Expected an element of float32, got 'two'; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 2x]"),
+            "[parse] Expected an element of float32, got '2x'; line 2.");
+  EXPECT_EQ(constant_mistake("int64(1,)[9223372036854775808]"),
+            "[parse] Expected an element of int64, got '9223372036854775808'; line 2.");
   EXPECT_EQ(constant_mistake("int64(1,)[1.5]"), "[parse] Expected an element of int64, got '1.5'; line 2.");
-  EXPECT_EQ(constant_mistake("int32(1,)[3000000000]"), "[parse] Expected an element of int32, got '3000000000'; line 2.");
+  EXPECT_EQ(constant_mistake("int32(1,)[3000000000]"),
+            "[parse] Expected an element of int32, got '3000000000'; line 2.");
   EXPECT_EQ(constant_mistake("uint8(1,)[-1]"), "[parse] Expected an element of uint8, got '-1'; line 2.");
   EXPECT_EQ(constant_mistake("bool(1,)[2]"), "[parse] Expected an element of bool, got '2'; line 2.");
   EXPECT_EQ(constant_mistake("float16(1,)[1]"), "[parse] Expected an element of float16, got '1'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(?,)[1 ...]"), "[parse] Expected the type of a constant to be known in full; line 2.");
-  EXPECT_EQ(constant_mistake("float32(...)[1 ...]"), "[parse] Expected the type of a constant to be known in full; line 2.");
+  EXPECT_EQ(constant_mistake("float32(?,)[1 ...]"),
+            "[parse] Expected the type of a constant to be known in full; line 2.");
+  EXPECT_EQ(constant_mistake("float32(...)[1 ...]"),
+            "[parse] Expected the type of a constant to be known in full; line 2.");
   EXPECT_EQ(constant_mistake("float32(4294967296, 4294967296)[1 ...]"),
             "[parse] A constant cannot have the type float32(4294967296, 4294967296); line 2.");
 }
@@ -266,33 +299,52 @@ TEST(Parse, RefusesConstantsThatAreNot) {
 TEST(Parse, RefusesWhatPrintNeverWrites) {
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = (-1,), dtype = float32} : float32(?,)"),
             "[parse] Expected a dimension, got -1; line 2.");
-  EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2 3), dtype = float32} : float32(2, 3)"), "[parse] Expected ')'; line 2.");
-  EXPECT_EQ(second_mistake("  %1 = max_pool2d(%0) {ceil_mode = maybe}"), "[parse] Expected true or false, got 'maybe'; line 3.");
-  EXPECT_EQ(mistake("  %0 = variable() {value = float32()[1]} : float32()"), "[parse] The attribute slot is missing; line 2.");
+  EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2 3), dtype = float32} : float32(2, 3)"),
+            "[parse] Expected ')'; line 2.");
+  EXPECT_EQ(second_mistake("  %1 = max_pool2d(%0) {ceil_mode = maybe}"),
+            "[parse] Expected true or false, got 'maybe'; line 3.");
+  EXPECT_EQ(mistake("  %0 = variable() {value = float32()[1]} : float32()"),
+            "[parse] The attribute slot is missing; line 2.");
   EXPECT_EQ(mistake("  %0 = variable() {value = float32()[1], slot = 3} : float32()",
                     "  %1 = variable() {value = float32()[1], slot = 3} : float32()\n  return ()\n}"),
             "[parse] Another variable has slot 3; line 3.");
-  EXPECT_EQ(mistake("  %0 = variable() {value = float32()[1], slot = -1} : float32()"), "[parse] Expected a slot of 0 or more, got -1; line 2.");
+  EXPECT_EQ(mistake("  %0 = variable() {value = float32()[1], slot = -1} : float32()"),
+            "[parse] Expected a slot of 0 or more, got -1; line 2.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0) \"open : float32(2,)"), "[parse] Expected '\"'; line 6.");
 }
 
 TEST(Parse, KeepsRegionsApart) {
-  const std::string head = std::string("graph {\n") + kX + "\n  %1 = constant() {value = bool()[1]} : bool()\n";
+  const std::string head =
+      std::string("graph {\n") + kX + "\n  %1 = constant() {value = bool()[1]} : bool()\n";
   const std::string region = "  region {\n    %3 = exp(%0) : float32(2,)\n    return (%3)\n  }\n";
-  EXPECT_EQ(error_of([&] { parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region + "  region {\n    return (%0)\n  }\n  return (%2)\n}\n"); }),
+  EXPECT_EQ(error_of([&] {
+              parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region +
+                    "  region {\n    return (%0)\n  }\n  return (%2)\n}\n");
+            }),
             "no error");
-  EXPECT_EQ(error_of([&] { parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region + "  region {\n    return (%3)\n  }\n  return (%2)\n}\n"); }),
+  EXPECT_EQ(error_of([&] {
+              parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region +
+                    "  region {\n    return (%3)\n  }\n  return (%2)\n}\n");
+            }),
             "[parse] %3 is not defined before its use; line 10.");
-  EXPECT_EQ(error_of([&] { parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region + "  region {\n    return (%0)\n  }\n  return (%3)\n}\n"); }),
+  EXPECT_EQ(error_of([&] {
+              parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region +
+                    "  region {\n    return (%0)\n  }\n  return (%3)\n}\n");
+            }),
             "[parse] %3 is not defined before its use; line 12.");
   // A region does every effect in it, and says so.
-  EXPECT_EQ(error_of([&] { parse(head + "  %2 = if_else(%1)\n  region {\n    return () do (%0)\n  }\n  region {\n    return ()\n  }\n  return ()\n}\n"); }),
+  EXPECT_EQ(error_of([&] {
+              parse(head +
+                    "  %2 = if_else(%1)\n  region {\n    return () do (%0)\n  }\n  region {\n    return ()\n "
+                    " }\n  return ()\n}\n");
+            }),
             "[parse] The region has other effects than those written; line 6.");
 }
 
 // ---- mutations ----
 
-// Whatever happens to a text, parsing gives a legal graph, which prints and reads back, or an Error: nothing else, and never a crash.
+// Whatever happens to a text, parsing gives a legal graph, which prints and reads back, or an Error: nothing
+// else, and never a crash.
 TEST(Parse, SurvivesMutations) {
   Graph every;
   add_every_op(every);
@@ -300,9 +352,42 @@ TEST(Parse, SurvivesMutations) {
   std::vector<std::string> lines;
   std::istringstream stream(source);
   for (std::string line; std::getline(stream, line);) lines.push_back(line + "\n");
-  const std::vector<std::string> pieces = {"(",  ")",       "{",      "}",   "[",   "]",    "%",      "%0",    "%7#1", "#",    ",",     "...",  "\"",
-                                           "\\", "return",  "region", "do",  "after", ": ", "float32", "bool", "?",    "-1",   "0",     "9223372036854775807",
-                                           "-9223372036854775808", "nan", "inf", "1e999", "\n", " ", "if_else", "assign", "slot = 0", std::string(1, '\0'), "\xff"};
+  const std::vector<std::string> pieces = {"(",
+                                           ")",
+                                           "{",
+                                           "}",
+                                           "[",
+                                           "]",
+                                           "%",
+                                           "%0",
+                                           "%7#1",
+                                           "#",
+                                           ",",
+                                           "...",
+                                           "\"",
+                                           "\\",
+                                           "return",
+                                           "region",
+                                           "do",
+                                           "after",
+                                           ": ",
+                                           "float32",
+                                           "bool",
+                                           "?",
+                                           "-1",
+                                           "0",
+                                           "9223372036854775807",
+                                           "-9223372036854775808",
+                                           "nan",
+                                           "inf",
+                                           "1e999",
+                                           "\n",
+                                           " ",
+                                           "if_else",
+                                           "assign",
+                                           "slot = 0",
+                                           std::string(1, '\0'),
+                                           "\xff"};
   std::mt19937 random(20240229);
   auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
   int accepted = 0;

@@ -9,7 +9,8 @@ namespace {
 
 // ---- windows ----
 
-Attributes window_attributes(const std::string& style, int64_t stride, int64_t dilation, int64_t before, int64_t after) {
+Attributes window_attributes(const std::string& style, int64_t stride, int64_t dilation, int64_t before,
+                             int64_t after) {
   // The other axis has values of its own, so that a mixed-up axis shows.
   return {{Attr::kStrides, Dims{stride, 7}},
           {Attr::kDilations, Dims{dilation, 5}},
@@ -27,8 +28,8 @@ void for_each_case(F f) {
     for (int64_t size = 1; size <= 4; ++size) {
       for (int64_t stride = 1; stride <= 5; ++stride) {
         for (int64_t dilation = 1; dilation <= 3; ++dilation) {
-          SCOPED_TRACE("input " + std::to_string(input) + ", size " + std::to_string(size) + ", stride " + std::to_string(stride) +
-                       ", dilation " + std::to_string(dilation));
+          SCOPED_TRACE("input " + std::to_string(input) + ", size " + std::to_string(size) + ", stride " +
+                       std::to_string(stride) + ", dilation " + std::to_string(dilation));
           f(Case{input, size, stride, dilation});
         }
       }
@@ -48,13 +49,15 @@ int64_t count_positions(const Case& c, int64_t before, int64_t after) {
 
 TEST(Windows, ExplicitAndValidTakeEveryPositionThatFits) {
   for_each_case([](const Case& c) {
-    const Window valid = window_of(window_attributes("valid", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
+    const Window valid =
+        window_of(window_attributes("valid", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
     EXPECT_EQ(valid.before, 0);
     EXPECT_EQ(valid.after, 0);
     EXPECT_EQ(output_extent(valid, c.input, false), count_positions(c, 0, 0));
     for (int64_t before = 0; before <= 3; ++before) {
       for (int64_t after = 0; after <= 3; ++after) {
-        const Window w = window_of(window_attributes("explicit", c.stride, c.dilation, before, after), 0, c.size, c.input);
+        const Window w =
+            window_of(window_attributes("explicit", c.stride, c.dilation, before, after), 0, c.size, c.input);
         EXPECT_EQ(w.before, before);
         EXPECT_EQ(w.after, after);
         EXPECT_EQ(output_extent(w, c.input, false), count_positions(c, before, after));
@@ -63,7 +66,8 @@ TEST(Windows, ExplicitAndValidTakeEveryPositionThatFits) {
   });
 }
 
-// TensorFlow's SAME: one position for each stride begun, with the least padding that allows them, the odd element after (or before).
+// TensorFlow's SAME: one position for each stride begun, with the least padding that allows them, the odd
+// element after (or before).
 TEST(Windows, SameTakesOnePositionForEachStride) {
   for_each_case([](const Case& c) {
     int64_t positions = 0;
@@ -74,19 +78,22 @@ TEST(Windows, SameTakesOnePositionForEachStride) {
     EXPECT_EQ(output_extent(same, c.input, false), positions);
     EXPECT_EQ(same.before + same.after, least);
     EXPECT_TRUE(same.after == same.before || same.after == same.before + 1);
-    const Window lower = window_of(window_attributes("same_lower", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
+    const Window lower =
+        window_of(window_attributes("same_lower", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
     EXPECT_EQ(output_extent(lower, c.input, false), positions);
     EXPECT_EQ(lower.before, same.after);
     EXPECT_EQ(lower.after, same.before);
   });
 }
 
-// With ceil_mode a last position counts that begins before the padded input's remainder ends, even where it does not fit whole.
+// With ceil_mode a last position counts that begins before the padded input's remainder ends, even where it
+// does not fit whole.
 TEST(Windows, CeilModeRoundsThePositionsUp) {
   for_each_case([](const Case& c) {
     for (int64_t before = 0; before <= 2; ++before) {
       for (int64_t after = 0; after <= 2; ++after) {
-        const Window w = window_of(window_attributes("explicit", c.stride, c.dilation, before, after), 0, c.size, c.input);
+        const Window w =
+            window_of(window_attributes("explicit", c.stride, c.dilation, before, after), 0, c.size, c.input);
         const int64_t whole = count_positions(c, before, after);
         if (whole == 0) {
           EXPECT_EQ(output_extent(w, c.input, true), 0);
@@ -128,14 +135,16 @@ TEST(Windows, LayoutsNameTheAxes) {
     return word;
   };
   for (const char* layout : {"NHWC", "NCHW"}) EXPECT_EQ(word_of(LayoutAxes::of_data(layout)), layout);
-  for (const char* layout : {"HWIO", "OIHW"}) EXPECT_EQ(weights_word_of(WeightsAxes::of_weights(layout)), layout);
+  for (const char* layout : {"HWIO", "OIHW"})
+    EXPECT_EQ(weights_word_of(WeightsAxes::of_weights(layout)), layout);
 }
 
 // ---- slices ----
 
-// Python's slice over range(extent), element by element, as the language reference defines it: s[i:j:k] holds x = i + n*k with
-// 0 <= n < (j - i) / k, bounds beyond the ends replaced by the ends.
-std::vector<int64_t> python_slice(std::optional<int64_t> start, std::optional<int64_t> end, int64_t stride, int64_t extent) {
+// Python's slice over range(extent), element by element, as the language reference defines it: s[i:j:k] holds
+// x = i + n*k with 0 <= n < (j - i) / k, bounds beyond the ends replaced by the ends.
+std::vector<int64_t> python_slice(std::optional<int64_t> start, std::optional<int64_t> end, int64_t stride,
+                                  int64_t extent) {
   const int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? extent : extent - 1;
   auto bound = [&](std::optional<int64_t> given, int64_t absent) {
     if (!given) return absent;
@@ -144,7 +153,8 @@ std::vector<int64_t> python_slice(std::optional<int64_t> start, std::optional<in
   };
   std::vector<int64_t> taken;
   const int64_t stop = bound(end, stride > 0 ? high : low);
-  for (int64_t i = bound(start, stride > 0 ? low : high); stride > 0 ? i < stop : i > stop; i += stride) taken.push_back(i);
+  for (int64_t i = bound(start, stride > 0 ? low : high); stride > 0 ? i < stop : i > stop; i += stride)
+    taken.push_back(i);
   return taken;
 }
 
@@ -166,14 +176,17 @@ TEST(Slices, TakeWhatPythonTakes) {
     for (int64_t stride : {-7, -3, -2, -1, 1, 2, 3, 7}) {
       for (int64_t start = -8; start <= 8; ++start) {
         for (int64_t end = -8; end <= 8; ++end) {
-          EXPECT_EQ(elements(resolve_slice(start, end, stride, extent)), python_slice(start, end, stride, extent))
+          EXPECT_EQ(elements(resolve_slice(start, end, stride, extent)),
+                    python_slice(start, end, stride, extent))
               << start << ":" << end << ":" << stride << " of " << extent;
         }
         const int64_t to_the_end = stride > 0 ? kSliceToEnd : kSliceToBegin;
-        EXPECT_EQ(elements(resolve_slice(start, to_the_end, stride, extent)), python_slice(start, std::nullopt, stride, extent))
+        EXPECT_EQ(elements(resolve_slice(start, to_the_end, stride, extent)),
+                  python_slice(start, std::nullopt, stride, extent))
             << start << "::" << stride << " of " << extent;
         const int64_t from_the_start = stride > 0 ? kSliceToBegin : kSliceToEnd;
-        EXPECT_EQ(elements(resolve_slice(from_the_start, start, stride, extent)), python_slice(std::nullopt, start, stride, extent))
+        EXPECT_EQ(elements(resolve_slice(from_the_start, start, stride, extent)),
+                  python_slice(std::nullopt, start, stride, extent))
             << ":" << start << ":" << stride << " of " << extent;
       }
     }

@@ -1,4 +1,5 @@
-// The passes: text in, text out where the text says it best, and random graphs whose meaning a pass must not change.
+// The passes: text in, text out where the text says it best, and random graphs whose meaning a pass must not
+// change.
 #include "runtime/passes.h"
 
 #include <algorithm>
@@ -70,35 +71,47 @@ TEST(ResolveShapes, MakesConstantsOfCounts) {
 }
 
 const char* const kWindow =
-    "{strides = [1, 1], dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], padding_style = same, data_layout = NHWC, weights_layout = HWIO}";
+    "{strides = [1, 1], dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], padding_style = same, "
+    "data_layout = NHWC, weights_layout = HWIO}";
 
 TEST(ResolveShapes, LendsShapesWithoutContents) {
-  const std::string images = "graph {\n"
-                             "  %0 = placeholder() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n"
-                             "  %1 = placeholder() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n"
-                             "  %2 = placeholder() {shape = (2, 5, 5, 4), dtype = float32} : float32(2, 5, 5, 4)\n";
+  const std::string images =
+      "graph {\n"
+      "  %0 = placeholder() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n"
+      "  %1 = placeholder() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n"
+      "  %2 = placeholder() {shape = (2, 5, 5, 4), dtype = float32} : float32(2, 5, 5, 4)\n";
   const std::string window = kWindow;
-  EXPECT_EQ(print(*resolve_shapes(*parse(images + "  %3 = conv2d_data_gradient(%2, %1, %0) " + window + " : float32(2, 5, 5, 1)\n" +
-                                         "  %4 = conv2d_weights_gradient(%2, %0, %1) " + window + " : float32(3, 3, 1, 4)\n  return (%3, %4)\n}\n"))),
+  EXPECT_EQ(print(*resolve_shapes(*parse(images + "  %3 = conv2d_data_gradient(%2, %1, %0) " + window +
+                                         " : float32(2, 5, 5, 1)\n" +
+                                         "  %4 = conv2d_weights_gradient(%2, %0, %1) " + window +
+                                         " : float32(3, 3, 1, 4)\n  return (%3, %4)\n}\n"))),
             images + "  %3 = empty() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n" +
                 "  %4 = conv2d_data_gradient(%2, %1, %3) " + window + " : float32(2, 5, 5, 1)\n" +
                 "  %5 = empty() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n" +
-                "  %6 = conv2d_weights_gradient(%2, %0, %5) " + window + " : float32(3, 3, 1, 4)\n  return (%4, %6)\n}\n");
-  EXPECT_EQ(resolved("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
-                     "  %3 = slice_gradient(%2, %0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
-                     "  return (%3, %1)\n"),
-            graph_text("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
-                       "  %3 = empty() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
-                       "  %4 = slice_gradient(%2, %3) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
-                       "  return (%4, %1)\n"));
+                "  %6 = conv2d_weights_gradient(%2, %0, %5) " + window +
+                " : float32(3, 3, 1, 4)\n  return (%4, %6)\n}\n");
+  EXPECT_EQ(
+      resolved(
+          "  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+          "  %3 = slice_gradient(%2, %0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+          "  return (%3, %1)\n"),
+      graph_text(
+          "  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+          "  %3 = empty() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
+          "  %4 = slice_gradient(%2, %3) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+          "  return (%4, %1)\n"));
 }
 
 TEST(ResolveShapes, GoesIntoRegions) {
   const std::string flag = "  %2 = placeholder() {shape = (), dtype = bool} : bool()\n";
-  EXPECT_EQ(resolved(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_like(%1, %0) : float32(2, 3)\n    return (%4)\n  }\n"
-                            "  region {\n    %5 = identity(%0) : float32(2, 3)\n    return (%5)\n  }\n  return (%3)\n"),
-            graph_text(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_to(%1) {shape = (2, 3)} : float32(2, 3)\n    return (%4)\n  }\n"
-                              "  region {\n    return (%0)\n  }\n  return (%3)\n"));
+  EXPECT_EQ(
+      resolved(flag +
+               "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_like(%1, %0) : float32(2, "
+               "3)\n    return (%4)\n  }\n"
+               "  region {\n    %5 = identity(%0) : float32(2, 3)\n    return (%5)\n  }\n  return (%3)\n"),
+      graph_text(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_to(%1) {shape = "
+                        "(2, 3)} : float32(2, 3)\n    return (%4)\n  }\n"
+                        "  region {\n    return (%0)\n  }\n  return (%3)\n"));
 }
 
 TEST(ResolveShapes, RefusesWhatIsNotKnown) {
@@ -106,13 +119,15 @@ TEST(ResolveShapes, RefusesWhatIsNotKnown) {
   const Value x = placeholder(graph, f32({U, 3}));
   graph.location = "model.py:7";
   graph.body().results = {graph.value(OpCode::exp, {x})};
-  EXPECT_EQ(error_of([&] { resolve_shapes(graph); }), "[placeholder] The result float32(?, 3) is not of a known shape.");
+  EXPECT_EQ(error_of([&] { resolve_shapes(graph); }),
+            "[placeholder] The result float32(?, 3) is not of a known shape.");
 }
 
 // ---- remove_effects ----
 
-const std::string kState = "  %2 = variable() {value = float32(3,)[0 ...], slot = 4} : float32(3,)\n"
-                           "  %3 = variable() {value = float32(3,)[1 ...], slot = 7} : float32(3,)\n";
+const std::string kState =
+    "  %2 = variable() {value = float32(3,)[0 ...], slot = 4} : float32(3,)\n"
+    "  %3 = variable() {value = float32(3,)[1 ...], slot = 7} : float32(3,)\n";
 
 struct PureText {
   std::string text;
@@ -132,23 +147,29 @@ PureText pure(const std::string& body) {
 }
 
 TEST(RemoveEffects, ReadsSeeTheLastAssignmentBeforeThem) {
-  EXPECT_EQ(pure("  %4 = read_variable(%2) : float32(3,)\n"
-                 "  %5 = assign(%2, %1)\n"
-                 "  %6 = read_variable(%2) : float32(3,)\n"
-                 "  %7 = exp(%1) : float32(3,)\n"
-                 "  %8 = assign(%2, %7)\n"
-                 "  %9 = read_variable(%2) : float32(3,)\n"
-                 "  %10 = read_variable(%3) : float32(3,)\n"
-                 "  return (%0, %2, %4, %6, %9, %10) do (%5, %8)\n"),
-            (PureText{graph_text(kState + "  %4 = exp(%1) : float32(3,)\n  return (%0, %2, %2, %1, %4, %3, %4)\n"), {4}}));
+  EXPECT_EQ(
+      pure("  %4 = read_variable(%2) : float32(3,)\n"
+           "  %5 = assign(%2, %1)\n"
+           "  %6 = read_variable(%2) : float32(3,)\n"
+           "  %7 = exp(%1) : float32(3,)\n"
+           "  %8 = assign(%2, %7)\n"
+           "  %9 = read_variable(%2) : float32(3,)\n"
+           "  %10 = read_variable(%3) : float32(3,)\n"
+           "  return (%0, %2, %4, %6, %9, %10) do (%5, %8)\n"),
+      (PureText{graph_text(kState + "  %4 = exp(%1) : float32(3,)\n  return (%0, %2, %2, %1, %4, %3, %4)\n"),
+                {4}}));
 }
 
 TEST(RemoveEffects, OperandsThatAreVariablesKeepTheStart) {
   // x <- x + 1 twice in one run is one increment: both sums take the value at the start.
-  EXPECT_EQ(pure("  %4 = add(%2, %1) : float32(3,)\n  %5 = assign(%2, %4)\n  %6 = add(%2, %1) : float32(3,)\n  %7 = assign(%2, %6)\n"
-                 "  return (%0, %3) do (%5, %7)\n")
-                .text,
-            graph_text(kState + "  %4 = add(%2, %1) : float32(3,)\n  %5 = add(%2, %1) : float32(3,)\n  return (%0, %3, %5)\n"));
+  EXPECT_EQ(
+      pure("  %4 = add(%2, %1) : float32(3,)\n  %5 = assign(%2, %4)\n  %6 = add(%2, %1) : float32(3,)\n  %7 "
+           "= assign(%2, %6)\n"
+           "  return (%0, %3) do (%5, %7)\n")
+          .text,
+      graph_text(
+          kState +
+          "  %4 = add(%2, %1) : float32(3,)\n  %5 = add(%2, %1) : float32(3,)\n  return (%0, %3, %5)\n"));
 }
 
 TEST(RemoveEffects, SwapsTakeTheOldValues) {
@@ -157,29 +178,30 @@ TEST(RemoveEffects, SwapsTakeTheOldValues) {
 }
 
 TEST(RemoveEffects, UnlistedAssignmentsDoNotHappen) {
-  EXPECT_EQ(pure("  %4 = assign(%2, %1)\n  %5 = assign(%3, %1)\n  return (%0, %2) do (%5)\n").slots, std::vector<int64_t>{7});
+  EXPECT_EQ(pure("  %4 = assign(%2, %1)\n  %5 = assign(%3, %1)\n  return (%0, %2) do (%5)\n").slots,
+            std::vector<int64_t>{7});
 }
 
 TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {
   const std::string flag = "  %4 = placeholder() {shape = (), dtype = bool} : bool()\n";
-  // One branch assigns slot 4, the other slot 7; what is read afterwards and inside is what was assigned on the way.
-  EXPECT_EQ(pure(flag +
-                 "  %5 = assign(%3, %1)\n"
-                 "  %6 = if_else(%4) : float32(3,)\n"
-                 "  region {\n"
-                 "    %7 = exp(%1) : float32(3,)\n"
-                 "    %8 = assign(%2, %7)\n"
-                 "    %9 = read_variable(%2) : float32(3,)\n"
-                 "    return (%9) do (%8)\n"
-                 "  }\n"
-                 "  region {\n"
-                 "    %10 = read_variable(%3) : float32(3,)\n"
-                 "    %11 = negative(%10) : float32(3,)\n"
-                 "    %12 = assign(%3, %11)\n"
-                 "    return (%1) do (%12)\n"
-                 "  }\n"
-                 "  %13 = read_variable(%2) : float32(3,)\n"
-                 "  return (%0, %6, %13) do (%5, %6)\n"),
+  // One branch assigns slot 4, the other slot 7; what is read afterwards and inside is what was assigned on
+  // the way.
+  EXPECT_EQ(pure(flag + "  %5 = assign(%3, %1)\n"
+                        "  %6 = if_else(%4) : float32(3,)\n"
+                        "  region {\n"
+                        "    %7 = exp(%1) : float32(3,)\n"
+                        "    %8 = assign(%2, %7)\n"
+                        "    %9 = read_variable(%2) : float32(3,)\n"
+                        "    return (%9) do (%8)\n"
+                        "  }\n"
+                        "  region {\n"
+                        "    %10 = read_variable(%3) : float32(3,)\n"
+                        "    %11 = negative(%10) : float32(3,)\n"
+                        "    %12 = assign(%3, %11)\n"
+                        "    return (%1) do (%12)\n"
+                        "  }\n"
+                        "  %13 = read_variable(%2) : float32(3,)\n"
+                        "  return (%0, %6, %13) do (%5, %6)\n"),
             (PureText{graph_text(kState + flag +
                                  "  %5 = if_else(%4) : float32(3,), float32(3,), float32(3,)\n"
                                  "  region {\n"
@@ -194,10 +216,35 @@ TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {
                       {4, 7}}));
 }
 
+TEST(RemoveEffects, KeepsTheNameOfAConditional) {
+  Graph graph;
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2}));
+  std::vector<std::unique_ptr<Block>> regions;
+  for (int k = 0; k < 2; ++k) {
+    graph.open_region();
+    graph.name = "inner";
+    const Value a = graph.value(OpCode::exp, {x});
+    // Inside a region one op may be told to come after another.
+    graph.after = {a.op};
+    const Value b = graph.value(OpCode::log, {x});
+    graph.after.clear();
+    regions.push_back(graph.close_region({b}));
+  }
+  graph.name = "outer";
+  graph.location = "model.py:2";
+  graph.body().results = {{graph.add(OpCode::if_else, {flag}, {}, std::move(regions)), 0}};
+  const std::unique_ptr<Graph> made = remove_effects(graph).graph;
+  EXPECT_EQ(made->body().results[0].op->name, "outer");
+  EXPECT_EQ(made->body().results[0].op->location, "model.py:2");
+  EXPECT_EQ(verify(*made), std::vector<std::string>{});
+}
+
 // ---- what no pass may change ----
 
-// The results and the variables' values after a run of a graph without effects whose first results are the feeds.
-std::vector<Array> meaning(const Graph& graph, size_t feed_count, const std::vector<std::pair<Value, Array>>& feeds) {
+// The results and the variables' values after a run of a graph without effects whose first results are the
+// feeds.
+std::vector<Array> meaning(const Graph& graph, size_t feed_count,
+                           const std::vector<std::pair<Value, Array>>& feeds) {
   std::vector<std::pair<Value, Array>> own;
   for (size_t i = 0; i < feed_count; ++i) own.emplace_back(graph.body().results[i], feeds[i].second);
   return Interpreter().run(own, graph.body().results, {});
@@ -208,7 +255,8 @@ void expect_same(const std::vector<Array>& a, const std::vector<Array>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].dims, b[i].dims) << "result " << i;
     // Constants are folded in single precision.
-    for (size_t k = 0; k < a[i].size(); ++k) ASSERT_NEAR(a[i].values[k], b[i].values[k], 1e-5) << "result " << i << ", element " << k;
+    for (size_t k = 0; k < a[i].size(); ++k)
+      ASSERT_NEAR(a[i].values[k], b[i].values[k], 1e-5) << "result " << i << ", element " << k;
   }
 }
 

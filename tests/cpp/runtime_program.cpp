@@ -1,4 +1,5 @@
-// Compiled programs against the interpreter: random graphs and the few shapes of state that matter, run more than once.
+// Compiled programs against the interpreter: random graphs and the few shapes of state that matter, run more
+// than once.
 #include "runtime/program.h"
 
 #include <cstring>
@@ -41,7 +42,8 @@ Array array_of(const Type& type, const std::vector<std::byte>& bytes) {
 // A program with the memory of its variables.
 class Runner {
  public:
-  Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects)
+  Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results,
+         const std::vector<Op*>& effects)
       : program_(feeds, results, effects) {
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
@@ -57,7 +59,8 @@ class Runner {
     std::vector<std::vector<std::byte>> in, out;
     std::vector<const std::byte*> in_pointers;
     std::vector<std::byte*> variable_pointers, out_pointers;
-    for (size_t i = 0; i < feeds.size(); ++i) in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
+    for (size_t i = 0; i < feeds.size(); ++i)
+      in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
     const auto fed = in;
     for (const auto& bytes : in) in_pointers.push_back(bytes.data());
     for (int64_t slot : program_.variables()) variable_pointers.push_back(variables_.at(slot).second.data());
@@ -70,7 +73,9 @@ class Runner {
     return results;
   }
 
-  Array variable(int64_t slot) const { return array_of(variables_.at(slot).first, variables_.at(slot).second); }
+  Array variable(int64_t slot) const {
+    return array_of(variables_.at(slot).first, variables_.at(slot).second);
+  }
   const Program& program() const { return program_; }
 
  private:
@@ -81,7 +86,8 @@ class Runner {
 void expect_near(const Array& actual, const Array& expected) {
   ASSERT_EQ(actual.dims, expected.dims);
   for (size_t i = 0; i < actual.size(); ++i) {
-    ASSERT_NEAR(actual.values[i], expected.values[i], 1e-4 * (1 + std::fabs(expected.values[i]))) << "element " << i;
+    ASSERT_NEAR(actual.values[i], expected.values[i], 1e-4 * (1 + std::fabs(expected.values[i])))
+        << "element " << i;
   }
 }
 
@@ -97,7 +103,8 @@ TEST(Program, ComputesWhatRandomGraphsMean) {
     for (int run = 0; run < 3; ++run) {
       SCOPED_TRACE("run " + std::to_string(run));
       const auto feeds = random.random_feeds();
-      const std::vector<Array> expected = interpreter.run(feeds, random.results, random.effects), actual = runner.run(feeds);
+      const std::vector<Array> expected = interpreter.run(feeds, random.results, random.effects),
+                               actual = runner.run(feeds);
       ASSERT_EQ(actual.size(), expected.size());
       for (size_t i = 0; i < actual.size(); ++i) expect_near(actual[i], expected[i]);
       for (const auto& [slot, array] : interpreter.state) expect_near(runner.variable(slot), array);
@@ -134,7 +141,8 @@ TEST(Program, ComputesGradientsOfRandomGraphs) {
     for (size_t i = 0; i < actual.size(); ++i) {
       for (size_t k = 0; k < actual[i].size(); ++k) {
         const double reference = expected[i].values[k];
-        ASSERT_NEAR(actual[i].values[k], reference, 1e-3 * (1 + std::fabs(reference))) << "gradient " << i << ", element " << k;
+        ASSERT_NEAR(actual[i].values[k], reference, 1e-3 * (1 + std::fabs(reference)))
+            << "gradient " << i << ", element " << k;
       }
     }
   }
@@ -182,7 +190,8 @@ TEST(Program, ReadsAroundAnAssignmentDiffer) {
   EXPECT_EQ(only(out[2]), 1);
 }
 
-// An assignment that only an ordering brings is carried out, even where the op that asked for it vanishes in a pass.
+// An assignment that only an ordering brings is carried out, even where the op that asked for it vanishes in
+// a pass.
 TEST(Program, AssignmentsThatMustComeBeforeHappen) {
   for (OpCode code : {OpCode::identity, OpCode::exp, OpCode::stop_gradient}) {
     SCOPED_TRACE(info(code).name);
@@ -208,16 +217,18 @@ TEST(Program, AssignmentsThatNobodyAsksForDoNotHappen) {
 
 TEST(Program, OnlyTheTakenBranchAssigns) {
   Graph graph;
-  const Value v = variable(graph, f32({}), 1), w = variable(graph, f32({}), 2), flag = placeholder(graph, bools({}));
-  Op* op = if_else(graph, flag,
-                   [&] {
-                     assign(graph, v, graph.value(OpCode::add, {v, constant(graph, f32({}), 10)}));
-                     return std::vector{read(graph, v)};
-                   },
-                   [&] {
-                     assign(graph, w, v);
-                     return std::vector{w};
-                   });
+  const Value v = variable(graph, f32({}), 1), w = variable(graph, f32({}), 2),
+              flag = placeholder(graph, bools({}));
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        assign(graph, v, graph.value(OpCode::add, {v, constant(graph, f32({}), 10)}));
+        return std::vector{read(graph, v)};
+      },
+      [&] {
+        assign(graph, w, v);
+        return std::vector{w};
+      });
   Runner runner(graph, {{flag, flag.type()}}, {{op, 0}}, {op});
   EXPECT_EQ(only(runner.run({{flag, Array({}, {1})}})[0]), 11);
   EXPECT_EQ(only(runner.variable(0)), 11);
@@ -229,8 +240,16 @@ TEST(Program, OnlyTheTakenBranchAssigns) {
 
 TEST(Program, VariablesSwapConditionally) {
   Graph graph;
-  const Value a = variable(graph, f32({5}), 1), b = variable(graph, f32({5}), 2), flag = placeholder(graph, bools({}));
-  Op* op = if_else(graph, flag, [&] { assign(graph, a, b); assign(graph, b, a); return std::vector<Value>(); }, [] { return std::vector<Value>(); });
+  const Value a = variable(graph, f32({5}), 1), b = variable(graph, f32({5}), 2),
+              flag = placeholder(graph, bools({}));
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        assign(graph, a, b);
+        assign(graph, b, a);
+        return std::vector<Value>();
+      },
+      [] { return std::vector<Value>(); });
   Runner runner(graph, {{flag, flag.type()}}, {}, {op});
   runner.run({{flag, Array({}, {0})}});
   EXPECT_EQ(only(runner.variable(0)), 1);
@@ -242,9 +261,12 @@ TEST(Program, VariablesSwapConditionally) {
 TEST(Program, APredicateIsTrueUnlessItIsZero) {
   Graph graph;
   const Value p = placeholder(graph, f32({1, 1}));
-  Op* op = if_else(graph, p, [&] { return std::vector{constant(graph, f32({}), 1)}; }, [&] { return std::vector{constant(graph, f32({}), 0)}; });
+  Op* op = if_else(
+      graph, p, [&] { return std::vector{constant(graph, f32({}), 1)}; },
+      [&] { return std::vector{constant(graph, f32({}), 0)}; });
   Runner runner(graph, {{p, p.type()}}, {{op, 0}}, {});
-  for (double value : {1.0, -0.5, 1e-30, 0.0}) EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {value})}})[0]), value != 0) << value;
+  for (double value : {1.0, -0.5, 1e-30, 0.0})
+    EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {value})}})[0]), value != 0) << value;
   EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {-0.0})}})[0]), 0) << "a negative zero is zero";
 }
 
@@ -252,8 +274,10 @@ TEST(Program, APredicateIsTrueUnlessItIsZero) {
 
 TEST(Program, ResultsMayBeAnything) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2, 2})), c = constant(graph, f32({2}), 3), v = variable(graph, f32({3}), 4);
-  const Value e = graph.value(OpCode::square, {x}), flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({4})}});
+  const Value x = placeholder(graph, f32({2, 2})), c = constant(graph, f32({2}), 3),
+              v = variable(graph, f32({3}), 4);
+  const Value e = graph.value(OpCode::square, {x}),
+              flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({4})}});
   Runner runner(graph, {{x, x.type()}}, {x, c, v, e, e, flat, x}, {});
   const std::vector<Array> out = runner.run({{x, Array({2, 2}, {1, 2, 3, 4})}});
   EXPECT_EQ(out[0].values, (std::vector<double>{1, 2, 3, 4}));
@@ -292,14 +316,19 @@ TEST(Program, UnknownDimensionsComeFromTheFeeds) {
 
 TEST(Program, SaysWhatItCannotCompile) {
   Graph graph;
-  const Value x = placeholder(graph, f32({U})), h = placeholder(graph, {DType::float16, Shape({2})}), y = placeholder(graph, f32({2}));
+  const Value x = placeholder(graph, f32({U})), h = placeholder(graph, {DType::float16, Shape({2})}),
+              y = placeholder(graph, f32({2}));
   graph.location = "model.py:8";
   const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
-  auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) { return error_of([&] { Program(feeds, {result}, {}); }); };
+  auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
+    return error_of([&] { Program(feeds, {result}, {}); });
+  };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");
-  EXPECT_EQ(mistake({{h, h.type()}}, half), "[negative] There is no kernel for float16(2,); built at model.py:8.");
-  EXPECT_EQ(mistake({{y, f32({3})}}, y), "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
+  EXPECT_EQ(mistake({{h, h.type()}}, half),
+            "[negative] There is no kernel for float16(2,); built at model.py:8.");
+  EXPECT_EQ(mistake({{y, f32({3})}}, y),
+            "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
 }
 
 }  // namespace

@@ -30,11 +30,15 @@ static void elementwise_activations() {
     Session session;
     const Array x = signed_array({3, 5, 7}, 0.125, 5), dy = random_array({3, 5, 7});
     MPSGraphTensor *tx = session.feed(x), *tdy = session.feed(dy);
-    check::report_array(session.run(row.forward(session.graph(), tx)), map(x, row.value), 1e-5, row.name, __FILE__, __LINE__);
+    check::report_array(session.run(row.forward(session.graph(), tx)), map(x, row.value), 1e-5, row.name,
+                        __FILE__, __LINE__);
     // The gradient takes the input of the forward op, not its result, and the incoming gradient first.
     const Array dx = map(dy, map(x, row.derivative), [](double g, double d) { return g * d; });
-    check::report_array(session.run(row.backward(session.graph(), tdy, tx)), dx, 1e-5, row.name, __FILE__, __LINE__);
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) { return row.forward(g, t.at(0)); };
+    check::report_array(session.run(row.backward(session.graph(), tdy, tx)), dx, 1e-5, row.name, __FILE__,
+                        __LINE__);
+    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+      return row.forward(g, t.at(0));
+    };
     const Differentiated graph(build, {x}, dy);
     check::report_array(graph.gradients.at(0), dx, 1e-5, row.name, __FILE__, __LINE__);
     check::report_gradients(build, {x}, 1e-3, row.name, __FILE__, __LINE__);
@@ -49,13 +53,16 @@ static void extremes() {
   MPSGraphTensor *dy = session.feed(Array({5}, {1, 2, 4, 8, 16}));
   CHECK_ARRAY(session.run([graph sigmoidWithTensor:x name:nil]), Array({5}, {0, 0, 0.5, 1, 1}));
   CHECK_ARRAY(session.run([graph reLUWithTensor:x name:nil]), Array({5}, {0, 0, 0, 200, infinity}));
-  CHECK_ARRAY(session.run([graph sigmoidGradientWithIncomingGradient:dy sourceTensor:x name:nil]), Array({5}, {0, 0, 1, 0, 0}));
+  CHECK_ARRAY(session.run([graph sigmoidGradientWithIncomingGradient:dy sourceTensor:x name:nil]),
+              Array({5}, {0, 0, 1, 0, 0}));
   // At 0 nothing flows.
-  CHECK_ARRAY(session.run([graph reLUGradientWithIncomingGradient:dy sourceTensor:x name:nil]), Array({5}, {0, 0, 0, 8, 16}));
+  CHECK_ARRAY(session.run([graph reLUGradientWithIncomingGradient:dy sourceTensor:x name:nil]),
+              Array({5}, {0, 0, 0, 8, 16}));
 }
 
 static Array softmax(const Array &x, long axis) {
-  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(), [](double a, double b) { return std::fmax(a, b); });
+  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(),
+                            [](double a, double b) { return std::fmax(a, b); });
   const Array e = map(x, most, [](double a, double m) { return std::exp(a - m); });
   return map(e, sum_over(e, {axis}), [](double a, double s) { return a / s; });
 }
@@ -75,7 +82,8 @@ static void soft_max_along_every_axis() {
       Session session;
       const Array x = random_array(shape, -4, 4), dy = random_array(shape);
       MPSGraphTensor *tx = session.feed(x);
-      CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:tx axis:axis name:nil]), softmax(x, counted));
+      CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:tx axis:axis name:nil]),
+                  softmax(x, counted));
       const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
         return [g softMaxWithTensor:t.at(0) axis:axis name:nil];
       };
@@ -96,7 +104,8 @@ static void soft_max_along_every_axis() {
 static void soft_max_does_not_overflow() {
   Session session;
   const Array x({2, 3}, {1000, 1001, 999, -1000, -1001, -3000});
-  CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:session.feed(x) axis:1 name:nil]), softmax(x, 1));
+  CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:session.feed(x) axis:1 name:nil]),
+              softmax(x, 1));
 }
 
 int main() {

@@ -4,7 +4,9 @@
 
 static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
 
-static MPSGraphTensor *scalar(MPSGraph *g, double value) { return [g constantWithScalar:value dataType:MPSDataTypeFloat32]; }
+static MPSGraphTensor *scalar(MPSGraph *g, double value) {
+  return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
+}
 
 static MPSGraphTensor *plus(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) {
   return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
@@ -20,7 +22,9 @@ static MPSGraphTensor *times(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) 
 
 using Tensors = NSArray<MPSGraphTensor *> *;
 
-static double value_of(Session &session, MPSGraphTensor *tensor) { return session.run(tensor).values.front(); }
+static double value_of(Session &session, MPSGraphTensor *tensor) {
+  return session.run(tensor).values.front();
+}
 
 // Predicates of every type and shape that programs use.
 static void the_predicate_chooses() {
@@ -29,18 +33,19 @@ static void the_predicate_chooses() {
       Session session;
       MPSGraph *g = session.graph();
       const Array a = random_array({2, 3}), b = random_array({3});
-      MPSGraphTensor *predicate = session.feed(Array(shape, 0, type)), *ta = session.feed(a), *tb = session.feed(b);
+      MPSGraphTensor *predicate = session.feed(Array(shape, 0, type)), *ta = session.feed(a),
+                     *tb = session.feed(b);
       __block int built = 0;
       Tensors results = [g ifWithPredicateTensor:predicate
-                                       thenBlock:^{
-                                         ++built;
-                                         return [NSArray arrayWithObjects:minus(g, ta, tb), times(g, ta, scalar(g, 2)), nil];
-                                       }
-                                       elseBlock:^{
-                                         ++built;
-                                         return [NSArray arrayWithObjects:plus(g, ta, tb), ta, nil];
-                                       }
-                                            name:@"choice"];
+          thenBlock:^{
+            ++built;
+            return [NSArray arrayWithObjects:minus(g, ta, tb), times(g, ta, scalar(g, 2)), nil];
+          }
+          elseBlock:^{
+            ++built;
+            return [NSArray arrayWithObjects:plus(g, ta, tb), ta, nil];
+          }
+          name:@"choice"];
       CHECK(built == 2 && [results count] == 2);
       MPSGraphTensor *first = [results objectAtIndex:0], *second = [results objectAtIndex:1];
       CHECK(shape_of([first shape]) == Shape({2, 3}) && [first dataType] == MPSDataTypeFloat32);
@@ -61,13 +66,13 @@ static void a_computed_predicate_and_results_used_further() {
   MPSGraphTensor *sum = [g reductionSumWithTensor:x axes:nil name:nil];
   MPSGraphTensor *is_large = [g greaterThanWithPrimaryTensor:sum secondaryTensor:scalar(g, 10) name:nil];
   Tensors results = [g ifWithPredicateTensor:is_large
-                                   thenBlock:^{
-                                     return list([g negativeWithTensor:x name:nil]);
-                                   }
-                                   elseBlock:^{
-                                     return list([g squareWithTensor:x name:nil]);
-                                   }
-                                        name:nil];
+      thenBlock:^{
+        return list([g negativeWithTensor:x name:nil]);
+      }
+      elseBlock:^{
+        return list([g squareWithTensor:x name:nil]);
+      }
+      name:nil];
   MPSGraphTensor *y = plus(g, [results objectAtIndex:0], x);
   CHECK_ARRAY(session.run(y), Array({3}, {2, 6, 12}));
   session.set(x, Array({3}, {10, 2, 3}));
@@ -80,19 +85,19 @@ static void only_the_taken_branch_writes() {
   MPSGraphTensor *predicate = placeholder(g, {1}, MPSDataTypeBool);
   MPSGraphTensor *a = variable(g, Array({1}, 1.0)), *b = variable(g, Array({1}, 10.0));
   Tensors results = [g ifWithPredicateTensor:predicate
-                                   thenBlock:^{
-                                     MPSGraphOperation *write = [g assignVariable:a withValueOfTensor:plus(g, a, scalar(g, 1)) name:nil];
-                                     return [g controlDependencyWithOperations:list(write)
-                                                                dependentBlock:^{
-                                                                  return list([g readVariable:a name:nil]);
-                                                                }
-                                                                          name:nil];
+      thenBlock:^{
+        MPSGraphOperation *write = [g assignVariable:a withValueOfTensor:plus(g, a, scalar(g, 1)) name:nil];
+        return [g controlDependencyWithOperations:list(write)
+                                   dependentBlock:^{
+                                     return list([g readVariable:a name:nil]);
                                    }
-                                   elseBlock:^{
-                                     [g assignVariable:b withValueOfTensor:times(g, b, scalar(g, 2)) name:nil];
-                                     return list(plus(g, b, scalar(g, 0.5)));
-                                   }
-                                        name:nil];
+                                             name:nil];
+      }
+      elseBlock:^{
+        [g assignVariable:b withValueOfTensor:times(g, b, scalar(g, 2)) name:nil];
+        return list(plus(g, b, scalar(g, 0.5)));
+      }
+      name:nil];
   MPSGraphTensor *result = [results objectAtIndex:0];
   session.set(predicate, Array({1}, 1, MPSDataTypeBool));
   CHECK(value_of(session, result) == 2);
@@ -112,15 +117,15 @@ static void reads_around_a_conditional_write() {
   MPSGraphTensor *hundred = [g constantWithScalar:100 shape:numbers({1}) dataType:MPSDataTypeFloat32];
   MPSGraphOperation *first = [g assignVariable:state withValueOfTensor:hundred name:nil];
   Tensors results = [g ifWithPredicateTensor:predicate
-                                   thenBlock:^{
-                                     MPSGraphTensor *seen = [g readVariable:state name:nil];
-                                     [g assignVariable:state withValueOfTensor:plus(g, seen, state) name:nil];
-                                     return list(seen);
-                                   }
-                                   elseBlock:^{
-                                     return list(state);
-                                   }
-                                        name:nil];
+      thenBlock:^{
+        MPSGraphTensor *seen = [g readVariable:state name:nil];
+        [g assignVariable:state withValueOfTensor:plus(g, seen, state) name:nil];
+        return list(seen);
+      }
+      elseBlock:^{
+        return list(state);
+      }
+      name:nil];
   MPSGraphTensor *seen = [results objectAtIndex:0];
   MPSGraphTensor *after = [g readVariable:state name:nil];
   session.set(predicate, Array({1}, 1, MPSDataTypeBool));
@@ -129,7 +134,8 @@ static void reads_around_a_conditional_write() {
   CHECK(value_of(session, state) == 105);
   session.set(predicate, Array({1}, 0, MPSDataTypeBool));
   got = session.run({seen, after, state}, list(first));
-  CHECK(got.at(0).values.front() == 105 && got.at(1).values.front() == 100 && got.at(2).values.front() == 105);
+  CHECK(got.at(0).values.front() == 105 && got.at(1).values.front() == 100 &&
+        got.at(2).values.front() == 105);
   CHECK(value_of(session, state) == 100);
 }
 
@@ -141,28 +147,30 @@ static void conditionals_nest() {
   MPSGraphTensor *tx = session.feed(x);
   MPSGraphTensor *shared = [g tanhWithTensor:tx name:nil];
   Tensors results = [g ifWithPredicateTensor:outer
-                                   thenBlock:^{
-                                     MPSGraphTensor *local = times(g, shared, scalar(g, 2));
-                                     Tensors chosen = [g ifWithPredicateTensor:inner
-                                                                     thenBlock:^{
-                                                                       return list(plus(g, local, tx));
-                                                                     }
-                                                                     elseBlock:^{
-                                                                       return list(minus(g, local, tx));
-                                                                     }
-                                                                          name:nil];
-                                     return list(plus(g, [chosen objectAtIndex:0], local));
-                                   }
-                                   elseBlock:^{
-                                     return list(shared);
-                                   }
-                                        name:nil];
+      thenBlock:^{
+        MPSGraphTensor *local = times(g, shared, scalar(g, 2));
+        Tensors chosen = [g ifWithPredicateTensor:inner
+            thenBlock:^{
+              return list(plus(g, local, tx));
+            }
+            elseBlock:^{
+              return list(minus(g, local, tx));
+            }
+            name:nil];
+        return list(plus(g, [chosen objectAtIndex:0], local));
+      }
+      elseBlock:^{
+        return list(shared);
+      }
+      name:nil];
   MPSGraphTensor *y = [results objectAtIndex:0];
   for (int o : {0, 1}) {
     for (int i : {0, 1}) {
       session.set(outer, Array({1}, o, MPSDataTypeBool));
       session.set(inner, Array({1}, i, MPSDataTypeBool));
-      CHECK_ARRAY(session.run(y), map(x, [o, i](double v) { return o == 0 ? std::tanh(v) : 4 * std::tanh(v) + (i != 0 ? v : -v); }));
+      CHECK_ARRAY(session.run(y), map(x, [o, i](double v) {
+                    return o == 0 ? std::tanh(v) : 4 * std::tanh(v) + (i != 0 ? v : -v);
+                  }));
     }
   }
 }
@@ -174,13 +182,13 @@ static void gradients_flow_through_the_taken_branch() {
       MPSGraphTensor *a = t.at(0), *b = t.at(1);
       MPSGraphTensor *predicate = [g constantWithScalar:taken shape:numbers({1}) dataType:MPSDataTypeBool];
       Tensors results = [g ifWithPredicateTensor:predicate
-                                       thenBlock:^{
-                                         return list(times(g, [g squareWithTensor:a name:nil], b));
-                                       }
-                                       elseBlock:^{
-                                         return list(minus(g, b, a));
-                                       }
-                                            name:nil];
+          thenBlock:^{
+            return list(times(g, [g squareWithTensor:a name:nil], b));
+          }
+          elseBlock:^{
+            return list(minus(g, b, a));
+          }
+          name:nil];
       return times(g, [results objectAtIndex:0], a);
     };
     CHECK_GRADIENTS(build, {random_array({2, 3}), random_array({2, 3})});
@@ -196,15 +204,16 @@ static void one_graph_trains_or_predicts() {
   const Array x = random_array({4, 3}), w = random_array({3});
   MPSGraphTensor *tx = session.feed(x), *tw = variable(g, w);
   Tensors results = [g ifWithPredicateTensor:training
-                                   thenBlock:^{
-                                     return list([g squareWithTensor:times(g, tx, tw) name:nil]);
-                                   }
-                                   elseBlock:^{
-                                     return list(times(g, tx, tw));
-                                   }
-                                        name:nil];
+      thenBlock:^{
+        return list([g squareWithTensor:times(g, tx, tw) name:nil]);
+      }
+      elseBlock:^{
+        return list(times(g, tx, tw));
+      }
+      name:nil];
   MPSGraphTensor *loss = [g reductionSumWithTensor:[results objectAtIndex:0] axes:nil name:nil];
-  MPSGraphTensor *gradient = [[g gradientForPrimaryTensor:loss withTensors:list(tw) name:nil] objectForKey:tw];
+  MPSGraphTensor *gradient = [[g gradientForPrimaryTensor:loss withTensors:list(tw)
+                                                     name:nil] objectForKey:tw];
   for (int taken : {1, 0, 1}) {
     session.set(training, Array({1}, taken, MPSDataTypeBool));
     const Array expected = taken != 0 ? map(x, w, [](double u, double v) { return 2 * u * u * v; }) : x;
@@ -221,7 +230,9 @@ static void a_conditional_without_results() {
   __block MPSGraphOperation *inside = nil;
   Tensors results = [g ifWithPredicateTensor:predicate
                                    thenBlock:^{
-                                     inside = [g assignVariable:state withValueOfTensor:times(g, state, scalar(g, 3)) name:nil];
+                                     inside = [g assignVariable:state
+                                              withValueOfTensor:times(g, state, scalar(g, 3))
+                                                           name:nil];
                                      return [NSArray array];
                                    }
                                    elseBlock:nil
@@ -240,13 +251,13 @@ static void branches_that_do_not_fit_raise() {
   MPSGraphTensor *many = [g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeBool];
   auto build = [&](MPSGraphTensor *chooser, Tensors yes, Tensors no) {
     [g ifWithPredicateTensor:chooser
-                   thenBlock:^{
-                     return yes;
-                   }
-                   elseBlock:^{
-                     return no;
-                   }
-                        name:nil];
+        thenBlock:^{
+          return yes;
+        }
+        elseBlock:^{
+          return no;
+        }
+        name:nil];
   };
   build(predicate, list(x), list(x));
   id nothing = nil;
@@ -256,13 +267,13 @@ static void branches_that_do_not_fit_raise() {
   CHECK_RAISES(build(predicate, list(x), list(integers)));
   CHECK_RAISES(build(predicate, list(x), list([g reshapeTensor:x withShape:numbers({1, 3}) name:nil])));
   CHECK_RAISES([g ifWithPredicateTensor:predicate
-                              thenBlock:^{
-                                return list([g reductionSumWithTensor:x axis:5 name:nil]);
-                              }
-                              elseBlock:^{
-                                return list(x);
-                              }
-                                   name:nil]);
+      thenBlock:^{
+        return list([g reductionSumWithTensor:x axis:5 name:nil]);
+      }
+      elseBlock:^{
+        return list(x);
+      }
+      name:nil]);
   // The graph is open at its top again, and works.
   MPSGraphTensor *y = [g squareWithTensor:x name:nil];
   const Array value = read_array([session.feeds() objectForKey:x]);
@@ -270,14 +281,14 @@ static void branches_that_do_not_fit_raise() {
   // A tensor of a branch cannot be used outside.
   __block MPSGraphTensor *hidden = nil;
   [g ifWithPredicateTensor:predicate
-                 thenBlock:^{
-                   hidden = [g negativeWithTensor:x name:nil];
-                   return list(hidden);
-                 }
-                 elseBlock:^{
-                   return list(x);
-                 }
-                      name:nil];
+      thenBlock:^{
+        hidden = [g negativeWithTensor:x name:nil];
+        return list(hidden);
+      }
+      elseBlock:^{
+        return list(x);
+      }
+      name:nil];
   CHECK_RAISES(session.run(plus(g, hidden, x)));
   CHECK_ARRAY(session.run(y), map(value, [](double v) { return v * v; }));
 }

@@ -5,7 +5,7 @@
 using Layout = MPSGraphTensorNamedDataLayout;
 
 struct Case {
-  long batch, height, width, channels;    // of the source
+  long batch, height, width, channels;  // of the source
   long kernel_height, kernel_width, filters;
   long stride_x, stride_y, dilation_x, dilation_y, groups;
   long left, right, top, bottom;
@@ -45,7 +45,8 @@ struct Axis {
   long length, before;
 };
 
-static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilation, long before, long after) {
+static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilation, long before,
+                    long after) {
   const long reach = (kernel - 1) * dilation + 1;
   if (c.style == MPSGraphPaddingStyleExplicit) return {(in + before + after - reach) / stride + 1, before};
   if (c.style == MPSGraphPaddingStyleTF_VALID) return {(in - reach + 1 + stride - 1) / stride, 0};
@@ -58,11 +59,17 @@ static Axis height_of(const Case &c) {
   return axis_of(c, c.height, c.kernel_height, c.stride_y, c.dilation_y, c.top, c.bottom);
 }
 
-static Axis width_of(const Case &c) { return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right); }
+static Axis width_of(const Case &c) {
+  return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right);
+}
 
 static Shape source_shape(const Case &c) { return {c.batch, c.height, c.width, c.channels}; }
-static Shape weights_shape(const Case &c) { return {c.kernel_height, c.kernel_width, c.channels / c.groups, c.filters}; }
-static Shape result_shape(const Case &c) { return {c.batch, height_of(c).length, width_of(c).length, c.filters}; }
+static Shape weights_shape(const Case &c) {
+  return {c.kernel_height, c.kernel_width, c.channels / c.groups, c.filters};
+}
+static Shape result_shape(const Case &c) {
+  return {c.batch, height_of(c).length, width_of(c).length, c.filters};
+}
 
 // Calls f(source index, weights index, result index) for each product, in NHWC and HWIO.
 template <class F>
@@ -74,7 +81,8 @@ static void for_each_product(const Case &c, F f) {
       const long x = r.at(2) * c.stride_x + k.at(1) * c.dilation_x - width_of(c).before;
       if (y < 0 || y >= c.height || x < 0 || x >= c.width) return;
       const long group = r.at(3) / filters_per_group;
-      f(Index{r.at(0), y, x, group * channels_per_group + k.at(2)}, Index{k.at(0), k.at(1), k.at(2), r.at(3)}, r);
+      f(Index{r.at(0), y, x, group * channels_per_group + k.at(2)}, Index{k.at(0), k.at(1), k.at(2), r.at(3)},
+        r);
     });
   });
 }
@@ -116,21 +124,24 @@ static Array as_integers(const Shape &shape, MPSDataType type) {
 }
 
 static void check_case(const Case &c, Layout data, Layout weights_layout) {
-  const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c)), dy = random_array(result_shape(c));
+  const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c)),
+              dy = random_array(result_shape(c));
   Array y(result_shape(c)), dx(x.shape), dw(w.shape);
   for_each_product(c, [&](const Index &ix, const Index &iw, const Index &iy) {
     y.at(iy) += x.at(ix) * w.at(iw);
     dx.at(ix) += dy.at(iy) * w.at(iw);
     dw.at(iw) += dy.at(iy) * x.at(ix);
   });
-  const Array source = in_data_layout(x, data), weights = in_weights_layout(w, weights_layout), gradient = in_data_layout(dy, data);
+  const Array source = in_data_layout(x, data), weights = in_weights_layout(w, weights_layout),
+              gradient = in_data_layout(dy, data);
   const Array to_source = in_data_layout(dx, data), to_weights = in_weights_layout(dw, weights_layout);
 
   Session session;
   MPSGraph *g = session.graph();
   MPSGraphConvolution2DOpDescriptor *d = descriptor(c, data, weights_layout);
   MPSGraphTensor *tx = session.feed(source), *tw = session.feed(weights), *tdy = session.feed(gradient);
-  CHECK_ARRAY(session.run([g convolution2DWithSourceTensor:tx weightsTensor:tw descriptor:d name:nil]), in_data_layout(y, data));
+  CHECK_ARRAY(session.run([g convolution2DWithSourceTensor:tx weightsTensor:tw descriptor:d name:nil]),
+              in_data_layout(y, data));
   CHECK_ARRAY(session.run([g convolution2DDataGradientWithIncomingGradientTensor:tdy
                                                                    weightsTensor:tw
                                                                      outputShape:numbers(source.shape)
@@ -144,8 +155,9 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
                                                                                name:nil]),
               to_weights);
   // The shape as a tensor: a constant of either integer type, and the shape of another tensor.
-  for (MPSGraphTensor *shape : {constant(g, as_integers(source.shape, MPSDataTypeInt32)),
-                                constant(g, as_integers(source.shape, MPSDataTypeInt64)), [g shapeOfTensor:tx name:nil]}) {
+  for (MPSGraphTensor *shape :
+       {constant(g, as_integers(source.shape, MPSDataTypeInt32)),
+        constant(g, as_integers(source.shape, MPSDataTypeInt64)), [g shapeOfTensor:tx name:nil]}) {
     CHECK_ARRAY(session.run([g convolution2DDataGradientWithIncomingGradientTensor:tdy
                                                                      weightsTensor:tw
                                                                  outputShapeTensor:shape
@@ -153,8 +165,9 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
                                                                               name:nil]),
                 to_source);
   }
-  for (MPSGraphTensor *shape : {constant(g, as_integers(weights.shape, MPSDataTypeInt32)),
-                                constant(g, as_integers(weights.shape, MPSDataTypeInt64)), [g shapeOfTensor:tw name:nil]}) {
+  for (MPSGraphTensor *shape :
+       {constant(g, as_integers(weights.shape, MPSDataTypeInt32)),
+        constant(g, as_integers(weights.shape, MPSDataTypeInt64)), [g shapeOfTensor:tw name:nil]}) {
     CHECK_ARRAY(session.run([g convolution2DWeightsGradientWithIncomingGradientTensor:tdy
                                                                          sourceTensor:tx
                                                                     outputShapeTensor:shape
@@ -216,9 +229,11 @@ static void a_constant_as_weights() {
   const Case &c = kCases[0];
   const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c));
   Array y(result_shape(c));
-  for_each_product(c, [&](const Index &ix, const Index &iw, const Index &iy) { y.at(iy) += x.at(ix) * w.at(iw); });
+  for_each_product(
+      c, [&](const Index &ix, const Index &iw, const Index &iy) { y.at(iy) += x.at(ix) * w.at(iw); });
   Session session;
-  MPSGraphConvolution2DOpDescriptor *d = descriptor(c, MPSGraphTensorNamedDataLayoutNHWC, MPSGraphTensorNamedDataLayoutHWIO);
+  MPSGraphConvolution2DOpDescriptor *d =
+      descriptor(c, MPSGraphTensorNamedDataLayoutNHWC, MPSGraphTensorNamedDataLayoutHWIO);
   MPSGraphTensor *result = [session.graph() convolution2DWithSourceTensor:session.feed(x)
                                                             weightsTensor:constant(session.graph(), w)
                                                                descriptor:d
@@ -247,10 +262,12 @@ static void descriptors_hold_their_fields() {
   MPSGraphConvolution2DOpDescriptor *copy = [[d copy] autorelease];
   CHECK(copy != d);
   [d setStrideInX:1];
-  CHECK([copy strideInX] == 2 && [copy strideInY] == 3 && [copy dilationRateInX] == 4 && [copy dilationRateInY] == 5);
+  CHECK([copy strideInX] == 2 && [copy strideInY] == 3 && [copy dilationRateInX] == 4 &&
+        [copy dilationRateInY] == 5);
   CHECK([copy groups] == 6 && [copy paddingLeft] == 7 && [copy paddingRight] == 8 && [copy paddingTop] == 9);
   CHECK([copy paddingBottom] == 10 && [copy paddingStyle] == MPSGraphPaddingStyleTF_SAME);
-  CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW && [copy weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
+  CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW &&
+        [copy weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
   CHECK([d strideInX] == 1);
 
   MPSGraphConvolution2DOpDescriptor *bare =
@@ -262,11 +279,14 @@ static void descriptors_hold_their_fields() {
                                                     paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC
                                                    weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  CHECK([bare strideInX] == 2 && [bare strideInY] == 3 && [bare dilationRateInX] == 4 && [bare dilationRateInY] == 5);
+  CHECK([bare strideInX] == 2 && [bare strideInY] == 3 && [bare dilationRateInX] == 4 &&
+        [bare dilationRateInY] == 5);
   CHECK([bare groups] == 6 && [bare paddingStyle] == MPSGraphPaddingStyleTF_VALID);
-  CHECK([bare paddingLeft] == 0 && [bare paddingRight] == 0 && [bare paddingTop] == 0 && [bare paddingBottom] == 0);
+  CHECK([bare paddingLeft] == 0 && [bare paddingRight] == 0 && [bare paddingTop] == 0 &&
+        [bare paddingBottom] == 0);
   [bare setExplicitPaddingWithPaddingLeft:1 paddingRight:2 paddingTop:3 paddingBottom:4];
-  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 && [bare paddingBottom] == 4);
+  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 &&
+        [bare paddingBottom] == 4);
   CHECK([bare paddingStyle] == MPSGraphPaddingStyleExplicit);
   [bare setStrideInY:11];
   [bare setDilationRateInX:12];
@@ -279,10 +299,13 @@ static void descriptors_hold_their_fields() {
   [bare setPaddingStyle:MPSGraphPaddingStyleONNX_SAME_LOWER];
   [bare setDataLayout:MPSGraphTensorNamedDataLayoutNCHW];
   [bare setWeightsLayout:MPSGraphTensorNamedDataLayoutOIHW];
-  CHECK([bare strideInX] == 2 && [bare strideInY] == 11 && [bare dilationRateInX] == 12 && [bare dilationRateInY] == 13);
-  CHECK([bare groups] == 14 && [bare paddingLeft] == 15 && [bare paddingRight] == 16 && [bare paddingTop] == 17);
+  CHECK([bare strideInX] == 2 && [bare strideInY] == 11 && [bare dilationRateInX] == 12 &&
+        [bare dilationRateInY] == 13);
+  CHECK([bare groups] == 14 && [bare paddingLeft] == 15 && [bare paddingRight] == 16 &&
+        [bare paddingTop] == 17);
   CHECK([bare paddingBottom] == 18 && [bare paddingStyle] == MPSGraphPaddingStyleONNX_SAME_LOWER);
-  CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW && [bare weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
+  CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW &&
+        [bare weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
 }
 
 int main() {

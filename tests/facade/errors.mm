@@ -1,5 +1,5 @@
-// What a user can get wrong: each mistake raises with a reason, and the graph goes on working. On a Mac most of these abort the
-// process, so there this test only runs the graph.
+// What a user can get wrong: each mistake raises with a reason, and the graph goes on working. On a Mac most
+// of these abort the process, so there this test only runs the graph.
 
 #include "graph_testing.h"
 
@@ -13,10 +13,15 @@ struct Victim {
   MPSGraphTensor *x = session.feed(value);
   MPSGraphTensor *integers = placeholder(g, {2, 3}, MPSDataTypeInt32);
   MPSGraphTensor *state = variable(g, Array({2, 3}, 0.0));
-  MPSGraphTensor *y = [g additionWithPrimaryTensor:[g squareWithTensor:x name:nil] secondaryTensor:state name:nil];
-  MPSGraphOperation *step = [g assignVariable:state
-                            withValueOfTensor:[g additionWithPrimaryTensor:state secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32] name:nil]
-                                         name:nil];
+  MPSGraphTensor *y = [g additionWithPrimaryTensor:[g squareWithTensor:x name:nil]
+                                   secondaryTensor:state
+                                              name:nil];
+  MPSGraphOperation *step =
+      [g assignVariable:state
+          withValueOfTensor:[g additionWithPrimaryTensor:state
+                                         secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32]
+                                                    name:nil]
+                       name:nil];
   MPSGraphTensor *foreign = placeholder([[MPSGraph new] autorelease], {2, 3});
   double steps = 0;
 
@@ -35,19 +40,19 @@ struct Victim {
 static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 /// The statement raises, and its reason holds the words.
-#define CHECK_REASON(words, ...)                                                            \
-  do {                                                                                      \
-    NSString *reason = @"";                                                                 \
-    @try {                                                                                  \
-      __VA_ARGS__;                                                                          \
-    } @catch (NSException * exception) {                                                    \
-      CHECK([[exception name] isEqualToString:NSInvalidArgumentException]);                 \
-      reason = [exception reason];                                                          \
-    }                                                                                       \
-    const bool told = [reason rangeOfString:words].location != NSNotFound;                  \
-    check::report(told, #__VA_ARGS__ " raises with " #words, __FILE__, __LINE__);           \
-    if (!told) std::fprintf(stderr, "  reason: %s\n", [reason UTF8String]);                 \
-    victim.still_works();                                                                   \
+#define CHECK_REASON(words, ...)                                                  \
+  do {                                                                            \
+    NSString *reason = @"";                                                       \
+    @try {                                                                        \
+      __VA_ARGS__;                                                                \
+    } @catch (NSException * exception) {                                          \
+      CHECK([[exception name] isEqualToString:NSInvalidArgumentException]);       \
+      reason = [exception reason];                                                \
+    }                                                                             \
+    const bool told = [reason rangeOfString:words].location != NSNotFound;        \
+    check::report(told, #__VA_ARGS__ " raises with " #words, __FILE__, __LINE__); \
+    if (!told) std::fprintf(stderr, "  reason: %s\n", [reason UTF8String]);       \
+    victim.still_works();                                                         \
   } while (false)
 
 static MPSGraphTensor *ones(MPSGraph *g, const Shape &shape) {
@@ -64,20 +69,34 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:integers secondaryTensor:x name:nil]);
   CHECK_REASON(@"int32", [g exponentWithTensor:integers name:nil]);
   CHECK_REASON(@"bool", [g squareWithTensor:flags name:nil]);
-  CHECK_REASON(@"[select]", [g selectWithPredicateTensor:flags truePredicateTensor:x falsePredicateTensor:integers name:nil]);
+  CHECK_REASON(@"[select]", [g selectWithPredicateTensor:flags
+                                     truePredicateTensor:x
+                                    falsePredicateTensor:integers
+                                                    name:nil]);
   CHECK_REASON(@"[clamp]", [g clampWithTensor:x minValueTensor:ones(g, {2}) maxValueTensor:x name:nil]);
   CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:x name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:ones(g, {3}) name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:ones(g, {2, 3, 4}) secondaryTensor:ones(g, {3, 4, 5}) name:nil]);
+  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x
+                                                     secondaryTensor:ones(g, {3})
+                                                                name:nil]);
+  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:ones(g, {2, 3, 4})
+                                                     secondaryTensor:ones(g, {3, 4, 5})
+                                                                name:nil]);
   CHECK_REASON(@"Axis 2", [g reductionSumWithTensor:x axis:2 name:nil]);
   CHECK_REASON(@"Axis -3", [g reductionMaximumWithTensor:x axes:numbers({0, -3}) name:nil]);
   CHECK_REASON(@"Axis 2", [g reductionArgMinimumWithTensor:x axis:2 name:nil]);
   CHECK_REASON(@"Axis 5", [g meanOfTensor:x axes:numbers({5}) name:nil]);
   CHECK_REASON(@"Axis 2", [g softMaxWithTensor:x axis:2 name:nil]);
-  CHECK_REASON(@"[softmax_cross_entropy]",
-               [g softMaxCrossEntropyWithSourceTensor:x labelsTensor:ones(g, {2, 4}) axis:1 reductionType:MPSGraphLossReductionTypeSum name:nil]);
+  CHECK_REASON(@"[softmax_cross_entropy]", [g softMaxCrossEntropyWithSourceTensor:x
+                                                                     labelsTensor:ones(g, {2, 4})
+                                                                             axis:1
+                                                                    reductionType:MPSGraphLossReductionTypeSum
+                                                                             name:nil]);
   CHECK_REASON(@"reduction type",
-               [g softMaxCrossEntropyWithSourceTensor:x labelsTensor:x axis:1 reductionType:static_cast<MPSGraphLossReductionType>(7) name:nil]);
+               [g softMaxCrossEntropyWithSourceTensor:x
+                                         labelsTensor:x
+                                                 axis:1
+                                        reductionType:static_cast<MPSGraphLossReductionType>(7)
+                                                 name:nil]);
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
@@ -89,12 +108,35 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:1 start:1 length:3 name:nil]);
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:0 start:-3 length:1 name:nil]);
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:0 start:0 length:-1 name:nil]);
-  CHECK_REASON(@"[slice]", [g sliceTensor:x starts:numbers({0, 0}) ends:numbers({1, 1}) strides:numbers({1, 0}) name:nil]);
-  CHECK_REASON(@"[slice]", [g sliceTensor:x starts:numbers({0}) ends:numbers({1}) strides:numbers({1}) name:nil]);
-  CHECK_REASON(@"[slice]", [g sliceTensor:x starts:numbers({0, 0}) ends:numbers({1}) strides:numbers({1, 1}) name:nil]);
-  CHECK_REASON(@"[squeeze]", [g sliceTensor:x starts:numbers({0, 7}) ends:numbers({1, 8}) strides:numbers({1, 1}) startMask:0 endMask:0 squeezeMask:2 name:nil]);
-  CHECK_REASON(@"[slice_gradient]",
-               [g sliceGradientTensor:x fwdInShapeTensor:[g shapeOfTensor:x name:nil] starts:numbers({0, 0}) ends:numbers({1, 1}) strides:numbers({1, 1}) name:nil]);
+  CHECK_REASON(@"[slice]", [g sliceTensor:x
+                                   starts:numbers({0, 0})
+                                     ends:numbers({1, 1})
+                                  strides:numbers({1, 0})
+                                     name:nil]);
+  CHECK_REASON(@"[slice]", [g sliceTensor:x
+                                   starts:numbers({0})
+                                     ends:numbers({1})
+                                  strides:numbers({1})
+                                     name:nil]);
+  CHECK_REASON(@"[slice]", [g sliceTensor:x
+                                   starts:numbers({0, 0})
+                                     ends:numbers({1})
+                                  strides:numbers({1, 1})
+                                     name:nil]);
+  CHECK_REASON(@"[squeeze]", [g sliceTensor:x
+                                      starts:numbers({0, 7})
+                                        ends:numbers({1, 8})
+                                     strides:numbers({1, 1})
+                                   startMask:0
+                                     endMask:0
+                                 squeezeMask:2
+                                        name:nil]);
+  CHECK_REASON(@"[slice_gradient]", [g sliceGradientTensor:x
+                                          fwdInShapeTensor:[g shapeOfTensor:x name:nil]
+                                                    starts:numbers({0, 0})
+                                                      ends:numbers({1, 1})
+                                                   strides:numbers({1, 1})
+                                                      name:nil]);
   CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:ones(g, {3, 2}) dimension:0 name:nil]);
   CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:integers dimension:0 name:nil]);
   CHECK_REASON(@"Axis 2", [g concatTensor:x withTensor:x dimension:2 name:nil]);
@@ -106,8 +148,14 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"int32", [g assignVariable:victim.state withValueOfTensor:integers name:nil]);
   CHECK_REASON(@"[assign]", [g assignVariable:x withValueOfTensor:x name:nil]);
   CHECK_REASON(@"[read_variable]", [g readVariable:x name:nil]);
-  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:x valuesTensor:x gradientTensor:x name:nil]);
-  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:ones(g, {1}) valuesTensor:x gradientTensor:ones(g, {3}) name:nil]);
+  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:x
+                                                               valuesTensor:x
+                                                             gradientTensor:x
+                                                                       name:nil]);
+  CHECK_REASON(@"[sgd]", [g stochasticGradientDescentWithLearningRateTensor:ones(g, {1})
+                                                               valuesTensor:x
+                                                             gradientTensor:ones(g, {3})
+                                                                       name:nil]);
 }
 
 static void windows_that_do_not_fit() {
@@ -164,8 +212,14 @@ static void windows_that_do_not_fit() {
   CHECK_REASON(@"descriptor", [g avgPooling2DWithSourceTensor:source descriptor:nothing name:nil]);
   CHECK_REASON(@"kernelWidth", [p setKernelWidth:0]);
   [p setKernelHeight:2];
-  CHECK_REASON(@"incoming gradient", [g maxPooling2DGradientWithGradientTensor:source sourceTensor:source descriptor:p name:nil]);
-  CHECK_REASON(@"incoming gradient", [g avgPooling2DGradientWithGradientTensor:source sourceTensor:source descriptor:p name:nil]);
+  CHECK_REASON(@"incoming gradient", [g maxPooling2DGradientWithGradientTensor:source
+                                                                  sourceTensor:source
+                                                                    descriptor:p
+                                                                          name:nil]);
+  CHECK_REASON(@"incoming gradient", [g avgPooling2DGradientWithGradientTensor:source
+                                                                  sourceTensor:source
+                                                                    descriptor:p
+                                                                          name:nil]);
 }
 
 static void tensors_of_nobody_and_of_another_graph() {
@@ -177,32 +231,41 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"nil", [g additionWithPrimaryTensor:x secondaryTensor:nothing name:nil]);
   CHECK_REASON(@"nil", [g reductionSumWithTensor:nothing axes:nil name:nil]);
   CHECK_REASON(@"nil", [g assignVariable:nothing withValueOfTensor:x name:nil]);
-  CHECK_REASON(@"nil", [g applyStochasticGradientDescentWithLearningRateTensor:x variable:nothing gradientTensor:x name:nil]);
+  CHECK_REASON(@"nil", [g applyStochasticGradientDescentWithLearningRateTensor:x
+                                                                      variable:nothing
+                                                                gradientTensor:x
+                                                                          name:nil]);
   CHECK_REASON(@"nil", [g constantWithData:nothing shape:numbers({1}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [g constantWithData:[NSData data] shape:nothing dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"another graph", [g squareWithTensor:foreign name:nil]);
   CHECK_REASON(@"another graph", [g additionWithPrimaryTensor:x secondaryTensor:foreign name:nil]);
-  CHECK_REASON(@"another graph", [g concatTensors:[NSArray arrayWithObjects:x, foreign, nil] dimension:0 name:nil]);
+  CHECK_REASON(@"another graph", [g concatTensors:[NSArray arrayWithObjects:x, foreign, nil]
+                                        dimension:0
+                                             name:nil]);
   CHECK_REASON(@"another graph", [g gradientForPrimaryTensor:victim.y withTensors:list(foreign) name:nil]);
   CHECK_REASON(@"another graph", [g assignVariable:victim.state withValueOfTensor:foreign name:nil]);
   CHECK_REASON(@"another graph", [g reshapeTensor:x withShapeTensor:foreign name:nil]);
-  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds() targetTensors:list(foreign) targetOperations:nil]);
-  CHECK_REASON(@"another graph", [g runWithFeeds:pair(tensor_data(Array({2, 3})), foreign) targetTensors:list(victim.state) targetOperations:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
+                                        targetTensors:list(foreign)
+                                     targetOperations:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:pair(tensor_data(Array({2, 3})), foreign)
+                                        targetTensors:list(victim.state)
+                                     targetOperations:nil]);
   NSArray *operations = [NSArray arrayWithObjects:victim.step, [foreign operation], nil];
-  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds() targetTensors:list(x) targetOperations:operations]);
-  CHECK_REASON(@"another graph",
-               [g controlDependencyWithOperations:operations
-                                   dependentBlock:^{
-                                     return [NSArray array];
-                                   }
-                                             name:nil]);
+  CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
+                                        targetTensors:list(x)
+                                     targetOperations:operations]);
+  CHECK_REASON(@"another graph", [g controlDependencyWithOperations:operations
+                                                     dependentBlock:^{
+                                                       return [NSArray array];
+                                                     }
+                                                               name:nil]);
   // A block that raises leaves nothing behind.
-  CHECK_REASON(@"Axis 9",
-               [g controlDependencyWithOperations:list(victim.step)
-                                   dependentBlock:^{
-                                     return list([g reductionSumWithTensor:x axis:9 name:nil]);
-                                   }
-                                             name:nil]);
+  CHECK_REASON(@"Axis 9", [g controlDependencyWithOperations:list(victim.step)
+                                              dependentBlock:^{
+                                                return list([g reductionSumWithTensor:x axis:9 name:nil]);
+                                              }
+                                                        name:nil]);
 }
 
 static void constants_that_do_not_fit() {
@@ -213,7 +276,9 @@ static void constants_that_do_not_fit() {
   CHECK_REASON(@"8 bytes", [g constantWithData:twelve shape:numbers({2}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"12", [g variableWithData:twelve shape:numbers({3}) dataType:MPSDataTypeInt64 name:nil]);
   CHECK_REASON(@"-1", [g variableWithData:twelve shape:numbers({-1}) dataType:MPSDataTypeFloat32 name:nil]);
-  CHECK_REASON(@"data type", [g placeholderWithShape:numbers({2}) dataType:static_cast<MPSDataType>(77) name:nil]);
+  CHECK_REASON(@"data type", [g placeholderWithShape:numbers({2})
+                                            dataType:static_cast<MPSDataType>(77)
+                                                name:nil]);
   CHECK_REASON(@"constant", [g constantWithScalar:1 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
 }
 
@@ -223,13 +288,17 @@ static void runs_that_do_not_fit() {
   Session &session = victim.session;
   NSMutableDictionary *feeds = session.feeds();
   MPSGraphTensor *x = victim.x, *y = victim.y;
-  auto run = [&](NSDictionary *given) { [g runWithFeeds:given targetTensors:list(y) targetOperations:list(victim.step)]; };
+  auto run = [&](NSDictionary *given) {
+    [g runWithFeeds:given targetTensors:list(y) targetOperations:list(victim.step)];
+  };
   CHECK_REASON(@"not fed", run([NSDictionary dictionary]));
   CHECK_REASON(@"(3, 2)", run(pair(tensor_data(Array({3, 2})), x)));
   CHECK_REASON(@"(6,)", run(pair(tensor_data(Array(Shape{6})), x)));
   // Also when a run with the right type has been compiled before.
   CHECK_REASON(@"int32", run(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), x)));
-  CHECK_REASON(@"Only a placeholder", run([NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x, tensor_data(Array({2, 3})), y, nil]));
+  CHECK_REASON(@"Only a placeholder",
+               run([NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x,
+                                                              tensor_data(Array({2, 3})), y, nil]));
   // The results of the caller.
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
@@ -240,18 +309,39 @@ static void runs_that_do_not_fit() {
   CHECK_REASON(@"int32", run_into(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), y)));
   CHECK_REASON(@"shares its memory", run_into(pair([feeds objectForKey:x], y)));
   MPSGraphTensorData *one = tensor_data(Array({2, 3}));
-  CHECK_REASON(@"shares its memory", run_into([NSDictionary dictionaryWithObjectsAndKeys:one, y, one, victim.state, nil]));
+  CHECK_REASON(@"shares its memory",
+               run_into([NSDictionary dictionaryWithObjectsAndKeys:one, y, one, victim.state, nil]));
   // Feed and result over one buffer, with an offset of nothing but their names.
   id<MTLBuffer> buffer = [[device newBufferWithLength:24 options:MTLResourceStorageModeShared] autorelease];
-  auto over = [&] { return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2, 3}) dataType:MPSDataTypeFloat32] autorelease]; };
-  CHECK_REASON(@"shares its memory",
-               [g runWithMTLCommandQueue:queue feeds:pair(over(), x) targetOperations:nil resultsDictionary:pair(over(), y)]);
-  CHECK_REASON(@"shares its memory",
-               [g runAsyncWithMTLCommandQueue:queue feeds:pair(over(), x) targetOperations:nil resultsDictionary:pair(over(), y) executionDescriptor:nil]);
+  auto over = [&] {
+    return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                                    shape:numbers({2, 3})
+                                                 dataType:MPSDataTypeFloat32] autorelease];
+  };
+  CHECK_REASON(@"shares its memory", [g runWithMTLCommandQueue:queue
+                                                         feeds:pair(over(), x)
+                                              targetOperations:nil
+                                             resultsDictionary:pair(over(), y)]);
+  CHECK_REASON(@"shares its memory", [g runAsyncWithMTLCommandQueue:queue
+                                                              feeds:pair(over(), x)
+                                                   targetOperations:nil
+                                                  resultsDictionary:pair(over(), y)
+                                                executionDescriptor:nil]);
   id nothing = nil;
-  CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing feeds:feeds targetTensors:list(y) targetOperations:nil]);
-  CHECK_REASON(@"nil", [g runAsyncWithMTLCommandQueue:nothing feeds:feeds targetTensors:list(y) targetOperations:nil executionDescriptor:nil]);
-  CHECK_REASON(@"nil", [g encodeToCommandBuffer:nothing feeds:feeds targetTensors:list(y) targetOperations:nil executionDescriptor:nil]);
+  CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing
+                                           feeds:feeds
+                                   targetTensors:list(y)
+                                targetOperations:nil]);
+  CHECK_REASON(@"nil", [g runAsyncWithMTLCommandQueue:nothing
+                                                feeds:feeds
+                                        targetTensors:list(y)
+                                     targetOperations:nil
+                                  executionDescriptor:nil]);
+  CHECK_REASON(@"nil", [g encodeToCommandBuffer:nothing
+                                          feeds:feeds
+                                  targetTensors:list(y)
+                               targetOperations:nil
+                            executionDescriptor:nil]);
 }
 
 static void tensor_data_that_does_not_fit() {
@@ -261,16 +351,30 @@ static void tensor_data_that_does_not_fit() {
   id<MTLBuffer> buffer = [[device newBufferWithLength:20 options:MTLResourceStorageModeShared] autorelease];
   id nothing = nil;
   auto from_buffer = [&](NSUInteger row_bytes) {
-    [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2, 2}) dataType:MPSDataTypeFloat32 rowBytes:row_bytes] autorelease];
+    [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                             shape:numbers({2, 2})
+                                          dataType:MPSDataTypeFloat32
+                                          rowBytes:row_bytes] autorelease];
   };
   from_buffer(12);
-  CHECK_REASON(@"buffer has 20", [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2, 3}) dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"buffer has 20", [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                                                         shape:numbers({2, 3})
+                                                                      dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"buffer has 20", from_buffer(16));
   CHECK_REASON(@"row bytes", from_buffer(4));
   CHECK_REASON(@"row bytes", from_buffer(9));
-  CHECK_REASON(@"length", [[MPSGraphTensorData alloc] initWithDevice:graph_device data:[NSData data] shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
-  CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:graph_device data:nothing shape:numbers({2}) dataType:MPSDataTypeFloat32]);
-  CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:nothing data:[NSData data] shape:numbers({2}) dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"length", [[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                                data:[NSData data]
+                                                               shape:numbers({2, -1})
+                                                            dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                             data:nothing
+                                                            shape:numbers({2})
+                                                         dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:nothing
+                                                             data:[NSData data]
+                                                            shape:numbers({2})
+                                                         dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithMPSNDArray:nothing]);
   CHECK_REASON(@"nil", [MPSGraphDevice deviceWithMTLDevice:nothing]);
 }

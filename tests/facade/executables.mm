@@ -1,4 +1,5 @@
-// Executables: the order of their inputs, every form of run, several over one graph's variables, life beyond the graph.
+// Executables: the order of their inputs, every form of run, several over one graph's variables, life beyond
+// the graph.
 
 #include "graph_testing.h"
 
@@ -9,7 +10,8 @@ static MPSGraphDevice *g_graph_device;
 static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
+         0;
 }
 
 static MPSGraphShapedType *type_of(const Shape &shape, MPSDataType type = MPSDataTypeFloat32) {
@@ -24,13 +26,17 @@ static NSArray *inputs_of(MPSGraphExecutable *executable, NSDictionary *feeds) {
 }
 
 /// The result that belongs to a tensor.
-static MPSGraphTensorData *result_of(MPSGraphExecutable *executable, NSArray *results, MPSGraphTensor *tensor) {
+static MPSGraphTensorData *result_of(MPSGraphExecutable *executable, NSArray *results,
+                                     MPSGraphTensor *tensor) {
   const NSUInteger i = [[executable targetTensors] indexOfObjectIdenticalTo:tensor];
   return i == NSNotFound ? nil : [results objectAtIndex:i];
 }
 
 static NSArray *run(MPSGraphExecutable *executable, NSArray *inputs) {
-  return [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
+  return [executable runWithMTLCommandQueue:g_queue
+                                inputsArray:inputs
+                               resultsArray:nil
+                        executionDescriptor:nil];
 }
 
 // Five inputs of one shape, so that only their order tells them apart: sum of i * x_i.
@@ -46,9 +52,10 @@ struct Weighted {
     NSMutableDictionary *types = [NSMutableDictionary dictionary];
     for (int i = 0; i < 5; ++i) x.push_back(placeholder(graph, {2, 3}));
     for (int i : {3, 0, 4, 1, 2}) {
-      MPSGraphTensor *term = [graph multiplicationWithPrimaryTensor:x.at(static_cast<std::size_t>(i))
-                                                    secondaryTensor:[graph constantWithScalar:i + 1 dataType:MPSDataTypeFloat32]
-                                                               name:nil];
+      MPSGraphTensor *term =
+          [graph multiplicationWithPrimaryTensor:x.at(static_cast<std::size_t>(i))
+                                 secondaryTensor:[graph constantWithScalar:i + 1 dataType:MPSDataTypeFloat32]
+                                            name:nil];
       y = i == 3 ? term : [graph additionWithPrimaryTensor:term secondaryTensor:y name:nil];
     }
     first = [graph squareWithTensor:x.front() name:nil];
@@ -82,7 +89,8 @@ static void inputs_and_results_have_the_order_of_the_tensors() {
   NSArray *feeds = [w.executable feedTensors], *targets = [w.executable targetTensors];
   CHECK([feeds count] == 5 && [targets count] == 2);
   for (MPSGraphTensor *tensor : w.x) CHECK([feeds indexOfObjectIdenticalTo:tensor] != NSNotFound);
-  CHECK([targets indexOfObjectIdenticalTo:w.y] != NSNotFound && [targets indexOfObjectIdenticalTo:w.first] != NSNotFound);
+  CHECK([targets indexOfObjectIdenticalTo:w.y] != NSNotFound &&
+        [targets indexOfObjectIdenticalTo:w.first] != NSNotFound);
   NSArray *results = run(w.executable, inputs_of(w.executable, w.feeds));
   CHECK([results count] == 2);
   CHECK_ARRAY(read_array(result_of(w.executable, results, w.y)), w.sum());
@@ -95,26 +103,32 @@ static void inputs_and_results_have_the_order_of_the_tensors() {
 static void results_of_the_caller() {
   const Weighted w;
   NSMutableArray *mine = [NSMutableArray array];
-  for (MPSGraphTensor *target in [w.executable targetTensors]) [mine addObject:tensor_data(Array(shape_of([target shape]), -77.0))];
+  for (MPSGraphTensor *target in [w.executable targetTensors])
+    [mine addObject:tensor_data(Array(shape_of([target shape]), -77.0))];
   NSArray *results = [w.executable runWithMTLCommandQueue:g_queue
                                               inputsArray:inputs_of(w.executable, w.feeds)
                                              resultsArray:mine
                                       executionDescriptor:nil];
-  CHECK([results objectAtIndex:0] == [mine objectAtIndex:0] && [results objectAtIndex:1] == [mine objectAtIndex:1]);
+  CHECK([results objectAtIndex:0] == [mine objectAtIndex:0] &&
+        [results objectAtIndex:1] == [mine objectAtIndex:1]);
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.y)), w.sum());
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.first)), w.square());
 }
 
 static void asynchronous_runs() {
   const Weighted w;
-  MPSGraphExecutableExecutionDescriptor *descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
-  CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil && [descriptor scheduledHandler] == nil);
+  MPSGraphExecutableExecutionDescriptor *descriptor =
+      [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
+        [descriptor scheduledHandler] == nil);
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   __block int completed = 0, scheduled = 0;
   __block Array seen;
   MPSGraphExecutable *executable = w.executable;
   MPSGraphTensor *y = w.y;
-  [descriptor setScheduledHandler:^(NSArray<MPSGraphTensorData *> *, NSError *) { ++scheduled; }];
+  [descriptor setScheduledHandler:^(NSArray<MPSGraphTensorData *> *, NSError *) {
+    ++scheduled;
+  }];
   [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData *> *results, NSError *error) {
     completed += error == nil && [results count] == 2;
     seen = read_array(result_of(executable, results, y));
@@ -136,7 +150,10 @@ static void asynchronous_runs() {
   // Handlers are told of a run that waits, too.
   run(executable, inputs_of(executable, w.feeds));
   CHECK(completed == 2);
-  [executable runWithMTLCommandQueue:g_queue inputsArray:inputs_of(executable, w.feeds) resultsArray:nil executionDescriptor:descriptor];
+  [executable runWithMTLCommandQueue:g_queue
+                         inputsArray:inputs_of(executable, w.feeds)
+                        resultsArray:nil
+                 executionDescriptor:descriptor];
   CHECK(wait_for(done));
   CHECK(completed == 3 && scheduled == 3);
 
@@ -154,7 +171,8 @@ static void asynchronous_runs() {
 static void encoded_runs_and_events() {
   const Weighted w;
   id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
-  MPSGraphExecutableExecutionDescriptor *descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  MPSGraphExecutableExecutionDescriptor *descriptor =
+      [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [descriptor signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:7];
   MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
   NSArray *results = [w.executable encodeToCommandBuffer:commands
@@ -181,9 +199,11 @@ static void encoded_runs_and_events() {
 static void a_batch_of_unknown_length() {
   MPSGraph *g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0}) name:nil], *square = [g squareWithTensor:x name:nil];
+  MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0}) name:nil], *square = [g squareWithTensor:x
+                                                                                                 name:nil];
   MPSGraphExecutable *executable = [g compileWithDevice:g_graph_device
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({-1, 3}) forKey:x]
+                                                  feeds:[NSDictionary dictionaryWithObject:type_of({-1, 3})
+                                                                                    forKey:x]
                                           targetTensors:[NSArray arrayWithObjects:mean, square, nil]
                                        targetOperations:nil
                                   compilationDescriptor:nil];
@@ -191,18 +211,25 @@ static void a_batch_of_unknown_length() {
     const Array value = random_array({n, 3});
     NSArray *results = run(executable, list(tensor_data(value)));
     const double count = static_cast<double>(n);
-    CHECK_ARRAY(read_array(result_of(executable, results, mean)), map(sum_over(value, {0}), [count](double s) { return s / count; }));
-    CHECK_ARRAY(read_array(result_of(executable, results, square)), map(value, [](double v) { return v * v; }));
+    CHECK_ARRAY(read_array(result_of(executable, results, mean)),
+                map(sum_over(value, {0}), [count](double s) { return s / count; }));
+    CHECK_ARRAY(read_array(result_of(executable, results, square)),
+                map(value, [](double v) { return v * v; }));
   }
   [executable specializeWithDevice:g_graph_device inputTypes:list(type_of({9, 3})) compilationDescriptor:nil];
-  NSArray *types = [executable getOutputTypesWithDevice:g_graph_device inputTypes:list(type_of({9, 3})) compilationDescriptor:nil];
+  NSArray *types = [executable getOutputTypesWithDevice:g_graph_device
+                                             inputTypes:list(type_of({9, 3}))
+                                  compilationDescriptor:nil];
   CHECK([types count] == 2);
   CHECK([result_of(executable, types, mean) isKindOfClass:[MPSGraphShapedType class]]);
-  MPSGraphShapedType *of_mean = [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:mean]];
-  MPSGraphShapedType *of_square = [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:square]];
+  MPSGraphShapedType *of_mean =
+      [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:mean]];
+  MPSGraphShapedType *of_square =
+      [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:square]];
   CHECK([of_mean isEqualTo:type_of({1, 3})] && [of_square isEqualTo:type_of({9, 3})]);
   const Array value = random_array({9, 3});
-  CHECK_ARRAY(read_array(result_of(executable, run(executable, list(tensor_data(value))), square)), map(value, [](double v) { return v * v; }));
+  CHECK_ARRAY(read_array(result_of(executable, run(executable, list(tensor_data(value))), square)),
+              map(value, [](double v) { return v * v; }));
 }
 
 static void compilation_descriptors() {
@@ -223,12 +250,14 @@ static void compilation_descriptors() {
   }];
   MPSGraphCompilationDescriptor *copy = [[descriptor copy] autorelease];
   CHECK([copy optimizationLevel] == MPSGraphOptimizationLevel0 && [copy waitForCompilationCompletion] == YES);
-  CHECK([copy optimizationProfile] == MPSGraphOptimizationProfilePowerEfficiency && [copy dispatchQueue] == queue);
+  CHECK([copy optimizationProfile] == MPSGraphOptimizationProfilePowerEfficiency &&
+        [copy dispatchQueue] == queue);
   CHECK([copy compilationCompletionHandler] != nil);
   MPSGraph *g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(g, {3}), *y = [g negativeWithTensor:x name:nil];
   MPSGraphExecutable *executable = [g compileWithDevice:nil
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({3}) forKey:x]
+                                                  feeds:[NSDictionary dictionaryWithObject:type_of({3})
+                                                                                    forKey:x]
                                           targetTensors:list(y)
                                        targetOperations:nil
                                   compilationDescriptor:copy];
@@ -237,7 +266,8 @@ static void compilation_descriptors() {
   CHECK([executable options] == MPSGraphOptionsDefault);
   [executable setOptions:MPSGraphOptionsNone];
   CHECK([executable options] == MPSGraphOptionsNone);
-  CHECK_ARRAY(read_array([run(executable, list(tensor_data(Array({3}, {1, -2, 3})))) objectAtIndex:0]), Array({3}, {-1, 2, -3}));
+  CHECK_ARRAY(read_array([run(executable, list(tensor_data(Array({3}, {1, -2, 3})))) objectAtIndex:0]),
+              Array({3}, {-1, 2, -3}));
   dispatch_release(done);
   dispatch_release(queue);
 }
@@ -250,10 +280,11 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
   @autoreleasepool {
     MPSGraph *g = [MPSGraph new];
     MPSGraphTensor *state = variable(g, w), *gradient = placeholder(g, {3, 2}), *x = placeholder(g, {4, 3});
-    MPSGraphTensor *updated = [g stochasticGradientDescentWithLearningRateTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
-                                                                    valuesTensor:state
-                                                                  gradientTensor:gradient
-                                                                            name:nil];
+    MPSGraphTensor *updated = [g
+        stochasticGradientDescentWithLearningRateTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
+                                           valuesTensor:state
+                                         gradientTensor:gradient
+                                                   name:nil];
     MPSGraphTensor *y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:state name:nil];
     trains = [[g compileWithDevice:g_graph_device
                              feeds:[NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:gradient]
@@ -269,13 +300,16 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
   }
   @autoreleasepool {
     CHECK([[trains feedTensors] count] == 1 && [[trains targetTensors] count] == 0);
-    CHECK(shape_of([static_cast<MPSGraphTensor *>([[evaluates feedTensors] objectAtIndex:0]) shape]) == Shape({4, 3}));
+    CHECK(shape_of([static_cast<MPSGraphTensor *>([[evaluates feedTensors] objectAtIndex:0]) shape]) ==
+          Shape({4, 3}));
     for (int step = 0; step < 5; ++step) {
       const Array gradient = random_array({3, 2}), x = random_array({4, 3});
       CHECK([run(trains, list(tensor_data(gradient))) count] == 0);
       expected = map(expected, gradient, [](double v, double d) { return v - 0.5 * d; });
       Array y({4, 2});
-      for_each_index({4, 2, 3}, [&](const Index &i) { y.at({i.at(0), i.at(1)}) += x.at({i.at(0), i.at(2)}) * expected.at({i.at(2), i.at(1)}); });
+      for_each_index({4, 2, 3}, [&](const Index &i) {
+        y.at({i.at(0), i.at(1)}) += x.at({i.at(0), i.at(2)}) * expected.at({i.at(2), i.at(1)});
+      });
       CHECK_ARRAY(read_array([run(evaluates, list(tensor_data(x))) objectAtIndex:0]), y);
     }
   }
@@ -288,7 +322,11 @@ static void graph_and_executable_share_the_state() {
   Session session;
   MPSGraph *g = session.graph();
   MPSGraphTensor *state = variable(g, Array({1}, 1.0));
-  MPSGraphOperation *step = [g assignVariable:state withValueOfTensor:[g additionWithPrimaryTensor:state secondaryTensor:state name:nil] name:nil];
+  MPSGraphOperation *step = [g assignVariable:state
+                            withValueOfTensor:[g additionWithPrimaryTensor:state
+                                                           secondaryTensor:state
+                                                                      name:nil]
+                                         name:nil];
   MPSGraphExecutable *executable = [g compileWithDevice:g_graph_device
                                                   feeds:[NSDictionary dictionary]
                                           targetTensors:list(state)
@@ -321,14 +359,21 @@ static void wrong_inputs_raise() {
   NSMutableArray *mine = [NSMutableArray array];
   for (int i = 0; i < 2; ++i) [mine addObject:tensor_data(Array({2, 3}))];
   auto run_into = [&](NSArray *results) {
-    [w.executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];
+    [w.executable runWithMTLCommandQueue:g_queue
+                             inputsArray:inputs
+                            resultsArray:results
+                     executionDescriptor:nil];
   };
   CHECK_RAISES(run_into(list([mine objectAtIndex:0])));
   CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({6})), nil]));
-  CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), nil]));
+  CHECK_RAISES(run_into([NSArray
+      arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), nil]));
   CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], [inputs objectAtIndex:3], nil]));
   CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], [mine objectAtIndex:0], nil]));
-  CHECK_RAISES([w.executable runWithMTLCommandQueue:nothing inputsArray:inputs resultsArray:nil executionDescriptor:nil]);
+  CHECK_RAISES([w.executable runWithMTLCommandQueue:nothing
+                                        inputsArray:inputs
+                                       resultsArray:nil
+                                executionDescriptor:nil]);
   run_into(mine);
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.y)), w.sum());
 
@@ -337,13 +382,21 @@ static void wrong_inputs_raise() {
   MPSGraphTensor *foreign = placeholder(stranger, {2, 3});
   NSDictionary *one = [NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:w.x.front()];
   auto compile = [&](NSDictionary *feeds, NSArray *targets, NSArray *operations) {
-    [g compileWithDevice:g_graph_device feeds:feeds targetTensors:targets targetOperations:operations compilationDescriptor:nil];
+    [g compileWithDevice:g_graph_device
+                        feeds:feeds
+                targetTensors:targets
+             targetOperations:operations
+        compilationDescriptor:nil];
   };
   CHECK_RAISES(compile(one, list(w.y), nil));
   CHECK_RAISES(compile(one, list(foreign), nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:foreign], [NSArray array], nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:w.x.front()], list(w.first), nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}, MPSDataTypeInt32) forKey:w.x.front()], list(w.first), nil));
+  CHECK_RAISES(
+      compile([NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:foreign], [NSArray array], nil));
+  CHECK_RAISES(
+      compile([NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:w.x.front()], list(w.first), nil));
+  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}, MPSDataTypeInt32)
+                                                   forKey:w.x.front()],
+                       list(w.first), nil));
   compile(one, list(w.first), nil);
 }
 #endif

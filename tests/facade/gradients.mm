@@ -1,4 +1,5 @@
-// gradientForPrimaryTensor: how derivatives of ops add up to those of graphs. The derivative of each op is in its own file.
+// gradientForPrimaryTensor: how derivatives of ops add up to those of graphs. The derivative of each op is in
+// its own file.
 
 #include "graph_testing.h"
 
@@ -19,7 +20,9 @@ static void a_primary_of_many_elements_is_summed() {
   MPSGraph *g = session.graph();
   const Array x = random_array({3, 4});
   MPSGraphTensor *tx = session.feed(x);
-  NSDictionary *gradients = [g gradientForPrimaryTensor:[g squareWithTensor:tx name:nil] withTensors:list(tx) name:@"slope"];
+  NSDictionary *gradients = [g gradientForPrimaryTensor:[g squareWithTensor:tx name:nil]
+                                            withTensors:list(tx)
+                                                   name:@"slope"];
   CHECK([gradients count] == 1);
   MPSGraphTensor *gradient = [gradients objectForKey:tx];
   CHECK(shape_of([gradient shape]) == Shape({3, 4}) && [gradient dataType] == MPSDataTypeFloat32);
@@ -39,7 +42,8 @@ static void broadcast_operands_get_sums() {
   const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
     return plus(g, times(g, t.at(0), t.at(1)), t.at(2));
   };
-  const Array x = random_array({2, 3, 4, 5}), scale = random_array({5}), shift = random_array({1, 3, 1, 1}), dy = random_array(x.shape);
+  const Array x = random_array({2, 3, 4, 5}), scale = random_array({5}), shift = random_array({1, 3, 1, 1}),
+              dy = random_array(x.shape);
   const Differentiated graph(build, {x, scale, shift}, dy);
   CHECK_ARRAY(graph.gradients.at(0), map(dy, scale, product));
   CHECK_ARRAY(graph.gradients.at(1), sum_to(map(dy, x, product), {5}));
@@ -77,7 +81,9 @@ static void a_variable_used_twice() {
   MPSGraphTensor *hidden = [g matrixMultiplicationWithPrimaryTensor:tx secondaryTensor:tw name:nil];
   MPSGraphTensor *out = [g matrixMultiplicationWithPrimaryTensor:hidden secondaryTensor:tw name:nil];
   MPSGraphTensor *loss = [g reductionSumWithTensor:out axes:nil name:nil];
-  NSDictionary *gradients = [g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObjects:tw, hidden, tx, nil] name:nil];
+  NSDictionary *gradients = [g gradientForPrimaryTensor:loss
+                                            withTensors:[NSArray arrayWithObjects:tw, hidden, tx, nil]
+                                                   name:nil];
   auto matmul = [](const Array &a, const Array &b) {
     Array y({a.shape.at(0), b.shape.at(1)});
     for_each_index({a.shape.at(0), a.shape.at(1), b.shape.at(1)}, [&](const Index &i) {
@@ -88,7 +94,8 @@ static void a_variable_used_twice() {
   const Array ones({2, 3}, 1.0), dhidden = matmul(ones, permuted(w, {1, 0}));
   const Array dw = map(matmul(permuted(matmul(x, w), {1, 0}), ones), matmul(permuted(x, {1, 0}), dhidden),
                        [](double a, double b) { return a + b; });
-  const std::vector<Array> found = session.run({[gradients objectForKey:tw], [gradients objectForKey:hidden], [gradients objectForKey:tx]});
+  const std::vector<Array> found = session.run(
+      {[gradients objectForKey:tw], [gradients objectForKey:hidden], [gradients objectForKey:tx]});
   CHECK_ARRAY(found.at(0), dw);
   CHECK_ARRAY(found.at(1), dhidden);
   CHECK_ARRAY(found.at(2), matmul(dhidden, permuted(w, {1, 0})));
@@ -113,16 +120,22 @@ static void gradients_of_unknown_lengths() {
   MPSGraph *g = session.graph();
   MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor *scale = variable(g, Array({3}, {1, -2, 3}));
-  MPSGraphTensor *mean = [g meanOfTensor:[g squareWithTensor:times(g, x, scale) name:nil] axes:numbers({0}) name:nil];
-  NSDictionary *gradients = [g gradientForPrimaryTensor:mean withTensors:[NSArray arrayWithObjects:x, scale, nil] name:nil];
+  MPSGraphTensor *mean = [g meanOfTensor:[g squareWithTensor:times(g, x, scale) name:nil]
+                                    axes:numbers({0})
+                                    name:nil];
+  NSDictionary *gradients = [g gradientForPrimaryTensor:mean
+                                            withTensors:[NSArray arrayWithObjects:x, scale, nil]
+                                                   name:nil];
   for (long n : {2, 5}) {
     const Array value = random_array({n, 3});
     session.set(x, value);
-    const std::vector<Array> found = session.run({[gradients objectForKey:x], [gradients objectForKey:scale]});
+    const std::vector<Array> found =
+        session.run({[gradients objectForKey:x], [gradients objectForKey:scale]});
     const Array s({3}, {1, -2, 3});
     const double count = static_cast<double>(n);
     CHECK_ARRAY(found.at(0), map(value, s, [count](double v, double f) { return 2 * v * f * f / count; }));
-    CHECK_ARRAY(found.at(1), sum_to(map(value, s, [count](double v, double f) { return 2 * v * v * f / count; }), {3}));
+    CHECK_ARRAY(found.at(1),
+                sum_to(map(value, s, [count](double v, double f) { return 2 * v * v * f / count; }), {3}));
   }
 }
 
@@ -145,10 +158,19 @@ static void a_network() {
                                                        strideInY:1
                                                     paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-    MPSGraphTensor *x = [g convolution2DWithSourceTensor:t.at(0) weightsTensor:t.at(1) descriptor:convolution name:nil];
+    MPSGraphTensor *x = [g convolution2DWithSourceTensor:t.at(0)
+                                           weightsTensor:t.at(1)
+                                              descriptor:convolution
+                                                    name:nil];
     MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0, 1, 2}) name:nil];
     MPSGraphTensor *variance = [g varianceOfTensor:x axes:numbers({0, 1, 2}) name:nil];
-    x = [g normalizationWithTensor:x meanTensor:mean varianceTensor:variance gammaTensor:t.at(2) betaTensor:t.at(3) epsilon:0.01f name:nil];
+    x = [g normalizationWithTensor:x
+                        meanTensor:mean
+                    varianceTensor:variance
+                       gammaTensor:t.at(2)
+                        betaTensor:t.at(3)
+                           epsilon:0.01f
+                              name:nil];
     x = [g sigmoidWithTensor:x name:nil];
     x = [g avgPooling2DWithSourceTensor:x descriptor:pooling name:nil];
     x = [g reshapeTensor:x withShape:numbers({2, -1}) name:nil];
@@ -159,8 +181,8 @@ static void a_network() {
                                     reductionType:MPSGraphLossReductionTypeMean
                                              name:nil];
   };
-  CHECK_GRADIENTS(network, {random_array({2, 6, 5, 2}), random_array({3, 2, 2, 4}), signed_array({4}), random_array({4}),
-                            random_array({16, 3}), random_array({3})});
+  CHECK_GRADIENTS(network, {random_array({2, 6, 5, 2}), random_array({3, 2, 2, 4}), signed_array({4}),
+                            random_array({4}), random_array({16, 3}), random_array({3})});
 }
 
 #ifndef __APPLE__
@@ -172,24 +194,33 @@ static void what_has_no_gradient_raises() {
   MPSGraphTensor *tx = session.feed(x), *other = session.feed(x);
   MPSGraphTensor *loss = [g squareWithTensor:tx name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:loss withTensors:list(other) name:nil]);
-  CHECK_RAISES([g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObjects:tx, other, nil] name:nil]);
+  CHECK_RAISES([g gradientForPrimaryTensor:loss
+                               withTensors:[NSArray arrayWithObjects:tx, other, nil]
+                                      name:nil]);
   // Nothing flows through a comparison, the index of a maximum, a shape, or an integer.
-  MPSGraphTensor *flags = [g castTensor:[g lessThanWithPrimaryTensor:tx secondaryTensor:other name:nil] toType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor *flags = [g castTensor:[g lessThanWithPrimaryTensor:tx secondaryTensor:other name:nil]
+                                 toType:MPSDataTypeFloat32
+                                   name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:flags withTensors:list(tx) name:nil]);
-  MPSGraphTensor *best = [g castTensor:[g reductionArgMaximumWithTensor:tx axis:0 name:nil] toType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor *best = [g castTensor:[g reductionArgMaximumWithTensor:tx axis:0 name:nil]
+                                toType:MPSDataTypeFloat32
+                                  name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:best withTensors:list(tx) name:nil]);
   MPSGraphTensor *length = [g castTensor:[g shapeOfTensor:tx name:nil] toType:MPSDataTypeFloat32 name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:length withTensors:list(tx) name:nil]);
   MPSGraphTensor *whole = [g castTensor:tx toType:MPSDataTypeInt32 name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:whole withTensors:list(tx) name:nil]);
-  CHECK_RAISES([g gradientForPrimaryTensor:[g castTensor:whole toType:MPSDataTypeFloat32 name:nil] withTensors:list(tx) name:nil]);
+  CHECK_RAISES([g gradientForPrimaryTensor:[g castTensor:whole toType:MPSDataTypeFloat32 name:nil]
+                               withTensors:list(tx)
+                                      name:nil]);
   MPSGraphTensor *sign = [g signWithTensor:tx name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:sign withTensors:list(tx) name:nil]);
   id nothing = nil;
   CHECK_RAISES([g gradientForPrimaryTensor:nothing withTensors:list(tx) name:nil]);
   // Where a path without a gradient lies beside one that has it, only that one counts.
   NSDictionary *gradients = [g gradientForPrimaryTensor:plus(g, loss, sign) withTensors:list(tx) name:nil];
-  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor *>([gradients objectForKey:tx])), map(x, [](double v) { return 2 * v; }));
+  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor *>([gradients objectForKey:tx])),
+              map(x, [](double v) { return 2 * v; }));
 }
 #endif
 

@@ -1,5 +1,5 @@
-// What the tests of graphs share: arrays of doubles to think in, feeds and results made from them, data without
-// symmetry, loops over indices for references, and finite differences. Only for one thread at a time.
+// What the tests of graphs share: arrays of doubles to think in, feeds and results made from them, data
+// without symmetry, loops over indices for references, and finite differences. Only for one thread at a time.
 
 #pragma once
 
@@ -70,7 +70,8 @@ inline double next_random() {
   return static_cast<double>(state >> 40) / 16777216.0;
 }
 
-/// Numbers of the sequence in [low, high), multiples of 2^-16, so that float holds them and small steps from them.
+/// Numbers of the sequence in [low, high), multiples of 2^-16, so that float holds them and small steps from
+/// them.
 inline Array random_array(const Shape &shape, double low = -2, double high = 2) {
   Array array(shape);
   for (double &v : array.values) v = std::floor((low + (high - low) * next_random()) * 65536.0) / 65536.0;
@@ -88,9 +89,11 @@ inline Array signed_array(const Shape &shape, double low = 0.5, double high = 2)
 inline Array distinct_array(const Shape &shape) {
   Array array(shape);
   const std::size_t n = array.values.size();
-  for (std::size_t i = 0; i < n; ++i) array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
+  for (std::size_t i = 0; i < n; ++i)
+    array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
   for (std::size_t i = n; i > 1; --i) {
-    std::swap(array.values.at(i - 1), array.values.at(static_cast<std::size_t>(next_random() * static_cast<double>(i))));
+    std::swap(array.values.at(i - 1),
+              array.values.at(static_cast<std::size_t>(next_random() * static_cast<double>(i))));
   }
   return array;
 }
@@ -98,7 +101,8 @@ inline Array distinct_array(const Shape &shape) {
 /// Numbers of an integer type in [low, high].
 inline Array random_integers(const Shape &shape, long low, long high, MPSDataType type = MPSDataTypeInt32) {
   Array array(shape, 0, type);
-  for (double &v : array.values) v = static_cast<double>(low) + std::floor(next_random() * static_cast<double>(high - low + 1));
+  for (double &v : array.values)
+    v = static_cast<double>(low) + std::floor(next_random() * static_cast<double>(high - low + 1));
   return array;
 }
 
@@ -185,7 +189,8 @@ inline Array permuted(const Array &x, const std::vector<long> &permutation) {
   Array y(shape, 0, x.type);
   for_each_index(shape, [&](const Index &i) {
     Index source(i.size());
-    for (std::size_t d = 0; d < i.size(); ++d) source.at(static_cast<std::size_t>(permutation.at(d))) = i.at(d);
+    for (std::size_t d = 0; d < i.size(); ++d)
+      source.at(static_cast<std::size_t>(permutation.at(d))) = i.at(d);
     y.at(i) = x.at(source);
   });
   return y;
@@ -216,10 +221,14 @@ NSData *packed_data(const std::vector<double> &values) {
 /// The values in the array's type.
 inline NSData *bytes_of(const Array &array) {
   switch (array.type) {
-    case MPSDataTypeFloat32: return packed_data<float>(array.values);
-    case MPSDataTypeInt32: return packed_data<std::int32_t>(array.values);
-    case MPSDataTypeInt64: return packed_data<std::int64_t>(array.values);
-    default: return packed_data<std::uint8_t>(array.values);  // Bool and UInt8
+    case MPSDataTypeFloat32:
+      return packed_data<float>(array.values);
+    case MPSDataTypeInt32:
+      return packed_data<std::int32_t>(array.values);
+    case MPSDataTypeInt64:
+      return packed_data<std::int64_t>(array.values);
+    default:
+      return packed_data<std::uint8_t>(array.values);  // Bool and UInt8
   }
 }
 
@@ -244,10 +253,17 @@ inline Array read_array(MPSGraphTensorData *data) {
   Array array(shape_of([data shape]), {}, [data dataType]);
   const long count = element_count(array.shape);
   switch (array.type) {
-    case MPSDataTypeFloat32: array.values = read_values<float>(data, count); break;
-    case MPSDataTypeInt32: array.values = read_values<std::int32_t>(data, count); break;
-    case MPSDataTypeInt64: array.values = read_values<std::int64_t>(data, count); break;
-    default: array.values = read_values<std::uint8_t>(data, count);
+    case MPSDataTypeFloat32:
+      array.values = read_values<float>(data, count);
+      break;
+    case MPSDataTypeInt32:
+      array.values = read_values<std::int32_t>(data, count);
+      break;
+    case MPSDataTypeInt64:
+      array.values = read_values<std::int64_t>(data, count);
+      break;
+    default:
+      array.values = read_values<std::uint8_t>(data, count);
   }
   return array;
 }
@@ -260,7 +276,8 @@ inline MPSGraphTensor *variable(MPSGraph *graph, const Array &array) {
   return [graph variableWithData:bytes_of(array) shape:numbers(array.shape) dataType:array.type name:nil];
 }
 
-inline MPSGraphTensor *placeholder(MPSGraph *graph, const Shape &shape, MPSDataType type = MPSDataTypeFloat32) {
+inline MPSGraphTensor *placeholder(MPSGraph *graph, const Shape &shape,
+                                   MPSDataType type = MPSDataTypeFloat32) {
   return [graph placeholderWithShape:numbers(shape) dataType:type name:nil];
 }
 
@@ -285,10 +302,13 @@ class Session {
     return tensor;
   }
 
-  void set(MPSGraphTensor *tensor, const Array &value) { [feeds_ setObject:tensor_data(value) forKey:tensor]; }
+  void set(MPSGraphTensor *tensor, const Array &value) {
+    [feeds_ setObject:tensor_data(value) forKey:tensor];
+  }
 
   /// The values of the targets; the shapes and types that the tensors promised are checked.
-  std::vector<Array> run(const std::vector<MPSGraphTensor *> &targets, NSArray<MPSGraphOperation *> *operations = nil) {
+  std::vector<Array> run(const std::vector<MPSGraphTensor *> &targets,
+                         NSArray<MPSGraphOperation *> *operations = nil) {
     std::vector<Array> arrays;
     @autoreleasepool {
       NSMutableArray *wanted = [NSMutableArray array];
@@ -329,18 +349,21 @@ inline std::string text(const Shape &shape) {
   return s + ")";
 }
 
-/// Same shape and type, and every element within `tolerance` of 1 + its magnitude; NaN equals NaN, infinity itself.
-inline void report_array(const Array &actual, const Array &expected, double tolerance, const char *what, const char *file,
-                         int line) {
+/// Same shape and type, and every element within `tolerance` of 1 + its magnitude; NaN equals NaN, infinity
+/// itself.
+inline void report_array(const Array &actual, const Array &expected, double tolerance, const char *what,
+                         const char *file, int line) {
   if (actual.shape != expected.shape || actual.type != expected.type) {
     report(false, what, file, line);
     std::fprintf(stderr, "  shape %s type 0x%x, expected %s 0x%x\n", text(actual.shape).c_str(),
-                 static_cast<unsigned>(actual.type), text(expected.shape).c_str(), static_cast<unsigned>(expected.type));
+                 static_cast<unsigned>(actual.type), text(expected.shape).c_str(),
+                 static_cast<unsigned>(expected.type));
     return;
   }
   for (std::size_t i = 0; i < expected.values.size(); ++i) {
     const double a = actual.values.at(i), e = expected.values.at(i);
-    const bool close = std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * (1 + std::fabs(e));
+    const bool close =
+        std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * (1 + std::fabs(e));
     if (close) continue;
     report(false, what, file, line);
     std::fprintf(stderr, "  element %zu is %.9g, expected %.9g\n", i, a, e);
@@ -352,7 +375,8 @@ inline void report_array(const Array &actual, const Array &expected, double tole
 }  // namespace check
 
 /// CHECK_ARRAY(actual, expected): arrays agree up to the rounding of single precision.
-#define CHECK_ARRAY(actual, ...) check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK_ARRAY(actual, ...) \
+  check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_ARRAY_WITHIN(tolerance, actual, ...) \
   check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 
@@ -374,9 +398,10 @@ struct Differentiated {
     result = build(session.graph(), operands);
     const Shape shape = session.run(result).shape;
     weights = given_weights.values.empty() ? random_array(shape, 0.25, 2) : given_weights;
-    MPSGraphTensor *weighted = [session.graph() multiplicationWithPrimaryTensor:result
-                                                                secondaryTensor:constant(session.graph(), weights)
-                                                                           name:nil];
+    MPSGraphTensor *weighted =
+        [session.graph() multiplicationWithPrimaryTensor:result
+                                         secondaryTensor:constant(session.graph(), weights)
+                                                    name:nil];
     MPSGraphTensor *loss = [session.graph() reductionSumWithTensor:weighted axes:nil name:nil];
     NSMutableArray *targets = [NSMutableArray array];
     for (MPSGraphTensor *operand : operands) [targets addObject:operand];
@@ -389,21 +414,23 @@ struct Differentiated {
 
 namespace check {
 
-/// For each operand, the graph's gradient along a random direction against central differences (of fourth order) of the
-/// graph itself, summed in double precision.
-inline void report_gradients(const Build &build, const std::vector<Array> &values, double tolerance, const char *what,
-                             const char *file, int line) {
+/// For each operand, the graph's gradient along a random direction against central differences (of fourth
+/// order) of the graph itself, summed in double precision.
+inline void report_gradients(const Build &build, const std::vector<Array> &values, double tolerance,
+                             const char *what, const char *file, int line) {
   Differentiated graph(build, values);
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Array &gradient = graph.gradients.at(k);
     report(gradient.shape == values.at(k).shape && gradient.type == values.at(k).type, what, file, line);
     if (gradient.shape != values.at(k).shape) continue;
     Array direction(values.at(k).shape);
-    for (double &d : direction.values) d = (next_random() < 0.5 ? -1 : 1) * (1 + std::floor(next_random() * 16)) / 16;
+    for (double &d : direction.values)
+      d = (next_random() < 0.5 ? -1 : 1) * (1 + std::floor(next_random() * 16)) / 16;
     const double step = 1.0 / 64;
     auto loss_at = [&](double distance) {
       Array moved = values.at(k);
-      for (std::size_t i = 0; i < moved.values.size(); ++i) moved.values.at(i) += distance * direction.values.at(i);
+      for (std::size_t i = 0; i < moved.values.size(); ++i)
+        moved.values.at(i) += distance * direction.values.at(i);
       graph.session.set(graph.operands.at(k), moved);
       const Array y = graph.session.run(graph.result);
       double total = 0;
@@ -422,8 +449,8 @@ inline void report_gradients(const Build &build, const std::vector<Array> &value
     const bool ok = std::fabs(measured - expected) <= tolerance * (1e-3 + std::sqrt(size));
     report(ok, what, file, line);
     if (!ok) {
-      std::fprintf(stderr, "  operand %zu: along a direction %.9g, by differences %.9g (size %.3g)\n", k, expected, measured,
-                   std::sqrt(size));
+      std::fprintf(stderr, "  operand %zu: along a direction %.9g, by differences %.9g (size %.3g)\n", k,
+                   expected, measured, std::sqrt(size));
     }
   }
 }

@@ -1,6 +1,9 @@
-// Who keeps what alive: graphs, executables, tensor data and blocks go when their last user goes, and not before.
+// Who keeps what alive: graphs, executables, tensor data and blocks go when their last user goes, and not
+// before.
 
 #include "graph_testing.h"
+
+#include <thread>
 
 static id<MTLDevice> g_device;
 static id<MTLCommandQueue> g_queue;
@@ -10,7 +13,8 @@ static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
 static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
+         0;
 }
 
 @interface CountedGraph : MPSGraph
@@ -60,29 +64,40 @@ struct Everything {
     MPSGraphTensor *is_there = [graph constantWithScalar:1 shape:numbers({1}) dataType:MPSDataTypeBool];
     MPSGraph *g = graph;
     MPSGraphTensor *chosen = [[graph ifWithPredicateTensor:is_there
-                                                 thenBlock:^{
-                                                   return list([g tanhWithTensor:product name:nil]);
-                                                 }
-                                                 elseBlock:^{
-                                                   return list(product);
-                                                 }
-                                                      name:nil] objectAtIndex:0];
+        thenBlock:^{
+          return list([g tanhWithTensor:product name:nil]);
+        }
+        elseBlock:^{
+          return list(product);
+        }
+        name:nil] objectAtIndex:0];
     MPSGraphTensor *loss = [graph reductionSumWithTensor:chosen axes:nil name:nil];
-    MPSGraphTensor *gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w) name:nil] objectForKey:w];
+    MPSGraphTensor *gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w)
+                                                           name:nil] objectForKey:w];
     MPSGraphTensor *rate = [graph constantWithScalar:0.01 dataType:MPSDataTypeFloat32];
-    MPSGraphTensor *updated = [graph stochasticGradientDescentWithLearningRateTensor:rate valuesTensor:w gradientTensor:gradient name:nil];
+    MPSGraphTensor *updated = [graph stochasticGradientDescentWithLearningRateTensor:rate
+                                                                        valuesTensor:w
+                                                                      gradientTensor:gradient
+                                                                                name:nil];
     step = [graph assignVariable:w withValueOfTensor:updated name:nil];
     y = [[graph controlDependencyWithOperations:list(step)
                                  dependentBlock:^{
-                                   return list([g reductionSumWithTensor:[g readVariable:w name:nil] axes:nil name:nil]);
+                                   return list([g reductionSumWithTensor:[g readVariable:w name:nil]
+                                                                    axes:nil
+                                                                    name:nil]);
                                  }
                                            name:nil] objectAtIndex:0];
   }
 
   NSDictionary *feeds() const { return pair(tensor_data(random_array({64, 64})), x); }
   MPSGraphExecutable *compiled() const {
-    MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({64, 64}) dataType:MPSDataTypeFloat32] autorelease];
-    return [graph compileWithDevice:nil feeds:pair(type, x) targetTensors:list(y) targetOperations:nil compilationDescriptor:nil];
+    MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({64, 64})
+                                                                 dataType:MPSDataTypeFloat32] autorelease];
+    return [graph compileWithDevice:nil
+                              feeds:pair(type, x)
+                      targetTensors:list(y)
+                   targetOperations:nil
+              compilationDescriptor:nil];
   }
 };
 
@@ -113,11 +128,14 @@ static void a_graph_may_go_before_its_run_is_over() {
         if (error == nil) result = read_array([results objectForKey:y]);
         dispatch_semaphore_signal(done);
       }];
-      [e.graph runAsyncWithMTLCommandQueue:g_queue feeds:e.feeds() targetTensors:list(y) targetOperations:nil executionDescriptor:descriptor];
+      [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                     feeds:e.feeds()
+                             targetTensors:list(y)
+                          targetOperations:nil
+                       executionDescriptor:descriptor];
     }
     dispatch_async(dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_DEFAULT, 0), ^{
-      while (g_graphs != 0) {
-      }
+      while (g_graphs != 0) std::this_thread::yield();
       [gate setSignaledValue:1];
     });
     [gate release];
@@ -135,14 +153,22 @@ static void blocks_let_go_after_their_run() {
     @autoreleasepool {
       Witness *witness = [[Witness new] autorelease];
       MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) { [witness look]; }];
+      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+        [witness look];
+      }];
       [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
         [witness look];
         dispatch_semaphore_signal(done);
       }];
-      [e.graph runAsyncWithMTLCommandQueue:g_queue feeds:e.feeds() targetTensors:list(e.y) targetOperations:nil executionDescriptor:descriptor];
+      [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                     feeds:e.feeds()
+                             targetTensors:list(e.y)
+                          targetOperations:nil
+                       executionDescriptor:descriptor];
       MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
-      [compilation setCompilationCompletionHandler:^(MPSGraphExecutable *, NSError *) { [witness look]; }];
+      [compilation setCompilationCompletionHandler:^(MPSGraphExecutable *, NSError *) {
+        [witness look];
+      }];
       CHECK(g_witnesses == 1);
     }
     CHECK(wait_for(done));
@@ -166,17 +192,29 @@ static void a_handler_may_run_the_graph() {
     MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
     [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *first, NSError *) {
       @autoreleasepool {
-        NSDictionary *second = [graph runWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(y) targetOperations:nil];
-        right += read_array([second objectForKey:y]).values.front() != read_array([first objectForKey:y]).values.front();
+        NSDictionary *second = [graph runWithMTLCommandQueue:g_queue
+                                                       feeds:feeds
+                                               targetTensors:list(y)
+                                            targetOperations:nil];
+        right += read_array([second objectForKey:y]).values.front() !=
+                 read_array([first objectForKey:y]).values.front();
         MPSGraphExecutionDescriptor *next = [[MPSGraphExecutionDescriptor new] autorelease];
         [next setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) {
           right += error == nil;
           dispatch_semaphore_signal(done);
         }];
-        [graph runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(y) targetOperations:nil executionDescriptor:next];
+        [graph runAsyncWithMTLCommandQueue:g_queue
+                                     feeds:feeds
+                             targetTensors:list(y)
+                          targetOperations:nil
+                       executionDescriptor:next];
       }
     }];
-    [graph runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(y) targetOperations:nil executionDescriptor:descriptor];
+    [graph runAsyncWithMTLCommandQueue:g_queue
+                                 feeds:feeds
+                         targetTensors:list(y)
+                      targetOperations:nil
+                   executionDescriptor:descriptor];
     CHECK(wait_for(done));
   }
   CHECK(right == 2);
@@ -205,9 +243,16 @@ static void the_memory_comes_back() {
   CHECK([g_device currentAllocatedSize] >= before + 64 * 64 * sizeof(float));
   @autoreleasepool {
     NSArray *inputs = list(tensor_data(random_array({64, 64})));
-    NSArray *first = [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
-    NSArray *second = [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
-    CHECK(read_array([first objectAtIndex:0]).values.front() != read_array([second objectAtIndex:0]).values.front());
+    NSArray *first = [executable runWithMTLCommandQueue:g_queue
+                                            inputsArray:inputs
+                                           resultsArray:nil
+                                    executionDescriptor:nil];
+    NSArray *second = [executable runWithMTLCommandQueue:g_queue
+                                             inputsArray:inputs
+                                            resultsArray:nil
+                                     executionDescriptor:nil];
+    CHECK(read_array([first objectAtIndex:0]).values.front() !=
+          read_array([second objectAtIndex:0]).values.front());
     [executable release];
   }
   CHECK([g_device currentAllocatedSize] == before);

@@ -3,7 +3,8 @@
 #include "graph_testing.h"
 
 static Array log_softmax(const Array &x, long axis) {
-  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(), [](double a, double b) { return std::fmax(a, b); });
+  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(),
+                            [](double a, double b) { return std::fmax(a, b); });
   const Array total = sum_over(map(x, most, [](double a, double m) { return std::exp(a - m); }), {axis});
   const Array shift = map(most, total, [](double m, double s) { return m + std::log(s); });
   return map(x, shift, [](double a, double s) { return a - s; });
@@ -11,12 +12,14 @@ static Array log_softmax(const Array &x, long axis) {
 
 // What the losses of the samples are divided by.
 static double divisor(const Array &x, long axis, MPSGraphLossReductionType type) {
-  const double samples = static_cast<double>(x.values.size()) / static_cast<double>(x.shape.at(static_cast<std::size_t>(axis)));
+  const double samples =
+      static_cast<double>(x.values.size()) / static_cast<double>(x.shape.at(static_cast<std::size_t>(axis)));
   return type == MPSGraphLossReductionTypeMean ? samples : 1;
 }
 
 static Array loss(const Array &x, const Array &labels, long axis, MPSGraphLossReductionType type) {
-  const Array each = sum_over(map(log_softmax(x, axis), labels, [](double l, double t) { return -l * t; }), {axis});
+  const Array each =
+      sum_over(map(log_softmax(x, axis), labels, [](double l, double t) { return -l * t; }), {axis});
   if (type == MPSGraphLossReductionTypeAxis) return each;
   double total = 0;
   for (double v : each.values) total += v;
@@ -24,11 +27,13 @@ static Array loss(const Array &x, const Array &labels, long axis, MPSGraphLossRe
 }
 
 // d(loss)/d(x) and d(loss)/d(labels), times what comes in.
-static Array source_gradient(const Array &dy, const Array &x, const Array &labels, long axis, MPSGraphLossReductionType type) {
+static Array source_gradient(const Array &dy, const Array &x, const Array &labels, long axis,
+                             MPSGraphLossReductionType type) {
   const Array logs = log_softmax(x, axis), mass = sum_over(labels, {axis});
   Array dx(x.shape);
   for_each_index(x.shape, [&](const Index &i) {
-    dx.at(i) = (std::exp(logs.at(i)) * broadcast_at(mass, i) - labels.at(i)) * broadcast_at(dy, i) / divisor(x, axis, type);
+    dx.at(i) = (std::exp(logs.at(i)) * broadcast_at(mass, i) - labels.at(i)) * broadcast_at(dy, i) /
+               divisor(x, axis, type);
   });
   return dx;
 }
@@ -36,7 +41,9 @@ static Array source_gradient(const Array &dy, const Array &x, const Array &label
 static Array labels_gradient(const Array &dy, const Array &x, long axis, MPSGraphLossReductionType type) {
   const Array logs = log_softmax(x, axis);
   Array dl(x.shape);
-  for_each_index(x.shape, [&](const Index &i) { dl.at(i) = -logs.at(i) * broadcast_at(dy, i) / divisor(x, axis, type); });
+  for_each_index(x.shape, [&](const Index &i) {
+    dl.at(i) = -logs.at(i) * broadcast_at(dy, i) / divisor(x, axis, type);
+  });
   return dl;
 }
 
@@ -60,7 +67,8 @@ static MPSGraphTensor *cross_entropy(MPSGraph *g, MPSGraphTensor *x, MPSGraphTen
 static void values_and_gradients() {
   for (const Shape &shape : {Shape{3, 5}, Shape{2, 3, 4}, Shape{2, 3, 2, 5}}) {
     const long rank = static_cast<long>(shape.size());
-    for (MPSGraphLossReductionType type : {MPSGraphLossReductionTypeAxis, MPSGraphLossReductionTypeSum, MPSGraphLossReductionTypeMean}) {
+    for (MPSGraphLossReductionType type :
+         {MPSGraphLossReductionTypeAxis, MPSGraphLossReductionTypeSum, MPSGraphLossReductionTypeMean}) {
       for (long axis = -rank; axis < rank; ++axis) {
         const long counted = axis < 0 ? axis + rank : axis;
         const Array x = random_array(shape, -4, 4);
@@ -71,12 +79,13 @@ static void values_and_gradients() {
           const Array y = loss(x, labels, counted, type), dy = random_array(y.shape, 0.5, 2);
           CHECK_ARRAY(session.run(cross_entropy(session.graph(), tx, tl, axis, type)), y);
           const Array dx = source_gradient(dy, x, labels, counted, type);
-          CHECK_ARRAY(session.run([session.graph() softMaxCrossEntropyGradientWithIncomingGradientTensor:session.feed(dy)
-                                                                                           sourceTensor:tx
-                                                                                           labelsTensor:tl
-                                                                                                   axis:axis
-                                                                                          reductionType:type
-                                                                                                   name:nil]),
+          CHECK_ARRAY(session.run([session.graph()
+                          softMaxCrossEntropyGradientWithIncomingGradientTensor:session.feed(dy)
+                                                                   sourceTensor:tx
+                                                                   labelsTensor:tl
+                                                                           axis:axis
+                                                                  reductionType:type
+                                                                           name:nil]),
                       dx);
           const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
             return cross_entropy(g, t.at(0), t.at(1), axis, type);
@@ -108,7 +117,8 @@ static void a_scalar_as_the_incoming_gradient() {
 static void large_numbers_do_not_overflow() {
   Session session;
   const Array x({2, 3}, {1000, 1001, 999, -1000, -1001, -3000}), labels({2, 3}, {0, 0, 1, 0, 1, 0});
-  CHECK_ARRAY(session.run(cross_entropy(session.graph(), session.feed(x), session.feed(labels), 1, MPSGraphLossReductionTypeSum)),
+  CHECK_ARRAY(session.run(cross_entropy(session.graph(), session.feed(x), session.feed(labels), 1,
+                                        MPSGraphLossReductionTypeSum)),
               loss(x, labels, 1, MPSGraphLossReductionTypeSum));
 }
 

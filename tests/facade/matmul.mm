@@ -32,36 +32,53 @@ static Array reference(const Array &a, const Array &b) {
 }
 
 static const std::pair<Shape, Shape> kShapes[] = {
-    {{3, 4}, {4, 5}},          {{1, 7}, {7, 2}},          {{6, 1}, {1, 3}},             {{2, 3, 4}, {2, 4, 5}},
-    {{2, 3, 4}, {4, 5}},       {{3, 4}, {2, 4, 5}},       {{2, 1, 3, 4}, {5, 4, 2}},    {{2, 1, 3, 4}, {1, 3, 4, 2}},
-    {{1, 3, 4}, {6, 4, 2}},    {{2, 3, 2, 3, 4}, {4, 2}}, {{2, 3, 2, 3, 4}, {3, 1, 4, 2}}, {{33, 65}, {65, 17}},
+    {{3, 4}, {4, 5}},
+    {{1, 7}, {7, 2}},
+    {{6, 1}, {1, 3}},
+    {{2, 3, 4}, {2, 4, 5}},
+    {{2, 3, 4}, {4, 5}},
+    {{3, 4}, {2, 4, 5}},
+    {{2, 1, 3, 4}, {5, 4, 2}},
+    {{2, 1, 3, 4}, {1, 3, 4, 2}},
+    {{1, 3, 4}, {6, 4, 2}},
+    {{2, 3, 2, 3, 4}, {4, 2}},
+    {{2, 3, 2, 3, 4}, {3, 1, 4, 2}},
+    {{33, 65}, {65, 17}},
 };
 
 static void values() {
   for (const auto &[shape_a, shape_b] : kShapes) {
     Session session;
     const Array a = random_array(shape_a), b = random_array(shape_b);
-    CHECK_ARRAY_WITHIN(3e-5, session.run(product(session.graph(), session.feed(a), session.feed(b))), reference(a, b));
+    CHECK_ARRAY_WITHIN(3e-5, session.run(product(session.graph(), session.feed(a), session.feed(b))),
+                       reference(a, b));
   }
 }
 
 static void a_constant_as_an_operand() {
   Session session;
   const Array a = random_array({4, 6}), b = random_array({6, 3});
-  CHECK_ARRAY(session.run(product(session.graph(), session.feed(a), constant(session.graph(), b))), reference(a, b));
-  CHECK_ARRAY(session.run(product(session.graph(), constant(session.graph(), a), session.feed(b))), reference(a, b));
+  CHECK_ARRAY(session.run(product(session.graph(), session.feed(a), constant(session.graph(), b))),
+              reference(a, b));
+  CHECK_ARRAY(session.run(product(session.graph(), constant(session.graph(), a), session.feed(b))),
+              reference(a, b));
 }
 
 static void products_of_transposes() {
   Session session;
   MPSGraph *graph = session.graph();
   const Array a = random_array({4, 3}), b = random_array({5, 4});
-  auto transposed = [&](const Array &x) { return [graph transposeTensor:session.feed(x) dimension:0 withDimension:1 name:nil]; };
-  CHECK_ARRAY(session.run(product(graph, transposed(a), transposed(b))), reference(permuted(a, {1, 0}), permuted(b, {1, 0})));
+  auto transposed = [&](const Array &x) {
+    return [graph transposeTensor:session.feed(x) dimension:0 withDimension:1 name:nil];
+  };
+  CHECK_ARRAY(session.run(product(graph, transposed(a), transposed(b))),
+              reference(permuted(a, {1, 0}), permuted(b, {1, 0})));
 }
 
 static void derivatives() {
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) { return product(g, t.at(0), t.at(1)); };
+  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    return product(g, t.at(0), t.at(1));
+  };
   for (const auto &[shape_a, shape_b] : kShapes) {
     if (element_count(shape_a) + element_count(shape_b) > 300) continue;
     CHECK_GRADIENTS(build, {random_array(shape_a), random_array(shape_b)});
@@ -72,9 +89,12 @@ static void derivatives() {
   CHECK_ARRAY(graph.gradients.at(1), reference(permuted(a, {1, 0}), weights));
   // The square of a matrix: both operands are one tensor.
   const Array square = random_array({4, 4}), w = random_array({4, 4});
-  const Build squared = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) { return product(g, t.at(0), t.at(0)); };
+  const Build squared = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    return product(g, t.at(0), t.at(0));
+  };
   const Array left = reference(w, permuted(square, {1, 0})), right = reference(permuted(square, {1, 0}), w);
-  CHECK_ARRAY(Differentiated(squared, {square}, w).gradients.at(0), map(left, right, [](double l, double r) { return l + r; }));
+  CHECK_ARRAY(Differentiated(squared, {square}, w).gradients.at(0),
+              map(left, right, [](double l, double r) { return l + r; }));
 }
 
 int main() {

@@ -25,23 +25,28 @@ static void constants() {
   MPSGraph *g = session.graph();
   for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
     const Array x = type == MPSDataTypeFloat32 ? random_array({3, 4}) : random_integers({3, 4}, 0, 1, type);
-    CHECK_ARRAY_WITHIN(0, session.run([g constantWithData:bytes_of(x) shape:numbers(x.shape) dataType:type]), x);
+    CHECK_ARRAY_WITHIN(0, session.run([g constantWithData:bytes_of(x) shape:numbers(x.shape) dataType:type]),
+                       x);
   }
-  CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:-2.75 shape:numbers({2, 3}) dataType:MPSDataTypeFloat32]),
-                     Array({2, 3}, -2.75));
+  CHECK_ARRAY_WITHIN(
+      0, session.run([g constantWithScalar:-2.75 shape:numbers({2, 3}) dataType:MPSDataTypeFloat32]),
+      Array({2, 3}, -2.75));
   CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:3 shape:numbers({2, 3}) dataType:MPSDataTypeInt32]),
                      Array({2, 3}, 3, MPSDataTypeInt32));
-  CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:1099511627776.0 shape:numbers({2}) dataType:MPSDataTypeInt64]),
-                     Array({2}, 1099511627776.0, MPSDataTypeInt64));
+  CHECK_ARRAY_WITHIN(
+      0, session.run([g constantWithScalar:1099511627776.0 shape:numbers({2}) dataType:MPSDataTypeInt64]),
+      Array({2}, 1099511627776.0, MPSDataTypeInt64));
   CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeBool]),
                      Array({2}, 1, MPSDataTypeBool));
   // Scalars, in all their spellings, broadcast.
   const Array x = random_array({3, 4});
   MPSGraphTensor *tx = session.feed(x);
-  for (MPSGraphTensor *scalar :
-       {[g constantWithScalar:0.75 dataType:MPSDataTypeFloat32], [g constantWithScalar:0.75 shape:numbers({}) dataType:MPSDataTypeFloat32],
-        [g constantWithScalar:0.75 shape:numbers({1}) dataType:MPSDataTypeFloat32],
-        [g constantWithScalar:0.75 shape:numbers({-1}) dataType:MPSDataTypeFloat32]}) {
+  for (MPSGraphTensor *scalar : {[g constantWithScalar:0.75 dataType:MPSDataTypeFloat32],
+                                 [g constantWithScalar:0.75 shape:numbers({}) dataType:MPSDataTypeFloat32],
+                                 [g constantWithScalar:0.75 shape:numbers({1}) dataType:MPSDataTypeFloat32],
+                                 [g constantWithScalar:0.75
+                                                 shape:numbers({-1})
+                                              dataType:MPSDataTypeFloat32]}) {
     CHECK([scalar dataType] == MPSDataTypeFloat32);
     CHECK_ARRAY(session.run([g subtractionWithPrimaryTensor:scalar secondaryTensor:tx name:nil]),
                 map(x, [](double v) { return 0.75 - v; }));
@@ -83,11 +88,15 @@ static void variables() {
   Session session;
   MPSGraph *g = session.graph();
   const Array initial = random_array({2, 3}), counts = random_integers({4}, -9, 9, MPSDataTypeInt64);
-  MPSGraphTensor *state = [g variableWithData:bytes_of(initial) shape:numbers({2, 3}) dataType:MPSDataTypeFloat32 name:@"state"];
+  MPSGraphTensor *state = [g variableWithData:bytes_of(initial)
+                                        shape:numbers({2, 3})
+                                     dataType:MPSDataTypeFloat32
+                                         name:@"state"];
   MPSGraphTensor *counter = variable(g, counts);
   CHECK([[state operation] isKindOfClass:[MPSGraphVariableOp class]]);
   MPSGraphVariableOp *op = static_cast<MPSGraphVariableOp *>([state operation]);
-  CHECK(shape_of([op shape]) == Shape({2, 3}) && [op dataType] == MPSDataTypeFloat32 && [[op name] isEqualToString:@"state"]);
+  CHECK(shape_of([op shape]) == Shape({2, 3}) && [op dataType] == MPSDataTypeFloat32 &&
+        [[op name] isEqualToString:@"state"]);
   CHECK([static_cast<MPSGraphVariableOp *>([counter operation]) dataType] == MPSDataTypeInt64);
   CHECK(![[[g squareWithTensor:state name:nil] operation] isKindOfClass:[MPSGraphVariableOp class]]);
   CHECK_ARRAY(session.run(state), initial);
@@ -116,8 +125,10 @@ static void operations_describe_themselves() {
   CHECK(copy == difference && operation_copy == operation);
   [copy release];
   [operation_copy release];
-  NSDictionary *keyed = [NSDictionary dictionaryWithObjectsAndKeys:@"x", a, @"y", difference, operation, b, nil];
-  CHECK([[keyed objectForKey:a] isEqual:@"x"] && [[keyed objectForKey:difference] isEqual:@"y"] && [keyed objectForKey:b] == operation);
+  NSDictionary *keyed =
+      [NSDictionary dictionaryWithObjectsAndKeys:@"x", a, @"y", difference, operation, b, nil];
+  CHECK([[keyed objectForKey:a] isEqual:@"x"] && [[keyed objectForKey:difference] isEqual:@"y"] &&
+        [keyed objectForKey:b] == operation);
 
   // Names are made where none is given, and never twice.
   NSMutableSet *names = [NSMutableSet set];
@@ -125,8 +136,11 @@ static void operations_describe_themselves() {
   CHECK([names count] == 5);
 
   MPSGraphTensor *state = variable(g, Array({2}, 1.0));
-  MPSGraphOperation *assign = [g assignVariable:state withValueOfTensor:[g squareWithTensor:state name:nil] name:@"step"];
-  CHECK([[assign name] isEqualToString:@"step"] && [[assign outputTensors] count] == 0 && [[assign inputTensors] containsObject:state]);
+  MPSGraphOperation *assign = [g assignVariable:state
+                              withValueOfTensor:[g squareWithTensor:state name:nil]
+                                           name:@"step"];
+  CHECK([[assign name] isEqualToString:@"step"] && [[assign outputTensors] count] == 0 &&
+        [[assign inputTensors] containsObject:state]);
   __block MPSGraphTensor *inside = nil;
   [g controlDependencyWithOperations:[NSArray arrayWithObject:assign]
                       dependentBlock:^{
@@ -149,15 +163,18 @@ static void graphs_start_with_default_options() {
 }
 
 static void shaped_types() {
-  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({2, -1}) dataType:MPSDataTypeInt32] autorelease];
+  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({2, -1})
+                                                               dataType:MPSDataTypeInt32] autorelease];
   MPSGraphShapedType *same = [[type copy] autorelease];
-  CHECK(same != type && [same isEqualTo:type] && shape_of([same shape]) == Shape({2, -1}) && [same dataType] == MPSDataTypeInt32);
+  CHECK(same != type && [same isEqualTo:type] && shape_of([same shape]) == Shape({2, -1}) &&
+        [same dataType] == MPSDataTypeInt32);
   [same setShape:numbers({2, 3})];
   CHECK(![same isEqualTo:type] && shape_of([type shape]) == Shape({2, -1}));
   [same setShape:numbers({2, -1})];
   [same setDataType:MPSDataTypeInt64];
   CHECK(![same isEqualTo:type] && [same dataType] == MPSDataTypeInt64);
-  MPSGraphShapedType *unranked = [[[MPSGraphShapedType alloc] initWithShape:nil dataType:MPSDataTypeInt32] autorelease];
+  MPSGraphShapedType *unranked = [[[MPSGraphShapedType alloc] initWithShape:nil
+                                                                   dataType:MPSDataTypeInt32] autorelease];
   CHECK([unranked shape] == nil && ![unranked isEqualTo:type]);
 }
 

@@ -17,7 +17,8 @@ static Array variance_over(const Array &x, const Array &mean, const std::vector<
 
 // (x - mean) / sqrt(variance + epsilon)
 static Array standardised(const Array &x, const Array &mean, const Array &variance, double epsilon) {
-  return map(map(x, mean, minus), variance, [epsilon](double d, double v) { return d / std::sqrt(v + epsilon); });
+  return map(map(x, mean, minus), variance,
+             [epsilon](double d, double v) { return d / std::sqrt(v + epsilon); });
 }
 
 struct Moment {
@@ -26,9 +27,15 @@ struct Moment {
 };
 
 static const Moment kMoments[] = {
-    {{3, 4, 5}, {0}, {0}},         {{3, 4, 5}, {1}, {1}},       {{3, 4, 5}, {-1}, {2}},
-    {{3, 4, 5}, {2, 0}, {0, 2}},   {{3, 4, 5}, {0, 1, 2}, {0, 1, 2}}, {{2, 3, 4, 5}, {0, 1, 2}, {0, 1, 2}},
-    {{2, 3, 4, 5}, {2, 3}, {2, 3}}, {{2, 3, 4, 5}, {0, 2, 3}, {0, 2, 3}}, {{67, 5}, {-2}, {0}},
+    {{3, 4, 5}, {0}, {0}},
+    {{3, 4, 5}, {1}, {1}},
+    {{3, 4, 5}, {-1}, {2}},
+    {{3, 4, 5}, {2, 0}, {0, 2}},
+    {{3, 4, 5}, {0, 1, 2}, {0, 1, 2}},
+    {{2, 3, 4, 5}, {0, 1, 2}, {0, 1, 2}},
+    {{2, 3, 4, 5}, {2, 3}, {2, 3}},
+    {{2, 3, 4, 5}, {0, 2, 3}, {0, 2, 3}},
+    {{67, 5}, {-2}, {0}},
 };
 
 static void moments() {
@@ -45,23 +52,33 @@ static void moments() {
     // With a given mean, which need not be the true one.
     const Array given = map(mean, [](double v) { return v - 0.75; });
     CHECK_ARRAY_WITHIN(1e-4,
-                       session.run([g varianceOfTensor:tx meanTensor:session.feed(given) axes:numbers(m.axes) name:nil]),
+                       session.run([g varianceOfTensor:tx
+                                            meanTensor:session.feed(given)
+                                                  axes:numbers(m.axes)
+                                                  name:nil]),
                        variance_over(x, given, m.counted));
     if (element_count(m.shape) > 150) continue;
     const Array near = random_array(m.shape);
-    CHECK_GRADIENTS([&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
-      return [graph meanOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
-    }, {near});
-    CHECK_GRADIENTS([&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
-      return [graph varianceOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
-    }, {near});
-    CHECK_GRADIENTS([&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
-      return [graph varianceOfTensor:t.at(0) meanTensor:t.at(1) axes:numbers(m.axes) name:nil];
-    }, {near, random_array(mean.shape)});
+    CHECK_GRADIENTS(
+        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+          return [graph meanOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
+        },
+        {near});
+    CHECK_GRADIENTS(
+        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+          return [graph varianceOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
+        },
+        {near});
+    CHECK_GRADIENTS(
+        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+          return [graph varianceOfTensor:t.at(0) meanTensor:t.at(1) axes:numbers(m.axes) name:nil];
+        },
+        {near, random_array(mean.shape)});
   }
   Session session;
   const Array four({4}, {1, 2, 3, 4});
-  CHECK_ARRAY(session.run([session.graph() varianceOfTensor:session.feed(four) axes:numbers({0}) name:nil]), Array({1}, 1.25));
+  CHECK_ARRAY(session.run([session.graph() varianceOfTensor:session.feed(four) axes:numbers({0}) name:nil]),
+              Array({1}, 1.25));
 }
 
 // Where the statistics, the scale and the shift have these shapes.
@@ -72,18 +89,18 @@ struct Kind {
 };
 
 static const Kind kKinds[] = {
-    {{2, 3, 4, 5}, {0, 1, 2}, {5}},             // batch, NHWC
+    {{2, 3, 4, 5}, {0, 1, 2}, {5}},  // batch, NHWC
     {{2, 3, 4, 5}, {0, 1, 2}, {1, 1, 1, 5}},
-    {{2, 3, 4, 5}, {0, 2, 3}, {1, 3, 1, 1}},    // batch, NCHW
-    {{2, 3, 4, 5}, {1, 2}, {1, 1, 1, 5}},       // instance
-    {{3, 4, 6}, {2}, {6}},                      // layer
+    {{2, 3, 4, 5}, {0, 2, 3}, {1, 3, 1, 1}},  // batch, NCHW
+    {{2, 3, 4, 5}, {1, 2}, {1, 1, 1, 5}},     // instance
+    {{3, 4, 6}, {2}, {6}},                    // layer
     {{3, 4, 6}, {1, 2}, {4, 6}},
 };
 
 static const float kEpsilon = 0.125;
 
-static MPSGraphTensor *normalised(MPSGraph *g, MPSGraphTensor *x, MPSGraphTensor *mean, MPSGraphTensor *variance,
-                                  MPSGraphTensor *gamma, MPSGraphTensor *beta) {
+static MPSGraphTensor *normalised(MPSGraph *g, MPSGraphTensor *x, MPSGraphTensor *mean,
+                                  MPSGraphTensor *variance, MPSGraphTensor *gamma, MPSGraphTensor *beta) {
   return [g normalizationWithTensor:x
                          meanTensor:mean
                      varianceTensor:variance
@@ -97,7 +114,8 @@ static void normalisation() {
   for (const Kind &kind : kKinds) {
     Session session;
     MPSGraph *g = session.graph();
-    const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2), beta = random_array(kind.scale);
+    const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2),
+                beta = random_array(kind.scale);
     // Statistics of somebody else, as inference uses them.
     const Array mean = map(mean_over(x, kind.axes), [](double m) { return m + 0.5; });
     const Array variance = random_array(mean.shape, 0.25, 2);
@@ -118,11 +136,13 @@ static void normalisation() {
     CHECK_GRADIENTS(five, {x, mean, variance, gamma, beta});
     const Differentiated graph(five, {x, mean, variance, gamma, beta});
     const Array dy_gamma = map(graph.weights, gamma, times);
-    const Array dx = map(dy_gamma, variance, [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
+    const Array dx = map(dy_gamma, variance,
+                         [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
     CHECK_ARRAY(graph.gradients.at(0), dx);
     CHECK_ARRAY(graph.gradients.at(1), sum_to(map(dx, [](double d) { return -d; }), mean.shape));
-    const Array by_variance = map(map(dx, plain, times), variance,
-                                  [](double d, double v) { return -0.5 * d / std::sqrt(v + static_cast<double>(kEpsilon)); });
+    const Array by_variance = map(map(dx, plain, times), variance, [](double d, double v) {
+      return -0.5 * d / std::sqrt(v + static_cast<double>(kEpsilon));
+    });
     CHECK_ARRAY(graph.gradients.at(2), sum_to(by_variance, mean.shape));
     CHECK_ARRAY(graph.gradients.at(3), sum_to(map(graph.weights, plain, times), gamma.shape));
     CHECK_ARRAY(graph.gradients.at(4), sum_to(graph.weights, beta.shape));
@@ -132,7 +152,8 @@ static void normalisation() {
 // The statistics come from the source itself, so the gradient also flows through them, and does so once.
 static void normalisation_by_its_own_statistics() {
   for (const Kind &kind : kKinds) {
-    const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2), beta = random_array(kind.scale);
+    const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2),
+                beta = random_array(kind.scale);
     const Array mean = mean_over(x, kind.axes), variance = variance_over(x, mean, kind.axes);
     const Array dy = random_array(kind.source);
     const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
@@ -142,9 +163,11 @@ static void normalisation_by_its_own_statistics() {
     };
     CHECK_GRADIENTS(build, {x, gamma, beta});
 
-    // d(x) = (d(xhat) - mean d(xhat) - xhat mean(d(xhat) xhat)) / sqrt(variance + epsilon), d(xhat) = gamma dy
+    // d(x) = (d(xhat) - mean d(xhat) - xhat mean(d(xhat) xhat)) / sqrt(variance + epsilon), d(xhat) = gamma
+    // dy
     const Array plain = standardised(x, mean, variance, kEpsilon), inward = map(dy, gamma, times);
-    const Array first = mean_over(inward, kind.axes), second = mean_over(map(inward, plain, times), kind.axes);
+    const Array first = mean_over(inward, kind.axes),
+                second = mean_over(map(inward, plain, times), kind.axes);
     const Array dx = map(map(map(inward, first, minus), map(plain, second, times), minus), variance,
                          [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
     const Differentiated graph(build, {x, gamma, beta}, dy);
@@ -161,9 +184,11 @@ static void gradient_ops() {
     const Array x = random_array(kind.source), dy = random_array(kind.source);
     const Array mean = mean_over(x, kind.axes), variance = variance_over(x, mean, kind.axes);
     const Array plain = standardised(x, mean, variance, kEpsilon);
-    const Array gamma_gradient = sum_over(map(dy, plain, times), kind.axes), beta_gradient = sum_over(dy, kind.axes);
+    const Array gamma_gradient = sum_over(map(dy, plain, times), kind.axes),
+                beta_gradient = sum_over(dy, kind.axes);
     const Array gamma = signed_array(mean.shape, 0.5, 2);
-    MPSGraphTensor *tx = session.feed(x), *tdy = session.feed(dy), *tm = session.feed(mean), *tv = session.feed(variance);
+    MPSGraphTensor *tx = session.feed(x), *tdy = session.feed(dy), *tm = session.feed(mean),
+                   *tv = session.feed(variance);
     MPSGraphTensor *tgg = [g normalizationGammaGradientWithIncomingGradientTensor:tdy
                                                                      sourceTensor:tx
                                                                        meanTensor:tm
@@ -182,7 +207,8 @@ static void gradient_ops() {
     auto input_gradient = [&](const Array &scale, const Array &by_gamma, const Array &by_beta) {
       Array dx(x.shape);
       for_each_index(x.shape, [&](const Index &i) {
-        dx.at(i) = broadcast_at(scale, i) / std::sqrt(broadcast_at(variance, i) + static_cast<double>(kEpsilon)) *
+        dx.at(i) = broadcast_at(scale, i) /
+                   std::sqrt(broadcast_at(variance, i) + static_cast<double>(kEpsilon)) *
                    (dy.at(i) - broadcast_at(by_beta, i) / m - plain.at(i) * broadcast_at(by_gamma, i) / m);
       });
       return dx;
@@ -200,7 +226,8 @@ static void gradient_ops() {
                                                            name:nil];
     };
     const Array one(mean.shape, 1.0);
-    CHECK_ARRAY(session.run(op(session.feed(gamma), tgg, tbg)), input_gradient(gamma, gamma_gradient, beta_gradient));
+    CHECK_ARRAY(session.run(op(session.feed(gamma), tgg, tbg)),
+                input_gradient(gamma, gamma_gradient, beta_gradient));
     // What is not given is 1, or computed.
     CHECK_ARRAY(session.run(op(nil, nil, nil)), input_gradient(one, gamma_gradient, beta_gradient));
     // What is given is used, whatever it is.

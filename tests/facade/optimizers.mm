@@ -2,7 +2,9 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor *scalar(MPSGraph *g, double value) { return [g constantWithScalar:value dataType:MPSDataTypeFloat32]; }
+static MPSGraphTensor *scalar(MPSGraph *g, double value) {
+  return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
+}
 
 static Array descended(double rate, const Array &values, const Array &gradient) {
   return map(values, gradient, [rate](double v, double d) { return v - rate * d; });
@@ -14,7 +16,8 @@ static void stochastic_gradient_descent() {
     MPSGraph *g = session.graph();
     const Array values = random_array(shape), gradient = random_array(shape);
     MPSGraphTensor *state = variable(g, values), *tg = session.feed(gradient);
-    for (MPSGraphTensor *rate : {scalar(g, 0.25), session.feed(Array({1}, 0.25)), variable(g, Array({1}, 0.25))}) {
+    for (MPSGraphTensor *rate :
+         {scalar(g, 0.25), session.feed(Array({1}, 0.25)), variable(g, Array({1}, 0.25))}) {
       MPSGraphTensor *updated = [g stochasticGradientDescentWithLearningRateTensor:rate
                                                                       valuesTensor:state
                                                                     gradientTensor:tg
@@ -24,7 +27,8 @@ static void stochastic_gradient_descent() {
     }
     MPSGraphOperation *step =
         [g applyStochasticGradientDescentWithLearningRateTensor:scalar(g, 0.5)
-                                                       variable:static_cast<MPSGraphVariableOp *>([state operation])
+                                                       variable:static_cast<MPSGraphVariableOp *>(
+                                                                    [state operation])
                                                  gradientTensor:tg
                                                            name:@"step"];
     CHECK_ARRAY(session.run(state), values);
@@ -44,8 +48,10 @@ static const double kRate = 0.375, kBeta1 = 0.75, kBeta2 = 0.625, kEpsilon = 0.1
 // Adam by its formula, with a learning rate that is already corrected; `keeps_maximum` is AMSGrad.
 static Moments adam(double rate, const Moments &old, const Array &gradient, bool keeps_maximum) {
   Moments now;
-  now.momentum = map(old.momentum, gradient, [](double m, double g) { return kBeta1 * m + (1 - kBeta1) * g; });
-  now.velocity = map(old.velocity, gradient, [](double v, double g) { return kBeta2 * v + (1 - kBeta2) * g * g; });
+  now.momentum =
+      map(old.momentum, gradient, [](double m, double g) { return kBeta1 * m + (1 - kBeta1) * g; });
+  now.velocity =
+      map(old.velocity, gradient, [](double v, double g) { return kBeta2 * v + (1 - kBeta2) * g * g; });
   now.maximum = map(old.maximum, now.velocity, [](double a, double b) { return std::fmax(a, b); });
   const Array step = map(now.momentum, keeps_maximum ? now.maximum : now.velocity,
                          [rate](double m, double v) { return rate * m / (std::sqrt(v) + kEpsilon); });
@@ -53,7 +59,8 @@ static Moments adam(double rate, const Moments &old, const Array &gradient, bool
   return now;
 }
 
-static void check_adam(NSArray<MPSGraphTensor *> *results, Session &session, const Moments &expected, bool keeps_maximum) {
+static void check_adam(NSArray<MPSGraphTensor *> *results, Session &session, const Moments &expected,
+                       bool keeps_maximum) {
   CHECK([results count] == (keeps_maximum ? 4u : 3u));
   std::vector<MPSGraphTensor *> wanted;
   for (MPSGraphTensor *result in results) wanted.push_back(result);
@@ -69,10 +76,12 @@ static void adam_in_both_forms() {
     for (bool keeps_maximum : {false, true}) {
       Session session;
       MPSGraph *g = session.graph();
-      const Moments old{random_array(shape), random_array(shape), random_array(shape, 0.25, 2), random_array(shape, 0.25, 2)};
+      const Moments old{random_array(shape), random_array(shape), random_array(shape, 0.25, 2),
+                        random_array(shape, 0.25, 2)};
       const Array gradient = random_array(shape);
       MPSGraphTensor *values = variable(g, old.values), *momentum = variable(g, old.momentum);
-      MPSGraphTensor *velocity = variable(g, old.velocity), *maximum = keeps_maximum ? variable(g, old.maximum) : nil;
+      MPSGraphTensor *velocity = variable(g, old.velocity),
+                     *maximum = keeps_maximum ? variable(g, old.maximum) : nil;
       MPSGraphTensor *tg = session.feed(gradient);
       check_adam([g adamWithCurrentLearningRateTensor:scalar(g, kRate)
                                           beta1Tensor:scalar(g, kBeta1)
@@ -116,7 +125,8 @@ static void adam_steps_with_state_in_variables() {
     const Shape shape = {2, 3};
     Moments state{random_array(shape), Array(shape), Array(shape), Array(shape)};
     MPSGraphTensor *values = variable(g, state.values), *momentum = variable(g, state.momentum);
-    MPSGraphTensor *velocity = variable(g, state.velocity), *maximum = keeps_maximum ? variable(g, state.maximum) : nil;
+    MPSGraphTensor *velocity = variable(g, state.velocity),
+                   *maximum = keeps_maximum ? variable(g, state.maximum) : nil;
     MPSGraphTensor *power1 = variable(g, Array({1}, kBeta1)), *power2 = variable(g, Array({1}, kBeta2));
     MPSGraphTensor *gradient = placeholder(g, shape);
     NSArray *updated = [g adamWithLearningRateTensor:scalar(g, kRate)
@@ -134,7 +144,9 @@ static void adam_steps_with_state_in_variables() {
     NSMutableArray *writes = [NSMutableArray array];
     const std::vector<MPSGraphTensor *> variables = {values, momentum, velocity, maximum};
     for (NSUInteger i = 0; i < [updated count]; ++i) {
-      [writes addObject:[g assignVariable:variables.at(i) withValueOfTensor:[updated objectAtIndex:i] name:nil]];
+      [writes addObject:[g assignVariable:variables.at(i)
+                            withValueOfTensor:[updated objectAtIndex:i]
+                                         name:nil]];
     }
     for (MPSGraphTensor *power : {power1, power2}) {
       MPSGraphTensor *beta = scalar(g, power == power1 ? kBeta1 : kBeta2);

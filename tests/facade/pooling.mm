@@ -10,8 +10,8 @@ struct Case {
   long stride_x, stride_y, dilation_x, dilation_y;
   long left, right, top, bottom;
   MPSGraphPaddingStyle style;
-  bool rounds_up;        // ceilMode
-  bool counts_padding;   // includeZeroPadToAverage
+  bool rounds_up;       // ceilMode
+  bool counts_padding;  // includeZeroPadToAverage
 };
 
 static const Case kCases[] = {
@@ -35,9 +35,11 @@ struct Axis {
   long length, before;
 };
 
-static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilation, long before, long after) {
+static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilation, long before,
+                    long after) {
   const long reach = (kernel - 1) * dilation + 1, up = c.rounds_up ? stride - 1 : 0;
-  if (c.style == MPSGraphPaddingStyleExplicit) return {(in + before + after - reach + up) / stride + 1, before};
+  if (c.style == MPSGraphPaddingStyleExplicit)
+    return {(in + before + after - reach + up) / stride + 1, before};
   if (c.style == MPSGraphPaddingStyleTF_VALID) return {(in - reach + 1 + stride - 1) / stride, 0};
   const long length = (in + stride - 1) / stride;
   const long total = std::max((length - 1) * stride + reach - in, 0l);
@@ -47,9 +49,13 @@ static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilat
 static Axis height_of(const Case &c) {
   return axis_of(c, c.height, c.kernel_height, c.stride_y, c.dilation_y, c.top, c.bottom);
 }
-static Axis width_of(const Case &c) { return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right); }
+static Axis width_of(const Case &c) {
+  return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right);
+}
 static Shape source_shape(const Case &c) { return {c.batch, c.height, c.width, c.channels}; }
-static Shape result_shape(const Case &c) { return {c.batch, height_of(c).length, width_of(c).length, c.channels}; }
+static Shape result_shape(const Case &c) {
+  return {c.batch, height_of(c).length, width_of(c).length, c.channels};
+}
 
 // The elements of the source in the window of a result, in window order.
 static std::vector<Index> window(const Case &c, const Index &r) {
@@ -63,7 +69,8 @@ static std::vector<Index> window(const Case &c, const Index &r) {
 }
 
 static double divisor(const Case &c, const Index &r) {
-  return c.counts_padding ? static_cast<double>(c.kernel_height * c.kernel_width) : static_cast<double>(window(c, r).size());
+  return c.counts_padding ? static_cast<double>(c.kernel_height * c.kernel_width)
+                          : static_cast<double>(window(c, r).size());
 }
 
 static Index first_greatest(const Case &c, const Array &x, const Index &r) {
@@ -80,24 +87,26 @@ static Array in_layout(const Array &nhwc, Layout layout) {
 static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
 
 static MPSGraphPooling2DOpDescriptor *descriptor(const Case &c, Layout layout) {
-  MPSGraphPooling2DOpDescriptor *d = [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:unsign(c.kernel_width)
-                                                                                 kernelHeight:unsign(c.kernel_height)
-                                                                                    strideInX:unsign(c.stride_x)
-                                                                                    strideInY:unsign(c.stride_y)
-                                                                              dilationRateInX:unsign(c.dilation_x)
-                                                                              dilationRateInY:unsign(c.dilation_y)
-                                                                                  paddingLeft:unsign(c.left)
-                                                                                 paddingRight:unsign(c.right)
-                                                                                   paddingTop:unsign(c.top)
-                                                                                paddingBottom:unsign(c.bottom)
-                                                                                 paddingStyle:c.style
-                                                                                   dataLayout:layout];
+  MPSGraphPooling2DOpDescriptor *d =
+      [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:unsign(c.kernel_width)
+                                                  kernelHeight:unsign(c.kernel_height)
+                                                     strideInX:unsign(c.stride_x)
+                                                     strideInY:unsign(c.stride_y)
+                                               dilationRateInX:unsign(c.dilation_x)
+                                               dilationRateInY:unsign(c.dilation_y)
+                                                   paddingLeft:unsign(c.left)
+                                                  paddingRight:unsign(c.right)
+                                                    paddingTop:unsign(c.top)
+                                                 paddingBottom:unsign(c.bottom)
+                                                  paddingStyle:c.style
+                                                    dataLayout:layout];
   [d setCeilMode:c.rounds_up];
   [d setIncludeZeroPadToAverage:c.counts_padding];
   return d;
 }
 
-static MPSGraphTensor *pooled(MPSGraph *g, bool takes_greatest, MPSGraphTensor *x, MPSGraphPooling2DOpDescriptor *d) {
+static MPSGraphTensor *pooled(MPSGraph *g, bool takes_greatest, MPSGraphTensor *x,
+                              MPSGraphPooling2DOpDescriptor *d) {
   return takes_greatest ? [g maxPooling2DWithSourceTensor:x descriptor:d name:nil]
                         : [g avgPooling2DWithSourceTensor:x descriptor:d name:nil];
 }
@@ -117,7 +126,8 @@ static void check_case(const Case &c, Layout layout, bool takes_greatest, const 
       dx.at(e) += dy.at(r) / divisor(c, r);
     }
   });
-  const Array source = in_layout(x, layout), gradient = in_layout(dy, layout), to_source = in_layout(dx, layout);
+  const Array source = in_layout(x, layout), gradient = in_layout(dy, layout),
+              to_source = in_layout(dx, layout);
   Session session;
   MPSGraph *g = session.graph();
   MPSGraphPooling2DOpDescriptor *d = descriptor(c, layout);
@@ -183,9 +193,12 @@ static void descriptors_hold_their_fields() {
   CHECK(copy != d);
   [d setKernelWidth:1];
   CHECK([d kernelWidth] == 1);
-  CHECK([copy kernelWidth] == 2 && [copy kernelHeight] == 3 && [copy strideInX] == 4 && [copy strideInY] == 5);
-  CHECK([copy dilationRateInX] == 6 && [copy dilationRateInY] == 7 && [copy paddingLeft] == 8 && [copy paddingRight] == 9);
-  CHECK([copy paddingTop] == 10 && [copy paddingBottom] == 11 && [copy paddingStyle] == MPSGraphPaddingStyleTF_SAME);
+  CHECK([copy kernelWidth] == 2 && [copy kernelHeight] == 3 && [copy strideInX] == 4 &&
+        [copy strideInY] == 5);
+  CHECK([copy dilationRateInX] == 6 && [copy dilationRateInY] == 7 && [copy paddingLeft] == 8 &&
+        [copy paddingRight] == 9);
+  CHECK([copy paddingTop] == 10 && [copy paddingBottom] == 11 &&
+        [copy paddingStyle] == MPSGraphPaddingStyleTF_SAME);
   CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW && [copy ceilMode] == YES);
   CHECK([copy includeZeroPadToAverage] == YES);
 
@@ -196,12 +209,16 @@ static void descriptors_hold_their_fields() {
                                                      strideInY:5
                                                   paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                     dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-  CHECK([bare kernelWidth] == 2 && [bare kernelHeight] == 3 && [bare strideInX] == 4 && [bare strideInY] == 5);
-  CHECK([bare dilationRateInX] == 1 && [bare dilationRateInY] == 1 && [bare paddingLeft] == 0 && [bare paddingRight] == 0);
-  CHECK([bare paddingTop] == 0 && [bare paddingBottom] == 0 && [bare paddingStyle] == MPSGraphPaddingStyleTF_VALID);
+  CHECK([bare kernelWidth] == 2 && [bare kernelHeight] == 3 && [bare strideInX] == 4 &&
+        [bare strideInY] == 5);
+  CHECK([bare dilationRateInX] == 1 && [bare dilationRateInY] == 1 && [bare paddingLeft] == 0 &&
+        [bare paddingRight] == 0);
+  CHECK([bare paddingTop] == 0 && [bare paddingBottom] == 0 &&
+        [bare paddingStyle] == MPSGraphPaddingStyleTF_VALID);
   CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNHWC);
   [bare setExplicitPaddingWithPaddingLeft:1 paddingRight:2 paddingTop:3 paddingBottom:4];
-  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 && [bare paddingBottom] == 4);
+  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 &&
+        [bare paddingBottom] == 4);
   CHECK([bare paddingStyle] == MPSGraphPaddingStyleExplicit);
   [bare setKernelHeight:12];
   [bare setStrideInX:13];
@@ -214,8 +231,10 @@ static void descriptors_hold_their_fields() {
   [bare setPaddingBottom:20];
   [bare setPaddingStyle:MPSGraphPaddingStyleONNX_SAME_LOWER];
   [bare setDataLayout:MPSGraphTensorNamedDataLayoutNCHW];
-  CHECK([bare kernelHeight] == 12 && [bare strideInX] == 13 && [bare strideInY] == 14 && [bare dilationRateInX] == 15);
-  CHECK([bare dilationRateInY] == 16 && [bare paddingLeft] == 17 && [bare paddingRight] == 18 && [bare paddingTop] == 19);
+  CHECK([bare kernelHeight] == 12 && [bare strideInX] == 13 && [bare strideInY] == 14 &&
+        [bare dilationRateInX] == 15);
+  CHECK([bare dilationRateInY] == 16 && [bare paddingLeft] == 17 && [bare paddingRight] == 18 &&
+        [bare paddingTop] == 19);
   CHECK([bare paddingBottom] == 20 && [bare paddingStyle] == MPSGraphPaddingStyleONNX_SAME_LOWER);
   CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW);
 }

@@ -12,16 +12,18 @@ struct Row {
   double (*combine)(double, double);
 };
 
-#define AXES(...) [](MPSGraph * g, MPSGraphTensor * x, NSArray<NSNumber *> * axes) { return __VA_ARGS__; }
-#define AXIS(...) [](MPSGraph * g, MPSGraphTensor * x, NSInteger axis) { return __VA_ARGS__; }
+#define AXES(...) [](MPSGraph *g, MPSGraphTensor *x, NSArray<NSNumber *> *axes) { return __VA_ARGS__; }
+#define AXIS(...) [](MPSGraph *g, MPSGraphTensor *x, NSInteger axis) { return __VA_ARGS__; }
 
 static const Row kRows[] = {
-    {"sum", AXES([g reductionSumWithTensor:x axes:axes name:nil]), AXIS([g reductionSumWithTensor:x axis:axis name:nil]), 0,
-     [](double a, double b) { return a + b; }},
+    {"sum", AXES([g reductionSumWithTensor:x axes:axes name:nil]),
+     AXIS([g reductionSumWithTensor:x axis:axis name:nil]), 0, [](double a, double b) { return a + b; }},
     {"maximum", AXES([g reductionMaximumWithTensor:x axes:axes name:nil]),
-     AXIS([g reductionMaximumWithTensor:x axis:axis name:nil]), -kInfinity, [](double a, double b) { return std::fmax(a, b); }},
+     AXIS([g reductionMaximumWithTensor:x axis:axis name:nil]), -kInfinity,
+     [](double a, double b) { return std::fmax(a, b); }},
     {"minimum", AXES([g reductionMinimumWithTensor:x axes:axes name:nil]),
-     AXIS([g reductionMinimumWithTensor:x axis:axis name:nil]), kInfinity, [](double a, double b) { return std::fmin(a, b); }},
+     AXIS([g reductionMinimumWithTensor:x axis:axis name:nil]), kInfinity,
+     [](double a, double b) { return std::fmin(a, b); }},
     {"product", AXES([g reductionProductWithTensor:x axes:axes name:nil]),
      AXIS([g reductionProductWithTensor:x axis:axis name:nil]), 1, [](double a, double b) { return a * b; }},
 };
@@ -31,13 +33,16 @@ static Array operand_of(const Row &row, const Shape &shape) {
   return compares ? distinct_array(shape) : signed_array(shape, 0.75, 1.25);
 }
 
-static void check_reduction(const Row &row, const Shape &shape, NSArray<NSNumber *> *axes, const std::vector<long> &counted) {
+static void check_reduction(const Row &row, const Shape &shape, NSArray<NSNumber *> *axes,
+                            const std::vector<long> &counted) {
   Session session;
   const Array x = operand_of(row, shape);
   const Array y = session.run(row.over_axes(session.graph(), session.feed(x), axes));
   check::report_array(y, reduce(x, counted, row.initial, row.combine), 2e-5, row.name, __FILE__, __LINE__);
   if (element_count(shape) > 100) return;
-  const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) { return row.over_axes(g, t.at(0), axes); };
+  const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    return row.over_axes(g, t.at(0), axes);
+  };
   check::report_gradients(build, {x}, 1e-3, row.name, __FILE__, __LINE__);
 }
 
@@ -70,8 +75,8 @@ static void reductions_over_one_axis() {
       Session session;
       const Array x = operand_of(row, {3, 4, 5});
       const Array y = session.run(row.over_axis(session.graph(), session.feed(x), axis));
-      check::report_array(y, reduce(x, {axis < 0 ? axis + 3 : axis}, row.initial, row.combine), 2e-5, row.name, __FILE__,
-                          __LINE__);
+      check::report_array(y, reduce(x, {axis < 0 ? axis + 3 : axis}, row.initial, row.combine), 2e-5,
+                          row.name, __FILE__, __LINE__);
     }
   }
 }
@@ -82,8 +87,8 @@ static void reductions_of_integers() {
       Session session;
       const Array x = random_integers({3, 5, 4}, -9, 9, type);
       Array expected = reduce(x, {1}, row.initial, row.combine);
-      check::report_array(session.run(row.over_axes(session.graph(), session.feed(x), numbers({1}))), expected, 0, row.name,
-                          __FILE__, __LINE__);
+      check::report_array(session.run(row.over_axes(session.graph(), session.feed(x), numbers({1}))),
+                          expected, 0, row.name, __FILE__, __LINE__);
     }
   }
 }
@@ -92,13 +97,16 @@ static void nan_is_skipped_by_comparing_reductions_only() {
   Session session;
   MPSGraph *graph = session.graph();
   MPSGraphTensor *x = session.feed(Array({2, 3}, {kNan, 5, -2, kNan, kNan, kNan}));
-  CHECK_ARRAY(session.run([graph reductionMaximumWithTensor:x axis:1 name:nil]), Array({2, 1}, {5, -kInfinity}));
-  CHECK_ARRAY(session.run([graph reductionMinimumWithTensor:x axis:1 name:nil]), Array({2, 1}, {-2, kInfinity}));
+  CHECK_ARRAY(session.run([graph reductionMaximumWithTensor:x axis:1 name:nil]),
+              Array({2, 1}, {5, -kInfinity}));
+  CHECK_ARRAY(session.run([graph reductionMinimumWithTensor:x axis:1 name:nil]),
+              Array({2, 1}, {-2, kInfinity}));
   CHECK_ARRAY(session.run([graph reductionSumWithTensor:x axis:1 name:nil]), Array({2, 1}, {kNan, kNan}));
   CHECK_ARRAY(session.run([graph reductionProductWithTensor:x axis:1 name:nil]), Array({2, 1}, {kNan, kNan}));
 }
 
-// The index of the best element along an axis: the first of equals, never a NaN, -1 when there is nothing else.
+// The index of the best element along an axis: the first of equals, never a NaN, -1 when there is nothing
+// else.
 static Array arg_best(const Array &x, long axis, bool greatest) {
   Array best = reduce(x, {axis}, 0, [](double, double) { return 0.0; }), at = best;
   std::fill(at.values.begin(), at.values.end(), -1);
@@ -123,9 +131,11 @@ static void arguments_of_the_best() {
         Session session;
         MPSGraphTensor *x = session.feed(random_integers(shape, -2, 2, type));  // full of ties
         const Array values = read_array([session.feeds() objectForKey:x]);
-        CHECK_ARRAY_WITHIN(0, session.run([session.graph() reductionArgMaximumWithTensor:x axis:axis name:nil]),
+        CHECK_ARRAY_WITHIN(0,
+                           session.run([session.graph() reductionArgMaximumWithTensor:x axis:axis name:nil]),
                            arg_best(values, counted, true));
-        CHECK_ARRAY_WITHIN(0, session.run([session.graph() reductionArgMinimumWithTensor:x axis:axis name:nil]),
+        CHECK_ARRAY_WITHIN(0,
+                           session.run([session.graph() reductionArgMinimumWithTensor:x axis:axis name:nil]),
                            arg_best(values, counted, false));
       }
     }
@@ -144,7 +154,8 @@ static void gradients_of_sum_and_product() {
   const Build sum = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
     return [g reductionSumWithTensor:t.at(0) axis:1 name:nil];
   };
-  CHECK_ARRAY(Differentiated(sum, {x}, weights).gradients.at(0), map(x, weights, [](double, double w) { return w; }));
+  CHECK_ARRAY(Differentiated(sum, {x}, weights).gradients.at(0),
+              map(x, weights, [](double, double w) { return w; }));
   // With zeros: one in a group leaves a gradient at the zero alone, two leave none.
   Array holed = x;
   holed.at({0, 1, 2}) = 0;
@@ -169,8 +180,9 @@ static void gradients_of_maximum_and_minimum() {
       return greatest ? [g reductionMaximumWithTensor:t.at(0) axes:numbers({0, 2}) name:nil]
                       : [g reductionMinimumWithTensor:t.at(0) axes:numbers({0, 2}) name:nil];
     };
-    const Array best = reduce(x, {0, 2}, greatest ? -kInfinity : kInfinity,
-                              [&](double a, double b) { return greatest ? std::fmax(a, b) : std::fmin(a, b); });
+    const Array best = reduce(x, {0, 2}, greatest ? -kInfinity : kInfinity, [&](double a, double b) {
+      return greatest ? std::fmax(a, b) : std::fmin(a, b);
+    });
     Array expected(x.shape);
     for_each_index(x.shape, [&](const Index &i) {
       expected.at(i) = x.at(i) == best.at({0, i.at(1), 0}) ? weights.at({0, i.at(1), 0}) : 0;
@@ -180,7 +192,8 @@ static void gradients_of_maximum_and_minimum() {
     // Our choice: equals share the gradient.
     const Array tied({1, 1, 4}, {3, 3, 1, 1});
     const Array share = Differentiated(build, {tied}, Array({1, 1, 1}, 4.0)).gradients.at(0);
-    CHECK_ARRAY(share, Array({1, 1, 4}, greatest ? std::vector<double>{2, 2, 0, 0} : std::vector<double>{0, 0, 2, 2}));
+    CHECK_ARRAY(share, Array({1, 1, 4},
+                             greatest ? std::vector<double>{2, 2, 0, 0} : std::vector<double>{0, 0, 2, 2}));
 #endif
   }
 }

@@ -14,7 +14,7 @@
 
 #include "check.h"
 
-static const NSUInteger kBatch = 8, kClasses = 10, kSide = 32;
+static const NSUInteger kBatch = 32, kClasses = 10, kSide = 32;
 static const int kSteps = 5;
 
 // ---- the generator and the sketches ----

@@ -1,4 +1,5 @@
-// Running a graph: every form of run, what its handlers are told, in which order runs happen, and which memory they use.
+// Running a graph: every form of run, what its handlers are told, in which order runs happen, and which
+// memory they use.
 
 #include "graph_testing.h"
 
@@ -9,7 +10,8 @@ static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
 static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
+         0;
 }
 
 // y = a - 2 b, and an operation that adds a to a variable.
@@ -26,9 +28,13 @@ struct Example {
     state = variable(graph, Array({2, 3}, 100.0));
     MPSGraphTensor *two = [graph constantWithScalar:2 dataType:MPSDataTypeFloat32];
     y = [graph subtractionWithPrimaryTensor:a
-                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two secondaryTensor:b name:nil]
+                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two
+                                                                   secondaryTensor:b
+                                                                              name:nil]
                                        name:nil];
-    step = [graph assignVariable:state withValueOfTensor:[graph additionWithPrimaryTensor:state secondaryTensor:a name:nil] name:nil];
+    step = [graph assignVariable:state
+               withValueOfTensor:[graph additionWithPrimaryTensor:state secondaryTensor:a name:nil]
+                            name:nil];
     value_a = random_array({2, 3});
     value_b = random_array({3});
     value_y = map(value_a, value_b, [](double u, double v) { return u - 2 * v; });
@@ -36,7 +42,9 @@ struct Example {
   }
 
   Array state_now() const {
-    return read_array([[graph runWithFeeds:[NSDictionary dictionary] targetTensors:list(state) targetOperations:nil] objectForKey:state]);
+    return read_array([[graph runWithFeeds:[NSDictionary dictionary]
+                             targetTensors:list(state)
+                          targetOperations:nil] objectForKey:state]);
   }
   Array state_after(int steps) const {
     return map(value_a, [steps](double v) { return 100 + steps * v; });
@@ -47,27 +55,41 @@ static MPSGraphTensorData *empty_data(const Shape &shape) { return tensor_data(A
 
 static void runs_that_wait() {
   const Example e;
-  NSDictionary *results = [e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
+  NSDictionary *results = [e.graph runWithFeeds:e.feeds
+                                  targetTensors:list(e.y)
+                               targetOperations:list(e.step)];
   CHECK([results count] == 1);
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(1));
-  results = [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
+  results = [e.graph runWithMTLCommandQueue:g_queue
+                                      feeds:e.feeds
+                              targetTensors:list(e.y)
+                           targetOperations:list(e.step)];
   CHECK([results count] == 1);
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
   MPSGraphTensorData *mine = empty_data({2, 3});
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y)];
+  [e.graph runWithMTLCommandQueue:g_queue
+                            feeds:e.feeds
+                 targetOperations:nil
+                resultsDictionary:pair(mine, e.y)];
   CHECK_ARRAY(read_array(mine), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:list(e.step) resultsDictionary:[NSDictionary dictionary]];
+  [e.graph runWithMTLCommandQueue:g_queue
+                            feeds:e.feeds
+                 targetOperations:list(e.step)
+                resultsDictionary:[NSDictionary dictionary]];
   CHECK_ARRAY(e.state_now(), e.state_after(3));
 }
 
 static void every_run_gives_new_data() {
   const Example e;
-  MPSGraphTensorData *first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:nil] objectForKey:e.y];
-  NSDictionary *other = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3}, 1.0)), e.a, tensor_data(Array({3}, 1.0)), e.b, nil];
-  MPSGraphTensorData *second = [[e.graph runWithFeeds:other targetTensors:list(e.y) targetOperations:nil] objectForKey:e.y];
+  MPSGraphTensorData *first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y)
+                                    targetOperations:nil] objectForKey:e.y];
+  NSDictionary *other = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3}, 1.0)), e.a,
+                                                                   tensor_data(Array({3}, 1.0)), e.b, nil];
+  MPSGraphTensorData *second = [[e.graph runWithFeeds:other targetTensors:list(e.y)
+                                     targetOperations:nil] objectForKey:e.y];
   CHECK_ARRAY(read_array(first), e.value_y);
   CHECK_ARRAY(read_array(second), Array({2, 3}, -1.0));
 }
@@ -83,7 +105,9 @@ static void asynchronous_runs_tell_their_handlers() {
     MPSGraphTensorData *mine = empty_data({2, 3});
     @autoreleasepool {
       MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) { ++scheduled; }];
+      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+        ++scheduled;
+      }];
       [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *results, NSError *error) {
         ++completed;
         has_error = error != nil;
@@ -91,7 +115,10 @@ static void asynchronous_runs_tell_their_handlers() {
         dispatch_semaphore_signal(done);
       }];
       if (form == 0) {
-        NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds targetTensors:list(y) targetOperations:list(e.step) executionDescriptor:descriptor];
+        NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds
+                                             targetTensors:list(y)
+                                          targetOperations:list(e.step)
+                                       executionDescriptor:descriptor];
         CHECK([results objectForKey:y] != nil);
       } else if (form == 1) {
         NSDictionary *results = [e.graph runAsyncWithMTLCommandQueue:g_queue
@@ -120,18 +147,27 @@ static void asynchronous_runs_tell_their_handlers() {
 static void waiting_until_completed() {
   const Example e;
   MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-  CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil && [descriptor scheduledHandler] == nil);
+  CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
+        [descriptor scheduledHandler] == nil);
   CHECK([descriptor compilationDescriptor] == nil);
   [descriptor setWaitUntilCompleted:YES];
   MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
   [compilation setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor setCompilationDescriptor:compilation];
   CHECK([[descriptor compilationDescriptor] optimizationLevel] == MPSGraphOptimizationLevel0);
-  NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:nil executionDescriptor:descriptor];
+  NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds
+                                       targetTensors:list(e.y)
+                                    targetOperations:nil
+                                 executionDescriptor:descriptor];
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK([descriptor waitUntilCompleted] == YES);
-  // With neither a descriptor nor a wait the values come in their own time; a run on the same queue comes after them.
-  results = [e.graph runAsyncWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:nil executionDescriptor:nil];
+  // With neither a descriptor nor a wait the values come in their own time; a run on the same queue comes
+  // after them.
+  results = [e.graph runAsyncWithMTLCommandQueue:g_queue
+                                           feeds:e.feeds
+                                   targetTensors:list(e.y)
+                                targetOperations:nil
+                             executionDescriptor:nil];
   [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetTensors:list(e.y) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
 }
@@ -154,11 +190,12 @@ static void runs_in_flight_keep_their_order() {
         if (error == nil) order.push_back(read_array([values objectForKey:next]).values.front());
         dispatch_semaphore_signal(done);
       }];
-      NSDictionary *result = [graph runAsyncWithMTLCommandQueue:g_queue
-                                                          feeds:pair(tensor_data(Array({1}, static_cast<double>(i * i))), x)
-                                                  targetTensors:list(next)
-                                               targetOperations:list(step)
-                                            executionDescriptor:descriptor];
+      NSDictionary *result =
+          [graph runAsyncWithMTLCommandQueue:g_queue
+                                       feeds:pair(tensor_data(Array({1}, static_cast<double>(i * i))), x)
+                               targetTensors:list(next)
+                            targetOperations:list(step)
+                         executionDescriptor:descriptor];
       [results addObject:[result objectForKey:next]];
     }
   }
@@ -179,7 +216,9 @@ static void encoding_to_a_command_buffer() {
   MPSGraphTensorData *mine = empty_data({2, 3});
   __block int completed = 0;
   MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-  [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) { completed += error == nil; }];
+  [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) {
+    completed += error == nil;
+  }];
   NSDictionary *results = [e.graph encodeToCommandBuffer:commands
                                                    feeds:e.feeds
                                            targetTensors:list(e.y)
@@ -204,7 +243,11 @@ static void an_encoded_run_waits_for_the_commit() {
   const Example e;
   MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
   MPSGraphTensorData *mine = empty_data({2, 3});
-  [e.graph encodeToCommandBuffer:commands feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y) executionDescriptor:nil];
+  [e.graph encodeToCommandBuffer:commands
+                           feeds:e.feeds
+                targetOperations:nil
+               resultsDictionary:pair(mine, e.y)
+             executionDescriptor:nil];
   CHECK_ARRAY(read_array(mine), Array({2, 3}, -77.0));
   [commands commit];
   [commands waitUntilCompleted];
@@ -221,14 +264,17 @@ static void events_order_runs_on_two_queues() {
   MPSGraphTensor *z = [consumer squareWithTensor:x name:nil];
   for (uint64_t round = 1; round <= 20; ++round) {
     @autoreleasepool {
-      id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease], gate = [[g_device newSharedEvent] autorelease];
+      id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease],
+                         gate = [[g_device newSharedEvent] autorelease];
       MPSGraphExecutionDescriptor *produces = [[MPSGraphExecutionDescriptor new] autorelease];
       [produces waitForEvent:gate value:1];
       [produces signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:round];
       MPSGraphExecutionDescriptor *consumes = [[MPSGraphExecutionDescriptor new] autorelease];
       [consumes waitForEvent:event value:round];
       dispatch_semaphore_t done = dispatch_semaphore_create(0);
-      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) { dispatch_semaphore_signal(done); }];
+      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+        dispatch_semaphore_signal(done);
+      }];
       NSDictionary *made = [e.graph runAsyncWithMTLCommandQueue:g_queue
                                                           feeds:e.feeds
                                                   targetTensors:list(e.y)
@@ -286,52 +332,81 @@ static void feeds_that_are_not_needed() {
 static void memory_of_the_caller() {
   const Example e;
   const NSUInteger row = 5 * sizeof(float);
-  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
-  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row
+                                            options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row
+                                             options:MTLResourceStorageModeShared] autorelease];
   float *source = static_cast<float *>([in contents]), *result = static_cast<float *>([out contents]);
   for (int i = 0; i < 10; ++i) {
     *(source + i) = -1000;
     *(result + i) = -2000;
   }
-  for_each_index({2, 3}, [&](const Index &i) { *(source + i.at(0) * 5 + i.at(1)) = static_cast<float>(e.value_a.at(i)); });
-  MPSGraphTensorData *a = [[[MPSGraphTensorData alloc] initWithMTLBuffer:in shape:numbers({2, 3}) dataType:MPSDataTypeFloat32 rowBytes:row] autorelease];
-  MPSGraphTensorData *y = [[[MPSGraphTensorData alloc] initWithMTLBuffer:out shape:numbers({2, 3}) dataType:MPSDataTypeFloat32 rowBytes:row] autorelease];
-  NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
+  for_each_index({2, 3}, [&](const Index &i) {
+    *(source + i.at(0) * 5 + i.at(1)) = static_cast<float>(e.value_a.at(i));
+  });
+  MPSGraphTensorData *a = [[[MPSGraphTensorData alloc] initWithMTLBuffer:in
+                                                                   shape:numbers({2, 3})
+                                                                dataType:MPSDataTypeFloat32
+                                                                rowBytes:row] autorelease];
+  MPSGraphTensorData *y = [[[MPSGraphTensorData alloc] initWithMTLBuffer:out
+                                                                   shape:numbers({2, 3})
+                                                                dataType:MPSDataTypeFloat32
+                                                                rowBytes:row] autorelease];
+  NSDictionary *feeds =
+      [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
   [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(y, e.y)];
-  for_each_index({2, 3}, [&](const Index &i) { CHECK_NEAR(static_cast<double>(*(result + i.at(0) * 5 + i.at(1))), e.value_y.at(i), 1e-5); });
+  for_each_index({2, 3}, [&](const Index &i) {
+    CHECK_NEAR(static_cast<double>(*(result + i.at(0) * 5 + i.at(1))), e.value_y.at(i), 1e-5);
+  });
   for (int column : {3, 4, 8, 9}) CHECK(*(result + column) == -2000);
 
-  id<MTLBuffer> packed = [[g_device newBufferWithLength:6 * sizeof(float) options:MTLResourceStorageModeShared] autorelease];
-  MPSGraphTensorData *whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed shape:numbers({2, 3}) dataType:MPSDataTypeFloat32] autorelease];
-  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(whole, e.y)];
+  id<MTLBuffer> packed = [[g_device newBufferWithLength:6 * sizeof(float)
+                                                options:MTLResourceStorageModeShared] autorelease];
+  MPSGraphTensorData *whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
+                                                                       shape:numbers({2, 3})
+                                                                    dataType:MPSDataTypeFloat32] autorelease];
+  [e.graph runWithMTLCommandQueue:g_queue
+                            feeds:feeds
+                 targetOperations:nil
+                resultsDictionary:pair(whole, e.y)];
   for_each_index({2, 3}, [&](const Index &i) {
-    CHECK_NEAR(static_cast<double>(*(static_cast<float *>([packed contents]) + i.at(0) * 3 + i.at(1))), e.value_y.at(i), 1e-5);
+    CHECK_NEAR(static_cast<double>(*(static_cast<float *>([packed contents]) + i.at(0) * 3 + i.at(1))),
+               e.value_y.at(i), 1e-5);
   });
 
-  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:numbers({2, 3})];
+  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+                                                                            shape:numbers({2, 3})];
   MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
   MPSGraphTensorData *view = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
   CHECK(shape_of([view shape]) == Shape({2, 3}) && [view dataType] == MPSDataTypeFloat32);
   CHECK([[view device] metalDevice] == g_device && [[view device] type] == MPSGraphDeviceTypeMetal);
-  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
+  [e.graph runWithMTLCommandQueue:g_queue
+                            feeds:e.feeds
+                 targetOperations:nil
+                resultsDictionary:pair(view, e.y)];
   float values[6];
   [array readBytes:values strideBytes:nil];
-  for (std::size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
+  for (std::size_t i = 0; i < 6; ++i)
+    CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
   // One buffer read under two shapes.
   MPSGraph *g = [[MPSGraph new] autorelease];
   MPSGraphTensor *flat = placeholder(g, {6}), *square = [g squareWithTensor:flat name:nil];
-  MPSGraphTensorData *line = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed shape:numbers({6}) dataType:MPSDataTypeFloat32] autorelease];
+  MPSGraphTensorData *line = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
+                                                                      shape:numbers({6})
+                                                                   dataType:MPSDataTypeFloat32] autorelease];
   NSDictionary *results = [g runWithFeeds:pair(line, flat) targetTensors:list(square) targetOperations:nil];
-  CHECK_ARRAY(read_array([results objectForKey:square]), Array({6}, map(e.value_y, [](double v) { return v * v; }).values));
+  CHECK_ARRAY(read_array([results objectForKey:square]),
+              Array({6}, map(e.value_y, [](double v) { return v * v; }).values));
 }
 
 // Data that is too short is completed with zeros, as programs rely on.
 static void short_data() {
   const float values[2] = {1, 2};
-  MPSGraphTensorData *data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
-                                                                   data:[NSData dataWithBytes:values length:sizeof values]
-                                                                  shape:numbers({2, 2})
-                                                               dataType:MPSDataTypeFloat32] autorelease];
+  MPSGraphTensorData *data =
+      [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
+                                             data:[NSData dataWithBytes:values length:sizeof values]
+                                            shape:numbers({2, 2})
+                                         dataType:MPSDataTypeFloat32] autorelease];
   CHECK_ARRAY(read_array(data), Array({2, 2}, {1, 2, 0, 0}));
 }
 
@@ -341,15 +416,23 @@ static void a_length_unknown_until_the_run() {
   MPSGraphTensor *any = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
   const Array w = random_array({3, 2});
   MPSGraphTensor *y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:constant(g, w) name:nil];
-  MPSGraphTensor *sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil] axis:0 name:nil];
+  MPSGraphTensor *sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil]
+                                             axis:0
+                                             name:nil];
   for (long n : {2, 5, 2, 1}) {
     const Array value = random_array({n, 3}), offset = n == 2 ? random_array({2}) : random_array({n, 1});
-    NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value), x, tensor_data(offset), any, nil];
-    NSDictionary *results = [g runWithFeeds:feeds targetTensors:[NSArray arrayWithObjects:y, sum, nil] targetOperations:nil];
+    NSDictionary *feeds =
+        [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value), x, tensor_data(offset), any, nil];
+    NSDictionary *results = [g runWithFeeds:feeds
+                              targetTensors:[NSArray arrayWithObjects:y, sum, nil]
+                           targetOperations:nil];
     Array product({n, 2});
-    for_each_index({n, 2, 3}, [&](const Index &i) { product.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * w.at({i.at(2), i.at(1)}); });
+    for_each_index({n, 2, 3}, [&](const Index &i) {
+      product.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * w.at({i.at(2), i.at(1)});
+    });
     CHECK_ARRAY(read_array([results objectForKey:y]), product);
-    CHECK_ARRAY(read_array([results objectForKey:sum]), sum_over(map(product, offset, [](double a, double b) { return a + b; }), {0}));
+    CHECK_ARRAY(read_array([results objectForKey:sum]),
+                sum_over(map(product, offset, [](double a, double b) { return a + b; }), {0}));
   }
 }
 

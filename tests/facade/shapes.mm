@@ -1,11 +1,13 @@
-// Reshape, transpose, slice and its gradient op, concatenate, broadcast, shapeOf, cast: values, types, derivatives.
+// Reshape, transpose, slice and its gradient op, concatenate, broadcast, shapeOf, cast: values, types,
+// derivatives.
 
 #include "graph_testing.h"
 
 static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
 
 static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape, MPSDataType type = MPSDataTypeInt32) {
-  return constant(g, Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()), type));
+  return constant(
+      g, Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()), type));
 }
 
 static Array with_shape(const Array &x, const Shape &shape) { return Array(shape, x.values, x.type); }
@@ -14,14 +16,17 @@ static void reshape() {
   struct Row {
     Shape from, to, result;
   };
-  for (const Row &row : {Row{{3, 4, 5}, {4, 15}, {4, 15}}, Row{{3, 4, 5}, {-1, 6}, {10, 6}}, Row{{3, 4, 5}, {5, -1, 3}, {5, 4, 3}},
-                         Row{{3, 4, 5}, {-1}, {60}}, Row{{6}, {1, 2, 1, 3}, {1, 2, 1, 3}}, Row{{1, 1}, {}, {}}, Row{{}, {1, 1}, {1, 1}},
+  for (const Row &row : {Row{{3, 4, 5}, {4, 15}, {4, 15}}, Row{{3, 4, 5}, {-1, 6}, {10, 6}},
+                         Row{{3, 4, 5}, {5, -1, 3}, {5, 4, 3}}, Row{{3, 4, 5}, {-1}, {60}},
+                         Row{{6}, {1, 2, 1, 3}, {1, 2, 1, 3}}, Row{{1, 1}, {}, {}}, Row{{}, {1, 1}, {1, 1}},
                          Row{{3, 4}, {3, 4}, {3, 4}}}) {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
-      const Array x = type == MPSDataTypeFloat32 ? random_array(row.from) : random_integers(row.from, 0, 1, type);
+      const Array x =
+          type == MPSDataTypeFloat32 ? random_array(row.from) : random_integers(row.from, 0, 1, type);
       MPSGraphTensor *tx = session.feed(x);
-      CHECK_ARRAY_WITHIN(0, session.run([session.graph() reshapeTensor:tx withShape:numbers(row.to) name:nil]),
+      CHECK_ARRAY_WITHIN(0,
+                         session.run([session.graph() reshapeTensor:tx withShape:numbers(row.to) name:nil]),
                          with_shape(x, row.result));
       if (row.to.empty()) continue;
       for (MPSDataType integers : {MPSDataTypeInt32, MPSDataTypeInt64}) {
@@ -43,15 +48,29 @@ static void reshape() {
 }
 
 static void transpose() {
-  for (const std::vector<long> &permutation :
-       {std::vector<long>{1, 0}, {0, 1}, {2, 0, 1}, {1, 2, 0}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}, {0, 3, 1, 2}, {0, 2, 3, 1}, {3, 0, 2, 1}, {2, 3, 0, 1},
-        {4, 2, 0, 3, 1}, {1, 2, 3, 4, 0}, {0}}) {
+  for (const std::vector<long> &permutation : {std::vector<long>{1, 0},
+                                               {0, 1},
+                                               {2, 0, 1},
+                                               {1, 2, 0},
+                                               {0, 2, 1},
+                                               {2, 1, 0},
+                                               {1, 0, 2},
+                                               {0, 3, 1, 2},
+                                               {0, 2, 3, 1},
+                                               {3, 0, 2, 1},
+                                               {2, 3, 0, 1},
+                                               {4, 2, 0, 3, 1},
+                                               {1, 2, 3, 4, 0},
+                                               {0}}) {
     Shape shape;
     for (long i = 0; i < static_cast<long>(permutation.size()); ++i) shape.push_back(i + 2);
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
       const Array x = type == MPSDataTypeFloat32 ? random_array(shape) : random_integers(shape, 0, 1, type);
-      CHECK_ARRAY_WITHIN(0, session.run([session.graph() transposeTensor:session.feed(x) permutation:numbers(permutation) name:nil]),
+      CHECK_ARRAY_WITHIN(0,
+                         session.run([session.graph() transposeTensor:session.feed(x)
+                                                          permutation:numbers(permutation)
+                                                                 name:nil]),
                          permuted(x, permutation));
     }
     const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
@@ -59,7 +78,8 @@ static void transpose() {
     };
     const Array x = random_array(shape), dy = random_array(permuted(x, permutation).shape);
     std::vector<long> inverse(permutation.size());
-    for (std::size_t i = 0; i < permutation.size(); ++i) inverse.at(static_cast<std::size_t>(permutation.at(i))) = static_cast<long>(i);
+    for (std::size_t i = 0; i < permutation.size(); ++i)
+      inverse.at(static_cast<std::size_t>(permutation.at(i))) = static_cast<long>(i);
     CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), permuted(dy, inverse));
   }
   const Array x = random_array({2, 3, 4, 5});
@@ -83,7 +103,8 @@ struct Range {
   long start, stride, length;
 };
 
-static Range range_of(long start, long end, long stride, bool from_the_edge, bool to_the_edge, bool is_index, long n) {
+static Range range_of(long start, long end, long stride, bool from_the_edge, bool to_the_edge, bool is_index,
+                      long n) {
   if (is_index) return {start < 0 ? start + n : start, 1, 1};
   const long least = stride > 0 ? 0 : -1, most = stride > 0 ? n : n - 1;
   auto held = [&](long i) { return std::clamp(i < 0 ? i + n : i, least, most); };
@@ -99,20 +120,13 @@ struct Slice {
 };
 
 static const Slice kSlices[] = {
-    {{1, 2, 0}, {4, 6, 7}, {1, 1, 1}, 0, 0, 0},
-    {{0, 1, 2}, {5, 6, 7}, {2, 3, 4}, 0, 0, 0},
-    {{-4, -5, -7}, {-1, -1, -2}, {1, 2, 1}, 0, 0, 0},
-    {{1, 0, 3}, {100, 50, 7}, {1, 1, 2}, 0, 0, 0},
-    {{4, 5, 6}, {0, 1, 2}, {-1, -2, -3}, 0, 0, 0},
-    {{-1, -1, -1}, {-4, -6, -3}, {-1, -1, -1}, 0, 0, 0},
-    {{3, 4, 5}, {2, 1, 6}, {1, 1, 1}, 1u, 2u, 0},
-    {{3, 2, 1}, {1, 0, 3}, {-1, -1, 1}, 1u, 2u, 0},
-    {{2, 2, 2}, {4, 4, 4}, {1, -2, 3}, 2u, 6u, 0},
-    {{2, 1, 3}, {0, 4, 6}, {1, 1, 2}, 0, 0, 1u},
-    {{2, 1, -2}, {9, 5, 9}, {1, 2, 1}, 0, 0, 5u},
-    {{-1, 0, -1}, {0, 6, 0}, {1, 1, 1}, 0, 0, 5u},
-    {{4, 3, 0}, {0, 0, 7}, {1, 1, 2}, 0, 0, 3u},
-    {{0, 2, 5}, {0, 0, 1}, {-1, 1, -2}, 1u, 1u, 2u},
+    {{1, 2, 0}, {4, 6, 7}, {1, 1, 1}, 0, 0, 0},       {{0, 1, 2}, {5, 6, 7}, {2, 3, 4}, 0, 0, 0},
+    {{-4, -5, -7}, {-1, -1, -2}, {1, 2, 1}, 0, 0, 0}, {{1, 0, 3}, {100, 50, 7}, {1, 1, 2}, 0, 0, 0},
+    {{4, 5, 6}, {0, 1, 2}, {-1, -2, -3}, 0, 0, 0},    {{-1, -1, -1}, {-4, -6, -3}, {-1, -1, -1}, 0, 0, 0},
+    {{3, 4, 5}, {2, 1, 6}, {1, 1, 1}, 1u, 2u, 0},     {{3, 2, 1}, {1, 0, 3}, {-1, -1, 1}, 1u, 2u, 0},
+    {{2, 2, 2}, {4, 4, 4}, {1, -2, 3}, 2u, 6u, 0},    {{2, 1, 3}, {0, 4, 6}, {1, 1, 2}, 0, 0, 1u},
+    {{2, 1, -2}, {9, 5, 9}, {1, 2, 1}, 0, 0, 5u},     {{-1, 0, -1}, {0, 6, 0}, {1, 1, 1}, 0, 0, 5u},
+    {{4, 3, 0}, {0, 0, 7}, {1, 1, 2}, 0, 0, 3u},      {{0, 2, 5}, {0, 0, 1}, {-1, 1, -2}, 1u, 1u, 2u},
 };
 
 // Calls f(index in the source, index in the slice).
@@ -122,8 +136,8 @@ static Shape for_each_taken(const Slice &s, const Shape &shape, F f) {
   Shape taken, kept;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     auto bit = [d](unsigned mask) { return (mask >> d & 1u) != 0; };
-    ranges.push_back(range_of(s.starts.at(d), s.ends.at(d), s.strides.at(d), bit(s.start_mask), bit(s.end_mask), bit(s.squeeze_mask),
-                              shape.at(d)));
+    ranges.push_back(range_of(s.starts.at(d), s.ends.at(d), s.strides.at(d), bit(s.start_mask),
+                              bit(s.end_mask), bit(s.squeeze_mask), shape.at(d)));
     taken.push_back(ranges.back().length);
     if (!bit(s.squeeze_mask)) kept.push_back(ranges.back().length);
   }
@@ -162,11 +176,12 @@ static void strided_slice() {
       MPSGraphTensor *tx = session.feed(x);
       CHECK_ARRAY_WITHIN(0, session.run(sliced(g, tx, s)), y);
       if (!has_masks) {
-        CHECK_ARRAY_WITHIN(0, session.run([g sliceTensor:tx
-                                                  starts:numbers(s.starts)
-                                                    ends:numbers(s.ends)
-                                                 strides:numbers(s.strides)
-                                                    name:nil]),
+        CHECK_ARRAY_WITHIN(0,
+                           session.run([g sliceTensor:tx
+                                               starts:numbers(s.starts)
+                                                 ends:numbers(s.ends)
+                                              strides:numbers(s.strides)
+                                                 name:nil]),
                            y);
       }
       if (type != MPSDataTypeFloat32) continue;
@@ -174,27 +189,32 @@ static void strided_slice() {
       Array dx(shape);
       for_each_taken(s, shape, [&](const Index &from, const Index &to) { dx.at(from) += dy.at(to); });
       MPSGraphTensor *tdy = session.feed(dy);
-      for (MPSGraphTensor *in_shape : {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64), [g shapeOfTensor:tx name:nil]}) {
-        CHECK_ARRAY_WITHIN(0, session.run([g sliceGradientTensor:tdy
-                                                fwdInShapeTensor:in_shape
-                                                          starts:numbers(s.starts)
-                                                            ends:numbers(s.ends)
-                                                         strides:numbers(s.strides)
-                                                       startMask:s.start_mask
-                                                         endMask:s.end_mask
-                                                     squeezeMask:s.squeeze_mask
-                                                            name:nil]),
+      for (MPSGraphTensor *in_shape : {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64),
+                                       [g shapeOfTensor:tx name:nil]}) {
+        CHECK_ARRAY_WITHIN(0,
+                           session.run([g sliceGradientTensor:tdy
+                                             fwdInShapeTensor:in_shape
+                                                       starts:numbers(s.starts)
+                                                         ends:numbers(s.ends)
+                                                      strides:numbers(s.strides)
+                                                    startMask:s.start_mask
+                                                      endMask:s.end_mask
+                                                  squeezeMask:s.squeeze_mask
+                                                         name:nil]),
                            dx);
         if (has_masks) continue;
-        CHECK_ARRAY_WITHIN(0, session.run([g sliceGradientTensor:tdy
-                                                fwdInShapeTensor:in_shape
-                                                          starts:numbers(s.starts)
-                                                            ends:numbers(s.ends)
-                                                         strides:numbers(s.strides)
-                                                            name:nil]),
+        CHECK_ARRAY_WITHIN(0,
+                           session.run([g sliceGradientTensor:tdy
+                                             fwdInShapeTensor:in_shape
+                                                       starts:numbers(s.starts)
+                                                         ends:numbers(s.ends)
+                                                      strides:numbers(s.strides)
+                                                         name:nil]),
                            dx);
       }
-      const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) { return sliced(graph, t.at(0), s); };
+      const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+        return sliced(graph, t.at(0), s);
+      };
       CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), dx);
       const Build back = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
         return [graph sliceGradientTensor:t.at(0)
@@ -217,7 +237,8 @@ static void slice_of_one_dimension() {
     long dimension, start, length;
   };
   const Array x = random_array({5, 6, 7});
-  for (const Row &row : {Row{0, 1, 3}, Row{1, 2, 4}, Row{2, 0, 7}, Row{2, 6, 1}, Row{1, -2, 2}, Row{0, -5, 4}, Row{2, -3, 1}, Row{-1, 2, 3}}) {
+  for (const Row &row : {Row{0, 1, 3}, Row{1, 2, 4}, Row{2, 0, 7}, Row{2, 6, 1}, Row{1, -2, 2}, Row{0, -5, 4},
+                         Row{2, -3, 1}, Row{-1, 2, 3}}) {
     const std::size_t d = unsign(row.dimension < 0 ? row.dimension + 3 : row.dimension);
     const long start = row.start < 0 ? row.start + x.shape.at(d) : row.start;
     Shape shape = x.shape;
@@ -230,7 +251,11 @@ static void slice_of_one_dimension() {
     });
     Session session;
     const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-      return [g sliceTensor:t.at(0) dimension:unsign(row.dimension) start:row.start length:row.length name:nil];
+      return [g sliceTensor:t.at(0)
+                  dimension:unsign(row.dimension)
+                      start:row.start
+                     length:row.length
+                       name:nil];
     };
     CHECK_ARRAY_WITHIN(0, session.run(build(session.graph(), {session.feed(x)})), y);
     const Array dy = random_array(shape);
@@ -269,21 +294,30 @@ static void concatenate() {
       for (long length : {2, 1, 4}) {
         Shape shape = {3, 4, 5};
         shape.at(d) = length;
-        parts.push_back(type == MPSDataTypeFloat32 ? random_array(shape) : random_integers(shape, 0, 1, type));
+        parts.push_back(type == MPSDataTypeFloat32 ? random_array(shape)
+                                                   : random_integers(shape, 0, 1, type));
       }
       Session session;
       MPSGraph *g = session.graph();
-      MPSGraphTensor *a = session.feed(parts.at(0)), *b = session.feed(parts.at(1)), *c = session.feed(parts.at(2));
-      CHECK_ARRAY_WITHIN(0, session.run([g concatTensors:[NSArray arrayWithObjects:a, b, c, nil] dimension:dimension name:nil]),
+      MPSGraphTensor *a = session.feed(parts.at(0)), *b = session.feed(parts.at(1)),
+                     *c = session.feed(parts.at(2));
+      CHECK_ARRAY_WITHIN(0,
+                         session.run([g concatTensors:[NSArray arrayWithObjects:a, b, c, nil]
+                                            dimension:dimension
+                                                 name:nil]),
                          joined(parts, d));
       CHECK_ARRAY_WITHIN(0, session.run([g concatTensor:c withTensor:a dimension:dimension name:nil]),
                          joined({parts.at(2), parts.at(0)}, d));
-      CHECK_ARRAY_WITHIN(0, session.run([g concatTensors:[NSArray arrayWithObject:b] dimension:dimension name:nil]), parts.at(1));
+      CHECK_ARRAY_WITHIN(
+          0, session.run([g concatTensors:[NSArray arrayWithObject:b] dimension:dimension name:nil]),
+          parts.at(1));
       CHECK_ARRAY_WITHIN(0, session.run([g concatTensor:b withTensor:b dimension:dimension name:nil]),
                          joined({parts.at(1), parts.at(1)}, d));
       if (type != MPSDataTypeFloat32) continue;
       const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
-        return [graph concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), nil] dimension:dimension name:nil];
+        return [graph concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), nil]
+                          dimension:dimension
+                               name:nil];
       };
       const std::vector<Array> gradients = {random_array(parts.at(0).shape), random_array(parts.at(1).shape),
                                             random_array(parts.at(2).shape)};
@@ -294,8 +328,9 @@ static void concatenate() {
 }
 
 static void broadcast() {
-  const std::pair<Shape, Shape> rows[] = {
-      {{4}, {3, 4}}, {{3, 1}, {3, 4}}, {{1}, {2, 3}}, {{}, {2, 3}}, {{2, 1, 3}, {5, 2, 4, 3}}, {{2, 3}, {2, 3}}, {{1, 3, 1}, {2, 3, 5}}};
+  const std::pair<Shape, Shape> rows[] = {{{4}, {3, 4}},         {{3, 1}, {3, 4}},          {{1}, {2, 3}},
+                                          {{}, {2, 3}},          {{2, 1, 3}, {5, 2, 4, 3}}, {{2, 3}, {2, 3}},
+                                          {{1, 3, 1}, {2, 3, 5}}};
   for (const auto &[from, to] : rows) {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
@@ -305,9 +340,15 @@ static void broadcast() {
       for_each_index(to, [&](const Index &i) { y.at(i) = broadcast_at(x, i); });
       MPSGraphTensor *tx = session.feed(x), *like = session.feed(Array(to));
       CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShape:numbers(to) name:nil]), y);
-      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to) name:nil]), y);
-      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to, MPSDataTypeInt64) name:nil]), y);
-      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:[g shapeOfTensor:like name:nil] name:nil]), y);
+      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to) name:nil]),
+                         y);
+      CHECK_ARRAY_WITHIN(0,
+                         session.run([g broadcastTensor:tx
+                                          toShapeTensor:shape_constant(g, to, MPSDataTypeInt64)
+                                                   name:nil]),
+                         y);
+      CHECK_ARRAY_WITHIN(
+          0, session.run([g broadcastTensor:tx toShapeTensor:[g shapeOfTensor:like name:nil] name:nil]), y);
     }
     const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
       return [g broadcastTensor:t.at(0) toShape:numbers(to) name:nil];
@@ -325,7 +366,8 @@ static void shape_of_a_tensor() {
   CHECK([shape dataType] == MPSDataTypeInt32 && shape_of([shape shape]) == Shape{3});
   for (long n : {2, 5}) {
     session.set(x, Array({n, 3, n + 1}));
-    CHECK_ARRAY_WITHIN(0, session.run(shape), Array({3}, {static_cast<double>(n), 3, static_cast<double>(n + 1)}, MPSDataTypeInt32));
+    CHECK_ARRAY_WITHIN(0, session.run(shape),
+                       Array({3}, {static_cast<double>(n), 3, static_cast<double>(n + 1)}, MPSDataTypeInt32));
   }
 }
 
@@ -349,21 +391,26 @@ static void cast() {
     Session session;
     Array x = numbers_in;
     x.type = row.from;
-    CHECK_ARRAY_WITHIN(0, session.run([session.graph() castTensor:session.feed(x) toType:row.to name:@"converted"]),
-                       Array({7}, row.values, row.to));
+    CHECK_ARRAY_WITHIN(
+        0, session.run([session.graph() castTensor:session.feed(x) toType:row.to name:@"converted"]),
+        Array({7}, row.values, row.to));
   }
   for (MPSDataType to : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64}) {
     Session session;
     const Array flags({3}, {1, 0, 1}, MPSDataTypeBool);
-    CHECK_ARRAY_WITHIN(0, session.run([session.graph() castTensor:session.feed(flags) toType:to name:nil]), Array({3}, {1, 0, 1}, to));
+    CHECK_ARRAY_WITHIN(0, session.run([session.graph() castTensor:session.feed(flags) toType:to name:nil]),
+                       Array({3}, {1, 0, 1}, to));
   }
-  // The mask of a comparison as numbers, as masked losses use it: no gradient through the mask, all of it around.
+  // The mask of a comparison as numbers, as masked losses use it: no gradient through the mask, all of it
+  // around.
   const Array x({4}, {-1, 2, -3, 4});
   const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
     MPSGraphTensor *zero = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
     MPSGraphTensor *positive = [g greaterThanWithPrimaryTensor:t.at(0) secondaryTensor:zero name:nil];
     MPSGraphTensor *mask = [g castTensor:positive toType:MPSDataTypeFloat32 name:nil];
-    return [g multiplicationWithPrimaryTensor:mask secondaryTensor:[g squareWithTensor:t.at(0) name:nil] name:nil];
+    return [g multiplicationWithPrimaryTensor:mask
+                              secondaryTensor:[g squareWithTensor:t.at(0) name:nil]
+                                         name:nil];
   };
   CHECK_ARRAY(Differentiated(build, {x}, Array({4}, {1, 1, 1, 1})).gradients.at(0), Array({4}, {0, 4, 0, 8}));
 }

@@ -22,7 +22,8 @@ static void on_threads(F work) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// Sums of a product, different for each thread and run; computed by matrices so that kernels run in parallel inside too.
+// Sums of a product, different for each thread and run; computed by matrices so that kernels run in parallel
+// inside too.
 static void every_thread_has_a_graph() {
   static std::atomic<int> right{0};
   right = 0;
@@ -32,10 +33,17 @@ static void every_thread_has_a_graph() {
     MPSGraph *g = [[MPSGraph new] autorelease];
     const long n = 16 + t;
     MPSGraphTensor *x = placeholder(g, {n, n}), *w = variable(g, Array({n, n}, 0.5));
-    MPSGraphTensor *y = [g reductionSumWithTensor:[g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil] axes:nil name:nil];
-    MPSGraphOperation *step = [g assignVariable:w
-                              withValueOfTensor:[g additionWithPrimaryTensor:w secondaryTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32] name:nil]
-                                           name:nil];
+    MPSGraphTensor *y = [g reductionSumWithTensor:[g matrixMultiplicationWithPrimaryTensor:x
+                                                                           secondaryTensor:w
+                                                                                      name:nil]
+                                             axes:nil
+                                             name:nil];
+    MPSGraphOperation *step = [g
+           assignVariable:w
+        withValueOfTensor:[g additionWithPrimaryTensor:w
+                                       secondaryTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
+                                                  name:nil]
+                     name:nil];
     for (int i = 0; i < kRuns; ++i) {
       @autoreleasepool {
         const double fill = i % 7 + t;
@@ -54,8 +62,12 @@ static void every_thread_has_a_graph() {
 // Runs of one graph take turns: no write is lost, and no run mixes its feeds with another's.
 static void one_graph_from_every_thread() {
   MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = [g placeholderWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *next = [g additionWithPrimaryTensor:counter secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32] name:nil];
+  MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = [g placeholderWithShape:numbers({-1, 8})
+                                                                              dataType:MPSDataTypeFloat32
+                                                                                  name:nil];
+  MPSGraphTensor *next = [g additionWithPrimaryTensor:counter
+                                      secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32]
+                                                 name:nil];
   MPSGraphOperation *step = [g assignVariable:counter withValueOfTensor:next name:nil];
   MPSGraphTensor *y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
   static std::atomic<int> right{0};
@@ -68,14 +80,22 @@ static void one_graph_from_every_thread() {
         const long n = 1 + (i + t) % 3;
         const double fill = t + 1;
         NSDictionary *feeds = pair(tensor_data(Array({n, 8}, fill)), x);
-        NSDictionary *results = i % 2 == 0 ? [g runWithMTLCommandQueue:queue feeds:feeds targetTensors:list(y) targetOperations:list(step)]
-                                           : [g runWithFeeds:feeds targetTensors:list(y) targetOperations:list(step)];
-        right += read_array([results objectForKey:y]).values.front() == fill * fill * 8 * static_cast<double>(n);
+        NSDictionary *results = i % 2 == 0 ? [g runWithMTLCommandQueue:queue
+                                                                 feeds:feeds
+                                                         targetTensors:list(y)
+                                                      targetOperations:list(step)]
+                                           : [g runWithFeeds:feeds
+                                                    targetTensors:list(y)
+                                                 targetOperations:list(step)];
+        right +=
+            read_array([results objectForKey:y]).values.front() == fill * fill * 8 * static_cast<double>(n);
       }
     }
   });
   CHECK(right == kThreads * kRuns);
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:list(counter) targetOperations:nil];
+  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary]
+                            targetTensors:list(counter)
+                         targetOperations:nil];
   CHECK(read_array([results objectForKey:counter]).values.front() == kThreads * kRuns);
 }
 
@@ -83,8 +103,13 @@ static void one_executable_from_every_thread() {
   MPSGraph *g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32 name:nil];
   MPSGraphTensor *y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
-  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32] autorelease];
-  MPSGraphExecutable *executable = [g compileWithDevice:nil feeds:pair(type, x) targetTensors:list(y) targetOperations:nil compilationDescriptor:nil];
+  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({-1, 8})
+                                                               dataType:MPSDataTypeFloat32] autorelease];
+  MPSGraphExecutable *executable = [g compileWithDevice:nil
+                                                  feeds:pair(type, x)
+                                          targetTensors:list(y)
+                                       targetOperations:nil
+                                  compilationDescriptor:nil];
   static std::atomic<int> right{0};
   right = 0;
   on_threads([&](int t) {
@@ -99,7 +124,8 @@ static void one_executable_from_every_thread() {
                                                   inputsArray:list(tensor_data(Array({n, 8}, fill)))
                                                  resultsArray:nil
                                           executionDescriptor:nil];
-        right += read_array([results objectAtIndex:0]).values.front() == fill * fill * 8 * static_cast<double>(n);
+        right +=
+            read_array([results objectAtIndex:0]).values.front() == fill * fill * 8 * static_cast<double>(n);
       }
     }
   });
@@ -109,7 +135,9 @@ static void one_executable_from_every_thread() {
 static void asynchronous_runs_from_every_thread() {
   MPSGraph *g = [[MPSGraph new] autorelease];
   MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = placeholder(g, {1});
-  MPSGraphOperation *step = [g assignVariable:counter withValueOfTensor:[g additionWithPrimaryTensor:counter secondaryTensor:x name:nil] name:nil];
+  MPSGraphOperation *step = [g assignVariable:counter
+                            withValueOfTensor:[g additionWithPrimaryTensor:counter secondaryTensor:x name:nil]
+                                         name:nil];
   static std::atomic<int> completed{0};
   completed = 0;
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -122,9 +150,9 @@ static void asynchronous_runs_from_every_thread() {
           dispatch_semaphore_signal(done);
         }];
         [g runAsyncWithFeeds:pair(tensor_data(Array({1}, static_cast<double>(t + 1))), x)
-                targetTensors:[NSArray array]
-             targetOperations:list(step)
-          executionDescriptor:descriptor];
+                  targetTensors:[NSArray array]
+               targetOperations:list(step)
+            executionDescriptor:descriptor];
       }
     }
   });
@@ -132,7 +160,9 @@ static void asynchronous_runs_from_every_thread() {
     CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0);
   }
   CHECK(completed == kThreads * kRuns);
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:list(counter) targetOperations:nil];
+  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary]
+                            targetTensors:list(counter)
+                         targetOperations:nil];
   CHECK(read_array([results objectForKey:counter]).values.front() == kRuns * (1 + 2 + 3 + 4));
   dispatch_release(done);
 }

@@ -2,7 +2,9 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor *scalar(MPSGraph *g, double value) { return [g constantWithScalar:value dataType:MPSDataTypeFloat32]; }
+static MPSGraphTensor *scalar(MPSGraph *g, double value) {
+  return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
+}
 
 static MPSGraphTensor *plus(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) {
   return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
@@ -12,7 +14,9 @@ static MPSGraphTensor *times(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) 
   return [g multiplicationWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
-static double value_of(Session &session, MPSGraphTensor *tensor) { return session.run(tensor).values.front(); }
+static double value_of(Session &session, MPSGraphTensor *tensor) {
+  return session.run(tensor).values.front();
+}
 
 static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
 
@@ -40,7 +44,9 @@ static void an_implicit_read_sees_the_start_of_the_run() {
   MPSGraph *g = session.graph();
   MPSGraphTensor *v = variable(g, Array({2}, {1, 2}));
   MPSGraphTensor *before = times(g, v, scalar(g, 10));
-  MPSGraphOperation *assign = [g assignVariable:v withValueOfTensor:session.feed(Array({2}, {7, 8})) name:nil];
+  MPSGraphOperation *assign = [g assignVariable:v
+                              withValueOfTensor:session.feed(Array({2}, {7, 8}))
+                                           name:nil];
   MPSGraphTensor *after = times(g, v, scalar(g, 100));
   const std::vector<Array> seen = session.run({v, before, after}, list(assign));
   CHECK_ARRAY(seen.at(0), Array({2}, {1, 2}));
@@ -99,17 +105,23 @@ static void whatever_the_block_returns_brings_the_operations_along() {
     MPSGraphTensor *v = variable(g, Array({2, 3}, 5.0));
     MPSGraphTensor *x = session.feed(random_array({2, 3}));
     MPSGraphOperation *assign = [g assignVariable:v withValueOfTensor:x name:nil];
-    NSArray *inside = [g controlDependencyWithOperations:list(assign)
-                                          dependentBlock:^{
-                                            switch (kind) {
-                                              case 0: return list([g identityWithTensor:x name:nil]);
-                                              case 1: return list([g reshapeTensor:x withShape:numbers({2, 3}) name:nil]);
-                                              case 2: return list([g broadcastTensor:x toShape:numbers({2, 3}) name:nil]);
-                                              case 3: return list([g castTensor:x toType:MPSDataTypeFloat32 name:nil]);
-                                              default: return list(x);
-                                            }
-                                          }
-                                                    name:nil];
+    NSArray *inside =
+        [g controlDependencyWithOperations:list(assign)
+                            dependentBlock:^{
+                              switch (kind) {
+                                case 0:
+                                  return list([g identityWithTensor:x name:nil]);
+                                case 1:
+                                  return list([g reshapeTensor:x withShape:numbers({2, 3}) name:nil]);
+                                case 2:
+                                  return list([g broadcastTensor:x toShape:numbers({2, 3}) name:nil]);
+                                case 3:
+                                  return list([g castTensor:x toType:MPSDataTypeFloat32 name:nil]);
+                                default:
+                                  return list(x);
+                              }
+                            }
+                                      name:nil];
     const Array fed = read_array([session.feeds() objectForKey:x]);
     CHECK_ARRAY(session.run(static_cast<MPSGraphTensor *>([inside objectAtIndex:0])), fed);
     CHECK_ARRAY(session.run(v), fed);
@@ -124,10 +136,13 @@ static void dependencies_nest() {
   __block MPSGraphOperation *step_b = nil;
   NSArray *outer = [g controlDependencyWithOperations:list(step_a)
                                        dependentBlock:^{
-                                         step_b = [g assignVariable:b withValueOfTensor:plus(g, [g readVariable:a name:nil], b) name:nil];
+                                         step_b = [g assignVariable:b
+                                                  withValueOfTensor:plus(g, [g readVariable:a name:nil], b)
+                                                               name:nil];
                                          return [g controlDependencyWithOperations:list(step_b)
                                                                     dependentBlock:^{
-                                                                      return list([g readVariable:b name:nil]);
+                                                                      return list([g readVariable:b
+                                                                                             name:nil]);
                                                                     }
                                                                               name:nil];
                                        }
@@ -160,7 +175,8 @@ static void two_variables_swap() {
 static void three_variables_rotate_with_arithmetic() {
   Session session;
   MPSGraph *g = session.graph();
-  MPSGraphTensor *a = variable(g, Array({2}, {1, 10})), *b = variable(g, Array({2}, {2, 20})), *c = variable(g, Array({2}, {3, 30}));
+  MPSGraphTensor *a = variable(g, Array({2}, {1, 10})), *b = variable(g, Array({2}, {2, 20})),
+                 *c = variable(g, Array({2}, {3, 30}));
   MPSGraphOperation *to_a = [g assignVariable:a withValueOfTensor:plus(g, a, b) name:nil];
   MPSGraphOperation *to_b = [g assignVariable:b withValueOfTensor:times(g, b, c) name:nil];
   MPSGraphOperation *to_c = [g assignVariable:c withValueOfTensor:a name:nil];
@@ -185,14 +201,16 @@ static void one_value_for_two_variables_and_a_result() {
   CHECK_ARRAY(session.run(b), Array({2}, {4, 6}));
 }
 
-// A new value that is only another shape, a copy or a slice of the old one must not be written over while it is read.
+// A new value that is only another shape, a copy or a slice of the old one must not be written over while it
+// is read.
 static void a_variable_permutes_itself() {
   Session session;
   MPSGraph *g = session.graph();
   const Array initial = random_array({4, 4});
   MPSGraphTensor *v = variable(g, initial);
-  MPSGraphOperation *transpose =
-      [g assignVariable:v withValueOfTensor:[g transposeTensor:v dimension:0 withDimension:1 name:nil] name:nil];
+  MPSGraphOperation *transpose = [g assignVariable:v
+                                 withValueOfTensor:[g transposeTensor:v dimension:0 withDimension:1 name:nil]
+                                              name:nil];
   session.perform({transpose});
   CHECK_ARRAY(session.run(v), permuted(initial, {1, 0}));
   MPSGraphTensor *reversed = [g sliceTensor:v
@@ -202,7 +220,9 @@ static void a_variable_permutes_itself() {
                                        name:nil];
   session.perform({[g assignVariable:v withValueOfTensor:reversed name:nil]});
   Array expected({4, 4});
-  for_each_index(expected.shape, [&](const Index &i) { expected.at(i) = initial.at({3 - i.at(1), 3 - i.at(0)}); });
+  for_each_index(expected.shape, [&](const Index &i) {
+    expected.at(i) = initial.at({3 - i.at(1), 3 - i.at(0)});
+  });
   CHECK_ARRAY(session.run(v), expected);
   session.perform({[g assignVariable:v withValueOfTensor:v name:nil]});
   CHECK_ARRAY(session.run(v), expected);
@@ -213,17 +233,23 @@ static void a_variable_permutes_itself() {
     squared.at({i.at(0), i.at(1)}) += expected.at({i.at(0), i.at(2)}) * expected.at({i.at(2), i.at(1)});
   });
   CHECK_ARRAY(session.run(v), squared);
-  // Each row minus the sum over all rows: every element of the old value is needed until the last new one is made.
+  // Each row minus the sum over all rows: every element of the old value is needed until the last new one is
+  // made.
   MPSGraphTensor *total = [g reductionSumWithTensor:v axis:0 name:nil];
-  session.perform({[g assignVariable:v withValueOfTensor:[g subtractionWithPrimaryTensor:v secondaryTensor:total name:nil] name:nil]});
+  session.perform({[g assignVariable:v
+                   withValueOfTensor:[g subtractionWithPrimaryTensor:v secondaryTensor:total name:nil]
+                                name:nil]});
   const Array sums = sum_over(squared, {0});
   CHECK_ARRAY(session.run(v), map(squared, sums, [](double a, double s) { return a - s; }));
 }
 
 static void state_belongs_to_its_graph() {
   Session first, second;
-  MPSGraphTensor *a = variable(first.graph(), Array({1}, 1.0)), *b = variable(second.graph(), Array({1}, 1.0));
-  MPSGraphOperation *step = [first.graph() assignVariable:a withValueOfTensor:plus(first.graph(), a, a) name:nil];
+  MPSGraphTensor *a = variable(first.graph(), Array({1}, 1.0)),
+                 *b = variable(second.graph(), Array({1}, 1.0));
+  MPSGraphOperation *step = [first.graph() assignVariable:a
+                                        withValueOfTensor:plus(first.graph(), a, a)
+                                                     name:nil];
   for (int i = 0; i < 3; ++i) first.perform({step});
   CHECK(value_of(first, a) == 8 && value_of(second, b) == 1);
 }

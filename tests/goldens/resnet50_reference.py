@@ -13,7 +13,9 @@ The stream of a variable is its position in the order of creation (0 to 266):
   weights   limit sqrt(6 / (fan_in + fan_out)), Glorot and Bengio, 2010; fan = height * width * channels
   beta, bias   limit 0.1, so that after a few steps they are not differences of small numbers
   gamma, moving mean, moving variance   constants: 1 (or 0.2), 0, 1
-Images: stream 1000, limit 1. The class of image n is n % 10.
+Images: stream 1000, limit 1. The class of image n is n % 10. There are 32 of them, because the last stage has one value
+for each image and channel: with 8, five steps of 0.01 make a relative error of 1e-3 of the rounding of float32 (measured
+with this network in float32), with 32 one of 2e-6.
 
 The sketch of a vector. Element i goes, with sign 1 - 2 * (bit 58), into bucket bits(2000 + k, i) >> 59 of SKETCH = 32,
 k the number of the variable: a count sketch (Charikar, Chen and Farach-Colton, 2002). It is linear, and for every vector d
@@ -29,7 +31,7 @@ import pathlib
 
 import numpy as np
 
-BATCH, CLASSES, SIDE = 8, 10, 32
+BATCH, CLASSES, SIDE = 32, 10, 32
 RATE, STEPS, MOMENTUM, EPSILON = 0.01, 5, 0.99, 0.001
 STAGES = (((64, 256), 3, 1), ((128, 512), 4, 2), ((256, 1024), 6, 2), ((512, 2048), 3, 2))  # channels, blocks, stride
 IMAGES_STREAM, SKETCH_STREAM, SKETCH = 1000, 2000, 32
@@ -384,7 +386,7 @@ def rounded(golden):
 
 
 def main():
-    for form, h in ("smooth", 1e-5), ("relu", 1e-7):
+    for form, h in ("smooth", 1e-5), ("relu", 1e-9):
         network = Network(form, narrow=8)
         error = finite_difference_error(network, [[variable] for variable in network.trainables], h)
         print(f"{form}, an eighth of the channels, each variable: finite differences differ by {error:.1e} at most")

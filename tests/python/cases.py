@@ -208,6 +208,7 @@ STRUCTURED = [
          wanted=(1, 2)),
     Case("clamp", lambda x, a, b: al.clamp(x * 3, a - 3, b + 3), lambda x, a, b: np.clip(x * 3, a - 3, b + 3),
          ((4, 5), (5,), (4, 1)), dtypes=TYPES["numeric"], empty=((0, 5), (5,), ())),
+    Case("stop_gradient", al.stop_gradient, lambda x: x, ((2, 3),), wanted=(), empty=((0, 3),), **_ANY),
     Case("reshape", lambda x: al.reshape(x, (4, -1)), lambda x: x.reshape(4, -1), ((2, 3, 4),),
          empty=((2, 0, 4),), **_ANY),
     Case("reshape_like", raw("reshape_like"), lambda x, like: x.reshape(like.shape), ((2, 6), (3, 4)),
@@ -355,7 +356,7 @@ WRONG = {
                         (), (2, 3), (2, 4)
                     ], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"), "adam": (raw("adam"), [
                         *_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),}
-ALWAYS_LEGAL = {"identity", "shape_of"}  # of every shape and dtype
+ALWAYS_LEGAL = {"identity", "shape_of", "stop_gradient"}  # of every shape and dtype
 
 
 def wrong_call(row) -> tuple[Callable, list, list, str]:

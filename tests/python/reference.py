@@ -99,6 +99,27 @@ class Conv2D:
         return conv2d(g, turned, padding="same")
 
 
+class BatchNorm:
+    def __init__(self, gamma, beta, momentum=0.99, epsilon=0.001):
+        self.parameters = [gamma, beta]
+        self.moving = [np.zeros_like(beta), np.ones_like(gamma)]
+        self.momentum, self.epsilon = momentum, epsilon
+
+    def forward(self, x):
+        self.axes = tuple(range(x.ndim - 1))
+        statistics = x.mean(self.axes), x.var(self.axes)
+        self.moving = [self.momentum * m + (1 - self.momentum) * s for m, s in zip(self.moving, statistics)]
+        self.deviation = np.sqrt(statistics[1] + self.epsilon)
+        self.normal = (x - statistics[0]) / self.deviation
+        return self.normal * self.parameters[0] + self.parameters[1]
+
+    def backward(self, g):
+        """By the formula of Ioffe and Szegedy, 2015, section 3, with the terms collected."""
+        self.gradients = [(g * self.normal).sum(self.axes), g.sum(self.axes)]
+        means = (g * self.normal).mean(self.axes), g.mean(self.axes)
+        return self.parameters[0] / self.deviation * (g - means[1] - self.normal * means[0])
+
+
 class ReLU:
     parameters = gradients = ()
 
@@ -108,6 +129,17 @@ class ReLU:
 
     def backward(self, g):
         return g * self.positive
+
+
+class Tanh:
+    parameters = gradients = ()
+
+    def forward(self, x):
+        self.y = np.tanh(x)
+        return self.y
+
+    def backward(self, g):
+        return g * (1 - self.y**2)
 
 
 class MaxPool2D:

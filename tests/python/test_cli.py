@@ -4,22 +4,45 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
-def run(*command, cwd):
-    return subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True,
-                          check=True, timeout=300)
+def run(*command, cwd, fails=False):
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True,
+                          timeout=300)
+    assert bool(done.returncode) == fails, done.stderr
+    return done
 
 
 def test_train(tmp_path):
     done = run("-m", "alloy.cli", "train", "--epochs", 1, "--seed", 3, "--output", "out", cwd=tmp_path)
     last = done.stdout.splitlines()[-1]
     assert re.fullmatch(r"test accuracy [01]\.\d{3}", last) and float(last.split()[-1]) > 0.5
-    assert "epoch 1/1" in done.stderr and "step/s" in done.stderr
+    assert "epoch 1/1" in done.stderr and re.search(r"ms/step, \d\d:\d\d left", done.stderr)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"model.safetensors", "history.png"}
+
+
+def test_train_a_residual_network_on_cifar10(tmp_path, rng):
+    for name in [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]:
+        records = rng.integers(0, 256, (2, 3073), np.uint8)
+        records[:, 0] %= 10
+        records.tofile(tmp_path / name)
+    done = run("-m", "alloy.cli", "train", "--model", "resnet18", "--data", "cifar10", "--path", ".", "--epochs", 1,
+               "--batch-size", 5, cwd=tmp_path)
+    assert re.fullmatch(r"test accuracy [01]\.\d{3}", done.stdout.splitlines()[-1])
+    assert "2/2" in done.stderr
+    assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642
+
+
+@pytest.mark.parametrize("options, says", [(["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"),
+                                           (["--data", "cifar10"], "--path"), (["--model", "vgg"], "resnet50")])
+def test_what_train_cannot_do(options, says, tmp_path):
+    done = run("-m", "alloy.cli", "train", *options, cwd=tmp_path, fails=True)
+    assert says in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_info(tmp_path):

@@ -1,4 +1,4 @@
-"""The digits and their split."""
+"""Digits, CIFAR-10 and the split."""
 import importlib.util
 import subprocess
 import sys
@@ -39,3 +39,61 @@ def test_split():
     np.testing.assert_array_equal(y_test, -x_test)
     np.testing.assert_array_equal(al.data.split(x, y)[1][0], x_test)
     assert not np.array_equal(al.data.split(x, y, seed=1)[1][0], x_test)
+
+
+def test_larger_digits():
+    """Values computed by hand: a centre of a large pixel lies at (i + 1/2) / 4 - 1/2 small ones."""
+    small, classes = al.data.digits()
+    x, y = al.data.digits(32, 3)
+    assert (x.shape, x.dtype, x.min(), x.max()) == ((1797, 32, 32, 3), np.float32, 0, 1)
+    np.testing.assert_array_equal(y, classes)
+    np.testing.assert_array_equal(x[..., 0], x[..., 2])
+    image, given = x[7, ..., 1], small[7, ..., 0]
+    assert image[0, 0] == given[0, 0] and image[31, 31] == given[7, 7]
+    assert image[1, 16] == pytest.approx(given[0, 3] * 0.375 + given[0, 4] * 0.625)
+    column = given[:, 3] * 0.625 + given[:, 4] * 0.375  # at 15
+    assert image[22, 15] == pytest.approx(column[5] * 0.875 + column[6] * 0.125)
+    np.testing.assert_allclose(x.mean((1, 2))[:, 0], small.mean((1, 2))[:, 0], atol=0.02)
+    assert al.data.digits(channels=2)[0].shape == (1797, 8, 8, 2)
+
+
+NAMES = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]
+
+
+@pytest.fixture
+def cifar10(tmp_path, rng):
+    """A directory of two records in each file, and what was written."""
+    written = {}
+    for name in NAMES:
+        classes, planes = rng.integers(0, 10, 2), rng.integers(0, 256, (2, 3, 32, 32))
+        written[name] = classes, planes
+        (tmp_path / name).write_bytes(b"".join(
+            bytes([label]) + image.astype(np.uint8).tobytes() for label, image in zip(classes, planes)))
+    return tmp_path, written
+
+
+def test_cifar10(cifar10):
+    path, written = cifar10
+    for (x, y), names in zip(al.data.cifar10(str(path)), (NAMES[:5], NAMES[5:]), strict=True):
+        assert (x.dtype, y.dtype) == (np.float32, np.int32) and x.flags["C_CONTIGUOUS"]
+        np.testing.assert_array_equal(y, np.concatenate([written[name][0] for name in names]))
+        planes = np.concatenate([written[name][1] for name in names])
+        for channel in range(3):
+            np.testing.assert_allclose(x[..., channel], planes[:, channel] / 255, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["data_batch_4.bin", "test_batch.bin"])
+@pytest.mark.parametrize("spoil, says", [
+    (lambda file: file.unlink(), "Expected the file {}, which is not there"),
+    (lambda file: file.write_bytes(file.read_bytes()[:-1]), "records of 3073 bytes in {}, got 6145 bytes"),
+    (lambda file: file.write_bytes(b""), "records of 3073 bytes in {}, got 0 bytes"),
+    (lambda file: file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072)),
+     "classes from 0 to 9 in {}, got 10 in record 1")], ids=["missing", "truncated", "empty", "foreign"])
+def test_cifar10_of_another_format(cifar10, name, spoil, says):
+    path, _ = cifar10
+    spoil(path / name)
+    with pytest.raises(ValueError) as raised:
+        al.data.cifar10(path)
+    message = str(raised.value)
+    assert message.startswith("[cifar10] ") and message.endswith(".") and "\n" not in message
+    assert says.format(path / name) in message

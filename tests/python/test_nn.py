@@ -18,14 +18,17 @@ def run(build, *arrays):
 def test_layers_against_their_definitions(rng):
     x = rng.normal(size=(2, 6, 5, 3)).astype(np.float32)
     conv, dense = al.nn.Conv2D(4, (3, 2), strides=(1, 2), padding="same", seed=3), al.nn.Dense(7, seed=4)
-    convolved, pooled, mean, flat, affine, positive = run(
+    convolved, pooled, mean, everywhere, flat, affine, positive, doubled, widened = run(
         lambda x: [
             conv(x),
             al.nn.MaxPool2D(2, strides=1)(x),
             al.nn.AvgPool2D((3, 2), padding="same")(x),
+            al.nn.GlobalAvgPool()(x),
             al.nn.Flatten()(x),
             dense(x),
-            al.nn.ReLU()(x)], x)
+            al.nn.ReLU()(x),
+            al.nn.Residual(al.nn.ReLU())(x),
+            al.nn.Residual(conv, shortcut=conv)(x)], x)
     conv.variables[1].assign(rng.normal(size=4).astype(np.float32))
     weights, bias = (v.numpy() for v in conv.variables)
     np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5,
@@ -33,9 +36,12 @@ def test_layers_against_their_definitions(rng):
     np.testing.assert_array_equal(pooled, ref.max_pool2d(x, (2, 2), (1, 1)))
     np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5,
                                atol=1e-6)
+    np.testing.assert_allclose(everywhere, x.astype(float).mean((1, 2)), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(flat, x.reshape(2, -1))
     np.testing.assert_allclose(affine, x.astype(float) @ dense.variables[0].numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(positive, np.maximum(x, 0))
+    np.testing.assert_allclose(doubled, x + np.maximum(x, 0), rtol=1e-6)
+    np.testing.assert_allclose(widened, 2 * convolved, rtol=1e-6)
 
 
 def test_the_bias_is_added(rng):
@@ -76,6 +82,18 @@ def test_seeds():
     assert not np.allclose(a[0], other[0]) and not np.allclose(a[0], a[2])
 
 
+def test_a_seed_reaches_the_layers_inside_layers():
+    def weights(seed):
+        inner = al.nn.Sequential(al.nn.Dense(4))
+        model = al.nn.Sequential(al.nn.Residual(inner), al.nn.Sequential(al.nn.Dense(4, seed=9)), seed=seed)
+        model(al.Graph().placeholder((1, 4)))
+        assert [v.name for v in model.variables][::2] == ["dense_0/weights", "dense_1/weights"]
+        return [v.numpy() for v in model.variables[::2]]
+    (a, own), (b, same) = weights(1), weights(2)
+    assert not np.allclose(a, b)
+    np.testing.assert_array_equal(own, same)
+
+
 def test_a_layer_in_two_places_has_its_variables_once():
     shared = al.nn.Dense(3)
     model = al.nn.Sequential(shared, al.nn.ReLU(), shared)
@@ -93,6 +111,79 @@ def test_wrong_inputs(layer, shape, says):
     layer = layer()
     with pytest.raises(ValueError, match=rf"{says}.*built at .*test_nn\.py:\d+\.$"):
         layer(graph.placeholder(shape))
+
+
+# ---- batch normalisation ----
+
+@pytest.mark.parametrize("shape", [(4, 5, 6, 3), (64, 7), (2, 3, 4)], ids=str)
+@pytest.mark.parametrize("options", [{}, {"momentum": 0.5, "epsilon": 1e-5}], ids=["defaults", "given"])
+def test_batch_norm(shape, options, rng):
+    """Value, moving averages and gradients of a training step, and the value after it, against float64."""
+    x, weights = rng.normal(3, 2, shape).astype(np.float32), rng.normal(size=shape).astype(np.float32)
+    graph = al.Graph()
+    feed, layer = graph.placeholder((None, *shape[1:])), al.nn.BatchNorm(**options)
+    inference = layer(feed)
+    assert layer.updates == []
+    names = ["gamma", "beta", "moving_mean", "moving_variance"]
+    assert [v.name for v in layer.variables] == [f"batchnorm_0/{name}" for name in names]
+    assert [v.trainable for v in layer.variables] == [True, True, False, False]
+    assert [v.numpy().tolist() for v in layer.variables] == [[i] * shape[-1] for i in (1, 0, 0, 1)]
+    gamma, beta = (rng.uniform(0.5, 1.5, shape[-1]).astype(np.float32) for _ in range(2))
+    layer.variables[0].assign(gamma)
+    layer.variables[1].assign(beta)
+
+    value = layer(feed, training=True)
+    gradients = al.gradients(al.sum(value * weights), [feed, *layer.variables[:2]])
+    train = graph.compile([feed], [value, *gradients], layer.updates)
+    after = graph.compile([feed], [inference])
+    exact = ref.BatchNorm(gamma.astype(float), beta.astype(float), **options)
+    for batch in (x, 2 * x - 1):
+        found, *slopes = train(batch)
+        np.testing.assert_allclose(found, exact.forward(batch.astype(float)), rtol=1e-5, atol=1e-5)
+        expected = [exact.backward(weights.astype(float)), *exact.gradients]
+        for slope, wanted in zip(slopes, expected, strict=True):
+            assert np.linalg.norm(slope - wanted) <= 1e-5 * np.linalg.norm(wanted)
+        for variable, average in zip(layer.variables[2:], exact.moving, strict=True):
+            np.testing.assert_allclose(variable.numpy(), average, rtol=1e-5, atol=1e-6)
+    before = [v.numpy() for v in layer.variables]
+    mean, variance = exact.moving
+    expected = gamma * (x - mean) / np.sqrt(variance + exact.epsilon) + beta
+    np.testing.assert_allclose(after(x)[0], expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(after(x[:1])[0], expected[:1], rtol=1e-5, atol=1e-5)
+    for variable, value in zip(layer.variables, before):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+
+def test_a_feature_that_never_changes():
+    """Its variance is 0, from which epsilon keeps the division."""
+    layer = al.nn.BatchNorm()
+    value, gradient = run(lambda x: [y := layer(x, training=True), *al.gradients(al.sum(y * y), [x])],
+                          np.full((8, 2), 1e3, np.float32))
+    np.testing.assert_array_equal(value, np.zeros((8, 2)))
+    np.testing.assert_array_equal(gradient, np.zeros((8, 2)))
+
+
+def test_updates_are_of_the_last_training_call_in_the_layers_order():
+    graph = al.Graph()
+    shared = al.nn.BatchNorm(momentum=0)
+    model = al.nn.Sequential(
+        al.nn.Residual(al.nn.Sequential(shared, al.nn.BatchNorm(momentum=0)), al.nn.BatchNorm(momentum=0)), shared)
+    x, twice = graph.placeholder((2, 1)), graph.placeholder((2, 1))
+    model(x)
+    assert model.updates == []
+    model(x, training=True)
+    first = model.updates
+    model(twice, training=True)
+    model(x)
+    assert len(first) == len(model.updates) == 6 and not set(first) & set(model.updates)
+    graph.compile([twice], [], model.updates)(np.float32([[1], [3]]))
+    branch, inner, shortcut = model.variables[2:4], model.variables[6:8], model.variables[10:12]
+    assert [v.name.partition("/")[0] for v in (branch[0], inner[0], shortcut[0])] == [
+        "batchnorm_0", "batchnorm_1", "batchnorm_2"]
+    np.testing.assert_allclose([v.numpy()[0] for v in shortcut], [2, 1])
+    assert inner[0].numpy() == pytest.approx(0, abs=1e-6) and inner[1].numpy() == pytest.approx(1, abs=2e-3)
+    # The shared one saw the sum of both normalised values last: of variance 4, a little less by epsilon.
+    assert branch[0].numpy() == pytest.approx(0, abs=1e-6) and branch[1].numpy() == pytest.approx(4, abs=2e-2)
 
 
 # ---- initial values ----

@@ -1,4 +1,6 @@
 """The training loop."""
+import re
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ def test_fit_learns_and_reports(rng, capsys):
     assert history["loss"][0] > 1 and history["val_loss"][-1] < 1e-4
     np.testing.assert_allclose(t.model.variables[0].numpy(), [[1], [-2], [0.5]], atol=0.02)
     bar = capsys.readouterr().err
-    assert "epoch 20/20" in bar and "loss=" in bar and "step/s" in bar and "7/7" in bar
+    assert "epoch 20/20" in bar and "loss=" in bar and "7/7" in bar
+    assert re.search(r"\[\d\d:\d\d, [\d.]+ ms/step, 00:00 left, loss=", bar)
     trainer().fit(linear_data(10, rng), epochs=1, progress=False)
     assert capsys.readouterr().err == ""
 
@@ -69,6 +72,35 @@ def test_evaluation_changes_nothing(rng):
     t.predict(data[0])
     for value, variable in zip(before, t.model.variables):
         np.testing.assert_array_equal(variable.numpy(), value)
+
+
+def test_training_and_evaluation_of_batch_norm(rng):
+    """Two executables over the same variables: the moving averages are those of the batches in their order, and
+    predictions use them."""
+    x, y = linear_data(40, rng)
+    norm, dense = al.nn.BatchNorm(momentum=0.8), al.nn.Dense(1)
+    t = al.Trainer(al.nn.Sequential(norm, dense), "mean_squared_error", al.SGD(0.0))
+    t.fit((x, y), epochs=3, batch_size=10, shuffle=False, progress=False)
+    mean, variance = np.zeros(3), np.ones(3)
+    for start in [0, 10, 20, 30] * 3:
+        batch = x[start:start + 10].astype(float)
+        mean, variance = 0.8 * mean + 0.2 * batch.mean(0), 0.8 * variance + 0.2 * batch.var(0)
+    np.testing.assert_allclose(norm.variables[2].numpy(), mean, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(norm.variables[3].numpy(), variance, rtol=1e-5)
+    expected = (x - mean) / np.sqrt(variance + 0.001) @ dense.variables[0].numpy()
+    np.testing.assert_allclose(t.predict(x), expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(t.predict(x[:1]), expected[:1], rtol=1e-5, atol=1e-5)
+    assert t.evaluate((x, y))["loss"] == pytest.approx(np.square(expected - y).mean(), rel=1e-5)
+
+
+def test_variables_that_are_not_trainable_stay(rng):
+    t = trainer()
+    t.predict(np.zeros((1, 3), np.float32))
+    weights, bias = t.model.variables
+    weights.trainable, before = False, weights.numpy()
+    t.fit(linear_data(8, rng), epochs=1, progress=False)
+    np.testing.assert_array_equal(weights.numpy(), before)
+    assert bias.numpy() != 0
 
 
 def test_a_model_that_has_its_graph_already(rng):

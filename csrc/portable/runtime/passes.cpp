@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 namespace alloy::portable {
 namespace {
@@ -127,6 +128,11 @@ class EffectRemover {
   // Each branch gives, beside its results, the value of every variable that one of them assigns.
   Replacement replace_branches(ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) {
     const State before = state_;
+    Graph& copy = r.copy();
+    const auto label = std::tuple(copy.name, copy.location, copy.after);
+    // A negative zero is zero, but not byte by byte.
+    const bool floating = kind(operands[0].dtype()) == ir::DTypeKind::kFloating;
+    const Value predicate = floating ? copy.value(OpCode::cast, operands, {{Attr::kDtype, ir::DType::boolean}}) : operands[0];
     std::vector<std::unique_ptr<ir::Block>> regions;
     std::vector<State> after;
     for (const auto& region : op.regions) {
@@ -148,7 +154,8 @@ class EffectRemover {
         regions[i]->results.push_back(known == after[i].end() ? variables_.at(slot) : known->second);
       }
     }
-    Op* made = r.copy().add(OpCode::if_else, operands, {}, std::move(regions));
+    std::tie(copy.name, copy.location, copy.after) = label;
+    Op* made = copy.add(OpCode::if_else, {predicate}, {}, std::move(regions));
     std::vector<Value> results;
     for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
     uint32_t next = static_cast<uint32_t>(op.results.size());

@@ -1,0 +1,154 @@
+"""Gradients where frameworks are usually wrong: ties, kinks, poles, overflow, broadcasting, sharing, and where
+no gradient flows."""
+import numpy as np
+import pytest
+
+import alloy as al
+import reference as ref
+
+
+def gradients(build, *arrays, weights=None):
+    """Of sum(build(...) * weights) to every array."""
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape) for array in map(np.float32, arrays)]
+    y = build(*feeds)
+    found = al.gradients(al.sum(y if weights is None else y * np.float32(weights)), feeds)
+    return graph.compile(feeds, found)(*map(np.float32, arrays))
+
+
+def test_ties_in_max_pooling_go_to_the_first(rng):
+    """Overlapping windows of few distinct values, against a loop over the windows."""
+    x = rng.integers(0, 3, (2, 7, 6, 3)).astype(np.float32)
+    g = rng.normal(size=(2, 3, 4, 3)).astype(np.float32)
+    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=(2, 1)), x, weights=g)
+    expected = np.zeros(x.shape)
+    for n, i, j, c in np.ndindex(g.shape):
+        window = x[n, 2 * i:2 * i + 3, j:j + 3, c]
+        row, column = np.unravel_index(np.argmax(window), window.shape)
+        expected[n, 2 * i + row, j + column, c] += g[n, i, j, c]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_padding_never_takes_a_gradient():
+    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=1, padding="same"), -np.ones((1, 2, 2, 1)))
+    np.testing.assert_array_equal(found[0, ..., 0], [[4, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("function, at, expected", [
+    (al.relu, [0, -0.0, 1e-30, -1e-30], [0, 0, 1, 0]),
+    (al.abs, [0, -0.0, 2, -2], [0, 0, 1, -1]),
+    (al.sqrt, [0, 0.25], [np.inf, 1]),
+    (al.log, [0, 0.5], [np.inf, 2]),
+    (lambda x: x**0, [0, -2, 3], [0, 0, 0]),
+    (lambda x: x**1, [0, -2, 3], [1, 1, 1]),
+    (lambda x: x**2, [0, -2, 3], [0, -4, 6]),
+    (lambda x: x**-1, [-2, 4], [-0.25, -0.0625]),
+    (lambda x: x**0.5, [0, 4], [np.inf, 0.25]),
+    (lambda x: 0.0**x, [2, 1], [0, 0]),
+    (lambda x: al.max(x), [3, 1, 3, 2], [0.5, 0, 0.5, 0]),
+    (lambda x: al.product(x), [0, 2, 3], [6, 0, 0]),
+    (lambda x: al.product(x), [0, 2, 0], [0, 0, 0]),
+    (lambda x: al.variance(x), [5, 5, 5], [0, 0, 0])])
+def test_kinks_and_poles(function, at, expected):
+    np.testing.assert_allclose(gradients(function, at)[0], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("function, reference", [(al.log_softmax, ref.log_softmax), (al.softmax, ref.softmax)])
+def test_softmax_of_large_logits(function, reference, rng):
+    """Both derivatives from the definition of softmax p: g - p sum(g), and p (g - sum(g p))."""
+    x = np.float32([[1e4, 9999, -1e4], [-3e38, 0, 1], [88.8, 89, 700], [1e30, 1e30, 1e30]])
+    g = rng.normal(size=x.shape).astype(np.float32)
+    p = ref.softmax(x.astype(float))
+    expected = {al.log_softmax: g - p * g.sum(-1, keepdims=True),
+                al.softmax: p * (g - (g * p).sum(-1, keepdims=True))}[function]
+    graph = al.Graph()
+    feed = graph.placeholder(x.shape)
+    value, = graph.compile([feed], [function(feed)])(x)
+    np.testing.assert_allclose(value, reference(x.astype(float)), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(gradients(function, x, weights=g)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4,), (1, 1, 1, 4), (3, 1, 1, 1), (6, 1, 4), (1,), ()], ids=str)
+@pytest.mark.parametrize("op", [np.add, np.subtract, np.multiply, np.divide], ids=lambda op: op.__name__)
+def test_broadcast_against_images(op, shape, rng):
+    """The gradient of what is broadcast is the sum over its copies."""
+    x, b = rng.uniform(0.5, 2, (3, 6, 5, 4)), rng.uniform(0.5, 2, shape)
+    g = rng.normal(size=x.shape)
+    of_x, of_b = {
+        "add": (g, g), "subtract": (g, -g), "multiply": (g * b, g * x), "divide": (g / b, -g * x / b**2)
+    }[op.__name__]
+    padded = (1,) * (4 - len(shape)) + shape
+    axes = tuple(axis for axis in range(4) if padded[axis] == 1)
+    found = gradients(lambda x, b: getattr(al, op.__name__)(x, b), x, b, weights=g)
+    np.testing.assert_allclose(found[0], of_x, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[1], of_b.sum(axes).reshape(shape), rtol=1e-5, atol=1e-5)
+    found = gradients(lambda x, b: getattr(al, op.__name__)(b, x), x, b, weights=g)
+    of_x = -g * b / x**2 if op is np.divide else -g if op is np.subtract else of_x
+    np.testing.assert_allclose(found[0], of_x, rtol=1e-5, atol=1e-6)
+
+
+def test_a_variable_used_twice(rng):
+    """As weights of two products, and in the loss itself: the gradients add up, and it is updated once."""
+    w, x = rng.normal(size=(4, 4)).astype(np.float32), rng.normal(size=(3, 4)).astype(np.float32)
+    graph = al.Graph()
+    variable, feed = graph.variable(w), graph.placeholder(x.shape)
+    loss = al.sum((feed @ variable) @ variable) + al.sum(variable * variable)
+    updates = al.SGD(0.1).minimize(loss)
+    assert len(updates) == 1
+    graph.compile([feed], [], updates)(x)
+    ones, wide = np.ones((3, 4)), w.astype(float)
+    expected = (x @ wide).T @ ones + x.T @ (ones @ wide.T) + 2 * wide
+    np.testing.assert_allclose(variable.numpy(), wide - 0.1 * expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(gradients(lambda a: a * a + a, [3.0])[0], [7])
+
+
+def test_a_tensor_that_does_not_reach_the_loss():
+    graph = al.Graph()
+    x, apart, w = graph.placeholder((2, 3)), graph.placeholder((4, 1)), graph.variable(np.float32([1, 2]))
+    beside = x * 2  # on the way from x, but not to the loss
+    found = graph.compile([x, apart],
+                          al.gradients(al.sum(x * x), [apart, w, beside]))(np.ones((2, 3), "f"), np.ones((4, 1), "f"))
+    for value, shape in zip(found, [(4, 1), (2,), (2, 3)], strict=True):
+        np.testing.assert_array_equal(value, np.zeros(shape))
+    with pytest.raises(ValueError, match="does not depend on the variable"):
+        al.SGD(0.1).minimize(al.sum(x * x))
+
+
+# ---- stop_gradient ----
+
+def test_no_gradient_passes_a_stop(rng):
+    x = rng.normal(size=5)
+    found, = gradients(lambda x: x * al.stop_gradient(al.exp(x)), x)
+    np.testing.assert_allclose(found, np.exp(x), rtol=1e-5)
+    np.testing.assert_array_equal(gradients(al.stop_gradient, x)[0], np.zeros(5))
+
+
+def test_what_stands_behind_a_stop_needs_no_gradient():
+    """An op without one is no obstacle there, and a variable there is not moved."""
+    graph = al.Graph()
+    x, frozen, w = graph.placeholder((3,)), graph.variable(np.float32([1])), graph.variable(np.float32([1]))
+    target = al.stop_gradient(al.relu_gradient(x, x * frozen))
+    loss = al.mean(al.square(x * w - target))
+    with pytest.raises(ValueError, match="does not depend on the variable"):
+        al.SGD(0.5).minimize(loss, [frozen])
+    values = np.float32([1, 2, -3])
+    graph.compile([x], [], al.SGD(0.5).minimize(loss, [w]))(values)
+    slope = np.mean(2 * (values - values * (values > 0)) * values)
+    np.testing.assert_allclose(w.numpy(), [1 - 0.5 * slope], rtol=1e-6)
+    assert frozen.numpy() == [1]
+
+
+# ---- which variables an optimizer moves ----
+
+@pytest.mark.parametrize("optimizer", [al.SGD, al.Adam])
+def test_trainable_flags(optimizer):
+    graph = al.Graph()
+    names = ["moves", "made frozen", "frozen later", "thawed"]
+    variables = [graph.variable(np.ones(2, "f"), name, trainable=name in names[::2]) for name in names]
+    variables[2].trainable, variables[3].trainable = False, True
+    assert [v.trainable for v in graph.variables] == [True, False, False, True]
+    loss = al.sum(sum((v * v for v in variables[1:]), variables[0] * variables[0]))
+    graph.compile([], [], optimizer(0.1).minimize(loss))()
+    assert [bool(np.all(v.numpy() == 1)) for v in variables] == [False, True, True, False]
+    graph.compile([], [], optimizer(0.1).minimize(loss, [variables[1]]))()
+    assert not np.any(variables[1].numpy() == 1), "what minimize is given is moved, trainable or not"
