@@ -53,7 +53,7 @@ def train(model: Model = typer.Option("cnn", help="The network."),
           epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
           batch_size: int = typer.Option(None, min=1, help="Images in a step."),
           seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
-          output: Path = typer.Option(None, help="Where the model and the plot go; runs/MODEL-DATA by default.")):
+          output: Path = typer.Option(None, help="Where the model and the plot go [runs/MODEL-DATA].")):
     """Trains a network on images, with the epochs, the batch size and the optimizer that suit it."""
     recipe = RECIPES[model.value]
     epochs, batch_size = epochs or recipe.epochs, batch_size or recipe.batch_size

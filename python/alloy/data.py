@@ -33,8 +33,8 @@ def cifar10(path):
     (n, 32, 32, 3), float32 in [0, 1], and classes (n,), int32.
 
     path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and
-    test_batch.bin. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose first is
-    a class from 0 to 9."""
+    test_batch.bin. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose first
+    is a class from 0 to 9."""
     def images_and_classes(*names):
         records = np.concatenate([_cifar10_records(Path(path, name)) for name in names])
         pixels = np.ascontiguousarray(records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
@@ -49,7 +49,8 @@ def _cifar10_records(path):
         raise ValueError(f"[cifar10] Expected the file {path}, which is not there.")
     data = np.fromfile(path, np.uint8)
     if data.size == 0 or data.size % _CIFAR10_RECORD:
-        raise ValueError(f"[cifar10] Expected records of {_CIFAR10_RECORD} bytes in {path}, got {data.size} bytes.")
+        raise ValueError(f"[cifar10] Expected records of {_CIFAR10_RECORD} bytes in {path}, got {data.size} "
+                         "bytes.")
     records = data.reshape(-1, _CIFAR10_RECORD)
     foreign = np.flatnonzero(records[:, 0] > 9)
     if foreign.size:

@@ -7,9 +7,9 @@ from alloy.graph import Graph
 
 
 def resnet50(classes: int = 10, input_shape=(32, 32, 3), seed: int = 0, momentum: float = 0.99) -> nn.Layer:
-    """The residual network of 50 layers with bottleneck blocks (He et al., 2015) in the form that Apple's talk
-    on training with MPSGraph gives it for images of 32x32: no padding in the first layers, and each stage's
-    stride in its first 1x1 convolution.
+    """The residual network of 50 layers with bottleneck blocks (He et al., 2015) in the form that the talk
+    "Training DNNs on iOS with Metal Performance Shaders Graph" gives it for images of 32x32: no padding in
+    the first layers, and each stage's stride in its first 1x1 convolution.
 
     momentum: of the moving averages of the batch norms."""
     return _resnet(_bottleneck, (3, 4, 6, 3), 4, classes, input_shape, seed, momentum)
@@ -33,7 +33,8 @@ def _resnet(branch, counts, expansion, classes, input_shape, seed, momentum):
             layers += [
                 nn.Residual(nn.Sequential(*branch(filters, stride, momentum)), shortcut), nn.ReLU()]
             channels, stride = filters * expansion, 1
-    model = nn.Sequential(*layers, nn.AvgPool2D(2, padding="same"), nn.Flatten(), nn.Dense(classes), seed=seed)
+    layers += [nn.AvgPool2D(2, padding="same"), nn.Flatten(), nn.Dense(classes)]
+    model = nn.Sequential(*layers, seed=seed)
     model(Graph().placeholder((None, *input_shape)))
     return model
 

@@ -1,8 +1,8 @@
 """Optimizers. They only say which update a step makes; the engine adds it to the graph, where it runs with
 the step.
 
-A learning rate is a number, a tensor of one element computed in the step, or a schedule: a function that gives
-such a tensor of the step's number, a float32 tensor that is 0 in the first step (al.schedules has some)."""
+A learning rate is a number, a tensor of one element computed in the step, or a schedule: a function that
+gives such a tensor of the step's number, a float32 tensor that is 0 in the first step (al.schedules)."""
 from collections.abc import Callable
 
 import numpy as np

@@ -30,15 +30,16 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
         records = rng.integers(0, 256, (2, 3073), np.uint8)
         records[:, 0] %= 10
         records.tofile(tmp_path / name)
-    done = run("-m", "alloy.cli", "train", "--model", "resnet18", "--data", "cifar10", "--path", ".", "--epochs", 1,
-               "--batch-size", 5, cwd=tmp_path)
+    done = run("-m", "alloy.cli", "train", "--model", "resnet18", "--data", "cifar10", "--path", ".",
+               "--epochs", 1, "--batch-size", 5, cwd=tmp_path)
     assert re.fullmatch(r"test accuracy [01]\.\d{3}", done.stdout.splitlines()[-1])
     assert "2/2" in done.stderr
     assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642
 
 
-@pytest.mark.parametrize("options, says", [(["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"),
-                                           (["--data", "cifar10"], "--path"), (["--model", "vgg"], "resnet50")])
+@pytest.mark.parametrize("options, says", [
+    (["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"), (["--data", "cifar10"], "--path"),
+    (["--model", "vgg"], "resnet50")])
 def test_what_train_cannot_do(options, says, tmp_path):
     done = run("-m", "alloy.cli", "train", *options, cwd=tmp_path, fails=True)
     assert says in done.stderr and "Traceback" not in done.stderr

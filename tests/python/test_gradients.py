@@ -1,5 +1,5 @@
-"""Gradients where frameworks are usually wrong: ties, kinks, poles, overflow, broadcasting, sharing, and where
-no gradient flows."""
+"""Gradients where frameworks are usually wrong: ties, kinks, poles, overflow, broadcasting, sharing, and
+where no gradient flows."""
 import numpy as np
 import pytest
 
@@ -30,7 +30,8 @@ def test_ties_in_max_pooling_go_to_the_first(rng):
 
 
 def test_padding_never_takes_a_gradient():
-    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=1, padding="same"), -np.ones((1, 2, 2, 1)))
+    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=1, padding="same"),
+                       -np.ones((1, 2, 2, 1)))
     np.testing.assert_array_equal(found[0, ..., 0], [[4, 0], [0, 0]])
 
 
@@ -53,7 +54,8 @@ def test_kinks_and_poles(function, at, expected):
     np.testing.assert_allclose(gradients(function, at)[0], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("function, reference", [(al.log_softmax, ref.log_softmax), (al.softmax, ref.softmax)])
+@pytest.mark.parametrize("function, reference", [(al.log_softmax, ref.log_softmax),
+                                                 (al.softmax, ref.softmax)])
 def test_softmax_of_large_logits(function, reference, rng):
     """Both derivatives from the definition of softmax p: g - p sum(g), and p (g - sum(g p))."""
     x = np.float32([[1e4, 9999, -1e4], [-3e38, 0, 1], [88.8, 89, 700], [1e30, 1e30, 1e30]])
@@ -106,8 +108,8 @@ def test_a_tensor_that_does_not_reach_the_loss():
     graph = al.Graph()
     x, apart, w = graph.placeholder((2, 3)), graph.placeholder((4, 1)), graph.variable(np.float32([1, 2]))
     beside = x * 2  # on the way from x, but not to the loss
-    found = graph.compile([x, apart],
-                          al.gradients(al.sum(x * x), [apart, w, beside]))(np.ones((2, 3), "f"), np.ones((4, 1), "f"))
+    run = graph.compile([x, apart], al.gradients(al.sum(x * x), [apart, w, beside]))
+    found = run(np.ones((2, 3), "f"), np.ones((4, 1), "f"))
     for value, shape in zip(found, [(4, 1), (2,), (2, 3)], strict=True):
         np.testing.assert_array_equal(value, np.zeros(shape))
     with pytest.raises(ValueError, match="does not depend on the variable"):

@@ -248,6 +248,8 @@ def test_schedules(graph):
         run = graph.compile([step], [schedule(step)])
         values = [run(np.float32([i]))[0].item() for i in range(len(expected))]
         np.testing.assert_allclose(values, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match=rf"^\[linear\] .* the 5 steps, got 5; .*{re.escape(here(1))}\.$"):
+        al.schedules.linear(1.0, 5, warmup=5)
 
 
 def test_variables_that_are_not_trainable_stay(graph):
@@ -371,7 +373,7 @@ def test_attributes_of_another_kind(x):
         (lambda: al.transpose(x, (0, 0.5)), r"integers, got \(0, 0\.5\)"),
         (lambda: al.cast(x, "float65"), "element type such as float32, got float65"),
         (lambda: al.reshape(x, (2, "a")), "shape of integers"),
-        (lambda: al.SGD("fast").minimize(al.sum(x)), "a number, a tensor or a function of the step as the learning rate, got str"),
+        (lambda: al.SGD("fast").minimize(al.sum(x)), "function of the step as the learning rate, got str"),
         (lambda: al.one_hot(x, 3), r"integer type, got float32\(2, 3\)"),
         (lambda: x.graph.compile([x], [x], [al.SGD(1)]), "updates, got SGD"),
         (lambda: x.graph.compile("x", [x]), "tensors to feed and fetch, got str"),

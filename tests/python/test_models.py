@@ -15,20 +15,20 @@ def layers_of(layer, kind):
 
 def described(model):
     """(weights, strides, padding) of every convolution, in order."""
-    return [(conv.variables[0].shape, conv.strides, "valid" if conv.variables[0].shape[:2] == (1, 1) else conv.padding)
-            for conv in layers_of(model, al.nn.Conv2D)]
+    return [(conv.variables[0].shape, conv.strides, conv.padding) for conv in layers_of(model, al.nn.Conv2D)]
 
 
 def test_resnet50():
     model = al.models.resnet50()
     expected, channels = [((7, 7, 3, 64), 2, "valid")], 64
-    for filters, wide, count, first in [(64, 256, 3, 1), (128, 512, 4, 2), (256, 1024, 6, 2), (512, 2048, 3, 2)]:
+    for filters, wide, count, first in [(64, 256, 3, 1), (128, 512, 4, 2), (256, 1024, 6, 2),
+                                        (512, 2048, 3, 2)]:
         for i in range(count):
             stride = first if i == 0 else 1
-            expected += [((1, 1, channels, filters), stride, "valid"), ((3, 3, filters, filters), 1, "same"),
-                         ((1, 1, filters, wide), 1, "valid")]
+            expected += [((1, 1, channels, filters), stride, "same"), ((3, 3, filters, filters), 1, "same"),
+                         ((1, 1, filters, wide), 1, "same")]
             if i == 0:
-                expected += [((1, 1, channels, wide), stride, "valid")]
+                expected += [((1, 1, channels, wide), stride, "same")]
             channels = wide
     assert described(model) == expected
     norms = layers_of(model, al.nn.BatchNorm)
@@ -47,7 +47,7 @@ def test_resnet18():
     for filters, first in [(64, 1), (128, 2), (256, 2), (512, 2)]:
         expected += [((3, 3, channels, filters), first, "same"), ((3, 3, filters, filters), 1, "same")]
         if channels != filters:
-            expected += [((1, 1, channels, filters), first, "valid")]
+            expected += [((1, 1, channels, filters), first, "same")]
         expected += [((3, 3, filters, filters), 1, "same")] * 2
         channels = filters
     assert described(model) == expected and len(expected) == 20

@@ -167,7 +167,8 @@ def test_updates_are_of_the_last_training_call_in_the_layers_order():
     graph = al.Graph()
     shared = al.nn.BatchNorm(momentum=0)
     model = al.nn.Sequential(
-        al.nn.Residual(al.nn.Sequential(shared, al.nn.BatchNorm(momentum=0)), al.nn.BatchNorm(momentum=0)), shared)
+        al.nn.Residual(al.nn.Sequential(shared, al.nn.BatchNorm(momentum=0)), al.nn.BatchNorm(momentum=0)),
+        shared)
     x, twice = graph.placeholder((2, 1)), graph.placeholder((2, 1))
     model(x)
     assert model.updates == []

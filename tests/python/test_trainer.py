@@ -75,8 +75,8 @@ def test_evaluation_changes_nothing(rng):
 
 
 def test_training_and_evaluation_of_batch_norm(rng):
-    """Two executables over the same variables: the moving averages are those of the batches in their order, and
-    predictions use them."""
+    """Two executables over the same variables: the moving averages are those of the batches in their order,
+    and predictions use them."""
     x, y = linear_data(40, rng)
     norm, dense = al.nn.BatchNorm(momentum=0.8), al.nn.Dense(1)
     t = al.Trainer(al.nn.Sequential(norm, dense), "mean_squared_error", al.SGD(0.0))

@@ -18,11 +18,13 @@ class Tanh(al.nn.Layer):
         return al.tanh(x)
 
 
-# Normalisation makes the path of a relu network chaotic: masks flip at rounding errors. And it stands behind the
-# activation, because before it a bias would have no gradient but rounding.
-NORMAL = (lambda: al.nn.Sequential(al.nn.Conv2D(6, 3, padding="same"), Tanh(), al.nn.BatchNorm(), al.nn.Flatten(
-), al.nn.Dense(12), Tanh(), al.nn.BatchNorm(), al.nn.Dense(5), seed=1), [
-    ref.Conv2D, ref.Tanh, ref.BatchNorm, ref.Flatten, ref.Dense, ref.Tanh, ref.BatchNorm, ref.Dense], (6, 8, 2))
+# Normalisation makes the path of a relu network chaotic: masks flip at rounding errors. And it stands behind
+# the activation, because before it a bias would have no gradient but rounding.
+NORMAL = (lambda: al.nn.Sequential(
+    al.nn.Conv2D(6, 3, padding="same"), Tanh(), al.nn.BatchNorm(),
+    al.nn.Flatten(), al.nn.Dense(12), Tanh(), al.nn.BatchNorm(), al.nn.Dense(5), seed=1), [
+        ref.Conv2D, ref.Tanh, ref.BatchNorm, ref.Flatten, ref.Dense, ref.Tanh, ref.BatchNorm,
+        ref.Dense], (6, 8, 2))
 
 
 @pytest.mark.parametrize("network", [MLP, CNN, NORMAL], ids=["mlp", "cnn", "batch norm"])
@@ -54,7 +56,8 @@ def test_fifty_steps(network, optimizer, update, tolerance, rng):
 
     moving = [average for layer in layers for average in getattr(layer, "moving", ())]
     for variable, average in zip((v for v in model.variables if not v.trainable), moving, strict=True):
-        assert np.linalg.norm(variable.numpy() - average) <= 10 * tolerance * np.linalg.norm(average), variable.name
+        assert np.linalg.norm(variable.numpy() -
+                              average) <= 10 * tolerance * np.linalg.norm(average), variable.name
     for variable, parameter, before in zip(trainable, parameters, start, strict=True):
         assert np.linalg.norm(variable.numpy() -
                               parameter) <= tolerance * np.linalg.norm(parameter), variable.name

@@ -15,6 +15,7 @@ struct TensorImpl {
 struct OperationImpl {
   std::shared_ptr<FacadeGraph> graph;
   ir::Op *op;
+  size_t result_count;  // as the op was made: its gradient may have a conditional give more
 };
 
 }  // namespace
@@ -70,7 +71,7 @@ struct OperationImpl {
 - (NSArray<MPSGraphTensor *> *)outputTensors {
   auto *impl = static_cast<OperationImpl *>(_impl);
   NSMutableArray *tensors = [NSMutableArray array];
-  for (uint32_t i = 0; i < impl->op->results.size(); ++i) [tensors addObject:tensor_of(impl->graph, {impl->op, i})];
+  for (uint32_t i = 0; i < impl->result_count; ++i) [tensors addObject:tensor_of(impl->graph, {impl->op, i})];
   return tensors;
 }
 
@@ -115,7 +116,7 @@ MPSGraphTensor *new_tensor(const std::shared_ptr<FacadeGraph> &graph, ir::Value 
 
 MPSGraphOperation *new_operation(const std::shared_ptr<FacadeGraph> &graph, ir::Op *op) {
   MPSGraphOperation *operation = op->code == ir::OpCode::variable ? [MPSGraphVariableOp alloc] : [MPSGraphOperation alloc];
-  operation->_impl = new OperationImpl{graph, op};
+  operation->_impl = new OperationImpl{graph, op, op->results.size()};
   return operation;
 }
 

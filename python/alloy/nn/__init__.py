@@ -9,5 +9,5 @@ from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
 from alloy.nn.residual import Residual
 from alloy.nn.sequential import Sequential
 
-__all__ = ["AvgPool2D", "BatchNorm", "Conv2D", "Dense", "Flatten", "GlobalAvgPool", "Layer", "MaxPool2D", "ReLU",
-           "Residual", "Sequential"]
+__all__ = ["AvgPool2D", "BatchNorm", "Conv2D", "Dense", "Flatten", "GlobalAvgPool", "Layer", "MaxPool2D",
+           "ReLU", "Residual", "Sequential"]
