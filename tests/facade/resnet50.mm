@@ -545,6 +545,8 @@ static double loss_of(ResNet50 *net, BOOL training, NSArray<MPSGraphOperation *>
   return static_cast<double>(results.at(0).at(0));
 }
 
+// Gradients, parameters and losses are held to half of what is asked, as are those of the Python model
+// (tests/python/test_resnet50.py), so that the two are within it of each other.
 static void the_smooth_network_trains_as_in_double_precision(NSDictionary *golden) {
   ResNet50 *net = [[[ResNet50 alloc] initSmooth:YES] autorelease];
   the_network_is_what_it_should_be(net);
@@ -552,19 +554,19 @@ static void the_smooth_network_trains_as_in_double_precision(NSDictionary *golde
 
   // The first step gives the gradients, too, from which it updates.
   Values results = [net runTraining:YES targets:loss_and_gradients(net) operations:[net updates]];
-  CHECK(error_of("smooth, loss", static_cast<double>(results.at(0).at(0)), loss_at(golden, 0)) <= 1e-5);
+  CHECK(error_of("smooth, loss", static_cast<double>(results.at(0).at(0)), loss_at(golden, 0)) <= 5e-6);
   auto compared = compare(net, variables, results, 1, [golden objectForKey:@"gradients"]);
-  CHECK(worst_error("smooth, gradients", compared) <= 1e-4);
+  CHECK(worst_error("smooth, gradients", compared) <= 5e-5);
   results = [net runTraining:YES targets:averages operations:@[]];
   compared = compare(net, averages, results, 0, [golden objectForKey:@"moving_after_one_step"]);
   CHECK(worst_error("smooth, moving averages after one step", compared) <= 1e-5);
 
   for (int step = 1; step < kSteps; ++step) {
-    CHECK(error_of("smooth, loss", loss_of(net, YES, [net updates]), loss_at(golden, step)) <= 1e-5);
+    CHECK(error_of("smooth, loss", loss_of(net, YES, [net updates]), loss_at(golden, step)) <= 5e-6);
   }
   results = [net runTraining:YES targets:variables operations:@[]];
   compared = compare(net, variables, results, 0, [golden objectForKey:@"parameters"]);
-  CHECK(worst_error("smooth, parameters after five steps", compared) <= 1e-5);
+  CHECK(worst_error("smooth, parameters after five steps", compared) <= 5e-6);
 
   // Evaluation normalises with the moving averages and leaves them alone.
   const Values moved = [net runTraining:YES targets:averages operations:@[]];
@@ -574,7 +576,7 @@ static void the_smooth_network_trains_as_in_double_precision(NSDictionary *golde
   CHECK(error_of("smooth, evaluation loss after five steps", loss_of(net, NO, @[]), evaluation) <= 1e-5);
   CHECK([net runTraining:NO targets:averages operations:@[]] == moved);
 
-  CHECK(error_of("smooth, loss after five steps", loss_of(net, YES, @[]), loss_at(golden, kSteps)) <= 1e-5);
+  CHECK(error_of("smooth, loss after five steps", loss_of(net, YES, @[]), loss_at(golden, kSteps)) <= 5e-6);
   // Training moves the averages although nothing asks for them.
   CHECK([net runTraining:NO targets:averages operations:@[]] != moved);
 }

@@ -3,7 +3,9 @@ what both start from and what the two forms of the network are, and that impleme
 differences.
 
 The rounding of float32 bounds what can be asked: the network is continuous, but its gradients are not, since
-masks flip where a value is near 0. The smooth form is held to what single precision can do."""
+masks flip where a value is near 0. The smooth form is held to what single precision can do: to half of what
+is asked, as is the MPSGraph program in tests/facade/resnet50.mm, so that the two are within it of each other.
+"""
 import json
 
 import numpy as np
@@ -90,20 +92,19 @@ def relu():
 def test_smooth_network(smooth):
     run = Run("smooth")
     loss = run.loss(training=True)
-    found, *gradients = run([loss, *al.gradients(loss, run.trainables)])()
-    assert found == pytest.approx(smooth["losses"][0], rel=1e-5)
-    require(errors(gradients, smooth["gradients"]), 1e-4)
+    gradients = run(al.gradients(loss, run.trainables))()
+    require(errors(gradients, smooth["gradients"]), 5e-5)
 
     step = run([loss], al.SGD(reference.RATE).minimize(loss, run.trainables) + run.model.updates)
     losses = [step()[0]]
     require(errors(values(run.moving), smooth["moving_after_one_step"]), 1e-5)
     losses += [step()[0] for _ in range(1, reference.STEPS)]
-    require(errors(values(run.trainables), smooth["parameters"]), 1e-5)
+    require(errors(values(run.trainables), smooth["parameters"]), 5e-6)
     require(errors(values(run.moving), smooth["moving"]), 1e-5)
     evaluation, = run([run.loss(training=False)])()
     assert evaluation == pytest.approx(smooth["evaluation_loss"], rel=1e-5)
     losses += run([loss])()
-    np.testing.assert_allclose(losses, smooth["losses"], rtol=1e-5)
+    np.testing.assert_allclose(losses, smooth["losses"], rtol=5e-6)
 
 
 def test_network(relu):
@@ -123,7 +124,7 @@ def test_network(relu):
 
 
 def test_blocks():
-    """Each residual block alone, with the ReLU behind it: its value, the gradients to source and variables."""
+    """Each residual block alone, with the ReLU behind it: its value and gradients to source and variables."""
     model, network = al.models.resnet50(), reference.Network("relu")
     blocks = [layer for layer in model.layers if isinstance(layer, al.nn.Residual)]
     assert len(blocks) == len(network.blocks) == 16
