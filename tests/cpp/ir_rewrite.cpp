@@ -62,6 +62,7 @@ TEST(LiveOps, IncludeWhatRegionsCapture) {
   EXPECT_TRUE(contains(live, a.op));
   EXPECT_TRUE(contains(live, y.op));
   EXPECT_FALSE(contains(live, unused.op));
+  for (const Op* op : live) EXPECT_EQ(op->block, &graph.body()) << op->info().name << " stands in a region";
 }
 
 TEST(LiveOps, IncludeWhatOpsOfRegionsMustComeAfter) {

@@ -175,7 +175,14 @@ class RandomGraph {
     know(graph.value(code, {a, b}), code == OpCode::multiply ? bound(a) * bound(b) : sum);
   }
 
+  // A predicate that has to be computed, and waits until a conditional wants it.
+  void predicate() {
+    const Value p = flags_[below(flags_.size())], q = flags_[below(flags_.size())];
+    flags_.push_back(graph.value(chance(2) ? OpCode::not_equal : OpCode::equal, {p, q}));
+  }
+
   void selection() {
+    if (chance(3)) return predicate();
     const Value p = leaves_[below(leaves_.size())], q = leaves_[below(leaves_.size())], a = any();
     const bool fits = broadcast(p.shape(), q.shape()).has_value();
     const Value predicate = graph.value(chance(2) ? OpCode::less : OpCode::equal, {p, fits ? q : p});
@@ -234,12 +241,20 @@ class RandomGraph {
     }
   }
 
+  // (3, 4) times (4, 3), each side as it is, turned by an op, by a flag, or by both.
   void matmul() {
-    const Value a = of_shape(Shape({3, 4})), b = of_shape(chance(2) ? Shape({3, 4}) : Shape({4, 3}));
-    const bool same = b.shape() == a.shape();
-    Value turned = b;
-    if (same) turned = graph.value(OpCode::transpose, {b}, {{Attr::kPermutation, Dims{1, 0}}});
-    know(graph.value(OpCode::matmul, {a, turned}), 4 * bound(a) * bound(b));
+    Attributes flags;
+    std::vector<Value> operands;
+    for (const Attr flag : {Attr::kTransposeA, Attr::kTransposeB}) {
+      const bool by_op = chance(2), by_flag = chance(2);
+      const bool tall = (flag == Attr::kTransposeB) != (by_op != by_flag);
+      Value v = of_shape(tall ? Shape({4, 3}) : Shape({3, 4}));
+      if (by_op) v = graph.value(OpCode::transpose, {v}, {{Attr::kPermutation, Dims{1, 0}}});
+      if (by_flag || chance(2)) flags.set(flag, by_flag);
+      operands.push_back(v);
+      bounds_.try_emplace(v, 6);
+    }
+    know(graph.value(OpCode::matmul, operands, flags), 4 * bound(operands[0]) * bound(operands[1]));
   }
 
   void optimizer() {
@@ -283,10 +298,11 @@ class RandomGraph {
   }
 
   void conditional(int depth) {
-    const Value predicate = flags_[below(flags_.size())];
+    const Value predicate = chance(2) ? flags_.back() : flags_[below(flags_.size())];
     std::vector<Shape> shapes(below(4));
     for (Shape& s : shapes) s = shape();
     const std::vector<Value> outer_pool = pool_;
+    const std::vector<Value> outer_flags = flags_;
     const std::vector<Op*> outer_writes = writes_;
     std::vector<std::unique_ptr<Block>> regions;
     std::vector<double> most(shapes.size(), 0);
@@ -301,6 +317,7 @@ class RandomGraph {
       }
       regions.push_back(graph.close_region(given));
       pool_ = outer_pool;
+      flags_ = outer_flags;
       writes_ = outer_writes;
     }
     Op* op = graph.add(OpCode::if_else, {predicate}, {}, std::move(regions));
