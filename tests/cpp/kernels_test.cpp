@@ -997,6 +997,13 @@ TEST(Convolution, AgainstLoops) {
       {.source = {2, 4, 4, 17}, .weights = {1, 1, 17, 19}},
       {.source = {2, 5, 5, 2}, .weights = {1, 1, 2, 3}, .strides = {3, 3}},
       {.source = {1, 3, 3, 2}, .weights = {2, 2, 2, 3}, .padding = {3, 0, 0, 3}},
+      // Fewer positions than taps, for many images.
+      {.source = {16, 2, 2, 5}, .weights = {3, 3, 5, 7}, .style = "same"},
+      {.source = {17, 1, 1, 6}, .weights = {3, 3, 6, 4}, .style = "same"},
+      {.source = {16, 2, 3, 4}, .weights = {3, 3, 4, 5}, .strides = {2, 1}, .style = "same_lower"},
+      {.source = {18, 3, 2, 3}, .weights = {4, 3, 3, 6}, .strides = {1, 2}, .padding = {2, 3, 1, 0}},
+      {.source = {16, 2, 2, 3}, .weights = {3, 3, 3, 2}, .dilations = {2, 1}, .padding = {3, 2, 1, 1}},
+      {.source = {16, 2, 2, 4}, .weights = {3, 3, 2, 6}, .style = "same", .groups = 2},
       {.source = {0, 5, 5, 2}, .weights = {3, 3, 2, 3}},
       {.source = {2, 5, 5, 0}, .weights = {3, 3, 0, 3}},
       {.source = {2, 5, 5, 2}, .weights = {3, 3, 2, 0}},

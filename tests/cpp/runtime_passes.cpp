@@ -239,6 +239,93 @@ TEST(RemoveEffects, KeepsTheNameOfAConditional) {
   EXPECT_EQ(verify(*made), std::vector<std::string>{});
 }
 
+// ---- lower_convolutions ----
+
+std::string pointwise(const std::string& strides, const std::string& body) {
+  std::string text = "graph {\n"
+                     "  %0 = placeholder() {shape = (2, 3, 3, 4), dtype = float32} : float32(2, 3, 3, 4)\n"
+                     "  %1 = placeholder() {shape = (1, 1, 4, 5), dtype = float32} : float32(1, 1, 4, 5)\n" +
+                     body + "}\n";
+  const std::string conv = "{strides = " + strides +
+                           ", dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], padding_style = same, "
+                           "data_layout = NHWC, weights_layout = HWIO}";
+  for (size_t at; (at = text.find("{conv}")) != std::string::npos;) text.replace(at, 6, conv);
+  return text;
+}
+
+std::string lowered(const std::string& text) { return print(*lower_convolutions(*parse(text))); }
+
+TEST(LowerConvolutions, MakesProductsOfPointwiseOnes) {
+  EXPECT_EQ(
+      lowered(pointwise("[1, 1]", "  %2 = conv2d(%0, %1) {conv} : float32(2, 3, 3, 5)\n"
+                                  "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
+                                  "  %4 = conv2d_weights_gradient(%2, %3, %1) {conv} : float32(1, 1, 4, 5)\n"
+                                  "  return (%3, %4)\n")),
+      pointwise("", "  %2 = reshape(%0) {shape = (18, 4)} : float32(18, 4)\n"
+                    "  %3 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                    "  %4 = matmul(%2, %3) {transpose_a = false, transpose_b = false} : float32(18, 5)\n"
+                    "  %5 = reshape(%4) {shape = (2, 3, 3, 5)} : float32(2, 3, 3, 5)\n"
+                    "  %6 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
+                    "  %7 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                    "  %8 = matmul(%6, %7) {transpose_a = false, transpose_b = true} : float32(18, 4)\n"
+                    "  %9 = reshape(%8) {shape = (2, 3, 3, 4)} : float32(2, 3, 3, 4)\n"
+                    "  %10 = reshape(%9) {shape = (18, 4)} : float32(18, 4)\n"
+                    "  %11 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
+                    "  %12 = matmul(%10, %11) {transpose_a = true, transpose_b = false} : float32(4, 5)\n"
+                    "  %13 = reshape(%12) {shape = (1, 1, 4, 5)} : float32(1, 1, 4, 5)\n"
+                    "  return (%9, %13)\n"));
+}
+
+TEST(LowerConvolutions, TakesThePositionsOfStrides) {
+  EXPECT_EQ(
+      lowered(pointwise("[2, 3]", "  %2 = conv2d(%0, %1) {conv} : float32(2, 2, 1, 5)\n"
+                                  "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
+                                  "  return (%3)\n")),
+      pointwise("",
+                "  %2 = slice(%0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, 3, 1]} : float32(2, 2, 1, 4)\n"
+                "  %3 = reshape(%2) {shape = (4, 4)} : float32(4, 4)\n"
+                "  %4 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                "  %5 = matmul(%3, %4) {transpose_a = false, transpose_b = false} : float32(4, 5)\n"
+                "  %6 = reshape(%5) {shape = (2, 2, 1, 5)} : float32(2, 2, 1, 5)\n"
+                "  %7 = reshape(%6) {shape = (4, 5)} : float32(4, 5)\n"
+                "  %8 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                "  %9 = matmul(%7, %8) {transpose_a = false, transpose_b = true} : float32(4, 4)\n"
+                "  %10 = reshape(%9) {shape = (2, 2, 1, 4)} : float32(2, 2, 1, 4)\n"
+                "  %11 = slice_gradient(%10, %0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, 3, 1]} : float32(2, 3, 3, 4)\n"
+                "  return (%11)\n"));
+}
+
+TEST(LowerConvolutions, LeavesOtherConvolutions) {
+  struct Other {
+    Shape source, weights;
+    std::pair<Attr, ir::AttrValue> change;
+  };
+  const Other others[] = {
+      {{2, 3, 3, 4}, {1, 1, 4, 5}, {Attr::kPadding, Dims{0, 1, 0, 0}}},
+      {{2, 4, 3, 3}, {1, 1, 4, 5}, {Attr::kDataLayout, std::string("NCHW")}},
+      {{2, 3, 3, 4}, {5, 4, 1, 1}, {Attr::kWeightsLayout, std::string("OIHW")}},
+      {{2, 3, 3, 4}, {2, 1, 4, 5}, {Attr::kGroups, int64_t{1}}},
+      {{2, 3, 3, 4}, {1, 1, 2, 6}, {Attr::kGroups, int64_t{2}}},
+  };
+  for (const Other& other : others) {
+    Graph graph;
+    auto placeholder = [&](const Shape& shape) {
+      return graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}});
+    };
+    Attributes attributes{{Attr::kStrides, Dims{1, 1}},
+                          {Attr::kDilations, Dims{1, 1}},
+                          {Attr::kGroups, int64_t{1}},
+                          {Attr::kPadding, Dims{0, 0, 0, 0}},
+                          {Attr::kPaddingStyle, std::string("explicit")},
+                          {Attr::kDataLayout, std::string("NHWC")},
+                          {Attr::kWeightsLayout, std::string("HWIO")}};
+    attributes.set(other.change.first, other.change.second);
+    const Value x = placeholder(other.source), w = placeholder(other.weights);
+    graph.body().results = {graph.value(OpCode::conv2d, {x, w}, attributes)};
+    EXPECT_EQ(print(*lower_convolutions(graph)), print(graph));
+  }
+}
+
 // ---- what no pass may change ----
 
 // The results and the variables' values after a run of a graph without effects whose first results are the

@@ -141,11 +141,11 @@ std::unique_ptr<Kernel> make_convolution(const Op& op) {
   if (a.element_count() == 0 || b.element_count() == 0 || r.element_count() == 0) return make_zeros(op);
   try {
     const OneDnnThreads threads(kernel_threads());
-    switch (op.code) {
-      case OpCode::conv2d: return make_forward(Problem(op, a, b, r));
-      case OpCode::conv2d_data_gradient: return make_data_gradient(Problem(op, r, b, a));
-      default: return make_weights_gradient(Problem(op, b, r, a));
-    }
+    const bool is_forward = op.code == OpCode::conv2d, is_data = op.code == OpCode::conv2d_data_gradient;
+    const Shape &x = is_forward ? a : is_data ? r : b, &w = is_forward || is_data ? b : r, &y = is_forward ? r : a;
+    if (auto dense = make_dense_convolution(op, x, w, y)) return dense;
+    const Problem problem(op, x, w, y);
+    return is_forward ? make_forward(problem) : is_data ? make_data_gradient(problem) : make_weights_gradient(problem);
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
   }

@@ -25,6 +25,9 @@ std::unique_ptr<Kernel> make_softmax(const ir::Op& op);                // softma
 std::unique_ptr<Kernel> make_softmax_cross_entropy(const ir::Op& op);  // softmax.cpp
 std::unique_ptr<Kernel> make_matmul(const ir::Op& op);                 // matmul.cpp
 std::unique_ptr<Kernel> make_convolution(const ir::Op& op);  // convolution.cpp: conv2d and its gradients
+// dense_convolution.cpp: the same on small images; null for others. The shapes are those of the forward convolution.
+std::unique_ptr<Kernel> make_dense_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
+                                               const ir::Shape& result);
 std::unique_ptr<Kernel> make_pooling(const ir::Op& op);      // pooling.cpp: max, average and their gradients
 std::unique_ptr<Kernel> make_sgd(const ir::Op& op);          // optimizer.cpp
 std::unique_ptr<Kernel> make_adam(const ir::Op& op);         // optimizer.cpp

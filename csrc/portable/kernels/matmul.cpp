@@ -78,15 +78,7 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
   try {
-    const OneDnnThreads threads(kernel_threads());
-    const auto a_desc = strided(a.dims, a.strides), b_desc = strided(b.dims, b.strides),
-               y_desc = strided(y.dims, y.strides);
-    const dnnl::matmul::primitive_desc desc(onednn_engine(), a_desc, b_desc, y_desc, onednn_attributes());
-    return std::make_unique<PrimitiveKernel>(
-        dnnl::matmul(desc), desc.scratchpad_desc(),
-        std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, a_desc, a_desc},
-                                               {DNNL_ARG_WEIGHTS, 1, false, b_desc, b_desc},
-                                               {DNNL_ARG_DST, 0, true, y_desc, y_desc}});
+    return std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }

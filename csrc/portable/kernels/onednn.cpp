@@ -78,4 +78,11 @@ void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* re
   }
 }
 
+PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y) {
+  const OneDnnThreads threads(kernel_threads());
+  const dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, y, onednn_attributes());
+  return PrimitiveKernel(dnnl::matmul(desc), desc.scratchpad_desc(),
+                         {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});
+}
+
 }  // namespace alloy::portable

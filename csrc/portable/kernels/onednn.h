@@ -82,4 +82,7 @@ class PrimitiveKernel final : public Kernel {
   int threads_;
 };
 
+// The product of two matrices, or stacks of them, of any strides. Throws dnnl::error.
+PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y);
+
 }  // namespace alloy::portable

@@ -21,6 +21,9 @@ struct Pure {
 };
 Pure remove_effects(const ir::Graph& graph);
 
+// Turns convolutions of 1x1 kernels, and their gradients, into matrix products. Of a graph with resolved shapes.
+std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
+
 // Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and transpositions into matrix
 // products, and computes equal ops of the body once. Of a graph without effects.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);

@@ -32,7 +32,7 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
     if (ir::has_effect(*op)) writes.push_back(op.get());
   }
   Pure pure = remove_effects(*resolve_shapes(*special.graph));
-  graph_ = fuse(*simplify(*pure.graph));
+  graph_ = fuse(*simplify(*lower_convolutions(*pure.graph)));
   assert(ir::verify(*graph_).empty());
   auto& planned = graph_->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
