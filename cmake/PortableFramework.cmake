@@ -15,11 +15,7 @@ if(TARGET alloy_kernels)
   target_include_directories(alloy_kernels SYSTEM PRIVATE "${HWY_INCLUDE_DIR}")
   target_compile_definitions(alloy_kernels PRIVATE HWY_SHARED_DEFINE)
   target_compile_options(alloy_kernels PRIVATE "$<$<CONFIG:Release>:-O3>")
-  # Has no symbol that anybody needs. Of libraries that do not need each other the last one named is initialised first,
-  # so it stands behind those that need libgomp; the test wait_policy asks libgomp what it saw.
-  add_library(alloy_wait_policy SHARED "${portable}/wait_policy/wait_policy.cpp")
-  target_link_libraries(alloy_kernels PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX
-                        "-Wl,--push-state,--no-as-needed" alloy_wait_policy "-Wl,--pop-state")
+  target_link_libraries(alloy_kernels PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
 alloy_layer(runtime "${portable}/runtime" SEES ir kernels)
@@ -53,10 +49,10 @@ set_target_properties(mpsgraph PROPERTIES
 
 # Into the Python package, oneDNN beside it: what pip installs needs neither its build environment nor
 # LD_LIBRARY_PATH.
-install(TARGETS mpsgraph alloy_wait_policy LIBRARY DESTINATION alloy)
+install(TARGETS mpsgraph LIBRARY DESTINATION alloy)
 # For Objective-C++ programs: cmake --install <build> --component framework --prefix <prefix>.
 include(GNUInstallDirs)
-install(TARGETS mpsgraph alloy_wait_policy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT framework EXCLUDE_FROM_ALL)
+install(TARGETS mpsgraph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT framework EXCLUDE_FROM_ALL)
 install(DIRECTORY "${portable}/include/" TYPE INCLUDE COMPONENT framework EXCLUDE_FROM_ALL)
 install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" COMPONENT framework EXCLUDE_FROM_ALL
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/MetalPerformanceShadersGraph")

@@ -9,6 +9,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -16,6 +18,7 @@
 #include "ir/graph.h"
 #include "ir/windows.h"
 #include "kernels/elementwise.h"
+#include "kernels/cpu_quota.h"
 #include "kernels/kernel.h"
 
 namespace alloy::portable {
@@ -864,6 +867,10 @@ TEST(MatMul, AgainstLoops) {
   const std::pair<Shape, Shape> cases[] = {{{5, 7}, {7, 3}},
                                            {{1, 9}, {9, 1}},
                                            {{64, 100}, {100, 10}},
+                                           {{32, 64}, {64, 32}},
+                                           {{13, 6}, {6, 33}},
+                                           {{7, 40}, {40, 71}},
+                                           {{100, 90}, {90, 110}},
                                            {{4, 5, 7}, {7, 3}},
                                            {{4, 5, 7}, {4, 7, 3}},
                                            {{1, 5, 7}, {4, 7, 3}},
@@ -906,6 +913,63 @@ TEST(MatMul, AgainstLoops) {
           y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
     }
   }
+}
+
+// ---- threads ----
+
+// A control group's files, and what /proc/self/cgroup would say, in a directory of their own.
+class Groups {
+ public:
+  Groups() { std::filesystem::create_directories(root_); }
+  ~Groups() { std::filesystem::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  double quota(const std::string& lines) const {
+    write("groups", lines);
+    return cpu_quota(root_ / "groups", root_ / "mounted");
+  }
+
+ private:
+  std::filesystem::path root_ =
+      std::filesystem::temp_directory_path() / ("alloy_groups_" + std::to_string(getpid()));
+};
+
+TEST(CpuQuota, IsTheLeastOfTheGroups) {
+  const Groups groups;
+  EXPECT_EQ(cpu_quota("/nowhere", "/nowhere"), INFINITY);
+  EXPECT_EQ(groups.quota("0::/\n"), INFINITY);
+  groups.write("mounted/cpu.max", "max 100000\n");
+  EXPECT_EQ(groups.quota("0::/\n"), INFINITY);
+  groups.write("mounted/a/cpu.max", "250000 100000\n");
+  groups.write("mounted/a/b/cpu.max", "400000 100000\n");
+  EXPECT_EQ(groups.quota("0::/a/b\n"), 2.5);
+  EXPECT_EQ(groups.quota("0::/a\n"), 2.5);
+  EXPECT_EQ(groups.quota("0::/a/b/of/the/host\n"), 2.5);
+}
+
+TEST(CpuQuota, OfVersionOne) {
+  const Groups groups;
+  groups.write("mounted/cpu/cpu.cfs_quota_us", "-1\n");
+  groups.write("mounted/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(groups.quota("4:cpuacct,cpu:/\n3:memory:/\n"), INFINITY);
+  groups.write("mounted/cpu/docker/cpu.cfs_quota_us", "150000\n");
+  groups.write("mounted/cpu/docker/cpu.cfs_period_us", "50000\n");
+  EXPECT_EQ(groups.quota("9:name=systemd:/docker\n4:cpuacct,cpu:/docker\n"), 3);
+  EXPECT_EQ(groups.quota("4:cpuset:/docker\n"), INFINITY);
+}
+
+TEST(Waiting, ChangesWhileKernelsRun) {
+  Random random;
+  const Tensor x = random.tensor(Shape({512, 600}));
+  double expected = 0;
+  for (int64_t i = 0; i < x.size(); ++i) expected += x.at(i);
+  for (int turn = 0; turn < 20; ++turn) {
+    set_waiting(turn % 3 == 0 ? Waiting::kSleep : Waiting::kSpin);
+    expect_close(run(OpCode::sum, {x}, {{Attr::kAxes, Dims{0, 1}}}), [&](int64_t) { return expected; }, 8, 1e-4);
+  }
+  set_waiting(Waiting::kSpin);
 }
 
 // ---- convolution ----

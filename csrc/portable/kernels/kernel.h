@@ -39,7 +39,13 @@ class FlushDenormals {
   uint64_t before_;
 };
 
-// Threads that a kernel's parallel loops may use, from now on. At least 1.
+// Threads that kernels prepared from now on use: the count given, at least 1, or at first as many as the process has cores (its CPU
+// quota counts) unless OMP_NUM_THREADS says otherwise.
 void set_kernel_threads(int count);
+int kernel_threads();
+
+// What a thread does that waits for the others of its loop: it spins for a while (at first so), or sleeps almost at once.
+enum class Waiting : uint8_t { kSpin, kSleep };
+void set_waiting(Waiting waiting);
 
 }  // namespace alloy::portable

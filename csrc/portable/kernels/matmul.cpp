@@ -1,7 +1,7 @@
 // Batched matrix products by oneDNN. Transposition is a matter of strides.
 #include "kernels/families.h"
 #include "kernels/onednn.h"
-#include "kernels/parallel.h"
+#include "kernels/small_matmul.h"
 
 namespace alloy::portable {
 namespace {
@@ -77,6 +77,10 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
   Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)),
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
+  if (y.rank() == 2) {
+    auto small = make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
+    if (small) return small;
+  }
   try {
     return std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
   } catch (const dnnl::error& error) {

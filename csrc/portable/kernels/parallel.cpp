@@ -3,17 +3,28 @@
 #include <omp.h>
 
 #include <atomic>
+#include <cmath>
+#include <cstdlib>
 
-#include "kernels/kernel.h"
+#include "kernels/cpu_quota.h"
 
 namespace alloy::portable {
 namespace {
+
 std::atomic<int> thread_count{0};
+
+int default_threads() {
+  const int threads = omp_get_max_threads();
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return threads;
+  return static_cast<int>(std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
 }
+
+}  // namespace
 
 int kernel_threads() {
   const int count = thread_count.load(std::memory_order_relaxed);
-  return count > 0 ? count : omp_get_max_threads();
+  static const int at_first = default_threads();
+  return count > 0 ? count : at_first;
 }
 
 void set_kernel_threads(int count) { thread_count.store(std::max(count, 1), std::memory_order_relaxed); }

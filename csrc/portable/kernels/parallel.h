@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/kernel.h"
+
 namespace alloy::portable {
 
 // Work below which a loop stays on the caller's thread, in units of one cheap element (an addition in the
 // cache). Entering and leaving a parallel region costs some microseconds.
 inline constexpr int64_t kWorkWorthThreads = int64_t{1} << 16;
-
-// The count that set_kernel_threads (kernel.h) gave; at first OpenMP's own.
-int kernel_threads();
 
 // Whether a loop of that much work is worth threads.
 bool worth_threads(int64_t work);

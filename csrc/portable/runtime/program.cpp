@@ -1,15 +1,21 @@
 #include "runtime/program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cassert>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 
+#include "runtime/contention.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
 namespace {
+
+// A run that is longer than the scheduler's time slices.
+constexpr std::chrono::milliseconds kLongRun(10);
 
 bool is_zero(const std::byte* bytes, size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
@@ -73,6 +79,9 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
   }
   std::byte* const scratch = arena_.get() + plan_.scratch_offset;
   const FlushDenormals mode;
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<ContentionWatch> watch;
+  if (is_long_) watch.emplace();
   for (size_t i = 0; i < calls_.size();) {
     const Call& call = calls_[i];
     std::byte* const* operands = pointers_.data() + call.operands;
@@ -86,6 +95,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
     }
     i = next;
   }
+  is_long_ = std::chrono::steady_clock::now() - start > kLongRun;
 }
 
 }  // namespace alloy::portable

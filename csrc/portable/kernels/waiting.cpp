@@ -1,0 +1,50 @@
+// How OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more threads than there are
+// cores, whoever waits sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle team of its own is what turns it.
+#include <omp.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "kernels/kernel.h"
+#include "kernels/parallel.h"
+
+namespace alloy::portable {
+namespace {
+
+class IdleTeam {
+ public:
+  void set(bool wanted) {
+    std::lock_guard lock(mutex_);
+    if (wanted == wanted_) return;
+    wanted_ = wanted;
+    if (wanted) std::thread([this, turn = ++turn_] { hold(turn); }).detach();
+    else changed_.notify_all();
+  }
+
+ private:
+  void hold(int turn) {
+    // One thread more than there are cores, with those of the kernels.
+    const int size = std::max(2, omp_get_num_procs() - kernel_threads() + 2);
+    run_on_threads(size, [](const void*, int) {}, nullptr);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !wanted_ || turn != turn_; });
+    // The team ends with its thread.
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool wanted_ = false;
+  int turn_ = 0;
+};
+
+}  // namespace
+
+void set_waiting(Waiting waiting) {
+  // Never destroyed: its thread may outlive main.
+  static IdleTeam& team = *new IdleTeam;
+  team.set(waiting == Waiting::kSleep);
+}
+
+}  // namespace alloy::portable
