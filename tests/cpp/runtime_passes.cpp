@@ -366,12 +366,13 @@ TEST(Passes, KeepTheMeaningOfRandomGraphs) {
     }
     const std::unique_ptr<Graph> resolved = resolve_shapes(*special.graph);
     const Pure without = remove_effects(*resolved);
-    const std::unique_ptr<Graph> simple = simplify(*without.graph), fused = fuse(*simple);
+    const std::unique_ptr<Graph> lowered = lower_convolutions(*without.graph), simple = simplify(*lowered),
+                                 fused = fuse(*simple);
     std::vector<Array> all;
     for (const auto& [placeholder, array] : feeds) all.push_back(array);
     all.insert(all.end(), expected.begin(), expected.end());
     for (int64_t slot : without.slots) all.push_back(interpreter.state.at(slot));
-    for (const Graph* graph : {without.graph.get(), simple.get(), fused.get()}) {
+    for (const Graph* graph : {without.graph.get(), lowered.get(), simple.get(), fused.get()}) {
       SCOPED_TRACE(print(*graph));
       ASSERT_EQ(verify(*graph), std::vector<std::string>{});
       expect_same(meaning(*graph, feeds.size(), feeds), all);

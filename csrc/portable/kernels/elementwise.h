@@ -26,7 +26,7 @@ class Elementwise final : public Kernel {
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   bool in_place(size_t operand, size_t result) const override;
 
-  static constexpr size_t kMostBuffers = 32;
+  static constexpr size_t kMostBuffers = 64;
 
  private:
   struct Axis {

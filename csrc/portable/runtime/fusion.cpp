@@ -1,6 +1,7 @@
 // Fusion of elementwise ops that feed each other: what is between them never leaves the cache.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "kernels/elementwise.h"
@@ -16,8 +17,8 @@ using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
 
-// Fewer than the tiles a kernel can have at once, so that any chain fits.
-constexpr size_t kMostOps = Elementwise::kMostBuffers - 2;
+// A group of n ops has at most 2n + 1 operands, and n results and intermediate tiles together, and one tile more for a truth value.
+constexpr size_t kMostOps = (Elementwise::kMostBuffers - 2) / 3;
 
 // The ops of one block in groups. A group becomes one op, so no group may need what needs it.
 class Groups {
@@ -119,6 +120,74 @@ class Groups {
   std::vector<Bits> needs_;
 };
 
+using Values = std::unordered_set<Value, ir::ValueHash>;
+
+// Which values groups hand to each other, and which they compute anew because to read what those are made of costs no more than to read
+// them: then nobody has to write them.
+class Traffic {
+ public:
+  Traffic(const Block& block, const Groups& groups) : groups_(groups), written_(block.results.begin(), block.results.end()) {
+    for_each_import(block, [&](const Op&, Value v) { written_.insert(v); });
+    Values kept(block.results.begin(), block.results.end());
+    for (const auto& op : block.ops) {
+      for (const Value& v : ir::captures(*op)) kept.insert(v);
+    }
+    for_each_import(block, [&](const Op& user, Value v) {
+      std::set<const Op*>& own = copies_[groups.group_of(&user)];
+      const bool fits = groups.members(groups.group_of(&user)).size() + own.size() < kMostOps;
+      if (!fits || !Elementwise::accepts(user) || v.shape() != user.results[0].shape || !is_cheap(*v.op)) {
+        kept.insert(v);
+      } else {
+        own.insert(v.op);
+        kept.insert(*large_operand(*v.op));
+      }
+    });
+    written_ = std::move(kept);
+  }
+
+  // Whether a group must give the value to others.
+  bool is_written(Value v) const { return written_.contains(v); }
+  // The ops of other groups that this one computes anew.
+  const std::set<const Op*>& copies(size_t group) const {
+    static const std::set<const Op*> none;
+    const auto it = copies_.find(group);
+    return it == copies_.end() ? none : it->second;
+  }
+
+ private:
+  // Calls f(user, value) where an op uses a value of another group of the block.
+  template <class F>
+  void for_each_import(const Block& block, const F& f) const {
+    for (const auto& op : block.ops) {
+      for (const Value& v : op->operands) {
+        if (groups_.has(v.op) && groups_.group_of(v.op) != groups_.group_of(op.get())) f(*op, v);
+      }
+    }
+  }
+
+  // The one operand of an op that is as large as its result; null where there is none or more than one.
+  static const Value* large_operand(const Op& op) {
+    const Value* large = nullptr;
+    for (const Value& v : op.operands) {
+      if (v.shape().element_count() < op.results[0].shape.element_count()) continue;
+      if (large != nullptr && *large != v) return nullptr;
+      large = &v;
+    }
+    return large;
+  }
+
+  // Arithmetic on one large operand, which is in memory anyway, and small ones.
+  bool is_cheap(const Op& op) const {
+    if (!Elementwise::accepts(op) || op.info().types == ir::TypeClass::floating) return false;
+    const Value* large = large_operand(op);
+    return large != nullptr && (!groups_.has(large->op) || !Elementwise::accepts(*large->op) || written_.contains(*large));
+  }
+
+  const Groups& groups_;
+  Values written_;
+  std::map<size_t, std::set<const Op*>> copies_;
+};
+
 // Copies a graph group by group, each where everything it needs is there.
 class Fuser {
  public:
@@ -132,16 +201,11 @@ class Fuser {
   std::vector<Value> copy_block(const Block& block) {
     const Groups groups(block);
     const std::vector<std::vector<const Op*>> order = sorted(block, groups);
-    std::unordered_set<Value, ir::ValueHash> outside(block.results.begin(), block.results.end());
-    for (const auto& op : block.ops) {
-      for (const Value& v : op->operands) {
-        if (groups.has(v.op) && groups.group_of(v.op) != groups.group_of(op.get())) outside.insert(v);
-      }
-      for (const Value& v : ir::captures(*op)) outside.insert(v);
-    }
+    const Traffic traffic(block, groups);
     for (const auto& members : order) {
-      if (members.size() == 1) copy_op(*members[0]);
-      else copy_group(members, outside);
+      const std::set<const Op*>& copies = traffic.copies(groups.group_of(members[0]));
+      if (members.size() + copies.size() == 1) copy_op(*members[0]);
+      else copy_group(members, copies, traffic);
     }
     std::vector<Value> results;
     for (const Value& v : block.results) results.push_back(values_.at(v));
@@ -193,26 +257,48 @@ class Fuser {
     for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = {made, i};
   }
 
-  void copy_group(const std::vector<const Op*>& members, const std::unordered_set<Value, ir::ValueHash>& outside) {
+  void copy_group(const std::vector<const Op*>& members, const std::set<const Op*>& copies, const Traffic& traffic) {
     std::vector<Value> operands, results;
     for (const Op* op : members) {
+      const Value v{const_cast<Op*>(op), 0};
+      if (traffic.is_written(v)) results.push_back(v);
+    }
+    std::vector<const Op*> all(copies.begin(), copies.end());
+    std::sort(all.begin(), all.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
+    all.insert(all.end(), members.begin(), members.end());
+    drop_unused(all, results);
+    for (const Op* op : all) {
       for (const Value& v : op->operands) {
-        const bool inside = std::find(members.begin(), members.end(), v.op) != members.end();
+        const bool inside = std::find(all.begin(), all.end(), v.op) != all.end();
         const Value mapped = inside ? Value{} : values_.at(v);
         if (!inside && std::find(operands.begin(), operands.end(), mapped) == operands.end()) operands.push_back(mapped);
       }
+    }
+    // What stands for a value in other groups must not be forgotten for this one's own copy of it.
+    ValueMap<Value> others;
+    for (const Op* op : copies) {
       const Value v{const_cast<Op*>(op), 0};
-      if (outside.contains(v)) results.push_back(v);
+      if (const auto known = values_.find(v); known != values_.end()) others.insert(*known);
     }
     copy_->open_region();
-    for (const Op* op : members) copy_op(*op);
+    for (const Op* op : all) copy_op(*op);
     std::vector<Value> inner;
     for (const Value& v : results) inner.push_back(values_.at(v));
     std::vector<std::unique_ptr<Block>> regions;
     regions.push_back(copy_->close_region(std::move(inner)));
     copy_->name.clear();
     Op* made = copy_->add(OpCode::fused, std::move(operands), {}, std::move(regions));
+    for (const auto& [v, other] : others) values_[v] = other;
     for (uint32_t i = 0; i < results.size(); ++i) values_[results[i]] = {made, i};
+  }
+
+  // Without the ops that no result needs any more: other groups compute them anew.
+  static void drop_unused(std::vector<const Op*>& ops, const std::vector<Value>& results) {
+    Values needed(results.begin(), results.end());
+    for (size_t i = ops.size(); i-- > 0;) {
+      if (!needed.contains({const_cast<Op*>(ops[i]), 0})) ops.erase(ops.begin() + static_cast<long>(i));
+      else needed.insert(ops[i]->operands.begin(), ops[i]->operands.end());
+    }
   }
 
   std::unique_ptr<Graph> copy_;

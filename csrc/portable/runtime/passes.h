@@ -28,7 +28,8 @@ std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
 // products, and computes equal ops of the body once. Of a graph without effects.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
 
-// Puts elementwise ops of one shape that feed each other into `fused` ops. Of a graph without effects.
+// Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other anew rather than
+// read them. Of a graph without effects.
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
 
 }  // namespace alloy::portable

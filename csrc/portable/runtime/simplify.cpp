@@ -1,6 +1,8 @@
 // Constant folding, algebraic identities and common subexpressions, in one walk from operands to results.
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "kernels/elementwise.h"
 #include "runtime/passes.h"
@@ -50,8 +52,13 @@ class Simplifier {
     if (code == OpCode::matmul) return product(graph, operands, attributes);
     if (code == OpCode::broadcast_to && operands[0].op->code == OpCode::broadcast_to) operands[0] = operands[0].op->operands[0];
     if (code == OpCode::reshape && operands[0].op->code == OpCode::reshape) operands[0] = operands[0].op->operands[0];
+    if (code == OpCode::relu_gradient) operands[1] = rectified(operands[1]);
+    if (code == OpCode::sum) {
+      if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
+    }
     Value made = shared(graph, code, operands, attributes);
     if (!Elementwise::accepts(*made.op)) return folded(graph, made);
+    if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
     if (auto sunk = sink_broadcasts(graph, made)) return *sunk;
     return folded(graph, made);
   }
@@ -79,6 +86,55 @@ class Simplifier {
       default: break;
     }
     return std::nullopt;
+  }
+
+  // relu(x) instead of x, where it is there: both are above 0 at the same elements, and x may then be forgotten.
+  Value rectified(Value x) const {
+    const auto known = values_.find(key_of(OpCode::relu, {x}, {}));
+    return known == values_.end() ? x : known->second;
+  }
+
+  // The sum of -x is minus the sum, and factors that do not change along the axes come after it.
+  std::optional<Value> factor_out(Graph& graph, Value summed, const ir::Attributes& axes) {
+    const Op& op = *summed.op;
+    if (op.code == OpCode::negative) return simplified(graph, OpCode::negative, {simplified(graph, OpCode::sum, op.operands, axes)}, {});
+    if (op.code != OpCode::multiply) return std::nullopt;
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      const Value x = op.operands[i], factor = op.operands[1 - i];
+      if (x.shape() != summed.shape() || !is_constant_along(factor.shape(), axes.ints(Attr::kAxes), x.shape().rank())) continue;
+      return simplified(graph, OpCode::multiply, {simplified(graph, OpCode::sum, {x}, axes), factor}, {});
+    }
+    return std::nullopt;
+  }
+
+  // Whether a tensor of this shape, broadcast to the rank, repeats itself along the axes.
+  static bool is_constant_along(const Shape& shape, const ir::Dims& axes, int64_t rank) {
+    return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) {
+      const int64_t own = *ir::normalize_axis(axis, rank) - (rank - shape.rank());
+      return own < 0 || shape[own] == 1;
+    });
+  }
+
+  // Operands of an elementwise op without reshapes that only put ones before a shape or take them away. Returns whether there were any.
+  static bool drop_reshapes(std::vector<Value>& operands, const Shape& result) {
+    bool any = false;
+    for (Value& v : operands) {
+      if (v.op->code != OpCode::reshape) continue;
+      const Value inner = v.op->operands[0];
+      const Value before = std::exchange(v, inner);
+      std::optional<Shape> shape = operands[0].shape();
+      for (const Value& operand : operands) shape = shape ? ir::broadcast(*shape, operand.shape()) : shape;
+      const bool same = without_leading_ones(inner.shape()) == without_leading_ones(before.shape()) && shape && *shape == result;
+      if (!same) v = before;
+      any |= same;
+    }
+    return any;
+  }
+
+  static ir::Dims without_leading_ones(const Shape& shape) {
+    ir::Dims dims = shape.dims();
+    dims.erase(dims.begin(), std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d != 1; }));
+    return dims;
   }
 
   // A transposition of the last two axes enters a matrix product as a flag.
@@ -140,12 +196,10 @@ class Simplifier {
 
   // The op with these operands and attributes: one that is there already, or a new one.
   Value shared(Graph& graph, OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
-    Key key{code, {}, {}};
-    for (const Value& v : operands) key.operands.emplace_back(v.op->id, v.index);
-    for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
+    Key key = key_of(code, operands, attributes);
     const auto known = values_.find(key);
     if (known != values_.end()) return known->second;
-    return values_[key] = graph.value(code, operands, attributes);
+    return values_[std::move(key)] = graph.value(code, operands, attributes);
   }
 
   static std::string key_of(const ir::AttrValue& value) {
@@ -161,6 +215,12 @@ class Simplifier {
     std::vector<std::pair<Attr, std::string>> attributes;
     auto operator<=>(const Key&) const = default;
   };
+  static Key key_of(OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
+    Key key{code, {}, {}};
+    for (const Value& v : operands) key.operands.emplace_back(v.op->id, v.index);
+    for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
+    return key;
+  }
   std::map<Key, Value> values_;
 };
 
