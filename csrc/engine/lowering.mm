@@ -253,9 +253,9 @@ MPSGraphTensor* Lowering::variable(const ir::Op& op, NSString* name) {
   MPSGraphTensor*& tensor = variables_[op.attributes.integer(Attr::kSlot)];
   if (tensor == nil) {
     const ir::Literal& literal = *op.attributes.get<ir::LiteralRef>(Attr::kValue);
-    NSMutableData* data = [NSMutableData dataWithLength:literal.type().byte_count()];
-    literal.fill(static_cast<std::byte*>([data mutableBytes]));
-    tensor = [graph_ variableWithData:data shape:mps_shape(literal.type().shape) dataType:mps_type(literal.type().dtype) name:name];
+    const auto data = Ref<NSMutableData*>::adopt([[NSMutableData alloc] initWithLength:literal.type().byte_count()]);
+    literal.fill(static_cast<std::byte*>([data.get() mutableBytes]));
+    tensor = [graph_ variableWithData:data.get() shape:mps_shape(literal.type().shape) dataType:mps_type(literal.type().dtype) name:name];
     counters().bytes_to_device += literal.type().byte_count();
   }
   return tensor;

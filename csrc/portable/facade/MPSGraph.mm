@@ -124,7 +124,8 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 
 - (MPSGraphTensor *)variableWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType name:(NSString *)name {
   const ir::LiteralRef literal = literal_of(data, shape, dataType, @"variableWithData");
-  MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, literal}}, name);
+  // The device has the value from the start; the graph needs only its type.
+  MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::splat(literal->type(), 0)}}, name);
   build([&] { graph_of(self)->allocate_variable(*literal); });
   return tensor;
 }
