@@ -155,6 +155,14 @@ struct Specialized {
 };
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
 
+// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,
+// `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at the start of the run.
+struct Pure {
+  std::unique_ptr<Graph> graph;
+  std::vector<int64_t> slots;
+};
+Pure remove_effects(const Graph& graph);
+
 // The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the gradient rules.
 // A target that does not reach `primary` has a null Value. Throws Error where an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});

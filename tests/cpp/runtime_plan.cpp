@@ -255,8 +255,9 @@ struct Planned {
     Specialized special = specialize(given, results, effects);
     auto& outputs = special.graph->body().results;
     outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
-    Pure pure = remove_effects(*resolve_shapes(*special.graph));
-    graph = optimize ? fuse(*simplify(*pure.graph)) : std::move(pure.graph);
+    const Pure pure = remove_effects(*special.graph);
+    graph = resolve_shapes(*pure.graph);
+    if (optimize) graph = fuse(*simplify(*graph));
     slots = pure.slots;
     auto& planned = graph->body().results;
     feeds.assign(planned.begin(), planned.begin() + static_cast<long>(given.size()));

@@ -1,5 +1,5 @@
-// The passes from a specialised graph to the pure one that a plan is made of. Each takes a graph and returns another; the order is
-// compile()'s in program.cpp. Knows nothing of memory and kernels.
+// The passes from a specialised graph without effects to the one that a plan is made of. Each takes a graph and returns another; the
+// order is Program's. Knows nothing of memory and kernels.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,15 @@ namespace alloy::portable {
 // operand that only lends its shape becomes `empty`. Throws ir::Error for a value whose type is not static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
-// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,
-// `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at the start of the run.
-struct Pure {
-  std::unique_ptr<ir::Graph> graph;
-  std::vector<int64_t> slots;
-};
-Pure remove_effects(const ir::Graph& graph);
-
 // Turns convolutions of 1x1 kernels, and their gradients, into matrix products. Of a graph with resolved shapes.
 std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
 
 // Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and transpositions into matrix
-// products, and computes equal ops of the body once. Of a graph without effects.
+// products, and computes equal ops of the body once.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
 
 // Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other anew rather than
-// read them. Of a graph without effects.
+// read them.
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
 
 }  // namespace alloy::portable

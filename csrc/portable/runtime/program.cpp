@@ -31,14 +31,8 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
   for (const ir::Value& v : outputs) result_types_.push_back(v.type());
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
   outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
-  // Every write is named, since a pass may take out the op whose dependency alone brought it here.
-  auto& writes = special.graph->body().effects;
-  writes.clear();
-  for (const auto& op : special.graph->body().ops) {
-    if (ir::has_effect(*op)) writes.push_back(op.get());
-  }
-  Pure pure = remove_effects(*resolve_shapes(*special.graph));
-  graph_ = fuse(*simplify(*lower_convolutions(*pure.graph)));
+  const ir::Pure pure = ir::remove_effects(*special.graph);
+  graph_ = fuse(*simplify(*lower_convolutions(*resolve_shapes(*pure.graph))));
   assert(ir::verify(*graph_).empty());
   auto& planned = graph_->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
