@@ -80,6 +80,15 @@ ir::LiteralRef literal(const py::object& array, ir::DType dtype) {
   return std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
 }
 
+constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::Storage
+
+engine::Storage storage_named(const std::string& name) {
+  for (size_t i = 0; i < std::size(kStorages); ++i) {
+    if (name == kStorages[i]) return static_cast<engine::Storage>(i);
+  }
+  throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected the storage 'variable' or 'buffers', got '" + name + "'.");
+}
+
 using GraphRef = std::shared_ptr<engine::Graph>;
 
 Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name, const std::string& location) {
@@ -181,7 +190,9 @@ void bind_graph(py::module_& m) {
   py::class_<Update>(m, "Update", "An assignment that an executable carries out.");
 
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
-      .def(py::init([] { return std::make_shared<engine::Graph>(); }))
+      .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
+           py::arg("storage") = "variable")
+      .def_property_readonly("storage", [](const engine::Graph& graph) { return kStorages[static_cast<size_t>(graph.storage())]; })
       .def("placeholder", &placeholder)
       .def("constant", &constant)
       .def("variable", &variable)

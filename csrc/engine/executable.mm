@@ -7,23 +7,6 @@
 namespace alloy::engine {
 namespace {
 
-using Array = Ref<MPSNDArray*>;
-
-Array new_array(const ir::Type& type) {
-  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:mps_type(type.dtype) shape:mps_shape(type.shape)];
-  return Array::adopt([[MPSNDArray alloc] initWithDevice:metal_device() descriptor:descriptor]);
-}
-
-// One tensor data per array, in the order that `positions` gives the arrays.
-Ref<NSArray*> tensor_data(const std::vector<Array>& arrays, const std::vector<size_t>& positions) {
-  NSMutableArray* list = [NSMutableArray arrayWithCapacity:arrays.size()];
-  for (size_t i : positions) {
-    const auto data = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMPSNDArray:arrays[i].get()]);
-    [list addObject:data.get()];
-  }
-  return Ref<NSArray*>::retain(list);
-}
-
 // Whether the op only moves elements, which every type allows.
 bool moves(const ir::Op& op) {
   switch (op.code) {
@@ -56,54 +39,89 @@ void require_computable(const ir::Graph& graph) {
   }
 }
 
-// For each tensor of the executable's own order, its position in ours.
-std::vector<size_t> positions(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& ours) {
-  std::vector<size_t> out;
-  for (MPSGraphTensor* tensor in order) {
-    out.push_back(static_cast<size_t>(std::find(ours.begin(), ours.end(), tensor) - ours.begin()));
-  }
-  return out;
+// Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values those are.
+std::vector<int64_t> remove_effects(ir::Specialized& special) {
+  // The feeds ride along as results, which keeps their placeholders.
+  auto& given = special.graph->body().results;
+  given.insert(given.begin(), special.feeds.begin(), special.feeds.end());
+  ir::Pure pure = ir::remove_effects(*special.graph);
+  auto& results = pure.graph->body().results;
+  const auto end_of_feeds = results.begin() + static_cast<long>(special.feeds.size());
+  special.feeds.assign(results.begin(), end_of_feeds);
+  results.erase(results.begin(), end_of_feeds);
+  special.graph = std::move(pure.graph);
+  return pure.slots;
 }
+
+// One side of a run: the feeds or the results. The arrays of variables change from run to run, the others stay.
+struct Side {
+  std::vector<Array> arrays;                              // in our order
+  Ref<NSMutableArray*> data;                              // in the order of the framework's executable
+  std::vector<std::pair<NSUInteger, Buffers*>> variables;  // with their positions in data
+
+  // `order` is the executable's; `tensors` are ours, those of `arrays` and behind them those of `buffers`.
+  void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::vector<Buffers*>& buffers) {
+    data = Ref<NSMutableArray*>::retain([NSMutableArray array]);
+    for (MPSGraphTensor* tensor in order) {
+      const auto i = static_cast<size_t>(std::find(tensors.begin(), tensors.end(), tensor) - tensors.begin());
+      if (i >= arrays.size()) variables.emplace_back([data.get() count], buffers[i - arrays.size()]);
+      [data.get() addObject:i < arrays.size() ? arrays[i].data() : buffers[i - arrays.size()]->value().data()];
+    }
+  }
+};
 
 }  // namespace
 
 struct Compiled::Impl {
   Graph::Impl& graph;
-  Ref<MPSGraphExecutable*> executable;
-  std::vector<Array> feeds, results;             // in our order
-  std::vector<size_t> feed_bytes, result_bytes;
-  Ref<NSArray*> feed_data, result_data;          // in the executable's order
+  Ref<MPSGraphExecutable*> executable = {};
+  Side feeds = {}, results = {};
 };
 
 Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates) {
-  const ir::Specialized special = ir::specialize(feeds, fetches, updates);
+  ir::Specialized special = ir::specialize(feeds, fetches, updates);
   require_computable(*special.graph);
   for (const ir::Value& v : special.graph->body().results) result_types_.push_back(v.type());
+  std::vector<int64_t> written;
+  if (graph.storage() == Storage::kBuffers) written = remove_effects(special);
   on_device([&] {
     Graph::Impl& own = graph.impl();
     MPSGraph* framework = own.graph.get();
-    Lowering lowering(framework, own.variables);
+    Lowering lowering(framework, graph.storage(), own.variables);
     lowering.lower(*special.graph);
-    impl_.reset(new Impl{own, {}, {}, {}, {}, {}, {}, {}});
+    impl_.reset(new Impl{own});
     std::vector<MPSGraphTensor*> fed, fetched;
+    std::vector<Buffers*> reads, writes;
     NSMutableDictionary* types = [NSMutableDictionary dictionary];
-    for (size_t i = 0; i < feeds.size(); ++i) {
-      const ir::Type& type = feeds[i].type;
-      MPSGraphTensor* tensor = lowering.tensor(special.feeds[i]);
+    const auto feed = [&](ir::Value value) {
+      const ir::Type& type = value.type();
+      MPSGraphTensor* tensor = lowering.tensor(value);
       const auto shaped = Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype)]);
       [types setObject:shaped.get() forKey:tensor];
       fed.push_back(tensor);
-      impl_->feeds.push_back(new_array(type));
-      impl_->feed_bytes.push_back(type.byte_count());
+    };
+    for (const ir::Value& value : special.feeds) {
+      feed(value);
+      impl_->feeds.arrays.emplace_back(value.type());
+    }
+    if (graph.storage() == Storage::kBuffers) {
+      for (const auto& op : special.graph->body().ops) {
+        if (op->code != ir::OpCode::variable) continue;
+        feed({op.get(), 0});
+        reads.push_back(&own.buffers_of(*op));
+      }
     }
     NSMutableArray* targets = [NSMutableArray array];
-    for (size_t i = 0; i < result_types_.size(); ++i) {
+    for (const ir::Value& value : special.graph->body().results) {
       // A copy of its own for every fetch: the framework need not accept a placeholder, a variable or one tensor twice as a target.
-      MPSGraphTensor* tensor = [framework identityWithTensor:lowering.tensor(special.graph->body().results[i]) name:nil];
+      MPSGraphTensor* tensor = [framework identityWithTensor:lowering.tensor(value) name:nil];
       [targets addObject:tensor];
       fetched.push_back(tensor);
-      impl_->results.push_back(new_array(result_types_[i]));
-      impl_->result_bytes.push_back(result_types_[i].byte_count());
+    }
+    for (const ir::Type& type : result_types_) impl_->results.arrays.emplace_back(type);
+    for (int64_t slot : written) {
+      writes.push_back(&own.buffers.at(slot));
+      writes.back()->reserve_next();
     }
     NSMutableArray* operations = [NSMutableArray array];
     for (const ir::Op* op : special.graph->body().effects) [operations addObject:lowering.operation(op)];
@@ -113,8 +131,8 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
                                                  targetOperations:operations
                                             compilationDescriptor:nil];
     impl_->executable = Ref<MPSGraphExecutable*>::retain(executable);
-    impl_->feed_data = tensor_data(impl_->feeds, positions([executable feedTensors], fed));
-    impl_->result_data = tensor_data(impl_->results, positions([executable targetTensors], fetched));
+    impl_->feeds.line_up([executable feedTensors], fed, reads);
+    impl_->results.line_up([executable targetTensors], fetched, writes);
   });
   ++counters().compilations;
 }
@@ -124,19 +142,17 @@ Compiled::~Compiled() = default;
 void Compiled::run(const void* const* feeds, void* const* results) {
   std::lock_guard lock(impl_->graph.running);
   on_device([&] {
-    for (size_t i = 0; i < impl_->feeds.size(); ++i) {
-      [impl_->feeds[i].get() writeBytes:const_cast<void*>(feeds[i]) strideBytes:nil];
-      counters().bytes_to_device += impl_->feed_bytes[i];
-    }
+    Side &in = impl_->feeds, &out = impl_->results;
+    for (size_t i = 0; i < in.arrays.size(); ++i) in.arrays[i].write(feeds[i]);
+    for (const auto& [at, variable] : in.variables) [in.data.get() replaceObjectAtIndex:at withObject:variable->value().data()];
+    for (const auto& [at, variable] : out.variables) [out.data.get() replaceObjectAtIndex:at withObject:variable->next().data()];
     [impl_->executable.get() runWithMTLCommandQueue:impl_->graph.queue.get()
-                                        inputsArray:impl_->feed_data.get()
-                                       resultsArray:impl_->result_data.get()
+                                        inputsArray:in.data.get()
+                                       resultsArray:out.data.get()
                                 executionDescriptor:nil];
     ++counters().dispatches;
-    for (size_t i = 0; i < impl_->results.size(); ++i) {
-      [impl_->results[i].get() readBytes:results[i] strideBytes:nil];
-      counters().bytes_from_device += impl_->result_bytes[i];
-    }
+    for (const auto& [at, variable] : out.variables) variable->swap();
+    for (size_t i = 0; i < out.arrays.size(); ++i) out.arrays[i].read(results[i]);
   });
 }
 

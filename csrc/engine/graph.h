@@ -11,11 +11,16 @@
 
 namespace alloy::engine {
 
-// Owns one graph of the framework, in which variables keep their values from run to run. One thread builds; runs are serialised.
+// What holds the variables of a graph between runs: variables of the framework, or arrays of the engine that every run is fed and writes.
+enum class Storage { kVariable, kBuffers };
+
+// Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
-  Graph();
+  explicit Graph(Storage storage = Storage::kVariable);
   ~Graph();
+
+  Storage storage() const { return storage_; }
 
   // The graph under construction: ops are added to it directly.
   ir::Graph& ir() { return ir_; }
@@ -44,6 +49,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   Impl& impl() { return *impl_; }
 
  private:
+  const Storage storage_;
   ir::Graph ir_;
   std::vector<VariableEntry> variables_;
   std::unique_ptr<Impl> impl_;

@@ -6,7 +6,7 @@
 
 namespace alloy::engine {
 
-Graph::Graph() {
+Graph::Graph(Storage storage) : storage_(storage) {
   id<MTLDevice> device = metal_device();
   on_device([&] {
     impl_ = std::make_unique<Impl>();
@@ -28,8 +28,26 @@ void Graph::require_own(ir::Value value, const char* what) const {
   if (block != &ir_.body()) value.op->fail(std::string("The ") + what + " belongs to another graph");
 }
 
+namespace {
+
+// Calls f with the arrays of a variable, no run being under way.
+void with_buffers(Graph::Impl& graph, const ir::Op& variable, const std::function<void(Buffers&)>& f) {
+  on_device([&] {
+    Buffers* buffers = nullptr;
+    {
+      std::lock_guard lock(graph.compiling);
+      buffers = &graph.buffers_of(variable);
+    }
+    std::lock_guard lock(graph.running);
+    f(*buffers);
+  });
+}
+
+}  // namespace
+
 void Graph::read(ir::Value variable, void* out) {
   require_own(variable, "variable");
+  if (storage_ == Storage::kBuffers) return with_buffers(*impl_, *variable.op, [&](Buffers& buffers) { buffers.value().read(out); });
   Compiled* reader = nullptr;
   {
     std::lock_guard lock(impl_->compiling);
@@ -42,6 +60,7 @@ void Graph::read(ir::Value variable, void* out) {
 
 void Graph::assign(ir::Value variable, const void* bytes) {
   require_own(variable, "variable");
+  if (storage_ == Storage::kBuffers) return with_buffers(*impl_, *variable.op, [&](Buffers& buffers) { buffers.value().write(bytes); });
   Compiled* writer = nullptr;
   {
     std::lock_guard lock(impl_->compiling);

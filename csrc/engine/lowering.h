@@ -6,21 +6,21 @@
 #include <map>
 #include <vector>
 
+#include "engine/graph.h"
 #import "engine/ref.h"
-#include "ir/graph.h"
 
 namespace alloy::engine {
 
 MPSDataType mps_type(ir::DType dtype);
 MPSShape* mps_shape(const ir::Shape& shape);
 
-// The variables of a framework graph by slot: made when first needed, then the same ones for every executable.
+// What stands for the variables in a framework graph, by slot: made when first needed, then the same for every executable.
 using VariableTensors = std::map<int64_t, MPSGraphTensor*>;
 
 // Adds the ops of a specialised graph (static types throughout) to a framework graph.
 class Lowering {
  public:
-  Lowering(MPSGraph* graph, VariableTensors& variables) : graph_(graph), variables_(variables) {}
+  Lowering(MPSGraph* graph, Storage storage, VariableTensors& variables) : graph_(graph), storage_(storage), variables_(variables) {}
 
   // Lowers everything the body of `graph` needs.
   void lower(const ir::Graph& graph);
@@ -37,6 +37,7 @@ class Lowering {
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
 
   MPSGraph* graph_;
+  Storage storage_;
   VariableTensors& variables_;
   ir::ValueMap<MPSGraphTensor*> tensors_;
   std::map<const ir::Op*, MPSGraphOperation*> operations_;

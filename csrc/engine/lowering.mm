@@ -251,7 +251,9 @@ void Lowering::lower_now(const ir::Op& op) {
 
 MPSGraphTensor* Lowering::variable(const ir::Op& op, NSString* name) {
   MPSGraphTensor*& tensor = variables_[op.attributes.integer(Attr::kSlot)];
-  if (tensor == nil) {
+  if (tensor == nil && storage_ == Storage::kBuffers) {
+    tensor = [graph_ placeholderWithShape:mps_shape(op.results[0].shape) dataType:mps_type(op.results[0].dtype) name:name];
+  } else if (tensor == nil) {
     const ir::Literal& literal = *op.attributes.get<ir::LiteralRef>(Attr::kValue);
     const auto data = Ref<NSMutableData*>::adopt([[NSMutableData alloc] initWithLength:literal.type().byte_count()]);
     literal.fill(static_cast<std::byte*>([data.get() mutableBytes]));

@@ -8,7 +8,7 @@
 namespace alloy::engine {
 
 struct Stats {
-  uint64_t dispatches = 0;         // runs of executables, reading and assigning variables included
+  uint64_t dispatches = 0;         // runs of executables; under Storage::kVariable reading and assigning a variable is one too
   uint64_t compilations = 0;       // graphs compiled for concrete shapes
   uint64_t bytes_to_device = 0;    // fed and assigned
   uint64_t bytes_from_device = 0;  // fetched and read

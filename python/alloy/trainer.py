@@ -16,7 +16,7 @@ class Trainer:
 
     loss: the name of a function of al.losses, or a function of predictions and targets that gives a tensor,
     whose mean is minimized. metrics: names of functions of al.metrics, or such functions. seed: of the order
-    of the examples."""
+    of the examples. A model that was called before is trained in the graph of that call."""
 
     def __init__(self, model, loss, optimizer, metrics=(), seed: int = 0):
         self.model = model

@@ -1,10 +1,12 @@
 """Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
 import numpy as np
+import pytest
 
 import alloy as al
 from alloy.cli import small_cnn
 
 STEPS = 1000
+STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
 COUNTS = ("dispatches", "compilations", "bytes_to_device", "bytes_from_device")
 
 
@@ -13,9 +15,10 @@ def since(before):
     return [now[name] - before[name] for name in COUNTS]
 
 
-def test_a_thousand_steps_of_the_small_cnn():
+@STORAGES
+def test_a_thousand_steps_of_the_small_cnn(storage):
     x_data, y_data = al.data.digits()
-    graph = al.Graph()
+    graph = al.Graph(storage=storage)
     x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
     loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
     step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
@@ -44,8 +47,9 @@ def test_a_thousand_steps_of_the_small_cnn():
     assert value < 0.1, "it has learnt"
 
 
-def test_reading_and_assigning_count_as_transfers():
-    graph = al.Graph()
+@STORAGES
+def test_reading_and_assigning_count_as_transfers(storage):
+    graph = al.Graph(storage=storage)
     v = graph.variable(np.zeros(100, np.float32))
     v.numpy()
     before = al.stats()

@@ -27,16 +27,17 @@ NORMAL = (lambda: al.nn.Sequential(
         ref.Dense], (6, 8, 2))
 
 
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
 @pytest.mark.parametrize("network", [MLP, CNN, NORMAL], ids=["mlp", "cnn", "batch norm"])
 @pytest.mark.parametrize("optimizer, update, tolerance", [(al.SGD(0.1), lambda: ref.sgd(0.1), 1e-5),
                                                           (al.Adam(1e-2), lambda: ref.adam(1e-2), 1e-4)],
                          ids=["sgd", "adam"])
-def test_fifty_steps(network, optimizer, update, tolerance, rng):
+def test_fifty_steps(network, optimizer, update, tolerance, storage, rng):
     make, kinds, example = network
     x_data = rng.normal(size=(50, 16, *example)).astype(np.float32)
     y_data = rng.integers(0, 5, (50, 16)).astype(np.int32)
 
-    graph = al.Graph()
+    graph = al.Graph(storage=storage)
     x, y = graph.placeholder((16, *example)), graph.placeholder((16,), al.int32)
     model = make()
     loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))

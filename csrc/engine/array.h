@@ -1,0 +1,50 @@
+// Arrays on the device that the engine owns: of feeds and results, and of variables under Storage::kBuffers. Private to the engine.
+// Everything here messages the framework, so that it runs inside on_device.
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <optional>
+
+#import "engine/ref.h"
+#include "ir/graph.h"
+
+namespace alloy::engine {
+
+class Array {
+ public:
+  // Of a static type, with undefined contents.
+  explicit Array(const ir::Type& type);
+  Array(Array&&) = default;
+
+  // Copies the contents in and out, packed row-major, and counts the bytes.
+  void write(const void* bytes);
+  void read(void* bytes) const;
+  // What stands for the array in a run.
+  MPSGraphTensorData* data() const { return data_.get(); }
+
+ private:
+  Ref<MPSNDArray*> array_;
+  Ref<MPSGraphTensorData*> data_;
+  size_t bytes_;
+};
+
+// A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run they change places.
+// So feed and result never alias, and a run that fails loses nothing.
+class Buffers {
+ public:
+  explicit Buffers(const ir::Literal& initial);
+
+  Array& value() { return *arrays_[now_]; }
+  // The array for the next value; only after reserve_next, for variables that nothing writes have one array.
+  Array& next() { return *arrays_[1 - now_]; }
+  void reserve_next();
+  void swap() { now_ = 1 - now_; }
+
+ private:
+  ir::Type type_;
+  std::optional<Array> arrays_[2];
+  size_t now_ = 0;
+};
+
+}  // namespace alloy::engine

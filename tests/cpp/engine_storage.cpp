@@ -1,0 +1,132 @@
+// Variables in both storages: what a run reads and leaves, which arrays it is given, what a failure costs.
+#include "engine/error.h"
+#include "engine/graph.h"
+#include "graph_builder.h"
+#include "watch/watch.h"
+
+namespace alloy::test {
+namespace {
+
+using engine::Compiled;
+using engine::Storage;
+
+class State : public testing::TestWithParam<Storage> {
+ public:
+  std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>(GetParam());
+  ir::Graph& ir = graph->ir();
+
+  Value scalar(double initial) { return graph->variable(Literal::splat(f32({}), initial)); }
+  Value number(double value) { return constant(ir, f32({}), value); }
+  Value sum(Value a, Value b) { return ir.value(OpCode::add, {a, b}); }
+
+  std::vector<float> run(std::vector<Value> fetches, std::vector<Op*> updates) {
+    std::vector<float> out(fetches.size());
+    std::vector<void*> results;
+    for (float& f : out) results.push_back(&f);
+    Compiled(*graph, {}, fetches, updates).run(nullptr, results.data());
+    return out;
+  }
+
+  float value(Value variable) {
+    float out;
+    graph->read(variable, &out);
+    return out;
+  }
+};
+
+using Floats = std::vector<float>;
+
+TEST_P(State, ReadsSeeTheAssignmentsBeforeThem) {
+  const Value v = scalar(1), before = read(ir, v);
+  Op* first = assign(ir, v, sum(v, number(1)));
+  const Value between = read(ir, v);
+  Op* second = assign(ir, v, ir.value(OpCode::multiply, {between, number(10)}));
+  EXPECT_EQ(run({v, before, between, read(ir, v)}, {first, second}), (Floats{1, 1, 2, 20}));
+  EXPECT_EQ(value(v), 20);
+}
+
+TEST_P(State, AnAssignmentThatComesBeforeSomethingHappens) {
+  const Value v = scalar(1), w = scalar(5);
+  ir.after = {assign(ir, v, number(2))};
+  const Value copy = ir.value(OpCode::identity, {w});
+  ir.after.clear();
+  EXPECT_EQ(run({copy}, {}), Floats{5});
+  EXPECT_EQ(value(v), 2);
+  ir.after = {assign(ir, v, number(3))};
+  Op* late = assign(ir, w, read(ir, v));
+  ir.after.clear();
+  run({}, {late});
+  EXPECT_EQ(value(w), 3);
+}
+
+TEST_P(State, SwapsTakeTheOldValues) {
+  const Value a = scalar(1), b = scalar(2);
+  Compiled swap(*graph, {}, {}, {assign(ir, a, b), assign(ir, b, a)});
+  for (int i = 0; i < 3; ++i) swap.run(nullptr, nullptr);
+  EXPECT_EQ((Floats{value(a), value(b)}), (Floats{2, 1}));
+}
+
+TEST_P(State, OneValueForTwoVariables) {
+  const Value a = scalar(1), b = scalar(2), total = sum(a, b);
+  EXPECT_EQ(run({total, total}, {assign(ir, a, total), assign(ir, b, total)}), (Floats{3, 3}));
+  EXPECT_EQ((Floats{value(a), value(b)}), (Floats{3, 3}));
+}
+
+TEST_P(State, AssignedAndNeverRead) {
+  const Value a = scalar(1);
+  run({}, {assign(ir, a, number(7))});
+  EXPECT_EQ(value(a), 7);
+}
+
+// Executables that write some, all and none of the variables take turns.
+TEST_P(State, NoArrayIsBothFedAndWritten) {
+  const Value a = scalar(0), b = scalar(0);
+  Op *step_a = assign(ir, a, sum(a, number(1))), *step_b = assign(ir, b, sum(b, a));
+  Compiled first(*graph, {}, {}, {step_a}), both(*graph, {}, {}, {step_a, step_b}), none(*graph, {}, {sum(a, b)}, {});
+  float expected_a = 0, expected_b = 0;
+  const Watch watch;
+  for (int i = 0; i < 20; ++i) {
+    float seen = 0;
+    void* result = &seen;
+    if (i % 3 == 0) {
+      first.run(nullptr, nullptr);
+    } else {
+      both.run(nullptr, nullptr);
+      expected_b += expected_a;
+    }
+    expected_a += 1;
+    none.run(nullptr, &result);
+    EXPECT_EQ(seen, expected_a + expected_b) << "run " << i;
+  }
+  EXPECT_EQ(watch.runs(), 40u);
+  EXPECT_EQ(watch.aliased(), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
+                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+
+TEST(Buffers, ARunThatFailsLosesNothing) {
+  engine::Graph graph(Storage::kBuffers);
+  const Value v = graph.variable(Literal::splat(f32({}), 1)), one = constant(graph.ir(), f32({}), 1);
+  Compiled step(graph, {}, {}, {assign(graph.ir(), v, graph.ir().value(OpCode::add, {v, one}))});
+  const auto value = [&] {
+    float out;
+    graph.read(v, &out);
+    return out;
+  };
+  step.run(nullptr, nullptr);
+  Watch watch;
+  watch.fail_next();
+  try {
+    step.run(nullptr, nullptr);
+    ADD_FAILURE() << "the device's failure was swallowed";
+  } catch (const engine::DeviceError& error) {
+    EXPECT_STREQ(error.what(), "The device was lost.");
+  }
+  EXPECT_EQ(value(), 2);
+  step.run(nullptr, nullptr);
+  EXPECT_EQ(value(), 3);
+}
+
+}  // namespace
+}  // namespace alloy::test
