@@ -67,12 +67,13 @@ ir::DType dtype_named(const std::string& name) {
   throw ir::Error(ir::Error::Kind::kType, "[dtype] Expected the name of an element type such as float32, got '" + name + "'.");
 }
 
+bool is_packed(py::handle object, ir::DType dtype) {
+  return PyArray_Check(object.ptr()) && PyArray_TYPE(as_array(object)) == numpy_type(dtype) && PyArray_ISCARRAY_RO(as_array(object));
+}
+
 py::object packed_array(py::handle object, ir::DType dtype, const std::string& what) {
+  if (is_packed(object, dtype)) return py::reinterpret_borrow<py::object>(object);
   const int wanted = numpy_type(dtype);
-  if (PyArray_Check(object.ptr())) {
-    PyArrayObject* array = as_array(object);
-    if (PyArray_TYPE(array) == wanted && PyArray_ISCARRAY_RO(array)) return py::reinterpret_borrow<py::object>(object);
-  }
   py::object array = any_array(object);
   const int given = PyArray_TYPE(as_array(array));
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
@@ -109,6 +110,11 @@ void* data_of(py::handle array) { return PyArray_DATA(as_array(array)); }
 ir::Shape shape_of(py::handle array) {
   const npy_intp* dims = PyArray_DIMS(as_array(array));
   return ir::Shape(ir::Dims(dims, dims + PyArray_NDIM(as_array(array))));
+}
+
+ir::LiteralRef literal(py::handle array, ir::DType dtype) {
+  const ir::Type type{dtype, shape_of(array)};
+  return std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
 }
 
 }  // namespace alloy::bindings

@@ -12,6 +12,8 @@ void import_numpy();
 
 ir::DType dtype_named(const std::string& name);
 
+// Whether `object` is a packed array of that type already.
+bool is_packed(pybind11::handle object, ir::DType dtype);
 // `object` as a packed array of that type, sharing memory where it can: an array of the type itself, a float64 array for float32 (with one
 // warning), anything that speaks DLPack, or numbers and sequences of them. Throws ir::Error, naming `what`, for an array of another type.
 pybind11::object packed_array(pybind11::handle object, ir::DType dtype, const std::string& what);
@@ -22,5 +24,7 @@ pybind11::object new_array(const ir::Type& type);
 
 void* data_of(pybind11::handle array);
 ir::Shape shape_of(pybind11::handle array);
+// A copy of a packed array of that type.
+ir::LiteralRef literal(pybind11::handle array, ir::DType dtype);
 
 }  // namespace alloy::bindings

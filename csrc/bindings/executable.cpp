@@ -10,13 +10,20 @@ namespace {
 
 using Executable = engine::Executable;
 
-std::string feed_names(const Executable& executable) {
-  std::string names;
-  for (const ir::Value& v : executable.feeds()) {
-    const ir::Op& op = *v.op;
-    names += (names.empty() ? "" : ", ") + (op.name.empty() ? to_string(v.type()) : "'" + op.name + "'") + (op.location.empty() ? "" : " of " + op.location);
-  }
-  return names;
+constexpr const char* kBindDoc =
+    "Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None ends that.\n\n"
+    "What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, another shape or dtype.";
+
+// "'x' of model.py:3"
+std::string described(const ir::Value& placeholder) {
+  const ir::Op& op = *placeholder.op;
+  return (op.name.empty() ? to_string(placeholder.type()) : "'" + op.name + "'") + (op.location.empty() ? "" : " of " + op.location);
+}
+
+std::string described(const std::vector<ir::Value>& placeholders) {
+  std::string text;
+  for (const ir::Value& v : placeholders) text += (text.empty() ? "" : ", ") + described(v);
+  return text.empty() ? "none" : text;
 }
 
 // "[placeholder] 'x', built at model.py:3,"
@@ -25,19 +32,51 @@ std::string feed_label(const ir::Value& feed) {
   return "[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") + (op.location.empty() ? "" : ", built at " + op.location + ",");
 }
 
-py::list run(Executable& executable, const py::args& given) {
-  const size_t count = executable.feeds().size();
-  if (given.size() != count) {
-    throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(count) + " feeds (" + feed_names(executable) + "), got " +
-                                                 std::to_string(given.size()) + ".");
+// The position of the one placeholder of that name.
+size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& name, const char* who) {
+  std::vector<ir::Value> found;
+  size_t at = 0;
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    if (placeholders[i].op->name != name) continue;
+    found.push_back(placeholders[i]);
+    at = i;
   }
-  std::vector<py::object> arrays;
+  if (found.size() == 1 && !name.empty()) return at;
+  throw ir::Error(ir::Error::Kind::kValue,
+                  "[" + std::string(who) + "] Expected the name of one placeholder among " + described(placeholders) + ", got '" + name + "'" +
+                      (found.size() > 1 ? ", which is that of " + std::to_string(found.size()) : "") + ".");
+}
+
+[[noreturn]] void wrong_feeds(const std::vector<ir::Value>& feeds, const std::string& given) {
+  throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(feeds.size()) + " feeds (" + described(feeds) + "), got " + given + ".");
+}
+
+py::list run(Executable& executable, const py::args& positional, const py::kwargs& by_label) {
+  const std::vector<ir::Value>& declared = executable.feeds();
+  if (positional.size() > declared.size()) wrong_feeds(declared, std::to_string(positional.size()));
+  std::vector<py::object> arrays(declared.size());
+  for (size_t i = 0; i < positional.size(); ++i) arrays[i] = positional[i];
+  for (auto [label, array] : by_label) {
+    const size_t i = labelled(declared, label.cast<std::string>(), "executable");
+    if (arrays[i]) wrong_feeds(declared, described(declared[i]) + " twice");
+    arrays[i] = py::reinterpret_borrow<py::object>(array);
+  }
+  std::vector<ir::LiteralRef> bound;
   std::vector<const void*> feeds;
   std::vector<ir::Shape> shapes;
-  for (size_t i = 0; i < count; ++i) {
-    arrays.push_back(packed_array(given[i], executable.feeds()[i].dtype(), feed_label(executable.feeds()[i])));
-    feeds.push_back(data_of(arrays.back()));
-    shapes.push_back(shape_of(arrays.back()));
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (arrays[i]) {
+      const ir::DType dtype = declared[i].dtype();
+      if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, feed_label(declared[i]));
+      feeds.push_back(data_of(arrays[i]));
+      shapes.push_back(shape_of(arrays[i]));
+    } else if (auto contents = executable.graph()->bound(declared[i])) {
+      feeds.push_back(contents->bytes().data());
+      shapes.push_back(contents->type().shape);
+      bound.push_back(std::move(contents));
+    } else {
+      wrong_feeds(declared, std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
+    }
   }
   engine::Compiled& compiled = executable.specialize(shapes);
   py::list out;
@@ -50,6 +89,26 @@ py::list run(Executable& executable, const py::args& given) {
   py::gil_scoped_release release;
   compiled.run(feeds.data(), results.data());
   return out;
+}
+
+void bind(engine::Graph& graph, const py::object& given) {
+  const auto wrong_type = [](const char* expected, py::handle object) {
+    throw ir::Error(ir::Error::Kind::kType, "[bind] Expected " + std::string(expected) + ", got " + Py_TYPE(object.ptr())->tp_name + ".");
+  };
+  if (!py::isinstance<py::dict>(given)) wrong_type("a dictionary of arrays by placeholder or name", given);
+  std::vector<ir::Value> placeholders;
+  for (const auto& op : graph.ir().body().ops) {
+    if (op->code == ir::OpCode::placeholder) placeholders.push_back({op.get(), 0});
+  }
+  std::vector<engine::Graph::Binding> bindings;
+  for (auto [key, object] : given.cast<py::dict>()) {
+    if (!py::isinstance<py::str>(key) && !py::isinstance<Tensor>(key)) wrong_type("a placeholder or its name", key);
+    const ir::Value placeholder = py::isinstance<Tensor>(key) ? key.cast<const Tensor&>().value
+                                                              : placeholders[labelled(placeholders, key.cast<std::string>(), "bind")];
+    const ir::DType dtype = placeholder.dtype();
+    bindings.push_back({placeholder, object.is_none() ? nullptr : literal(packed_array(object, dtype, feed_label(placeholder)), dtype)});
+  }
+  graph.bind(bindings);
 }
 
 std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::Value>& values) {
@@ -72,11 +131,12 @@ std::shared_ptr<Executable> compile(engine::Graph& graph, const std::vector<Tens
 
 void bind_executable(py::module_& m) {
   py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled step: arrays in, arrays out, updates done.")
-      .def("__call__", &run)
+      .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
   graph.def("compile", &compile);
+  graph.def("bind", &bind, py::arg("arrays"), kBindDoc);
 }
 
 }  // namespace alloy::bindings

@@ -75,11 +75,6 @@ std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<T
   return values;
 }
 
-ir::LiteralRef literal(const py::object& array, ir::DType dtype) {
-  const ir::Type type{dtype, shape_of(array)};
-  return std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
-}
-
 constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::Storage
 
 engine::Storage storage_named(const std::string& name) {

@@ -38,6 +38,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void read(ir::Value variable, void* out);
   void assign(ir::Value variable, const void* bytes);
 
+  // Keeps contents for placeholders, for runs that are given none; null ends that. Throws ir::Error, and keeps nothing, where one is not a
+  // placeholder of this graph or its contents do not fit.
+  struct Binding {
+    ir::Value placeholder;
+    ir::LiteralRef contents;
+  };
+  void bind(const std::vector<Binding>& bindings);
+  // What is kept for a placeholder, or null.
+  ir::LiteralRef bound(ir::Value placeholder) const;
+
   // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
   // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind.
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
@@ -52,6 +62,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   const Storage storage_;
   ir::Graph ir_;
   std::vector<VariableEntry> variables_;
+  ir::ValueMap<ir::LiteralRef> bound_;
   std::unique_ptr<Impl> impl_;
   Alive alive_;
 };

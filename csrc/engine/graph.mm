@@ -76,6 +76,19 @@ void Graph::assign(ir::Value variable, const void* bytes) {
   writer->run(&bytes, nullptr);
 }
 
+void Graph::bind(const std::vector<Binding>& bindings) {
+  for (const Binding& b : bindings) {
+    require_own(b.placeholder, "placeholder");
+    ir::require_fits({b.placeholder, b.contents ? b.contents->type() : b.placeholder.type()});
+  }
+  for (const Binding& b : bindings) bound_[b.placeholder] = b.contents;
+}
+
+ir::LiteralRef Graph::bound(ir::Value placeholder) const {
+  const auto found = bound_.find(placeholder);
+  return found == bound_.end() ? nullptr : found->second;
+}
+
 std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
   for (size_t i = 0; i < feeds.size(); ++i) {
     const ir::Value& v = feeds[i];

@@ -219,7 +219,12 @@ namespace {
 
 std::string quoted(const std::string& name) { return name.empty() ? "" : " '" + name + "'"; }
 
-void require_fits(const Op& op, const Type& declared, const Type& given) {
+}  // namespace
+
+void require_fits(const Feed& feed) {
+  const Op& op = *feed.placeholder.op;
+  if (op.code != OpCode::placeholder) op.fail("Only a placeholder can be fed, not the result of this op");
+  const Type &declared = feed.placeholder.type(), &given = feed.type;
   if (declared.dtype != given.dtype) {
     op.fail("The placeholder" + quoted(op.name) + " is " + std::string(name(declared.dtype)) + " but was fed " +
                 std::string(name(given.dtype)), Error::Kind::kType);
@@ -230,15 +235,12 @@ void require_fits(const Op& op, const Type& declared, const Type& given) {
   }
 }
 
-}  // namespace
-
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
   Specialized out;
   ValueMap<const Type*> fed;
   for (const Feed& feed : feeds) {
+    require_fits(feed);
     const Op& op = *feed.placeholder.op;
-    if (op.code != OpCode::placeholder) op.fail("Only a placeholder can be fed, not the result of this op");
-    require_fits(op, feed.placeholder.type(), feed.type);
     if (!fed.emplace(feed.placeholder, &feed.type).second) op.fail("The placeholder" + quoted(op.name) + " was fed twice");
   }
   // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.

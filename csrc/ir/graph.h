@@ -153,6 +153,8 @@ struct Specialized {
   std::vector<Value> feeds;
   std::vector<int64_t> slots;  // of the variables that occur, ascending
 };
+// Throws Error where the feed is not of a placeholder, or of another type than the placeholder allows.
+void require_fits(const Feed& feed);
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
 
 // A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,

@@ -82,7 +82,8 @@ TEST_P(State, AssignedAndNeverRead) {
 TEST_P(State, NoArrayIsBothFedAndWritten) {
   const Value a = scalar(0), b = scalar(0);
   Op *step_a = assign(ir, a, sum(a, number(1))), *step_b = assign(ir, b, sum(b, a));
-  Compiled first(*graph, {}, {}, {step_a}), both(*graph, {}, {}, {step_a, step_b}), none(*graph, {}, {sum(a, b)}, {});
+  Compiled first(*graph, {}, {}, {step_a}), both(*graph, {}, {}, {step_a, step_b}),
+      none(*graph, {}, {sum(a, b)}, {});
   float expected_a = 0, expected_b = 0;
   const Watch watch;
   for (int i = 0; i < 20; ++i) {
@@ -102,8 +103,9 @@ TEST_P(State, NoArrayIsBothFedAndWritten) {
   EXPECT_EQ(watch.aliased(), 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
-                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(
+    Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
+    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 TEST(Buffers, ARunThatFailsLosesNothing) {
   engine::Graph graph(Storage::kBuffers);

@@ -16,8 +16,8 @@ struct {
 } state;
 
 Method method() {
-  return class_getInstanceMethod([MPSGraphExecutable class],
-                                 @selector(runWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:));
+  SEL run = @selector(runWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:);
+  return class_getInstanceMethod([MPSGraphExecutable class], run);
 }
 
 NSArray* watched(id self, SEL selector, id queue, NSArray* inputs, NSArray* results, id descriptor) {
@@ -38,7 +38,10 @@ NSArray* watched(id self, SEL selector, id queue, NSArray* inputs, NSArray* resu
 
 }  // namespace
 
-Watch::Watch() { state = {reinterpret_cast<Run>(method_setImplementation(method(), reinterpret_cast<IMP>(watched))), 0, 0, false}; }
+Watch::Watch() {
+  const IMP replaced = method_setImplementation(method(), reinterpret_cast<IMP>(watched));
+  state = {reinterpret_cast<Run>(replaced), 0, 0, false};
+}
 Watch::~Watch() { method_setImplementation(method(), reinterpret_cast<IMP>(state.original)); }
 
 size_t Watch::runs() const { return state.runs; }
