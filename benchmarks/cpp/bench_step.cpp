@@ -78,7 +78,7 @@ void digits_step(benchmark::State& state) {
   const Expr loss = digits_loss(*graph, images, labels);
   std::vector<ir::Value> variables;
   for (const auto& v : graph->variables()) variables.push_back(v.value);
-  const auto updates = engine::minimize_adam(*graph, loss.value(), variables, loss.scalar(1e-3).value(), {});
+  const auto updates = engine::apply_adam(*graph, engine::loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
   engine::Compiled& step = executable->specialize({images.shape(), labels.shape()});
 

@@ -17,41 +17,52 @@ struct Adam : Sgd {
   engine::AdamCoefficients coefficients;
 };
 
-ir::Value rate_in(const py::object& rate, const Tensor& loss) {
-  if (!py::isinstance<Tensor>(rate)) return ir::Expr(loss.graph->ir(), loss.value).scalar(rate.cast<double>()).value();
+ir::Value rate_in(const py::object& rate, engine::Graph& graph, const ir::Value& like) {
+  if (!py::isinstance<Tensor>(rate)) return ir::Expr(graph.ir(), like).scalar(rate.cast<double>()).value();
   const Tensor& tensor = rate.cast<const Tensor&>();
-  loss.graph->require_own(tensor.value, "learning rate");
+  graph.require_own(tensor.value, "learning rate");
   return tensor.value;
 }
 
-template <class Minimize>
-std::vector<Update> minimize(const Tensor& loss, const std::vector<Variable*>& variables, const std::string& location, Minimize step) {
+std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss, const std::vector<Variable*>& variables,
+                                   const std::string& location) {
   std::vector<ir::Value> values;
   for (const Variable* v : variables) values.push_back(v->value);
-  Labels labels(loss.graph->ir(), "", location);
-  const std::vector<ir::Op*> ops = step(*loss.graph, values);
+  Labels labels(graph->ir(), "", location);
+  std::vector<Tensor> out;
+  for (const engine::Slope& slope : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, slope.gradient});
+  return out;
+}
+
+// `step` makes the updates of the slopes with a rate.
+template <class Step>
+std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Tensor*, Variable*>>& pairs, const std::string& location, Step step) {
+  if (pairs.empty()) return {};
+  const std::shared_ptr<engine::Graph>& graph = pairs[0].second->graph;
+  std::vector<engine::Slope> slopes;
+  for (const auto& [gradient, variable] : pairs) slopes.push_back({gradient->value, variable->value});
+  Labels labels(graph->ir(), "", location);
   std::vector<Update> updates;
-  for (ir::Op* op : ops) updates.push_back({loss.graph, op});
+  for (ir::Op* op : step(*graph, slopes, rate_in(rate, *graph, slopes[0].variable))) updates.push_back({graph, op});
   return updates;
 }
 
 }  // namespace
 
 void bind_optimizers(py::module_& m) {
+  using Pairs = std::vector<std::pair<Tensor*, Variable*>>;
   py::class_<Sgd>(m, "SGD")
       .def(py::init([](py::object rate) { return Sgd{std::move(rate)}; }))
-      .def("minimize", [](const Sgd& self, const Tensor& loss, const std::vector<Variable*>& variables, const std::string& location) {
-        return minimize(loss, variables, location, [&](engine::Graph& graph, const std::vector<ir::Value>& values) {
-          return engine::minimize_sgd(graph, loss.value, values, rate_in(self.rate, loss));
-        });
-      });
+      .def("apply", [](const Sgd& self, const Pairs& pairs, const std::string& location) { return apply(self.rate, pairs, location, engine::apply_sgd); });
   py::class_<Adam>(m, "Adam")
       .def(py::init([](py::object rate, double beta1, double beta2, double epsilon) { return Adam{{std::move(rate)}, {beta1, beta2, epsilon}}; }))
-      .def("minimize", [](const Adam& self, const Tensor& loss, const std::vector<Variable*>& variables, const std::string& location) {
-        return minimize(loss, variables, location, [&](engine::Graph& graph, const std::vector<ir::Value>& values) {
-          return engine::minimize_adam(graph, loss.value, values, rate_in(self.rate, loss), self.coefficients);
+      .def("apply", [](const Adam& self, const Pairs& pairs, const std::string& location) {
+        return apply(self.rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::Slope>& slopes, ir::Value rate) {
+          return engine::apply_adam(graph, slopes, rate, self.coefficients);
         });
       });
+  py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
+  graph.def("loss_gradients", &loss_gradients);
 }
 
 }  // namespace alloy::bindings

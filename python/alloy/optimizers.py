@@ -10,7 +10,7 @@ import numpy as np
 from alloy import _core
 from alloy._core import Tensor, Update, Variable
 from alloy.apply import require_all, require_tensor
-from alloy.location import user_location
+from alloy.location import mistake, user_location
 
 
 class _Optimizer:
@@ -21,19 +21,36 @@ class _Optimizer:
         self.learning_rate = learning_rate
 
     def minimize(self, loss: Tensor, variables=None) -> list[Update]:
-        """Updates for compile that move the variables (by default all trainable ones of the graph) down the
-        loss's gradient.
+        """Updates for compile that move the variables (by default all of the graph that are trainable now)
+        down the loss's gradient.
 
         ValueError: the loss does not depend on a variable, or a variable belongs to another graph."""
         require_tensor("minimize", loss)
         if variables is None:
             variables = [variable for variable in loss.graph.variables if variable.trainable]
+        variables = list(variables)
         require_all("minimize", "variables", Variable, variables)
-        rate, updates = self.learning_rate, []
+        return self.apply(zip(loss.graph.loss_gradients(loss, variables, user_location()), variables))
+
+    def apply(self, gradients_and_variables) -> list[Update]:
+        """Updates for compile that move variables down gradients: the second half of minimize, for gradients
+        that are fed, or changed on the way.
+
+        gradients_and_variables: pairs of a tensor and a variable of its shape and dtype, all of one graph;
+        ValueError or TypeError where they are not. State such as Adam's begins anew with every call."""
+        pairs = list(gradients_and_variables)
+        for pair in pairs:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not (
+                    isinstance(pair[0], Tensor) and isinstance(pair[1], Variable)):
+                raise mistake("apply", f"Expected pairs of a gradient and its variable, got {pair!r}",
+                              TypeError)
+        if not pairs:
+            return []
+        graph, rate, updates = pairs[0][1].graph, self.learning_rate, []
         if callable(rate):
-            step = loss.graph.variable(np.float32([0]), "optimizer/step", trainable=False)
-            rate, updates = rate(step), [loss.graph.assign(step, step + 1)]
-        return self._engine(rate).minimize(loss, list(variables), user_location()) + updates
+            step = graph.variable(np.float32([0]), "optimizer/step", trainable=False)
+            rate, updates = rate(step), [graph.assign(step, step + 1)]
+        return self._engine(rate).apply(pairs, user_location()) + updates
 
 
 class SGD(_Optimizer):

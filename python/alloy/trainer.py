@@ -26,7 +26,7 @@ class Trainer:
         self.stop = False
         self._measures = {"loss": _function(losses, loss)} | dict(_named_metric(metric) for metric in metrics)
         self._x = self._y = self._predictions = None
-        self._executables: dict[str, Executable] = {}
+        self._executables: dict[tuple, Executable] = {}
 
     def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(),
             progress: bool = True, shuffle: bool = True) -> History:
@@ -85,20 +85,22 @@ class Trainer:
         return dict(zip(self._measures, (total / seen).tolist()))
 
     def _executable(self, kind, data):
-        """Of one graph and its variables: the training step, the evaluation, the prediction."""
+        """Of one graph and its variables: the training step (one for each choice of what is trainable), the
+        evaluation, the prediction."""
         self._build(data)
-        if kind not in self._executables:
-            training = kind == "step"
+        training = kind == "step"
+        trainable = [variable for variable in self.model.variables if variable.trainable and training]
+        key = kind, *trainable
+        if key not in self._executables:
             predictions = self.model(self._x, training) if training else self._predictions
             feeds, fetches, updates = [self._x], [predictions], []
             if kind != "predict":
                 feeds = [self._x, self._y]
                 fetches = [mean(measure(predictions, self._y)) for measure in self._measures.values()]
             if training:
-                trainable = [variable for variable in self.model.variables if variable.trainable]
                 updates = self.optimizer.minimize(fetches[0], trainable) + self.model.updates
-            self._executables[kind] = self._x.graph.compile(feeds, fetches, updates)
-        return self._executables[kind]
+            self._executables[key] = self._x.graph.compile(feeds, fetches, updates)
+        return self._executables[key]
 
     def _build(self, data):
         if self._x is None:

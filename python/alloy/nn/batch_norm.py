@@ -10,7 +10,8 @@ class BatchNorm(Layer):
     While training, mean and population variance are those of x over all other axes, and each update moves the
     moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
     Variables: gamma, beta, and, not trainable, moving_mean, moving_variance, all (features,). Of a layer that
-    is called in two places of a model the updates are those of the last call."""
+    is called in two places of a model the updates are those of the last call. A layer that is not trainable
+    uses its moving averages, and leaves them, while training too."""
 
     def __init__(self, momentum: float = 0.99, epsilon: float = 0.001):
         super().__init__()
@@ -28,6 +29,8 @@ class BatchNorm(Layer):
         gamma, beta, *moving = self.variables
         statistics = moving
         if training:
+            self._updates = []
+        if training and self.trainable:
             axes = range(len(x.shape) - 1)
             statistics = [mean(x, axes=axes), variance(x, axes=axes)]
             self._updates = [

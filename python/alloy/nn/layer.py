@@ -19,7 +19,9 @@ class Layer:
         self.layers = list(layers)
         self.seed = seed
         self.graph: Graph | None = None
+        self._trainable = True
         self._variables: list[Variable] = []
+        self._parameters: list[Variable] = []  # those of them that are trainable unless the layer is not
         self._updates: list[Update] = []
 
     @property
@@ -28,6 +30,20 @@ class Layer:
         call."""
         inner = (variable for layer in self.layers for variable in layer.variables)
         return list(dict.fromkeys([*self._variables, *inner]))
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers update the layer's variables. Setting it sets the layers inside, before the
+        first call or after it, for steps that are made from then on; moving averages are never trainable."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, trainable: bool) -> None:
+        self._trainable = bool(trainable)
+        for variable in self._parameters:
+            variable.trainable = self._trainable
+        for layer in self.layers:
+            layer.trainable = trainable
 
     @property
     def updates(self) -> list[Update]:
@@ -69,7 +85,9 @@ class Layer:
         name = f"{self._name}/{part}"
         # The name goes into the seed, so that layers of one shape do not start alike.
         value = initial([self.seed or 0, zlib.crc32(name.encode())])
-        self._variables.append(graph.variable(value, name, trainable))
+        self._variables.append(graph.variable(value, name, trainable and self.trainable))
+        if trainable:
+            self._parameters.append(self._variables[-1])
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below

@@ -1,0 +1,204 @@
+"""Gradients and updates as separate calls, and what of a model is trained."""
+import numpy as np
+import pytest
+
+import alloy as al
+import reference as ref
+
+OPTIMIZERS = pytest.mark.parametrize("optimizer, reference", [(al.SGD(0.1), lambda: ref.sgd(0.1)),
+                                                              (al.Adam(0.05), lambda: ref.adam(0.05))],
+                                     ids=["sgd", "adam"])
+
+
+@pytest.fixture(params=["variable", "buffers"])
+def graph(request):
+    return al.Graph(storage=request.param)
+
+
+# ---- forward, backward and update as separate calls ----
+
+@OPTIMIZERS
+def test_gradients_that_are_fed(optimizer, reference, graph, rng):
+    shapes = (2, 3), (3,), (1,)
+    variables = [graph.variable(rng.normal(size=shape).astype(np.float32)) for shape in shapes]
+    gradients = [graph.placeholder(shape) for shape in shapes]
+    update = graph.compile(gradients, [], optimizer.apply(zip(gradients, variables)))
+    expected, reference = [variable.numpy().astype(np.float64) for variable in variables], reference()
+    for _ in range(5):
+        arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+        assert update(*arrays) == []
+        reference(expected, [array.astype(np.float64) for array in arrays])
+        for variable, value in zip(variables, expected):
+            np.testing.assert_allclose(variable.numpy(), value, rtol=2e-6, atol=1e-6)
+
+
+@OPTIMIZERS
+def test_forward_backward_and_update_apart(optimizer, reference, graph, rng):
+    """A step in three calls, of which the caller sees every result, against the formulas."""
+    x, y = graph.placeholder((None, 3), name="x"), graph.placeholder((None, 1), name="y")
+    w = graph.variable(np.ones((3, 1), np.float32), name="w")
+    predictions = x @ w
+    loss = al.mean(al.square(predictions - y))
+    slope = graph.placeholder(w.shape, name="slope")
+    forward = graph.compile([x], [predictions])
+    backward = graph.compile([x, y], [loss, *al.gradients(loss, [w])])
+    update = graph.compile([slope], [], optimizer.apply([(slope, w)]))
+    expected, reference = np.ones((3, 1)), reference()
+    for _ in range(10):
+        points = rng.normal(size=(8, 3)).astype(np.float32)
+        targets = points.sum(1, keepdims=True) * 2
+        before = w.numpy()
+        np.testing.assert_allclose(forward(x=points)[0], points @ expected, rtol=1e-4, atol=1e-5)
+        error, found = backward(points, targets)
+        np.testing.assert_array_equal(w.numpy(), before, "nothing has been updated yet")
+        residual = points.astype(float) @ expected - targets
+        assert error == pytest.approx(np.mean(residual**2), rel=1e-4)
+        np.testing.assert_allclose(found, 2 / 8 * points.T @ residual, rtol=1e-4, atol=1e-5)
+        update(slope=found)
+        reference([expected], [found.astype(float)])
+        np.testing.assert_allclose(w.numpy(), expected, rtol=1e-5)
+
+
+def test_gradients_that_are_changed_on_the_way(graph):
+    v = graph.variable([1.0, 1.0, 1.0])
+    gradient, = al.gradients(al.sum(v * np.float32([0.5, 10, -10])), [v])
+    graph.compile([], [], al.SGD(1.0).apply([(al.clamp(gradient, -1.0, 1.0), v)]))()
+    np.testing.assert_array_equal(v.numpy(), [0.5, 0, 2])
+
+
+def test_a_schedule_counts_the_updates(graph):
+    v, slope = graph.variable([8.0]), graph.placeholder((1,))
+    update = graph.compile([slope], [], al.SGD(al.schedules.linear(4.0, 4)).apply([(slope, v)]))
+    seen = []
+    for _ in range(5):
+        update([1.0])
+        seen.append(v.numpy().item())
+    assert seen == [4, 1, -1, -2, -2]
+
+
+def test_wrong_pairs(graph):
+    v, w = graph.variable([1.0, 2.0], name="v"), graph.placeholder((2,), name="w")
+    other = al.Graph()
+    theirs = other.placeholder((2,))
+    before = len(graph.variables)
+    for pairs, kind, says in [
+        ([(graph.placeholder((3,)), v)], ValueError,
+         r"gradient is float32\(3,\) but the variable 'v' is float32\(2,\)"),
+        ([(graph.placeholder((2,), al.int32), v)], TypeError, r"is int32\(2,\) but the variable 'v' is float"),
+        ([(theirs, v)], ValueError, "gradient belongs to another graph"),
+        ([(w, v), (theirs, other.variable([1.0, 2.0]))], ValueError, "variable belongs to another graph"),
+        ([(v, w)], TypeError, "pairs of a gradient and its variable, got .*'w'"),
+        ([w, v], TypeError, "pairs of a gradient and its variable, got .*'w'"),
+        ([(np.float32([1, 2]), v)], TypeError, "pairs of a gradient and its variable"),
+    ]:
+        for optimizer in (al.SGD(), al.Adam()):
+            with pytest.raises(kind, match=rf"^\[\w+\] .*{says}.*; built at .*test_optimizers\.py:\d+\.$"):
+                optimizer.apply(pairs)
+    assert len(graph.variables) == before and al.SGD().apply([]) == []
+
+
+# ---- what is trained ----
+
+def model_and_data(rng):
+    x = rng.normal(size=(32, 6)).astype(np.float32)
+    # A bias before a batch norm would have no gradient but rounding.
+    model = al.nn.Sequential(al.nn.Dense(8, use_bias=False), al.nn.BatchNorm(), al.nn.ReLU(),
+                             al.nn.Dense(4, use_bias=False), al.nn.BatchNorm(), al.nn.Dense(3))
+    return model, x, rng.integers(0, 3, 32).astype(np.int32)
+
+
+def values(variables):
+    return [variable.numpy() for variable in variables]
+
+
+def moved(before, variables):
+    return [not np.array_equal(a, b) for a, b in zip(before, values(variables), strict=True)]
+
+
+@pytest.mark.parametrize("when", ["before the first call", "after it"])
+def test_a_frozen_layer_does_not_change(when, graph, rng):
+    model, x_data, y_data = model_and_data(rng)
+    frozen, free = model.layers[:3], model.layers[3:]
+    x, y = graph.placeholder((None, 6)), graph.placeholder((None,), al.int32)
+    if when == "after it":
+        model(x)
+    for layer in frozen:
+        layer.trainable = False
+    loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
+    step = graph.compile([x, y], [loss], al.Adam(0.1).minimize(loss) + model.updates)
+    inside = [variable for layer in frozen for variable in layer.variables]
+    outside = [variable for layer in free for variable in layer.variables]
+    assert not any(variable.trainable for variable in inside)
+    before = values(inside), values(outside)
+    for _ in range(3):
+        step(x_data, y_data)
+    assert not any(moved(before[0], inside)), "not its moving averages either"
+    assert all(moved(before[1], outside))
+
+
+def test_a_trainer_follows_what_is_trainable(rng):
+    model, x, y = model_and_data(rng)
+    trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(0.05))
+    trainer.predict(x)
+    base, norm, *_, head = model.layers
+    for layer in model.layers[:-1]:
+        layer.trainable = False
+    compilations = []
+    for trainable in (False, True, False):
+        base.trainable = trainable
+        before = values(base.variables), values(head.variables), values(norm.variables)
+        compiled = al.stats()["compilations"]
+        trainer.fit((x, y), epochs=2, batch_size=16, progress=False)
+        compilations.append(al.stats()["compilations"] - compiled)
+        assert moved(before[0], base.variables) == [trainable]
+        assert all(moved(before[1], head.variables)) and not any(moved(before[2], norm.variables))
+    assert compilations == [1, 1, 0], "what was compiled for a choice serves it again"
+
+
+def test_trainable_of_layers_inside_layers():
+    graph = al.Graph()
+    inner = al.nn.Sequential(al.nn.Dense(4), al.nn.BatchNorm())
+    model = al.nn.Sequential(al.nn.Residual(inner), al.nn.Dense(2))
+    inner.trainable = False
+    model(graph.placeholder((1, 4)))
+    assert [v.name for v in model.variables if v.trainable] == ["dense_1/weights", "dense_1/bias"]
+    model.trainable = True
+    assert inner.trainable and inner.layers[0].trainable
+    assert [v.name for v in model.variables if not v.trainable] == ["batchnorm_0/moving_mean",
+                                                                    "batchnorm_0/moving_variance"]
+    model.trainable = False
+    assert not any(v.trainable for v in model.variables)
+
+
+def test_minimize_leaves_frozen_variables_and_statistics(graph, rng):
+    model, x_data, y_data = model_and_data(rng)
+    x, y = graph.placeholder((None, 6)), graph.placeholder((None,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
+    weights = model.variables[0]
+    weights.trainable = False
+    statistics = [variable for variable in model.variables if "moving" in variable.name]
+    assert len(statistics) == 4 and not any(variable.trainable for variable in statistics)
+    step = graph.compile([x, y], [loss], al.SGD(0.5).minimize(loss))
+    kept, others = [weights, *statistics], [v for v in model.variables if v.trainable]
+    before = values(kept), values(others)
+    for _ in range(3):
+        step(x_data, y_data)
+    assert not any(moved(before[0], kept))
+    assert all(moved(before[1], others))
+    weights.trainable = True
+    np.testing.assert_array_equal(weights.numpy(), before[0][0])
+    graph.compile([x, y], [], al.SGD(0.5).minimize(loss))(x_data, y_data)
+    assert moved(before[0][:1], [weights]) == [True]
+
+
+def test_a_frozen_batch_norm_uses_its_moving_averages(graph, rng):
+    """While training too, as in Keras."""
+    x = graph.placeholder((None, 3))
+    norm = al.nn.BatchNorm()
+    norm.trainable = False
+    data = rng.normal(2, 3, (16, 3)).astype(np.float32)
+    training = norm(x, training=True)
+    norm.variables[2].assign(np.float32([1, 2, 3]))
+    assert norm.updates == []
+    expected = (data - [1, 2, 3]) / np.sqrt(1 + 0.001)
+    np.testing.assert_allclose(graph.compile([x], [training])(data)[0], expected, rtol=1e-5, atol=1e-6)
