@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "graph.h"
+#include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine/stats.h"
 
@@ -66,6 +67,11 @@ PYBIND11_MODULE(_core, m) {
     const auto stats = engine::device_stats();
     return stats ? py::object(counts(*stats)) : py::object(py::none());
   }, "The same counts as kept by the device, or None where it keeps none.");
+  m.def("device_info", [] {
+    const engine::DeviceInfo info = engine::device_info();
+    return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
+                    py::arg("unified_memory") = info.unified_memory);
+  }, "What the device that runs the graphs says of itself.");
   bind_graph(m);
   bind_executable(m);
   bind_optimizers(m);

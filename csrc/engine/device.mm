@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/device_info.h"
 #include "engine/error.h"
 #import "engine/ref.h"
 #include "engine/stats.h"
@@ -34,6 +35,16 @@ void on_device(const std::function<void()>& work) {
     }
   }
   if (!message.empty()) throw DeviceError(message);
+}
+
+DeviceInfo device_info() {
+  DeviceInfo out;
+  on_device([&] {
+    id<MTLDevice> device = metal_device();
+    const bool portable = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyCounters)];
+    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], [device recommendedMaxWorkingSetSize], [device hasUnifiedMemory] != NO};
+  });
+  return out;
 }
 
 Counters& counters() {

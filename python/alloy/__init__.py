@@ -3,6 +3,7 @@ from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
 from alloy.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.checkpoint import load, save
+from alloy.device import Device, device
 from alloy.dtypes import (bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8, uint16, uint32,
                           uint64)
 from alloy.graph import Executable, Graph, Tensor, Update, Variable, gradients
@@ -16,14 +17,14 @@ from alloy.table_ops import __all__ as _table_ops
 from alloy.trainer import Trainer
 
 __all__ = [
-    "Adam", "Callback", "Checkpoint", "DeviceError", "EarlyStopping", "Executable", "Graph", "History", "SGD",
+    "Adam", "Callback", "Checkpoint", "Device", "DeviceError", "EarlyStopping", "Executable", "Graph", "History", "SGD",
     "Tensor", "Trainer", "Update", "Variable",
     "avg_pool2d", "broadcast_to", "cast", "clamp", "concat", "conv2d", "expand_dims", "flatten", "gradients",
     "log_softmax", "matmul", "max_pool2d", "one_hot", "reshape", "select", "softmax", "squeeze", "stack",
     "stop_gradient", "transpose",
     "bfloat16", "bool_", "float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64",
-    "data", "device_stats", "init", "load", "losses", "metrics", "models", "nn", "op_table", "save",
+    "data", "device", "device_stats", "init", "load", "losses", "metrics", "models", "nn", "op_table", "save",
     "schedules", "stats",
     *_table_ops,
 ]

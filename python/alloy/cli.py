@@ -85,8 +85,9 @@ def _images(data, path, recipe):
 
 @app.command()
 def info():
-    """Prints the version and the device's counters."""
+    """Prints the version, the device and its counters."""
     typer.echo(f"alloy {al.__version__}")
+    typer.echo(f"device: {al.device().name} ({al.device().kind})")
     for name, value in (al.device_stats() or {}).items():
         typer.echo(f"{name}: {value}")
 

@@ -1,0 +1,19 @@
+// What the device that runs the graphs says of itself. Plain C++.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace alloy::engine {
+
+struct DeviceInfo {
+  std::string kind;      // "cpu": the portable framework's; "gpu": any other
+  std::string name;      // for people
+  uint64_t memory;       // bytes that may be in use without slowing the machine down
+  bool unified_memory;   // whether host and device share it
+};
+
+// Throws DeviceError where there is no device.
+DeviceInfo device_info();
+
+}  // namespace alloy::engine
