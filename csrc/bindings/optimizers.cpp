@@ -30,20 +30,20 @@ std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, 
   for (const Variable* v : variables) values.push_back(v->value);
   Labels labels(graph->ir(), "", location);
   std::vector<Tensor> out;
-  for (const engine::Slope& slope : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, slope.gradient});
+  for (const engine::VariableGradient& pair : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, pair.gradient});
   return out;
 }
 
-// `step` makes the updates of the slopes with a rate.
+// `step` makes the updates of the gradients with a rate.
 template <class Step>
 std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Tensor*, Variable*>>& pairs, const std::string& location, Step step) {
   if (pairs.empty()) return {};
   const std::shared_ptr<engine::Graph>& graph = pairs[0].second->graph;
-  std::vector<engine::Slope> slopes;
-  for (const auto& [gradient, variable] : pairs) slopes.push_back({gradient->value, variable->value});
+  std::vector<engine::VariableGradient> gradients;
+  for (const auto& [gradient, variable] : pairs) gradients.push_back({gradient->value, variable->value});
   Labels labels(graph->ir(), "", location);
   std::vector<Update> updates;
-  for (ir::Op* op : step(*graph, slopes, rate_in(rate, *graph, slopes[0].variable))) updates.push_back({graph, op});
+  for (ir::Op* op : step(*graph, gradients, rate_in(rate, *graph, gradients[0].variable))) updates.push_back({graph, op});
   return updates;
 }
 
@@ -57,8 +57,8 @@ void bind_optimizers(py::module_& m) {
   py::class_<Adam>(m, "Adam")
       .def(py::init([](py::object rate, double beta1, double beta2, double epsilon) { return Adam{{std::move(rate)}, {beta1, beta2, epsilon}}; }))
       .def("apply", [](const Adam& self, const Pairs& pairs, const std::string& location) {
-        return apply(self.rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::Slope>& slopes, ir::Value rate) {
-          return engine::apply_adam(graph, slopes, rate, self.coefficients);
+        return apply(self.rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value rate) {
+          return engine::apply_adam(graph, gradients, rate, self.coefficients);
         });
       });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");

@@ -15,14 +15,14 @@ void require_variable(const Graph& graph, ir::Value v) {
   if (v.op->code != OpCode::variable) v.op->fail("Expected a variable, got the result of this op");
 }
 
-void require_own(const Graph& graph, const std::vector<Slope>& slopes) {
-  for (const Slope& s : slopes) {
-    require_variable(graph, s.variable);
-    graph.require_own(s.gradient, "gradient");
-    const bool same_dtype = s.gradient.dtype() == s.variable.dtype();
-    if (same_dtype && ir::unify(s.gradient.shape(), s.variable.shape())) continue;
-    s.gradient.op->fail("The gradient is " + to_string(s.gradient.type()) + " but the variable" + quoted(*s.variable.op) + " is " +
-                            to_string(s.variable.type()),
+void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients) {
+  for (const VariableGradient& pair : gradients) {
+    require_variable(graph, pair.variable);
+    graph.require_own(pair.gradient, "gradient");
+    const bool same_dtype = pair.gradient.dtype() == pair.variable.dtype();
+    if (same_dtype && ir::unify(pair.gradient.shape(), pair.variable.shape())) continue;
+    pair.gradient.op->fail("The gradient is " + to_string(pair.gradient.type()) + " but the variable" + quoted(*pair.variable.op) + " is " +
+                            to_string(pair.variable.type()),
                         same_dtype ? ir::Error::Kind::kValue : ir::Error::Kind::kType);
   }
 }
@@ -38,35 +38,35 @@ ir::Op* assign(Graph& graph, Expr variable, Expr value) { return graph.ir().add(
 
 }  // namespace
 
-std::vector<Slope> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables) {
+std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables) {
   graph.require_own(loss, "loss");
   if (!loss.shape().is_static() || loss.shape().element_count() != 1) {
     loss.op->fail("Expected a loss of one element, got shape " + to_string(loss.shape()));
   }
   for (const ir::Value& v : variables) require_variable(graph, v);
   const std::vector<ir::Value> found = ir::gradients(graph.ir(), loss, variables);
-  std::vector<Slope> slopes;
+  std::vector<VariableGradient> gradients;
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) variables[i].op->fail("The loss does not depend on the variable" + quoted(*variables[i].op));
-    slopes.push_back({found[i], variables[i]});
+    gradients.push_back({found[i], variables[i]});
   }
-  return slopes;
+  return gradients;
 }
 
-std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<Slope>& slopes, ir::Value rate) {
-  require_own(graph, slopes);
+std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate) {
+  require_own(graph, gradients);
   std::vector<ir::Op*> updates;
-  for (const Slope& s : slopes) {
-    const Expr x(graph.ir(), s.variable), g(graph.ir(), s.gradient);
+  for (const VariableGradient& pair : gradients) {
+    const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
     updates.push_back(assign(graph, x, ir::apply(OpCode::sgd, {Expr(graph.ir(), rate), x, g})));
   }
   return updates;
 }
 
-std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<Slope>& slopes, ir::Value rate, const AdamCoefficients& c) {
-  require_own(graph, slopes);
-  if (slopes.empty()) return {};
-  const ir::Type scalar{slopes[0].variable.dtype(), ir::Shape({1})};
+std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate, const AdamCoefficients& c) {
+  require_own(graph, gradients);
+  if (gradients.empty()) return {};
+  const ir::Type scalar{gradients[0].variable.dtype(), ir::Shape({1})};
   std::vector<ir::Op*> updates;
   // 1 - beta^t, advanced as c <- beta c + (1 - beta): exact to rounding from the first step on, where 1 - pow(beta, t) cancels.
   auto correction = [&](double beta, const char* name) {
@@ -82,9 +82,9 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<Slope>& slopes, 
   // The op adds epsilon to the uncorrected root; scaling rate and epsilon by the root's correction makes that PyTorch's formula.
   const Expr step = lr * root2 / correction1, epsilon = root2 * c.epsilon;
   const Expr beta1 = lr.scalar(c.beta1), beta2 = lr.scalar(c.beta2);
-  for (const Slope& s : slopes) {
-    const Expr x(graph.ir(), s.variable), g(graph.ir(), s.gradient);
-    const Expr m = state(graph, s.variable, "first_moment"), v = state(graph, s.variable, "second_moment");
+  for (const VariableGradient& pair : gradients) {
+    const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
+    const Expr m = state(graph, pair.variable, "first_moment"), v = state(graph, pair.variable, "second_moment");
     ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(), m.value(), v.value(), g.value()});
     const Expr targets[] = {x, m, v};
     for (uint32_t r = 0; r < 3; ++r) updates.push_back(assign(graph, targets[r], Expr(graph.ir(), {op, r})));

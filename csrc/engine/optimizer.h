@@ -8,19 +8,19 @@
 namespace alloy::engine {
 
 // A gradient and the variable that it is for, of one type.
-struct Slope {
+struct VariableGradient {
   ir::Value gradient;
   ir::Value variable;
 };
 
 // The gradient of a loss, which has one element, to each variable. Throws ir::Error where the loss does not depend on one.
-std::vector<Slope> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables);
+std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables);
 
 // The updates that move variables down their gradients, wherever those come from. `rate` has one element. Throws ir::Error where a
 // gradient is not of its variable's type, or one of the two is of another graph.
 
 // values - rate * gradient. One update a variable.
-std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<Slope>& slopes, ir::Value rate);
+std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate);
 
 // Adam with bias correction and epsilon outside the root, as PyTorch computes it (Kingma and Ba 2015, algorithm 1). The moments and the
 // step's corrections are new variables of the graph. Returns the updates of the variables and of that state.
@@ -29,6 +29,6 @@ struct AdamCoefficients {
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
-std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<Slope>& slopes, ir::Value rate, const AdamCoefficients& coefficients);
+std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate, const AdamCoefficients& coefficients);
 
 }  // namespace alloy::engine
