@@ -236,21 +236,7 @@ void differentiate(Rule& r) {
 #undef all_three
 
 // Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor through stop_gradient.
-bool passes_gradient(const Op& op, size_t operand) {
-  switch (op.code) {
-    case OpCode::reshape_like:
-    case OpCode::broadcast_like:
-    case OpCode::reduce_like:
-    case OpCode::slice_gradient:
-    case OpCode::avg_pool2d_gradient: return operand == 0;
-    case OpCode::conv2d_data_gradient:
-    case OpCode::conv2d_weights_gradient: return operand < 2;
-    case OpCode::shape_of:
-    case OpCode::count:
-    case OpCode::stop_gradient: return false;
-    default: return true;
-  }
-}
+bool passes_gradient(const Op& op, size_t operand) { return op.code != OpCode::stop_gradient && reads(op, operand); }
 
 // The reverse walk over a block and, through conditionals, over the blocks in it.
 class Walk {

@@ -96,6 +96,21 @@ bool has_effect(const Op& op) {
                      [](const auto& region) { return !region->effects.empty(); });
 }
 
+bool reads(const Op& op, size_t operand) {
+  switch (op.code) {
+    case OpCode::reshape_like:
+    case OpCode::broadcast_like:
+    case OpCode::reduce_like:
+    case OpCode::slice_gradient:
+    case OpCode::avg_pool2d_gradient: return operand == 0;
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv2d_weights_gradient: return operand < 2;
+    case OpCode::shape_of:
+    case OpCode::count: return false;
+    default: return true;
+  }
+}
+
 namespace {
 
 // Calls f with every value of an outer block that the regions of `op` use.

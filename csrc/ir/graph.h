@@ -109,6 +109,9 @@ std::vector<Value> captures(const Op& op);
 // Whether running the op changes state.
 bool has_effect(const Op& op);
 
+// Whether the op reads the elements of an operand; of the others it only takes the shape.
+bool reads(const Op& op, size_t operand);
+
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
