@@ -119,12 +119,7 @@ std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::
 
 std::shared_ptr<Executable> compile(engine::Graph& graph, const std::vector<Tensor*>& feeds, const std::vector<Tensor*>& fetches,
                                     const std::vector<Update*>& updates) {
-  std::vector<ir::Value> feed_values, fetch_values;
-  std::vector<ir::Op*> ops;
-  for (const Tensor* t : feeds) feed_values.push_back(t->value);
-  for (const Tensor* t : fetches) fetch_values.push_back(t->value);
-  for (const Update* u : updates) ops.push_back(u->op);
-  return graph.compile(std::move(feed_values), std::move(fetch_values), std::move(ops));
+  return graph.compile(values_in(feeds), values_in(fetches), ops_in(updates));
 }
 
 }  // namespace

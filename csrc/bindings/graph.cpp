@@ -164,7 +164,51 @@ void assign_variable(const Variable& v, const py::object& value) {
   v.graph->assign(v.value, bytes);
 }
 
+std::vector<ir::Feed> feeds_of(const std::vector<Tensor*>& tensors, const std::vector<py::object>& shapes) {
+  std::vector<ir::Feed> feeds;
+  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i]->value, {tensors[i]->value.dtype(), shape_from(shapes[i])}});
+  return feeds;
+}
+
+std::vector<std::string> verify(engine::Graph& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
+                                const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
+  return graph.verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
+}
+
+std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
+                               const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
+  std::vector<Inspected> out;
+  for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) out.push_back({graph, std::move(op)});
+  return out;
+}
+
+std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::Value>& values) {
+  std::vector<py::object> out;
+  for (const ir::Value& v : values) {
+    out.push_back(v.op->code == OpCode::variable ? py::cast(Variable{{graph, v}}) : py::cast(Tensor{graph, v}));
+  }
+  return out;
+}
+
+std::vector<ir::Value> results_of(const ir::Op& op) {
+  std::vector<ir::Value> values;
+  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back({const_cast<ir::Op*>(&op), i});
+  return values;
+}
+
 }  // namespace
+
+std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors) {
+  std::vector<ir::Value> values;
+  for (const Tensor* t : tensors) values.push_back(t->value);
+  return values;
+}
+
+std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates) {
+  std::vector<ir::Op*> ops;
+  for (const Update* u : updates) ops.push_back(u->op);
+  return ops;
+}
 
 void bind_graph(py::module_& m) {
   py::class_<Tensor>(m, "Tensor", py::dynamic_attr(), kTensorDoc)
@@ -184,6 +228,24 @@ void bind_graph(py::module_& m) {
 
   py::class_<Update>(m, "Update", "An assignment that an executable carries out.");
 
+  py::class_<Inspected>(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.")
+      .def_property_readonly("kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
+      .def_property_readonly("name", [](const Inspected& i) { return i.op.op->name; }, "The name it was given, behind those of its layers.")
+      .def_property_readonly("location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
+      .def_property_readonly("stage", [](const Inspected& i) { return i.op.stage; })
+      .def_property_readonly("operands", [](const Inspected& i) { return tensors_of(i.graph, i.op.op->operands); })
+      .def_property_readonly("results", [](const Inspected& i) { return tensors_of(i.graph, results_of(*i.op.op)); })
+      .def_property_readonly("shapes", [](const Inspected& i) {
+        std::vector<py::object> shapes;
+        for (const ir::Type& type : i.op.results) shapes.push_back(shape_to(type.shape));
+        return shapes;
+      }, "Of the results, as far as the feeds' shapes tell.")
+      .def_property_readonly("flops", [](const Inspected& i) { return i.op.cost ? std::optional(i.op.cost->flops) : std::nullopt; },
+                             "Floating point operations, a multiplication and an addition counted as two; None where a shape is not known.")
+      .def_property_readonly("bytes", [](const Inspected& i) {
+        return i.op.cost ? std::optional(i.op.cost->bytes_read + i.op.cost->bytes_written) : std::nullopt;
+      }, "What it reads and writes at least; None where a shape is not known.");
+
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
            py::arg("storage") = "variable")
@@ -194,6 +256,8 @@ void bind_graph(py::module_& m) {
       .def("apply", &apply)
       .def("gradients", &gradients)
       .def("assign", &assign)
+      .def("verify", &verify)
+      .def("inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
       .def("__str__", [](engine::Graph& graph) { return ir::print(graph.ir()); });
 }

@@ -17,6 +17,11 @@ struct Update {
   std::shared_ptr<engine::Graph> graph;
   ir::Op* op;
 };
+// An op with its graph, as Graph::inspect gives it.
+struct Inspected {
+  std::shared_ptr<engine::Graph> graph;
+  ir::Inspected op;
+};
 
 // What the next op gets as its name and place in the user's source; restored when the call is over.
 class Labels {
@@ -33,6 +38,9 @@ class Labels {
  private:
   ir::Graph& graph_;
 };
+
+std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors);
+std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates);
 
 void bind_graph(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);

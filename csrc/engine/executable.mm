@@ -2,42 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/computable.h"
 #import "engine/graph_impl.h"
 
 namespace alloy::engine {
 namespace {
-
-// Whether the op only moves elements, which every type allows.
-bool moves(const ir::Op& op) {
-  switch (op.code) {
-    case ir::OpCode::placeholder:
-    case ir::OpCode::constant:
-    case ir::OpCode::variable:
-    case ir::OpCode::read_variable:
-    case ir::OpCode::assign:
-    case ir::OpCode::identity:
-    case ir::OpCode::stop_gradient:
-    case ir::OpCode::reshape:
-    case ir::OpCode::reshape_like:
-    case ir::OpCode::squeeze:
-    case ir::OpCode::expand_dims: return true;
-    default: return false;
-  }
-}
-
-// The framework aborts on what it cannot hold: a type that is not static, or a tensor without elements.
-void require_computable(const ir::Graph& graph) {
-  for (const auto& op : graph.body().ops) {
-    for (const ir::Value& v : op->operands) {
-      if (!moves(*op) && !ir::computes(v.dtype())) op->fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);
-    }
-    for (const ir::Type& type : op->results) {
-      if (!moves(*op) && !ir::computes(type.dtype)) op->fail("Computing " + to_string(type) + " is not available", ir::Error::Kind::kType);
-      if (!type.is_static()) op->fail("The shape " + to_string(type.shape) + " is not known");
-      if (type.shape.element_count() == 0) op->fail("The shape " + to_string(type.shape) + " has no elements; at least one was expected");
-    }
-  }
-}
 
 // Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values those are.
 std::vector<int64_t> remove_effects(ir::Specialized& special) {
@@ -80,7 +49,12 @@ struct Compiled::Impl {
 
 Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates) {
   ir::Specialized special = ir::specialize(feeds, fetches, updates);
-  require_computable(*special.graph);
+  for (const auto& op : special.graph->body().ops) {
+    require_computable(*op);
+    for (const ir::Type& type : op->results) {
+      if (!type.is_static()) op->fail("The shape " + to_string(type.shape) + " is not known");
+    }
+  }
   for (const ir::Value& v : special.graph->body().results) result_types_.push_back(v.type());
   std::vector<int64_t> written;
   if (graph.storage() == Storage::kBuffers) written = remove_effects(special);

@@ -3,11 +3,12 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "engine/executable.h"
 #include "engine/stats.h"
-#include "ir/graph.h"
+#include "ir/inspect.h"
 
 namespace alloy::engine {
 
@@ -51,6 +52,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
   // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind.
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+
+  // Everything that keeps `fetches` and `updates` from being computed from feeds of these types, as far as the types are known, and every
+  // variable that does not start with numbers: a sentence each. Where there are neither fetches nor updates the whole graph is meant.
+  std::vector<std::string> verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+  // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a type does not fit.
+  std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
 
   // Throws ir::Error unless the value belongs to this graph.
   void require_own(ir::Value value, const char* what) const;

@@ -66,9 +66,14 @@ void Graph::assign(ir::Value variable, const void* bytes) {
     std::lock_guard lock(impl_->compiling);
     auto& made = impl_->writers[variable.op];
     if (!made) {
+      // In a graph of its own: the user's shows what the user built.
+      ir::Graph apart;
       const ir::Type type = variable.type();
-      const ir::Value fed = ir_.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}});
-      ir::Op* write = ir_.add(ir::OpCode::assign, {variable, fed});
+      apart.name = variable.op->name;
+      const ir::Value target = apart.value(ir::OpCode::variable, {}, variable.op->attributes);
+      target.op->attributes.set(ir::Attr::kSlot, variable.op->attributes.integer(ir::Attr::kSlot));
+      const ir::Value fed = apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}});
+      ir::Op* write = apart.add(ir::OpCode::assign, {target, fed});
       made = std::make_unique<Compiled>(*this, std::vector<ir::Feed>{{fed, type}}, std::vector<ir::Value>{}, std::vector{write});
     }
     writer = made.get();

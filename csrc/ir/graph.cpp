@@ -168,6 +168,49 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
   return ordered;
 }
 
+namespace {
+
+// Calls f with the op and with every op in its regions, however deep.
+void for_each_nested(const Op& op, const std::function<void(const Op&)>& f) {
+  f(op);
+  for (const auto& region : op.regions) {
+    for (const auto& inner : region->ops) for_each_nested(*inner, f);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  std::vector<std::vector<Op*>> out;
+  std::unordered_map<const Op*, size_t> behind;  // an op, the first stage that may use it
+  struct Accessed {
+    size_t assigned = 0, read = 0;               // likewise, of a variable at that point of execution
+  };
+  std::unordered_map<int64_t, Accessed> state;
+  auto slot_of = [](const Op& op) { return op.operands[0].op->attributes.integer(Attr::kSlot); };
+  for (Op* op : live_ops(results, effects)) {
+    size_t stage = 0;
+    auto wait_for = [&](const Op* other) {
+      if (const auto it = behind.find(other); it != behind.end()) stage = std::max(stage, it->second);
+    };
+    for (const Value& v : op->operands) wait_for(v.op);
+    for (const Value& v : captures(*op)) wait_for(v.op);
+    for_each_nested(*op, [&](const Op& inner) {
+      for (const Op* before : inner.after) wait_for(before);
+      if (inner.code == OpCode::read_variable) stage = std::max(stage, state[slot_of(inner)].assigned);
+      if (inner.code == OpCode::assign) stage = std::max({stage, state[slot_of(inner)].assigned, state[slot_of(inner)].read});
+    });
+    for_each_nested(*op, [&](const Op& inner) {
+      if (inner.code == OpCode::read_variable) state[slot_of(inner)].read = std::max(state[slot_of(inner)].read, stage + 1);
+      if (inner.code == OpCode::assign) state[slot_of(inner)].assigned = stage + 1;
+    });
+    behind[op] = stage + 1;
+    if (out.size() == stage) out.emplace_back();
+    out[stage].push_back(op);
+  }
+  return out;
+}
+
 Value Rewriter::mapped(Value from) const {
   const auto it = values_.find(from);
   if (it == values_.end() || it->second.op->block->parent != nullptr) from.op->fail("The value belongs to a nested block and cannot be used outside it");
@@ -250,25 +293,71 @@ void require_fits(const Feed& feed) {
   }
 }
 
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+// Takes note of a mistake; or, where nobody listens, throws it.
+using Report = std::function<void(const Error&)>;
+
+// A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which nothing behind it
+// can object.
+std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands, const Report& report) {
+  Graph& copy = rewriter.copy();
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : op.regions) {
+    copy.open_region();
+    regions.push_back(copy.close_region(rewriter.copy_block(*region)));
+  }
+  copy.name = op.name;
+  copy.location = op.location;
+  copy.after.clear();
+  std::vector<Value> results;
+  try {
+    Op* made = copy.add(op.code, operands, op.attributes, std::move(regions));
+    if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
+    for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
+  } catch (const Error& error) {
+    report(error);
+    for (const Type& type : op.results) results.push_back(copy.value(OpCode::empty, {}, {{Attr::kShape, Shape::unranked()}, {Attr::kDtype, type.dtype}}));
+  }
+  return results;
+}
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects, const Report& report) {
   Specialized out;
-  ValueMap<const Type*> fed;
+  auto check = [&](const std::function<void()>& work) {
+    if (!report) return work();
+    try {
+      work();
+    } catch (const Error& error) {
+      report(error);
+    }
+  };
+  ValueMap<Type> fed;
   for (const Feed& feed : feeds) {
-    require_fits(feed);
     const Op& op = *feed.placeholder.op;
-    if (!fed.emplace(feed.placeholder, &feed.type).second) op.fail("The placeholder" + quoted(op.name) + " was fed twice");
+    check([&] {
+      if (feed.placeholder.op->code == OpCode::placeholder && !fed.emplace(feed.placeholder, feed.placeholder.type()).second) {
+        op.fail("The placeholder" + quoted(op.name) + " was fed twice");
+      }
+      require_fits(feed);
+      fed[feed.placeholder] = feed.type;
+    });
   }
   // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
   std::vector<Value> wanted = results;
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
-  Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>&) -> std::optional<std::vector<Value>> {
+  Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
     if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
-    if (op.code != OpCode::placeholder) return std::nullopt;
-    const auto type = fed.find({const_cast<Op*>(&op), 0});
-    if (type == fed.end()) {
-      op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) + " is needed but was not fed");
+    if (op.code != OpCode::placeholder) {
+      if (report) return copy_or_report(r, op, operands, report);
+      return std::nullopt;
     }
-    return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type->second->shape}, {Attr::kDtype, type->second->dtype}})}};
+    const Value placeholder{const_cast<Op*>(&op), 0};
+    check([&] {
+      if (fed.emplace(placeholder, placeholder.type()).second) {
+        op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) + " is needed but was not fed");
+      }
+    });
+    const Type& type = fed.at(placeholder);
+    return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
   });
   out.graph = rewriter.run(wanted, effects);
   auto& all = out.graph->body().results;
@@ -276,6 +365,17 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   all.resize(results.size());
   std::sort(out.slots.begin(), out.slots.end());
   return out;
+}
+
+}  // namespace
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  return specialize(feeds, results, effects, Report());
+}
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects,
+                       std::vector<std::string>& problems) {
+  return specialize(feeds, results, effects, Report([&](const Error& error) { problems.push_back(error.what()); }));
 }
 
 }  // namespace alloy::ir

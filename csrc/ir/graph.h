@@ -115,6 +115,10 @@ bool reads(const Op& op, size_t operand);
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
+// The same in stages: an op stands in the first one behind everything it needs, which is its operands, what it runs after, and, of a
+// variable that it reads or assigns at that point of execution, what assigned or read it before.
+std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects);
+
 // Makes a copy of a graph op by op, of what its results and effects need.
 class Rewriter {
  public:
@@ -145,8 +149,9 @@ class Rewriter {
 };
 
 // A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type inferred anew.
-// The new body's results and effects correspond to the given ones. `feeds` must name every placeholder reached; throws Error otherwise,
-// and where a type does not fit its placeholder. Each feed has a placeholder in the copy, used or not.
+// The new body's results and effects correspond to the given ones, and its ops to those that are needed, one by one. `feeds` must name
+// every placeholder reached; throws Error otherwise, and where a type does not fit its placeholder. Each feed has a placeholder in the
+// copy, used or not.
 struct Feed {
   Value placeholder;
   Type type;
@@ -159,6 +164,10 @@ struct Specialized {
 // Throws Error where the feed is not of a placeholder, or of another type than the placeholder allows.
 void require_fits(const Feed& feed);
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
+// The same, except that it throws nothing but lists every mistake: a placeholder then keeps its type, and `empty` values of unknown shape
+// take the place of an op.
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects,
+                       std::vector<std::string>& problems);
 
 // A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,
 // `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at the start of the run.

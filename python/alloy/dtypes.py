@@ -33,3 +33,8 @@ def dtype_name(op: str, dtype) -> str:
 
 def is_integer(dtype: str) -> bool:
     return dtype.startswith(("int", "uint"))
+
+
+def item_size(dtype: str) -> int:
+    """Bytes of an element."""
+    return 1 if dtype == bool_ else int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8

@@ -1,16 +1,21 @@
 """The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
 engine's; here every call gets its default values and the line of the user's code that made it."""
-from alloy._core import Executable, Graph, Tensor, Update, Variable
+from collections.abc import Mapping
+from itertools import groupby
+
+from alloy import inspection
+from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import user_location
 
-__all__ = ["Executable", "Graph", "Tensor", "Update", "Variable", "gradients"]
+__all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
 
 # The engine's own methods, which take the place in the user's code as their last argument.
 Graph._placeholder, Graph._constant, Graph._variable = Graph.placeholder, Graph.constant, Graph.variable
 Graph._assign, Graph._compile = Graph.assign, Graph.compile
+Graph._verify, Graph._inspect = Graph.verify, Graph.inspect
 
 
 def _method(function):
@@ -55,10 +60,55 @@ def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
 
     Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch or update needs a
     placeholder that is not among the feeds, or belongs to another graph."""
-    feeds, fetches, updates = list(feeds), list(fetches), list(updates)
-    require_all("compile", "tensors to feed and fetch", Tensor, feeds + fetches)
-    require_all("compile", "updates", Update, updates)
+    feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     return self._compile(feeds, fetches, updates)
+
+
+@_method
+def verify(self, feeds=(), fetches=(), updates=()) -> None:
+    """ValueError, with a line for each mistake, where a step of these feeds, fetches and updates cannot run:
+    it needs a placeholder that is not among the feeds, shapes or dtypes do not fit each other somewhere, or a
+    variable does not start with numbers (a trainable one: with finite ones).
+
+    feeds: the placeholders to feed, or a dict that gives each the shape that it is to be fed, with None for
+    what is not known: verify({x: (32, 8, 8, 1), y: None}, [loss]) asks whether batches of 32 fit. Without
+    fetches and updates the whole graph is looked at."""
+    mistakes = self._verify(*_request("verify", feeds, fetches, updates))
+    if mistakes:
+        raise ValueError("\n".join(mistakes))
+
+
+@_method
+def inspect(self, feeds=(), fetches=(), updates=()) -> list[Op]:
+    """The ops that fetches and updates need (the whole graph's without them), in an order of execution.
+
+    feeds: as for verify; a placeholder that is not fed keeps its shape. ValueError: a shape does not fit."""
+    return self._inspect(*_request("inspect", feeds, fetches, updates))
+
+
+@_method
+def stages(self, fetches=(), updates=()) -> list[list[Op]]:
+    """The ops that fetches and updates need (the whole graph's without them), in stages: each op in the first
+    one where everything it needs was computed in stages before."""
+    return [list(stage) for _, stage in groupby(self.inspect((), fetches, updates), lambda op: op.stage)]
+
+
+@_method
+def describe(self, feeds=(), fetches=(), updates=()) -> str:
+    """What inspect finds, as a text for people: placeholders, variables, parameters, how many ops of which
+    kind, and what they cost."""
+    return inspection.describe(self.inspect(feeds, fetches, updates))
+
+
+def _request(op, feeds, fetches, updates):
+    """(placeholders, the shape of each, fetches, updates)"""
+    shapes = feeds if isinstance(feeds, Mapping) else {}
+    feeds, fetches, updates = list(feeds), list(fetches), list(updates)
+    require_all(op, "tensors to feed and fetch", Tensor, feeds + fetches)
+    require_all(op, "updates", Update, updates)
+    given = [shapes.get(feed) for feed in feeds]
+    return feeds, [feed.shape if shape is None else as_shape(op, shape)
+                   for feed, shape in zip(feeds, given)], fetches, updates
 
 
 def gradients(loss: Tensor, tensors) -> list[Tensor]:

@@ -144,10 +144,20 @@ def _known_rank(tensor) -> tuple:
 
 def describe(tensor) -> str:
     """For instance float32(64, ?), as the engine prints it."""
-    if tensor.shape is None:
-        return f"{tensor.dtype}(...)"
-    dims = ["?" if extent is None else str(extent) for extent in tensor.shape]
-    return f"{tensor.dtype}({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+    return type_text(tensor.dtype, tensor.shape)
+
+
+def type_text(dtype: str, shape) -> str:
+    """The same of a dtype and a shape."""
+    return dtype + shape_text(shape)
+
+
+def shape_text(shape) -> str:
+    """For instance (64, ?), (5,), () and, of unknown rank, (...)."""
+    if shape is None:
+        return "(...)"
+    dims = ["?" if extent is None else str(extent) for extent in shape]
+    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
 
 
 Tensor.__array_ufunc__ = None  # NumPy's arrays leave mixed arithmetic to the operators above

@@ -1,0 +1,45 @@
+#include "engine/computable.h"
+
+#include <algorithm>
+
+namespace alloy::engine {
+namespace {
+
+// Whether the op only moves elements, which every type allows.
+bool moves(const ir::Op& op) {
+  switch (op.code) {
+    case ir::OpCode::placeholder:
+    case ir::OpCode::constant:
+    case ir::OpCode::variable:
+    case ir::OpCode::read_variable:
+    case ir::OpCode::assign:
+    case ir::OpCode::identity:
+    case ir::OpCode::stop_gradient:
+    case ir::OpCode::reshape:
+    case ir::OpCode::reshape_like:
+    case ir::OpCode::squeeze:
+    case ir::OpCode::expand_dims: return true;
+    default: return false;
+  }
+}
+
+bool has_no_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() == 0; }
+
+}  // namespace
+
+void require_computable(const ir::Op& op) {
+  if (!moves(op)) {
+    for (const ir::Value& v : op.operands) {
+      if (!ir::computes(v.dtype())) op.fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);
+    }
+    for (const ir::Type& type : op.results) {
+      if (!ir::computes(type.dtype)) op.fail("Computing " + to_string(type) + " is not available", ir::Error::Kind::kType);
+    }
+  }
+  if (std::any_of(op.operands.begin(), op.operands.end(), [](const ir::Value& v) { return has_no_elements(v.type()); })) return;
+  for (const ir::Type& type : op.results) {
+    if (has_no_elements(type)) op.fail("The shape " + to_string(type.shape) + " has no elements; at least one was expected");
+  }
+}
+
+}  // namespace alloy::engine

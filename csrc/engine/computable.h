@@ -1,0 +1,12 @@
+// What the framework can compute; the ir can name more. Plain C++.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace alloy::engine {
+
+// Throws ir::Error where an op has operands or results of a type that does not compute, or, as far as shapes are known, is the first to
+// give a tensor without elements: the framework aborts on both.
+void require_computable(const ir::Op& op);
+
+}  // namespace alloy::engine

@@ -1,0 +1,182 @@
+"""Looking at a graph before it runs: what verify refuses, stages, costs and descriptions."""
+import itertools
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import alloy as al
+from alloy.cli import small_cnn
+
+LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
+
+
+def mistakes(graph, *request):
+    """The lines of the report, each of which says where."""
+    with pytest.raises(ValueError) as raised:
+        graph.verify(*request)
+    lines = str(raised.value).splitlines()
+    assert all(LINE.fullmatch(line) for line in lines), lines
+    return lines
+
+
+# ---- verify ----
+
+def test_a_graph_without_mistakes():
+    graph = al.Graph()
+    assert graph.verify() is None
+    x, unused = graph.placeholder((None, 3)), graph.placeholder((2,))
+    v = graph.variable(np.ones((3, 2), np.float32))
+    y = x @ v
+    update = graph.assign(v, v * 2)
+    v.assign(np.zeros((3, 2), np.float32))
+    for request in ([[x, unused]], [[x], [y]], [[], [], [update]], [[x, unused], [y, v], [update]],
+                    [{x: (5, 3), unused: None}], [{x: None}, [y]], [{x: [None, 3]}, [y], [update]]):
+        assert graph.verify(*request) is None
+
+
+def test_every_mistake_is_reported_at_its_line():
+    graph, other, first = al.Graph(), al.Graph(), sys._getframe().f_lineno
+    x = graph.placeholder((None, None), name="x")
+    fed = graph.placeholder((None, 2), name="fed")
+    unfed = graph.placeholder((), al.int32, name="unfed")
+    w = graph.variable(np.float32([[1, np.nan, 2], [np.inf, 3, 4]]), "w")
+    least = graph.variable(np.float32([np.inf, np.nan]), "least", trainable=False)
+    product, total = x @ w, x + fed
+    everything = [product, total, unfed, least, w]
+    foreign = other.variable(0.0, "foreign")
+    lines = mistakes(graph, {x: (4, 3), fed: (5, 3)}, [*everything, foreign])
+    expected = [
+        (r"\[variable\] The fetch belongs to another graph", 8),
+        (r"\[variable\] Expected finite numbers as the initial value of 'w', got 2 of 6 elements that .*", 4),
+        (r"\[variable\] Expected numbers as the initial value of 'least', got 1 of 2 elements that .*", 5),
+        (r"\[placeholder\] The placeholder 'fed' has shape \(\?, 2\) but was fed shape \(5, 3\)", 2),
+        (r"\[placeholder\] The placeholder 'unfed' of shape \(\) is needed but was not fed", 3),
+        (r"\[matmul\] Inner dimensions differ: 3 of shape \(4, 3\) and 2 of shape \(2, 3\)", 6),
+        (r"\[add\] Shapes \(4, 3\) and \(\?, 2\) do not broadcast", 6)]
+    assert len(lines) == len(expected), lines
+    for line, (wanted, offset) in zip(lines, expected):
+        assert re.fullmatch(rf"{wanted}; built at .*:{first + offset}\.", line), line
+    assert mistakes(graph, [w], [w])[-1].startswith("[variable] Only a placeholder can be fed")
+    assert "was fed twice" in mistakes(graph, [x, x], [x])[0]
+    assert len(mistakes(graph)) == 5, "three placeholders without a feed, two variables"
+
+
+def test_verify_accepts_what_runs():
+    """Whatever the shapes: a step that verify accepts runs, and one that fails says one of verify's lines."""
+    graph = al.Graph()
+    x, y = graph.placeholder((None, None), name="x"), graph.placeholder((None,), name="y")
+    w = graph.variable(np.ones((3, 2), np.float32))
+    fours = al.reshape(x @ w + al.expand_dims(y, axes=-1), (-1, 4))
+    update = graph.assign(w, al.gradients(al.sum(fours), [w])[0])
+    step = graph.compile([x, y], [fours], [update])
+    accepted = 0
+    for rows, columns, count in itertools.product((0, 1, 2, 3, 4), (3, 5), (0, 1, 2, 4)):
+        shapes = (rows, columns), (count,)
+        try:
+            step(*(np.ones(shape, np.float32) for shape in shapes))
+        except ValueError as error:
+            assert str(error) in mistakes(graph, dict(zip((x, y), shapes)), [fours], [update])
+        else:
+            graph.verify(dict(zip((x, y), shapes)), [fours], [update])
+            accepted += 1
+    assert accepted == 6, "an even number of rows, of x, of y or of both"
+
+
+def test_a_batch_that_does_not_fit_the_labels():
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
+    updates = al.Adam().minimize(loss)
+    assert graph.verify({x: (32, 8, 8, 1), y: (32,)}, [loss], updates) is None
+    lines = mistakes(graph, {x: (32, 8, 8, 1), y: (16,)}, [loss], updates)
+    assert lines[0].startswith(
+        "[softmax_cross_entropy] The source has shape (32, 10) but the labels have shape (16, 10)")
+
+
+@pytest.mark.parametrize("request_, says", [
+    (lambda g, x: ([x], [1.0]), r"^\[verify\] Expected tensors to feed and fetch, got float"),
+    (lambda g, x: ({x: ("a",)},), r"^\[verify\] Expected a shape of integers and None"),
+    (lambda g, x: ([x], [x], [x]), r"^\[verify\] Expected updates, got Tensor")])
+def test_what_verify_cannot_be_asked(request_, says):
+    graph = al.Graph()
+    with pytest.raises(TypeError, match=says):
+        graph.verify(*request_(graph, graph.placeholder((None,))))
+
+
+# ---- stages ----
+
+def test_stages():
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 8, 8, 1)), graph.placeholder((None,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(small_cnn()(x), y))
+    updates = al.Adam().minimize(loss)
+    for request in ([], [[loss]], [[loss], updates]):
+        stages = graph.stages(*request)
+        stage_of = {}
+        for k, stage in enumerate(stages):
+            assert stage
+            for op in stage:
+                needs = [stage_of[operand] for operand in op.operands]  # a KeyError where one comes later
+                assert op.stage == k == max(needs, default=-1) + 1, op.kind
+            stage_of |= {result: k for op in stage for result in op.results}
+        assert loss in stage_of and set(graph.variables[:8]) <= set(stage_of)
+    ops = [op for stage in stages for op in stage]
+    assert sum(op.kind == "assign" for op in ops) == len(updates)
+    assert [op.kind for op in graph.stages([x * 2])[1]] == ["multiply"]
+    assert al.Graph().stages() == []
+
+
+# ---- costs and descriptions ----
+
+def test_costs_follow_the_batch():
+    """Of the layers of the small network by their formulas; an op costs nothing known before the batch is."""
+    graph = al.Graph()
+    x = graph.placeholder((None, 8, 8, 1))
+    logits = small_cnn()(x)
+    for n in (1, 32):
+        ops = graph.inspect({x: (n, 8, 8, 1)}, [logits])
+        assert [op.flops for op in ops if op.kind == "conv2d"] == [
+            2 * n * 64 * 16 * 9, 2 * n * 64 * 32 * 9 * 16]
+        assert [op.flops for op in ops if op.kind == "matmul"] == [2 * n * 64 * 512, 2 * n * 10 * 64]
+        assert [op.flops for op in ops if op.kind == "relu"] == [n * 64 * 16, n * 64 * 32, n * 64]
+        matmul = next(op for op in ops if op.kind == "matmul")
+        assert matmul.shapes == [(n, 64)] and matmul.bytes == 4 * (n * 512 + 512 * 64 + n * 64)
+        assert matmul.results[0].shape == (None, 64) and isinstance(matmul.operands[1], al.Variable)
+        assert re.search(r"test_inspection\.py:\d+$", matmul.location)
+    assert {op.kind for op in graph.inspect([], [logits]) if op.flops is None} == {
+        "placeholder", "conv2d", "add", "relu", "max_pool2d", "reshape", "matmul"}
+    with pytest.raises(ValueError, match=r"has shape \(\?, 8, 8, 1\) but was fed shape \(3, 8, 8, 2\)"):
+        graph.inspect({x: (3, 8, 8, 2)}, [logits])
+
+
+def test_describe():
+    graph = al.Graph()
+    x = graph.placeholder((None, 30), name="x")
+    w = graph.variable(np.ones((30, 50), np.float32), "w")
+    seen = graph.variable(np.zeros(2, np.int64), "seen", trainable=False)
+    y = al.relu(x @ w)
+    updates = [graph.assign(seen, seen + 1)]
+    # matmul 2 * 4 * 50 * 30, relu 4 * 50, add 2.
+    assert graph.describe({x: (4, 30)}, [y], updates) == """\
+8 ops in 3 stages
+placeholders
+  x  float32(4, 30)
+variables
+  w     float32(30, 50)  6,000 bytes
+  seen  int64(2,)        16 bytes     not trainable
+parameters: 1,500 (6,000 bytes)
+other state: 2 (16 bytes)
+flops: 12,202
+ops
+  variable     2
+  placeholder  1
+  constant     1
+  matmul       1
+  add          1
+  relu         1
+  assign       1"""
+    assert "flops: 2, and those of 3 ops of unknown shape" in graph.describe([x], [y], updates)
+    assert graph.describe(fetches=[y]).startswith("4 ops in 3 stages\nplaceholders\n  x  float32(?, 30)\n")
+    assert al.Graph().describe().startswith("0 ops in 0 stages")
