@@ -1,5 +1,7 @@
 #include "engine/optimizer.h"
 
+#include <string>
+
 #include "ir/expr.h"
 
 namespace alloy::engine {
@@ -27,10 +29,14 @@ void require_own(const Graph& graph, const std::vector<VariableGradient>& gradie
   }
 }
 
+// What is added from now on is the optimizer's, for the variable of that name.
+void name_after(Graph& graph, const std::string& name) { graph.ir().name = name.empty() ? "optimizer" : "optimizer/" + name; }
+
 Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
-  graph.ir().name = like.op->name.empty() ? "" : like.op->name + "/" + suffix;
+  const std::string name = graph.ir().name;
+  graph.ir().name += "/" + suffix;
   const Expr made(graph.ir(), graph.variable(ir::Literal::splat(like.type(), 0), false));
-  graph.ir().name.clear();
+  graph.ir().name = name;
   return made;
 }
 
@@ -58,8 +64,10 @@ std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>
   std::vector<ir::Op*> updates;
   for (const VariableGradient& pair : gradients) {
     const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
+    name_after(graph, pair.variable.op->name);
     updates.push_back(assign(graph, x, ir::apply(OpCode::sgd, {Expr(graph.ir(), rate), x, g})));
   }
+  graph.ir().name.clear();
   return updates;
 }
 
@@ -70,25 +78,27 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
   std::vector<ir::Op*> updates;
   // 1 - beta^t, advanced as c <- beta c + (1 - beta): exact to rounding from the first step on, where 1 - pow(beta, t) cancels.
   auto correction = [&](double beta, const char* name) {
-    graph.ir().name = name;
+    name_after(graph, name);
     const Expr before(graph.ir(), graph.variable(ir::Literal::splat(scalar, 0), false));
-    graph.ir().name.clear();
     const Expr now = before * beta + (1.0 - beta);
     updates.push_back(assign(graph, before, now));
     return now;
   };
-  const Expr correction1 = correction(c.beta1, "adam/correction1"), root2 = ir::sqrt(correction(c.beta2, "adam/correction2"));
+  const Expr correction1 = correction(c.beta1, "correction1"), root2 = ir::sqrt(correction(c.beta2, "correction2"));
+  name_after(graph, "rate");
   const Expr lr(graph.ir(), rate);
   // The op adds epsilon to the uncorrected root; scaling rate and epsilon by the root's correction makes that PyTorch's formula.
   const Expr step = lr * root2 / correction1, epsilon = root2 * c.epsilon;
   const Expr beta1 = lr.scalar(c.beta1), beta2 = lr.scalar(c.beta2);
   for (const VariableGradient& pair : gradients) {
     const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
+    name_after(graph, pair.variable.op->name);
     const Expr m = state(graph, pair.variable, "first_moment"), v = state(graph, pair.variable, "second_moment");
     ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(), m.value(), v.value(), g.value()});
     const Expr targets[] = {x, m, v};
     for (uint32_t r = 0; r < 3; ++r) updates.push_back(assign(graph, targets[r], Expr(graph.ir(), {op, r})));
   }
+  graph.ir().name.clear();
   return updates;
 }
 

@@ -269,7 +269,7 @@ class Walk {
         incoming.push_back(found == adjoints.end() ? none : found->second);
       }
       if (std::none_of(incoming.begin(), incoming.end(), [](const Expr& g) { return static_cast<bool>(g); })) continue;
-      graph_.location = op.location;
+      label(op);
       if (op.code == OpCode::if_else) {
         walk_branches(*it, incoming, adjoints);
       } else {
@@ -285,6 +285,12 @@ class Walk {
   }
 
  private:
+  // What is added from now on came of the op's line, and is called after it.
+  void label(const Op& op) {
+    graph_.location = op.location;
+    graph_.name = "gradients/" + (op.name.empty() ? std::string(op.info().name) : op.name);
+  }
+
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
 
   static void add_to(Adjoints& adjoints, Value v, Expr gradient) {
@@ -333,7 +339,7 @@ class Walk {
       branches.push_back(graph_.close_region(std::move(gradients)));
     }
     for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);
-    graph_.location = op->location;
+    label(*op);
     Op* made = graph_.add(OpCode::if_else, op->operands, {}, std::move(branches));
     for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
   }
@@ -361,11 +367,14 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
   if (seed && (seed.dtype() != primary.dtype() || !unify(seed.shape(), primary.shape()))) {
     primary.op->fail("Expected a seed " + to_string(primary.type()) + ", got " + to_string(seed.type()));
   }
-  // What the walk adds came of the lines it passes; what the user adds next did not.
+  // What the user adds next did not come of the ops that the walk passes.
   struct Restore {
     Graph& graph;
-    std::string location = graph.location;
-    ~Restore() { graph.location = std::move(location); }
+    std::string name = graph.name, location = graph.location;
+    ~Restore() {
+      graph.name = std::move(name);
+      graph.location = std::move(location);
+    }
   } restore{graph};
   const std::vector<Op*> ops = live_ops({primary}, {});
   Walk walk(graph, targets);

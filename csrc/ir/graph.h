@@ -177,8 +177,9 @@ struct Pure {
 };
 Pure remove_effects(const Graph& graph);
 
-// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the gradient rules.
-// A target that does not reach `primary` has a null Value. Throws Error where an op on the way has no gradient.
+// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the gradient rules and
+// named "gradients/" and the name of the op that they came of. A target that does not reach `primary` has a null Value. Throws Error where
+// an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
 
 // Checks the whole graph against the grammar and returns every violation; empty means legal.

@@ -4,6 +4,7 @@ import numpy as np
 from alloy._core import Tensor
 from alloy.arrays import SCALARS, as_array, as_exact_array
 from alloy.location import mistake, user_location
+from alloy.scope import scoped
 
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
@@ -14,7 +15,7 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
         raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
     dtype = scalar_dtype or common_dtype(op, operands)
     tensors = [as_tensor(graph, op, value, dtype) for value in operands]
-    return graph.apply(op, tensors, attributes or {}, "", user_location())[0]
+    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())[0]
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

@@ -9,6 +9,7 @@ from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import user_location
+from alloy.scope import scoped
 
 __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
 
@@ -25,22 +26,22 @@ def _method(function):
 @_method
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
-    return self._placeholder(as_shape("placeholder", shape), dtype_name("placeholder", dtype), name,
-                             user_location())
+    return self._placeholder(as_shape("placeholder", shape), dtype_name("placeholder", dtype),
+                             scoped(self, name, "placeholder"), user_location())
 
 
 @_method
 def constant(self, value, name: str = "") -> Tensor:
     """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
     float32."""
-    return self._constant(as_array("constant", value), name, user_location())
+    return self._constant(as_array("constant", value), scoped(self, name, "constant"), user_location())
 
 
 @_method
 def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
     """State that lives on the device, with the value (as of constant) that it has at first. Optimizers
     leave alone what is not trainable, unless it is among the variables that they are given."""
-    made = self._variable(as_array("variable", value), name, user_location())
+    made = self._variable(as_array("variable", value), scoped(self, name, "variable"), user_location())
     made.trainable = trainable
     return made
 

@@ -25,14 +25,15 @@ def _resnet(branch, counts, expansion, classes, input_shape, seed, momentum):
     layers = [*_conv(64, 7, 2, "valid", momentum=momentum), nn.ReLU(), nn.MaxPool2D(3, strides=2)]
     channels = 64
     for stage, count in enumerate(counts):
-        filters, stride = 64 * 2**stage, 1 if stage == 0 else 2
-        for _ in range(count):
+        filters, stride, blocks = 64 * 2**stage, 1 if stage == 0 else 2, []
+        for block in range(count):
             same = stride == 1 and channels == filters * expansion
             shortcut = None if same else nn.Sequential(
-                *_conv(filters * expansion, 1, stride, momentum=momentum))
-            layers += [
-                nn.Residual(nn.Sequential(*branch(filters, stride, momentum)), shortcut), nn.ReLU()]
+                *_conv(filters * expansion, 1, stride, momentum=momentum), name="shortcut")
+            inner = nn.Sequential(*branch(filters, stride, momentum), name="branch")
+            blocks += [nn.Residual(inner, shortcut, name=f"block{block}"), nn.ReLU()]
             channels, stride = filters * expansion, 1
+        layers.append(nn.Sequential(*blocks, name=f"stage{stage}"))
     layers += [nn.AvgPool2D(2, padding="same"), nn.Flatten(), nn.Dense(classes)]
     model = nn.Sequential(*layers, seed=seed)
     model(Graph().placeholder((None, *input_shape)))

@@ -11,6 +11,7 @@ from alloy import _core
 from alloy._core import Tensor, Update, Variable
 from alloy.apply import require_all, require_tensor
 from alloy.location import mistake, user_location
+from alloy.scope import scope
 
 
 class _Optimizer:
@@ -48,8 +49,9 @@ class _Optimizer:
             return []
         graph, rate, updates = pairs[0][1].graph, self.learning_rate, []
         if callable(rate):
-            step = graph.variable(np.float32([0]), "optimizer/step", trainable=False)
-            rate, updates = rate(step), [graph.assign(step, step + 1)]
+            with scope(graph, "optimizer"):
+                step = graph.variable(np.float32([0]), "step", trainable=False)
+                rate, updates = rate(step), [graph.assign(step, step + 1)]
         return self._engine(rate).apply(pairs, user_location()) + updates
 
 

@@ -87,7 +87,8 @@ def test_a_seed_reaches_the_layers_inside_layers():
         inner = al.nn.Sequential(al.nn.Dense(4))
         model = al.nn.Sequential(al.nn.Residual(inner), al.nn.Sequential(al.nn.Dense(4, seed=9)), seed=seed)
         model(al.Graph().placeholder((1, 4)))
-        assert [v.name for v in model.variables][::2] == ["dense_0/weights", "dense_1/weights"]
+        assert [v.name for v in model.variables][::2] == [
+            "residual_0/sequential_0/dense_0/weights", "sequential_0/dense_0/weights"]
         return [v.numpy() for v in model.variables[::2]]
     (a, own), (b, same) = weights(1), weights(2)
     assert not np.allclose(a, b)
@@ -99,6 +100,46 @@ def test_a_layer_in_two_places_has_its_variables_once():
     model = al.nn.Sequential(shared, al.nn.ReLU(), shared)
     model(al.Graph().placeholder((1, 3)))
     assert len(model.variables) == 2
+
+
+def test_names_of_ops_and_variables():
+    """They begin with the path of the layer, of one called twice with that of its first call."""
+    graph = al.Graph()
+    x = graph.placeholder((2, 3), name="x")
+    shared = al.nn.Dense(3)
+
+    def model():
+        block = al.nn.Residual(al.nn.Sequential(shared, al.nn.ReLU()), name="block")
+        return al.nn.Sequential(al.nn.Dense(3), block, block, al.nn.ReLU())
+    first, second = model(), model()
+    names = [op.name for op in graph.inspect(fetches=[first(x) * 2])]
+    shared_path = "block/sequential_0/dense_0"
+    assert sorted(names) == sorted([
+        "x", "dense_0/weights", "dense_0/bias", "dense_0/matmul", "dense_0/add", f"{shared_path}/weights",
+        f"{shared_path}/bias", *[f"{shared_path}/matmul", f"{shared_path}/add", "block/sequential_0/relu_0/relu",
+                                 "block/add"] * 2, "relu_0/relu", "", ""])
+    second(x)
+    assert [v.name for v in second.variables] == [
+        "dense_1/weights", "dense_1/bias", f"{shared_path}/weights", f"{shared_path}/bias"]
+    assert {"block_1/add", "relu_1/relu"} < {op.name for op in graph.inspect()}
+    al.nn.ReLU()(x), al.nn.Residual(al.nn.ReLU())(x), al.nn.Sequential(al.nn.ReLU(), name="own")(x)
+    assert {"relu_2/relu", "relu_3/relu", "own/relu_0/relu"} < {op.name for op in graph.inspect()}
+
+
+def test_names_of_a_training_step():
+    graph = al.Graph()
+    loss = al.sum(al.nn.Dense(1)(graph.placeholder((2, 3))) * 2)
+    updates = al.Adam(al.schedules.linear(1e-3, 10)).minimize(loss)
+    ops = graph.inspect(fetches=[loss], updates=updates)
+    assert {op.name for op in ops if op.kind == "matmul"} == {"dense_0/matmul", "gradients/dense_0/matmul"}
+    assert "gradients/sum" in {op.name for op in ops}
+    assert {op.name for op in ops if op.kind == "adam"} == {
+        "optimizer/dense_0/weights", "optimizer/dense_0/bias"}
+    assert sorted(v.name for v in graph.variables if not v.trainable) == sorted([
+        "optimizer/step", "optimizer/correction1", "optimizer/correction2", *(
+            f"optimizer/dense_0/{part}/{moment}_moment" for part in ("weights", "bias")
+            for moment in ("first", "second"))])
+    assert graph.placeholder((1,)).name == "" and al.relu(loss).name == "", "what follows has no name"
 
 
 @pytest.mark.parametrize("layer, shape, says", [
@@ -179,8 +220,8 @@ def test_updates_are_of_the_last_training_call_in_the_layers_order():
     assert len(first) == len(model.updates) == 6 and not set(first) & set(model.updates)
     graph.compile([twice], [], model.updates)(np.float32([[1], [3]]))
     branch, inner, shortcut = model.variables[2:4], model.variables[6:8], model.variables[10:12]
-    assert [v.name.partition("/")[0] for v in (branch[0], inner[0], shortcut[0])] == [
-        "batchnorm_0", "batchnorm_1", "batchnorm_2"]
+    assert [v.name.rpartition("/")[0] for v in (branch[0], inner[0], shortcut[0])] == [
+        "residual_0/sequential_0/batchnorm_0", "residual_0/sequential_0/batchnorm_1", "residual_0/batchnorm_0"]
     np.testing.assert_allclose([v.numpy()[0] for v in shortcut], [2, 1])
     assert inner[0].numpy() == pytest.approx(0, abs=1e-6) and inner[1].numpy() == pytest.approx(1, abs=2e-3)
     # The shared one saw the sum of both normalised values last: of variance 4, a little less by epsilon.

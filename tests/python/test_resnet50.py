@@ -126,7 +126,7 @@ def test_network(relu):
 def test_blocks():
     """Each residual block alone, with the ReLU behind it: its value and gradients to source and variables."""
     model, network = al.models.resnet50(), reference.Network("relu")
-    blocks = [layer for layer in model.layers if isinstance(layer, al.nn.Residual)]
+    blocks = [layer for stage in model.layers for layer in stage.layers if isinstance(layer, al.nn.Residual)]
     assert len(blocks) == len(network.blocks) == 16
     side = 6  # after the first convolution and pooling
     for k, (layer, block) in enumerate(zip(blocks, network.blocks)):

@@ -1,5 +1,4 @@
 """What every layer is: a function of a tensor that makes its variables at its first call."""
-import itertools
 import zlib
 
 import numpy as np
@@ -7,17 +6,20 @@ import numpy as np
 from alloy.apply import require_tensor
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.location import mistake
+from alloy.scope import free_path, scope, scoped
 from alloy.tensor import describe
 
 
 class Layer:
     """A subclass gives forward(x, training), and build(x) where it has variables, or hands over the layers
     that it is made of. seed: of the variables' initial values; None leaves it to the layer around this one,
-    and is 0 without one."""
+    and is 0 without one. name: in the names of its ops and variables (alloy.scope); None is its kind and a
+    number, and nothing for the outermost layer if that is made of layers only."""
 
-    def __init__(self, *layers: "Layer", seed: int | None = None):
+    def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
         self.layers = list(layers)
         self.seed = seed
+        self.name = name
         self.graph: Graph | None = None
         self._trainable = True
         self._variables: list[Variable] = []
@@ -59,16 +61,20 @@ class Layer:
         ValueError: x belongs to another graph than that of the first call."""
         op = self._kind()
         require_tensor(op, x)
+        graph = x.graph
         if self.graph is None:
             for layer in self.layers:
                 if layer.seed is None:
                     layer.seed = self.seed
-            self.build(x)
-            self.graph = x.graph
-        elif self.graph is not x.graph:
+            self._path = self._new_path(graph)
+        elif self.graph is not graph:
             expected = "a tensor of the first call's graph"
             raise mistake(op, f"Expected {expected}, got {describe(x)} of another graph")
-        return self.forward(x, training)
+        with scope(graph, self._path):
+            if self.graph is None:
+                self.build(x)
+                self.graph = graph
+            return self.forward(x, training)
 
     def build(self, x: Tensor) -> None:
         """Makes the variables for inputs like x."""
@@ -77,17 +83,19 @@ class Layer:
         raise NotImplementedError
 
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> None:
-        """Makes a variable named for instance "dense_0/weights", with the value initial(seed), seed a list of
-        integers."""
-        if not self._variables:
-            taken = {variable.name.partition("/")[0] for variable in graph.variables}
-            self._name = next(name for i in itertools.count() if (name := f"{self._kind()}_{i}") not in taken)
-        name = f"{self._name}/{part}"
+        """Makes a variable of that name in the layer, for instance "dense_0/weights", with the value
+        initial(seed), seed a list of integers."""
         # The name goes into the seed, so that layers of one shape do not start alike.
-        value = initial([self.seed or 0, zlib.crc32(name.encode())])
-        self._variables.append(graph.variable(value, name, trainable and self.trainable))
+        value = initial([self.seed or 0, zlib.crc32(scoped(graph, part).encode())])
+        self._variables.append(graph.variable(value, part, trainable and self.trainable))
         if trainable:
             self._parameters.append(self._variables[-1])
+
+    def _new_path(self, graph: Graph) -> str:
+        made_of_layers = self.layers and type(self).build is Layer.build
+        if graph._scope is None and self.name is None and made_of_layers:
+            return ""
+        return free_path(graph, self.name, self._kind())
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
