@@ -111,6 +111,24 @@ void bind(engine::Graph& graph, const py::object& given) {
   graph.bind(bindings);
 }
 
+py::object memory_plan(Executable& executable, const std::vector<py::object>& shapes) {
+  std::vector<ir::Shape> given;
+  for (const py::object& shape : shapes) given.push_back(shape_from(shape));
+  const auto plan = executable.specialize(given).memory_plan();
+  if (!plan) return py::none();
+  py::dict out;
+  out["variables"] = plan->variables;
+  out["feeds"] = plan->feeds;
+  out["results"] = plan->results;
+  out["constants"] = plan->constants;
+  out["arena"] = plan->arena;
+  out["scratch"] = plan->scratch;
+  py::list at_peak;
+  for (const auto& value : plan->at_peak) at_peak.append(py::make_tuple(value.name, value.kind, shape_to(value.shape), value.bytes));
+  out["at_peak"] = at_peak;
+  return out;
+}
+
 std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::Value>& values) {
   std::vector<Tensor> out;
   for (const ir::Value& v : values) out.push_back({executable.graph(), v});
@@ -127,6 +145,7 @@ std::shared_ptr<Executable> compile(engine::Graph& graph, const std::vector<Tens
 void bind_executable(py::module_& m) {
   py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled step: arrays in, arrays out, updates done.")
       .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
+      .def("memory_plan", &memory_plan)
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");

@@ -17,26 +17,6 @@ constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtyp
 
 std::string named(const char* what, const std::string& name) { return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'"); }
 
-ir::Shape shape_from(const py::handle& object) {
-  if (object.is_none()) return ir::Shape::unranked();
-  ir::Dims dims;
-  for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
-    const int64_t d = extent.is_none() ? ir::kUnknown : extent.cast<int64_t>();
-    if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
-    dims.push_back(d);
-  }
-  return ir::Shape(dims);
-}
-
-py::object shape_to(const ir::Shape& shape) {
-  if (!shape.ranked()) return py::none();
-  py::tuple out(shape.rank());
-  for (int64_t i = 0; i < shape.rank(); ++i) {
-    out[static_cast<size_t>(i)] = shape[i] == ir::kUnknown ? py::object(py::none()) : py::object(py::int_(shape[i]));
-  }
-  return out;
-}
-
 ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, const std::string& location) {
   const auto fail = [&](const std::string& message) {
     throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
@@ -197,6 +177,26 @@ std::vector<ir::Value> results_of(const ir::Op& op) {
 }
 
 }  // namespace
+
+ir::Shape shape_from(const py::handle& object) {
+  if (object.is_none()) return ir::Shape::unranked();
+  ir::Dims dims;
+  for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
+    const int64_t d = extent.is_none() ? ir::kUnknown : extent.cast<int64_t>();
+    if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
+    dims.push_back(d);
+  }
+  return ir::Shape(dims);
+}
+
+py::object shape_to(const ir::Shape& shape) {
+  if (!shape.ranked()) return py::none();
+  py::tuple out(shape.rank());
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    out[static_cast<size_t>(i)] = shape[i] == ir::kUnknown ? py::object(py::none()) : py::object(py::int_(shape[i]));
+  }
+  return out;
+}
 
 std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors) {
   std::vector<ir::Value> values;

@@ -39,6 +39,10 @@ class Labels {
   ir::Graph& graph_;
 };
 
+// Shapes as Python writes them: a tuple with None for what is not known, None for an unknown rank.
+ir::Shape shape_from(const pybind11::handle& object);
+pybind11::object shape_to(const ir::Shape& shape);
+
 std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors);
 std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates);
 

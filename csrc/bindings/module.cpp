@@ -65,8 +65,11 @@ PYBIND11_MODULE(_core, m) {
   }, "Counts of the engine since the process started.");
   m.def("device_stats", []() -> py::object {
     const auto stats = engine::device_stats();
-    return stats ? py::object(counts(*stats)) : py::object(py::none());
-  }, "The same counts as kept by the device, or None where it keeps none.");
+    if (!stats) return py::none();
+    py::dict out = counts(*stats);
+    out["allocated_bytes"] = stats->allocated_bytes;
+    return out;
+  }, "The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none.");
   m.def("device_info", [] {
     const engine::DeviceInfo info = engine::device_info();
     return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,

@@ -8,8 +8,16 @@
 
 // What a device may answer beyond Metal's API; asked with respondsToSelector:.
 @protocol AlloyDeviceDiagnostics
-// Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice (NSNumbers).
+// Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated now: allocatedBytes
+// (NSNumbers).
 - (NSDictionary*)alloyCounters;
+@end
+
+// What an executable may answer beyond MPSGraph's; asked likewise.
+@protocol AlloyExecutableDiagnostics
+// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed meanwhile), scratch
+// (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may be empty), kind, shape, bytes.
+- (NSDictionary*)alloyMemoryPlan;
 @end
 
 namespace alloy::engine {

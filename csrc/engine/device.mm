@@ -54,7 +54,7 @@ Counters& counters() {
 
 Stats stats() {
   const Counters& c = counters();
-  return {c.dispatches, c.compilations, c.bytes_to_device, c.bytes_from_device, c.live_objects};
+  return {c.dispatches, c.compilations, c.bytes_to_device, c.bytes_from_device, c.live_objects, 0};
 }
 
 std::optional<Stats> device_stats() {
@@ -64,7 +64,7 @@ std::optional<Stats> device_stats() {
     if (![device respondsToSelector:@selector(alloyCounters)]) return;
     NSDictionary* counts = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyCounters];
     out = Stats{number(counts, @"dispatches"), number(counts, @"compilations"), number(counts, @"bytesToDevice"),
-                number(counts, @"bytesFromDevice"), 0};
+                number(counts, @"bytesFromDevice"), 0, number(counts, @"allocatedBytes")};
   });
   return out;
 }

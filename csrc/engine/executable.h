@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/stats.h"
@@ -12,6 +14,21 @@ namespace alloy::engine {
 
 class Graph;
 
+// The bytes that a run takes, known before it.
+struct MemoryPlan {
+  // What is computed and kept for a while.
+  struct Value {
+    std::string name;  // the op's, or empty
+    std::string kind;  // of the op
+    ir::Shape shape;
+    uint64_t bytes;
+  };
+  uint64_t variables, feeds, results, constants;
+  uint64_t arena;              // where everything lives that is computed on the way
+  uint64_t scratch;            // of the kernel that needs most
+  std::vector<Value> at_peak;  // what the arena holds when that is most
+};
+
 // A step compiled for concrete shapes: one dispatch a run, with arrays for feeds and results that never alias.
 class Compiled {
  public:
@@ -20,6 +37,8 @@ class Compiled {
   ~Compiled();
 
   const std::vector<ir::Type>& result_types() const { return result_types_; }
+  // Nothing where the framework does not tell.
+  std::optional<MemoryPlan> memory_plan() const;
   // Copies the feeds in, runs, copies the results out: packed row-major, in the order of feeds and fetches. Throws DeviceError.
   void run(const void* const* feeds, void* const* results);
 

@@ -113,6 +113,25 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
 
 Compiled::~Compiled() = default;
 
+std::optional<MemoryPlan> Compiled::memory_plan() const {
+  std::optional<MemoryPlan> out;
+  on_device([&] {
+    NSObject* executable = impl_->executable.get();
+    if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return;
+    NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
+    auto number = [](NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] unsignedLongLongValue]; };
+    auto text = [](NSDictionary* entries, NSString* key) { return std::string([[entries objectForKey:key] UTF8String]); };
+    out = MemoryPlan{number(plan, @"variables"), number(plan, @"feeds"), number(plan, @"results"), number(plan, @"constants"),
+                     number(plan, @"arena"), number(plan, @"scratch"), {}};
+    for (NSDictionary* value in [plan objectForKey:@"atPeak"]) {
+      ir::Dims dims;
+      for (NSNumber* extent in [value objectForKey:@"shape"]) dims.push_back([extent longLongValue]);
+      out->at_peak.push_back({text(value, @"name"), text(value, @"kind"), dims, number(value, @"bytes")});
+    }
+  });
+  return out;
+}
+
 void Compiled::run(const void* const* feeds, void* const* results) {
   std::lock_guard lock(impl_->graph.running);
   on_device([&] {

@@ -161,14 +161,14 @@ MPSGraphTensor* log_softmax(MPSGraph* graph, MPSGraphTensor* x, NSInteger axis, 
 }
 
 // Sums `x` down to `shape`, which broadcasts to it.
-MPSGraphTensor* reduce_to(MPSGraph* graph, MPSGraphTensor* x, const Shape& from, const Shape& shape) {
+MPSGraphTensor* reduce_to(MPSGraph* graph, MPSGraphTensor* x, const Shape& from, const Shape& shape, NSString* name) {
   Dims axes;
   const int64_t offset = from.rank() - shape.rank();
   for (int64_t i = 0; i < from.rank(); ++i) {
     if (i < offset || (shape[i - offset] == 1 && from[i] != 1)) axes.push_back(i);
   }
-  if (!axes.empty()) x = [graph reductionSumWithTensor:x axes:numbers(axes) name:nil];
-  return [graph reshapeTensor:x withShape:mps_shape(shape) name:nil];
+  if (!axes.empty()) x = [graph reductionSumWithTensor:x axes:numbers(axes) name:name];
+  return [graph reshapeTensor:x withShape:mps_shape(shape) name:name];
 }
 
 double reduced_count(const ir::Op& op) {
@@ -309,7 +309,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::transpose: return [graph_ transposeTensor:x(op) permutation:numbers(op.attributes.ints(Attr::kPermutation)) name:name];
     case OpCode::broadcast_to:
     case OpCode::broadcast_like: return [graph_ broadcastTensor:x(op) toShape:mps_shape(type.shape) name:name];
-    case OpCode::reduce_like: return reduce_to(graph_, x(op), op.operands[0].shape(), type.shape);
+    case OpCode::reduce_like: return reduce_to(graph_, x(op), op.operands[0].shape(), type.shape, name);
     case OpCode::slice: {
       const SliceWords s(op, op.operands[0].shape());
       return [graph_ sliceTensor:x(op) starts:numbers(s.starts) ends:numbers(s.ends) strides:numbers(s.strides) startMask:0

@@ -12,12 +12,13 @@ struct Stats {
   uint64_t compilations = 0;       // graphs compiled for concrete shapes
   uint64_t bytes_to_device = 0;    // fed and assigned
   uint64_t bytes_from_device = 0;  // fetched and read
-  uint64_t live_objects = 0;       // graphs and executables that exist now
+  uint64_t live_objects = 0;       // graphs and executables that exist now; the engine's only
+  uint64_t allocated_bytes = 0;    // what the device has allocated now; the device's only
 };
 
 Stats stats();
 
-// The same as counted by the device itself; nothing where the device does not count. Its live_objects is 0.
+// The same as counted by the device itself; nothing where the device does not count.
 std::optional<Stats> device_stats();
 
 // The engine's own counters, to be incremented where it happens.

@@ -5,6 +5,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from alloy.inspection import MemoryPlan
+
 _Operand = Tensor | np.ndarray | float | int | bool
 _Shape = Iterable[int | None] | None
 _Feeds = Iterable[Tensor] | Mapping[Tensor, _Shape]
@@ -114,6 +116,8 @@ class Graph:
 
 class Executable:
     def __call__(self, *arrays: Any, **by_label: Any) -> list[np.ndarray]: ...
+    def memory_plan(self, *feeds: Any) -> MemoryPlan | None: ...
+    def _memory_plan(self, shapes: list[tuple[int, ...]]) -> dict[str, Any] | None: ...
     @property
     def feeds(self) -> list[Tensor]: ...
     @property

@@ -8,7 +8,7 @@ from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_shape
 from alloy.dtypes import dtype_name
-from alloy.location import user_location
+from alloy.location import mistake, user_location
 from alloy.scope import scoped
 
 __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
@@ -17,6 +17,7 @@ __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradien
 Graph._placeholder, Graph._constant, Graph._variable = Graph.placeholder, Graph.constant, Graph.variable
 Graph._assign, Graph._compile = Graph.assign, Graph.compile
 Graph._verify, Graph._inspect = Graph.verify, Graph.inspect
+Executable._memory_plan = Executable.memory_plan
 
 
 def _method(function):
@@ -110,6 +111,26 @@ def _request(op, feeds, fetches, updates):
     given = [shapes.get(feed) for feed in feeds]
     return feeds, [feed.shape if shape is None else as_shape(op, shape)
                    for feed, shape in zip(feeds, given)], fetches, updates
+
+
+def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
+    """The bytes that a run of these feeds takes; the step is compiled for them. None where the framework does
+    not tell (Apple's does not).
+
+    feeds: the arrays of a run or their shapes, in order; none of them where the placeholders' shapes are
+    known. ValueError: a shape is not known in full, or does not fit."""
+    shapes = [as_shape("memory_plan", getattr(feed, "shape", feed)) for feed in feeds or self.feeds]
+    if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
+        expected = f"the known shapes of {len(self.feeds)} feeds"
+        raise mistake("memory_plan", f"Expected {expected}, got {shapes}", act="called")
+    plan = self._memory_plan(shapes)
+    if plan is None:
+        return None
+    values = sorted((inspection.Stored(*value) for value in plan.pop("at_peak")), key=lambda value: -value.bytes)
+    return inspection.MemoryPlan(**plan, at_peak=tuple(values))
+
+
+Executable.memory_plan = memory_plan
 
 
 def gradients(loss: Tensor, tensors) -> list[Tensor]:

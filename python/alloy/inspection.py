@@ -1,9 +1,10 @@
-"""What the ops of a graph (Graph.inspect) come to, in numbers and as text."""
+"""What the ops of a graph (Graph.inspect) and the memory of a run come to, in numbers and as text."""
 import math
 from collections import Counter
+from dataclasses import dataclass
 
 from alloy.dtypes import item_size
-from alloy.tensor import type_text
+from alloy.tensor import shape_text, type_text
 
 
 def describe(ops) -> str:
@@ -29,6 +30,54 @@ def describe(ops) -> str:
 def flops(ops) -> int:
     """Floating point operations of the ops whose shapes are known."""
     return sum(op.flops or 0 for op in ops)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A value that a run computes and keeps for a while."""
+    name: str                # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str                # of the op
+    shape: tuple[int, ...]
+    bytes: int
+
+    @property
+    def purpose(self) -> str:
+        """"gradients" or "optimizer" where the name says so, else "activations"."""
+        first = self.name.partition("/")[0]
+        return first if first in ("gradients", "optimizer") else "activations"
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The bytes that a run takes."""
+    variables: int                # what it reads and updates: parameters, an optimizer's state, moving averages
+    feeds: int
+    results: int
+    constants: int
+    arena: int                    # where everything lives that is computed on the way, at the fullest moment
+    scratch: int                  # of the kernel that needs most
+    at_peak: tuple[Stored, ...]   # what the arena holds at that moment, the largest first
+
+    @property
+    def total(self) -> int:
+        return self.variables + self.feeds + self.results + self.constants + self.arena + self.scratch
+
+    @property
+    def purposes(self) -> dict[str, int]:
+        """The bytes of at_peak by purpose. What they lack of the arena lies between them."""
+        return {purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
+                for purpose in ("activations", "gradients", "optimizer")}
+
+    def __str__(self) -> str:
+        rows = [("variables", self.variables), ("feeds", self.feeds), ("results", self.results),
+                ("constants", self.constants), ("arena", self.arena),
+                *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
+                ("scratch", self.scratch), ("total", self.total)]
+        lines = ["bytes of a run", *_table([(what, f"{count:>15,}") for what, count in rows])]
+        lines += [f"the largest of {len(self.at_peak)} values at the peak"]
+        lines += _table([(f"{value.bytes:>13,}", shape_text(value.shape), value.name or f"({value.kind})")
+                         for value in self.at_peak[:10]])
+        return "\n".join(lines)
 
 
 def _type_of(op):

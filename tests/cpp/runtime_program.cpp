@@ -44,7 +44,7 @@ class Runner {
  public:
   Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results,
          const std::vector<Op*>& effects)
-      : program_(feeds, results, effects) {
+      : program_(cpu_device(), feeds, results, effects) {
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
       const Literal& initial = *op->attributes.get<LiteralRef>(Attr::kValue);
@@ -295,7 +295,7 @@ TEST(Program, NothingIsAProgramToo) {
   const Value x = placeholder(graph, f32({2}));
   Runner runner(graph, {{x, x.type()}}, {}, {});
   EXPECT_TRUE(runner.run({{x, Array({2}, {1, 2})}}).empty());
-  EXPECT_EQ(runner.program().arena_bytes(), 0u);
+  EXPECT_EQ(runner.program().plan().arena_bytes, 0u);
   EXPECT_TRUE(runner.program().variables().empty());
 }
 
@@ -321,7 +321,7 @@ TEST(Program, SaysWhatItCannotCompile) {
   graph.location = "model.py:8";
   const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
   auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
-    return error_of([&] { Program(feeds, {result}, {}); });
+    return error_of([&] { Program(cpu_device(), feeds, {result}, {}); });
   };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");

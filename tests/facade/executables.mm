@@ -399,6 +399,38 @@ static void wrong_inputs_raise() {
                        list(w.first), nil));
   compile(one, list(w.first), nil);
 }
+
+// What the engine asks an executable that answers.
+static void the_memory_plan_is_told() {
+  SEL selector = NSSelectorFromString(@"alloyMemoryPlan");
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(g, {-1, 4});
+  MPSGraphTensor *v = [g variableWithData:bytes_of(random_array({4, 8})) shape:numbers({4, 8})
+                                 dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor *product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:v name:@"product"];
+  MPSGraphTensor *y = [g reductionSumWithTensor:product axis:1 name:nil];
+  auto compiled = [&](const Shape &shape) {
+    return [g compileWithDevice:g_graph_device
+                          feeds:[NSDictionary dictionaryWithObject:type_of(shape) forKey:x]
+                  targetTensors:list(y)
+               targetOperations:nil
+          compilationDescriptor:nil];
+  };
+  CHECK([(id)compiled({-1, 4}) performSelector:selector] == nil);
+  const NSUInteger before = [g_device currentAllocatedSize];
+  NSDictionary *plan = [(id)compiled({100, 4}) performSelector:selector];
+  auto number = [&](NSString *key) { return [[plan objectForKey:key] longLongValue]; };
+  CHECK(number(@"variables") == 4 * 4 * 8 && number(@"feeds") == 4 * 100 * 4 && number(@"results") == 4 * 100);
+  CHECK(number(@"arena") == 4 * 100 * 8 && number(@"constants") == 0);
+  CHECK([g_device currentAllocatedSize] - before == NSUInteger(number(@"arena") + number(@"scratch")));
+  NSArray *at_peak = [plan objectForKey:@"atPeak"];
+  CHECK([at_peak count] == 1);
+  NSDictionary *value = [at_peak objectAtIndex:0];
+  CHECK([[value objectForKey:@"name"] isEqualToString:@"product"]);
+  CHECK([[value objectForKey:@"kind"] isEqualToString:@"matmul"]);
+  CHECK(shape_of([value objectForKey:@"shape"]) == Shape({100, 8}));
+  CHECK([[value objectForKey:@"bytes"] longLongValue] == 4 * 100 * 8);
+}
 #endif
 
 int main() {
@@ -416,6 +448,7 @@ int main() {
     graph_and_executable_share_the_state();
 #ifndef __APPLE__
     wrong_inputs_raise();
+    the_memory_plan_is_told();
 #endif
     [g_queue release];
     [g_device release];

@@ -180,3 +180,78 @@ ops
     assert "flops: 2, and those of 3 ops of unknown shape" in graph.describe([x], [y], updates)
     assert graph.describe(fetches=[y]).startswith("4 ops in 3 stages\nplaceholders\n  x  float32(?, 30)\n")
     assert al.Graph().describe().startswith("0 ops in 0 stages")
+
+
+# ---- memory ----
+
+def allocated():
+    stats = al.device_stats()
+    if stats is None:
+        pytest.skip("the device does not count")
+    return stats["allocated_bytes"]
+
+
+def test_the_memory_plan_is_what_the_device_allocates(rng):
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 8, 8, 1), name="x"), graph.placeholder((None,), al.int32, name="y")
+    predictions = small_cnn()(x)
+    loss = al.mean(al.losses.softmax_cross_entropy(predictions, y))
+    updates = al.Adam().minimize(loss)
+    before = allocated()
+    step = graph.compile([x, y], [loss, predictions], updates)
+    plan = step.memory_plan((32, 8, 8, 1), [32])
+    parameters = 9 * 16 + 16 + 9 * 16 * 32 + 32 + 512 * 64 + 64 + 64 * 10 + 10
+    assert plan.variables == 4 * (3 * parameters + 2), "the parameters, two moments of each and two corrections"
+    assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
+    taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
+    assert allocated() - before == taken and plan.total == taken + plan.constants
+    batch = rng.random((32, 8, 8, 1), np.float32), np.zeros(32, np.int32)
+    for _ in range(3):
+        step(*batch)
+    assert allocated() - before == taken, "a run allocates nothing"
+    assert step.memory_plan(*batch) == plan and allocated() - before == taken
+    sizes = [value.bytes for value in plan.at_peak]
+    assert sizes == sorted(sizes, reverse=True) and sum(sizes) == sum(plan.purposes.values()) <= plan.arena
+    assert sum(sizes) >= 4 * 512 * 64 + 4 * 32 * 512, "the largest gradient and what it was made of"
+    assert all(value.bytes == 4 * np.prod(value.shape) for value in plan.at_peak)
+    small = step.memory_plan((1, 8, 8, 1), (1,))
+    assert small.variables == plan.variables and small.feeds == 4 * 65 and small.arena < plan.arena
+
+
+def test_what_lives_at_the_peak():
+    """The ReLU takes the place of its operand; it and the product behind it are more than those before."""
+    allocated()
+    graph = al.Graph()
+    x = graph.placeholder((100, 10))
+    layers = al.nn.Dense(10, use_bias=False), al.nn.ReLU(), al.nn.Dense(20, use_bias=False)
+    plan = graph.compile([x], [al.sum(al.nn.Sequential(*layers)(x))]).memory_plan()
+    assert [(value.name, value.shape, value.bytes, value.purpose) for value in plan.at_peak] == [
+        ("dense_1/matmul", (100, 20), 8000, "activations"), ("relu_0/relu", (100, 10), 4000, "activations")]
+    assert plan.arena == 125 * 64 + 63 * 64, "each rounded up to lines of the cache"
+
+
+def test_purposes_of_a_training_step():
+    model = al.models.resnet18()
+    x, y = model.graph.placeholder((4, 32, 32, 3)), model.graph.placeholder((4,), al.int32)
+    loss = al.mean(al.losses.softmax_cross_entropy(model(x, training=True), y))
+    allocated()
+    step = model.graph.compile([x, y], [loss], al.SGD(0.1).minimize(loss) + model.updates)
+    plan = step.memory_plan()
+    purposes = plan.purposes
+    assert purposes["gradients"] > 0 and purposes["activations"] > 0
+    assert all(value.name for value in plan.at_peak[:10])
+    text = str(plan)
+    assert f"{plan.total:,}" in text and f"{purposes['gradients']:,}" in text
+    for value in plan.at_peak[:10]:
+        assert value.name in text and f"{value.bytes:,}" in text
+
+
+@pytest.mark.parametrize("feeds, says", [
+    ([], r"known shapes of 1 feeds, got \[\(None, 3\)\]"), ([(1, 3), (1, 3)], "1 feeds"),
+    ([(1, 4)], r"\(\?, 3\) but was fed shape \(1, 4\)"), ([None], "known shapes")])
+def test_what_memory_plan_cannot_be_asked(feeds, says):
+    graph = al.Graph()
+    x = graph.placeholder((None, 3))
+    step = graph.compile([x], [x * 2])
+    with pytest.raises(ValueError, match=says):
+        step.memory_plan(*feeds)

@@ -95,7 +95,8 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
 Status perform(const Run &run, const EventList &events);
 /// Waits for a committed command buffer and raises with its error.
 void wait_for(id<MTLCommandBuffer> buffer);
-/// A new executable, retained for the caller.
-MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, MPSGraphDevice *device) NS_RETURNS_RETAINED;
+/// A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known yet.
+MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, std::shared_ptr<Program> program,
+                                   MPSGraphDevice *device) NS_RETURNS_RETAINED;
 
 }  // namespace alloy::portable

@@ -382,8 +382,8 @@ void run_later(id<MTLCommandQueue> queue, const Prepared &prepared, MPSGraphExec
   request.results = values_of(self, targetTensors);
   for (MPSGraphOperation *operation in targetOperations) request.effects.push_back(op_of(self, operation));
   const GraphRef &graph = graph_of(self);
-  if (known) compile(*graph, request, types);
-  MPSGraphExecutable *executable = [new_executable(graph, std::move(request), device) autorelease];
+  std::shared_ptr<Program> program = known ? compile(*graph, request, types) : nullptr;
+  MPSGraphExecutable *executable = [new_executable(graph, std::move(request), std::move(program), device) autorelease];
   MPSGraphCompilationCompletionHandler handler = [compilationDescriptor compilationCompletionHandler];
   if (handler != nil) handler(executable, nil);
   return executable;

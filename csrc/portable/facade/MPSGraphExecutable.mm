@@ -7,6 +7,11 @@
 using namespace alloy::portable;
 namespace ir = alloy::ir;
 
+@interface MPSGraphExecutable (AlloyDiagnostics)
+/// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
+- (NSDictionary *)alloyMemoryPlan;
+@end
+
 namespace {
 
 struct ExecutableImpl {
@@ -21,6 +26,19 @@ struct ExecutableImpl {
 };
 
 ExecutableImpl &impl_of(MPSGraphExecutable *executable);
+
+NSNumber *bytes_of(const std::vector<ir::Type> &types) {
+  size_t bytes = 0;
+  for (const ir::Type &type : types) bytes += type.byte_count();
+  return [NSNumber numberWithUnsignedLongLong:bytes];
+}
+
+// What computes a value: of a fused op the op in it.
+const ir::Op &source_of(const ir::Value &value) {
+  return value.op->code == ir::OpCode::fused ? *value.op->regions[0]->results[value.index].op : *value.op;
+}
+
+NSString *string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
 
 // The program for inputs of these types.
 std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir::Type> &types) {
@@ -154,6 +172,28 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
   return prepared.results;
 }
 
+- (NSDictionary *)alloyMemoryPlan {
+  ExecutableImpl &impl = impl_of(self);
+  std::lock_guard lock(impl.mutex);
+  if (!impl.program) return nil;
+  const Plan &plan = impl.program->plan();
+  auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };
+  size_t constants = 0;
+  for (const auto &constant : plan.constants) constants += constant.size();
+  NSMutableArray *at_peak = [NSMutableArray array];
+  for (const ir::Value &value : plan.at_peak) {
+    const ir::Op &source = source_of(value);
+    [at_peak addObject:[NSDictionary dictionaryWithObjectsAndKeys:string_of(source.name), @"name", string_of(source.info().name), @"kind",
+                                                                  mps_shape_of(value.shape()), @"shape",
+                                                                  number(value.type().byte_count()), @"bytes", nil]];
+  }
+  return [NSDictionary dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*impl.program)), @"variables",
+                                                    bytes_of(impl.program->feed_types()), @"feeds",
+                                                    bytes_of(impl.program->result_types()), @"results", number(constants), @"constants",
+                                                    number(plan.scratch_offset), @"arena",
+                                                    number(plan.arena_bytes - plan.scratch_offset), @"scratch", at_peak, @"atPeak", nil];
+}
+
 @end
 
 namespace {
@@ -164,13 +204,15 @@ ExecutableImpl &impl_of(MPSGraphExecutable *executable) { return *static_cast<Ex
 
 namespace alloy::portable {
 
-MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, MPSGraphDevice *device) {
+MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, std::shared_ptr<Program> program,
+                                   MPSGraphDevice *device) {
   NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
   for (const ir::Value &v : request.feeds) [feeds addObject:tensor_of(graph, v)];
   for (const ir::Value &v : request.results) [targets addObject:tensor_of(graph, v)];
   MPSGraphExecutable *executable = [[MPSGraphExecutable alloc] init];
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
-  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {}, nullptr, MPSGraphOptionsDefault};
+  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {},
+                                         std::move(program), MPSGraphOptionsDefault};
   return executable;
 }
 

@@ -21,7 +21,7 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
   auto& program = programs_[key];
   if (!program) {
     try {
-      program = std::make_shared<Program>(feeds, results, effects);
+      program = std::make_shared<Program>(device, feeds, results, effects);
     } catch (...) {
       programs_.erase(key);
       throw;
@@ -38,6 +38,12 @@ void GraphState::allocate_variable(const ir::Literal& initial) {
   if (!storage) throw std::bad_alloc();
   if (!bytes.empty()) storage->write(0, bytes.data(), bytes.size());
   variables_.push_back(std::move(storage));
+}
+
+size_t GraphState::variable_bytes(const Program& program) const {
+  size_t bytes = 0;
+  for (int64_t slot : program.variables()) bytes += variables_[static_cast<size_t>(slot)]->size();
+  return bytes;
 }
 
 namespace {

@@ -21,6 +21,8 @@ class GraphState {
                                    const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
   void allocate_variable(const ir::Literal& initial);
+  // Bytes of the variables that the program uses.
+  size_t variable_bytes(const Program& program) const;
 
   Device& device;
   ir::Graph graph;

@@ -1,6 +1,7 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 namespace alloy::portable {
@@ -38,6 +39,7 @@ struct Buffer {
   size_t first;
   size_t last;
   size_t taken_at = SIZE_MAX;  // the last item whose result took the place of an operand
+  std::vector<std::pair<size_t, Value>> contents = {};  // the values, each from an item on
   size_t offset = 0;
 };
 
@@ -57,6 +59,7 @@ class Planner {
     for (size_t i = 0; i < items_.size(); ++i) place_item(i);
     copy_out();
     lay_out();
+    find_peak();
     emit();
     return std::move(plan_);
   }
@@ -245,7 +248,7 @@ class Planner {
   void new_buffer(Value v) {
     if (places_.contains(v) || buffer_of_.contains(v) || !writers_.contains(v)) return;
     buffer_of_[v] = buffers_.size();
-    buffers_.push_back({.bytes = v.type().byte_count(), .first = first_item(v), .last = last_item(v)});
+    buffers_.push_back({.bytes = v.type().byte_count(), .first = first_item(v), .last = last_item(v), .contents = {{first_item(v), v}}});
   }
 
   // Puts `v` in the place of an operand that dies here.
@@ -258,6 +261,7 @@ class Planner {
       if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count() || !works_in_place(&op, old, v)) continue;
       buffer.taken_at = i;
       buffer.last = last_item(v);
+      buffer.contents.emplace_back(i, v);
       buffer_of_[v] = it->second;
       return true;
     }
@@ -277,7 +281,7 @@ class Planner {
         late_copies_.push_back({v, target});
       } else {
         detours_.push_back({v, target, buffers_.size()});
-        buffers_.push_back({.bytes = v.type().byte_count(), .first = end, .last = end});
+        buffers_.push_back({.bytes = v.type().byte_count(), .first = end, .last = end, .contents = {{end, v}}});
       }
     }
   }
@@ -303,6 +307,22 @@ class Planner {
       buffer.offset = offset;
       plan_.arena_bytes = std::max(plan_.arena_bytes, offset + aligned(buffer.bytes));
       placed.push_back(b);
+    }
+  }
+
+  // Where the buffers that live at one time are largest together, and what is in them then.
+  void find_peak() {
+    std::vector<int64_t> change(items_.size() + 2, 0);
+    for (const Buffer& buffer : buffers_) {
+      change[buffer.first] += static_cast<int64_t>(buffer.bytes);
+      change[buffer.last + 1] -= static_cast<int64_t>(buffer.bytes);
+    }
+    std::partial_sum(change.begin(), change.end(), change.begin());
+    const auto peak = static_cast<size_t>(std::max_element(change.begin(), change.end()) - change.begin());
+    for (const Buffer& buffer : buffers_) {
+      if (peak < buffer.first || peak > buffer.last) continue;
+      const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(), [&](const auto& entry) { return entry.first > peak; });
+      plan_.at_peak.push_back(std::prev(next)->second);
     }
   }
 

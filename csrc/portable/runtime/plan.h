@@ -40,6 +40,7 @@ struct Plan {
   std::vector<int64_t> variables;  // slots, ascending
   size_t arena_bytes = 0;          // values and, at its end, scratch
   size_t scratch_offset = 0;
+  std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
 };
 
 // Plans a graph whose body gives `results` first and then the final values of the variables in `slots`. `feeds` are its placeholders in

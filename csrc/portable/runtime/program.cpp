@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cassert>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -23,8 +22,7 @@ bool is_zero(const std::byte* bytes, size_t count) {
 
 }  // namespace
 
-Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
-    : arena_(nullptr, +[](std::byte* p) { std::free(p); }) {
+Program::Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects) {
   // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
   ir::Specialized special = ir::specialize(feeds, results, effects);
   auto& outputs = special.graph->body().results;
@@ -40,10 +38,8 @@ Program::Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value
   planned.erase(planned.begin(), end_of_feeds);
 
   plan_ = make_plan(*graph_, placeholders, pure.slots);
-  if (plan_.arena_bytes > 0) {
-    arena_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, (plan_.arena_bytes + 4095) / 4096 * 4096)));
-    if (!arena_) throw std::bad_alloc();
-  }
+  arena_ = device.allocate(plan_.arena_bytes);
+  if (!arena_) throw std::bad_alloc();
   for (const Step& step : plan_.steps) {
     Call call{step.kind, step.kernel.get(), pointers_.size(), 0, step.bytes, step.target};
     for (const Place& place : step.operands) resolve(place);
@@ -58,7 +54,7 @@ void Program::resolve(const Place& place) {
   switch (place.kind) {
     case Place::Kind::kNowhere: break;
     case Place::Kind::kConstant: pointer = plan_.constants[place.index].data(); break;
-    case Place::Kind::kArena: pointer = arena_.get() + place.index; break;
+    case Place::Kind::kArena: pointer = arena_->host_bytes() + place.index; break;
     default: patches_.push_back({place, pointers_.size()});
   }
   pointers_.push_back(pointer);
@@ -71,7 +67,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                : patch.place.kind == Place::Kind::kVariable ? variables[i]
                                                                             : results[i];
   }
-  std::byte* const scratch = arena_.get() + plan_.scratch_offset;
+  std::byte* const scratch = arena_->host_bytes() + plan_.scratch_offset;
   const FlushDenormals mode;
   const auto start = std::chrono::steady_clock::now();
   std::optional<ContentionWatch> watch;

@@ -1,25 +1,27 @@
-// A compiled computation: specialised types, one plan, prepared kernels, one arena. Runs with the memory that each run brings.
+// A compiled computation: specialised types, one plan, prepared kernels, one arena of the device. Runs with the memory that each run brings.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "runtime/device.h"
 #include "runtime/plan.h"
 
 namespace alloy::portable {
 
 class Program {
  public:
-  // Compiles the graph's results and effects for feeds of these types. Throws ir::Error.
-  Program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+  // Compiles the graph's results and effects for feeds of these types. Throws ir::Error, and std::bad_alloc where the device is full.
+  Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
 
   // Types of the feeds and results, in the order given to the constructor.
   const std::vector<ir::Type>& feed_types() const { return feed_types_; }
   const std::vector<ir::Type>& result_types() const { return result_types_; }
   // Slots of the variables that a run reads or writes, in the order in which it wants their memory.
   const std::vector<int64_t>& variables() const { return plan_.variables; }
-  size_t arena_bytes() const { return plan_.arena_bytes; }
+  // The steps and where everything is; its values belong to the program.
+  const Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
   // Runs of one program are the caller's to serialise, as are runs that share variables.
@@ -41,7 +43,7 @@ class Program {
   std::unique_ptr<ir::Graph> graph_;  // what plan_ computes
   Plan plan_;
   std::vector<ir::Type> feed_types_, result_types_;
-  std::unique_ptr<std::byte[], void (*)(std::byte*)> arena_;
+  std::shared_ptr<Storage> arena_;
   std::vector<Call> calls_;
   std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
   std::vector<Patch> patches_;        // the others
