@@ -7,6 +7,11 @@
 #import "engine/ref.h"
 #include "engine/stats.h"
 
+// MTLDevice's own property of macOS, which the SDKs of the other systems hide.
+@protocol AlloyWorkingSet
+- (uint64_t)recommendedMaxWorkingSetSize;
+@end
+
 namespace alloy::engine {
 namespace {
 
@@ -42,7 +47,8 @@ DeviceInfo device_info() {
   on_device([&] {
     id<MTLDevice> device = metal_device();
     const bool portable = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyCounters)];
-    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], [device recommendedMaxWorkingSetSize], [device hasUnifiedMemory] != NO};
+    const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
+    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], memory, [device hasUnifiedMemory] != NO};
   });
   return out;
 }

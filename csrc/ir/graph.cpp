@@ -293,6 +293,8 @@ void require_fits(const Feed& feed) {
   }
 }
 
+namespace {
+
 // Takes note of a mistake; or, where nobody listens, throws it.
 using Report = std::function<void(const Error&)>;
 
@@ -334,7 +336,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   for (const Feed& feed : feeds) {
     const Op& op = *feed.placeholder.op;
     check([&] {
-      if (feed.placeholder.op->code == OpCode::placeholder && !fed.emplace(feed.placeholder, feed.placeholder.type()).second) {
+      if (op.code == OpCode::placeholder && !fed.emplace(feed.placeholder, feed.placeholder.type()).second) {
         op.fail("The placeholder" + quoted(op.name) + " was fed twice");
       }
       require_fits(feed);

@@ -21,6 +21,6 @@ def device(kind: str | None = None) -> Device:
     ValueError: it is not of the kind asked for. DeviceError: the machine has none."""
     found = Device(**_core.device_info())
     if kind not in (None, found.kind):
-        raise mistake("device", f"Expected {found.kind!r}, the kind of this machine's one device, got {kind!r}",
+        raise mistake("device", f"Expected {found.kind!r}, the kind of the one device here, got {kind!r}",
                       act="called")
     return found

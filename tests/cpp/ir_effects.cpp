@@ -71,8 +71,9 @@ TEST(RemoveEffects, UnlistedAssignmentsDoNotHappen) {
 }
 
 TEST(RemoveEffects, AssignmentsThatOnlyComeBeforeSomethingHappen) {
-  EXPECT_EQ(pure("  %4 = assign(%2, %1)\n  %5 = identity(%0) after (%4) : float32(2, 3)\n  return (%5, %3)\n"),
-            (PureText{graph_text(kState + "  %4 = identity(%0) : float32(2, 3)\n  return (%4, %3, %1)\n"), {4}}));
+  EXPECT_EQ(
+      pure("  %4 = assign(%2, %1)\n  %5 = identity(%0) after (%4) : float32(2, 3)\n  return (%5, %3)\n"),
+      (PureText{graph_text(kState + "  %4 = identity(%0) : float32(2, 3)\n  return (%4, %3, %1)\n"), {4}}));
 }
 
 TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {

@@ -255,24 +255,26 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), static_cast<size_t>([*results count]));
   }
   std::vector<ArrayMemory> inputs, outputs;
-  for (MPSGraphTensorData *data in feeds) inputs.push_back(memory_of(data));
+  std::vector<const Storage *> fed, written;
+  for (MPSGraphTensorData *data in feeds) {
+    inputs.push_back(memory_of(data));
+    fed.push_back(inputs.back().storage.get());
+  }
+  std::sort(fed.begin(), fed.end());
   size_t i = 0;
   for (MPSGraphTensorData *data in *results) {
     const ir::Type given = type_of(data);
     if (given != types[i]) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(), to_string(given).c_str());
     }
-    const ArrayMemory &memory = memory_of(data);
-    for (const ArrayMemory &input : inputs) {
-      // Apple's framework computes wrong numbers here without a word.
-      if (input.storage == memory.storage) raise_invalid(@"[MPSGraph] Result %zu shares its memory with a feed.", i);
-    }
-    for (const ArrayMemory &output : outputs) {
-      if (output.storage == memory.storage) raise_invalid(@"[MPSGraph] Result %zu shares its memory with another result.", i);
-    }
-    outputs.push_back(memory);
+    outputs.push_back(memory_of(data));
+    written.push_back(outputs.back().storage.get());
+    // Apple's framework computes wrong numbers here without a word.
+    if (std::binary_search(fed.begin(), fed.end(), written.back())) raise_invalid(@"[MPSGraph] Result %zu shares its memory with a feed.", i);
     ++i;
   }
+  std::sort(written.begin(), written.end());
+  if (std::adjacent_find(written.begin(), written.end()) != written.end()) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
   return Run(graph, program, std::move(inputs), std::move(outputs));
 }
 
