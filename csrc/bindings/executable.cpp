@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <functional>
+
 #include "arrays.h"
 #include "graph.h"
 
@@ -51,7 +53,10 @@ size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& n
   throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(feeds.size()) + " feeds (" + described(feeds) + "), got " + given + ".");
 }
 
-py::list run(Executable& executable, const py::args& positional, const py::kwargs& by_label) {
+// Calls work(compiled, feeds, results), with the GIL released, for what a call was given; returns the results' arrays.
+using Work = std::function<void(engine::Compiled& compiled, const void* const* feeds, void* const* results)>;
+
+py::list with_arrays(Executable& executable, const py::args& positional, const py::kwargs& by_label, const Work& work) {
   const std::vector<ir::Value>& declared = executable.feeds();
   if (positional.size() > declared.size()) wrong_feeds(declared, std::to_string(positional.size()));
   std::vector<py::object> arrays(declared.size());
@@ -87,7 +92,25 @@ py::list run(Executable& executable, const py::args& positional, const py::kwarg
     out.append(std::move(array));
   }
   py::gil_scoped_release release;
-  compiled.run(feeds.data(), results.data());
+  work(compiled, feeds.data(), results.data());
+  return out;
+}
+
+py::list run(Executable& executable, const py::args& positional, const py::kwargs& by_label) {
+  return with_arrays(executable, positional, by_label,
+                     [](engine::Compiled& compiled, const void* const* feeds, void* const* results) { compiled.run(feeds, results); });
+}
+
+py::object profile(Executable& executable, int runs, const py::args& positional, const py::kwargs& by_label) {
+  std::optional<std::vector<engine::KernelTime>> kernels;
+  with_arrays(executable, positional, by_label, [&](engine::Compiled& compiled, const void* const* feeds, void* const* results) {
+    kernels = compiled.profile(feeds, results, runs);
+  });
+  if (!kernels) return py::none();
+  py::list out;
+  for (const engine::KernelTime& k : *kernels) {
+    out.append(py::make_tuple(k.name, k.kind, shape_to(k.shape), k.flops, k.bytes, k.total, k.begin, k.end));
+  }
   return out;
 }
 
@@ -146,6 +169,7 @@ void bind_executable(py::module_& m) {
   py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled step: arrays in, arrays out, updates done.")
       .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
       .def("memory_plan", &memory_plan)
+      .def("profile", &profile)
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");

@@ -75,6 +75,8 @@ PYBIND11_MODULE(_core, m) {
     return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
                     py::arg("unified_memory") = info.unified_memory);
   }, "What the device that runs the graphs says of itself.");
+  m.def("set_threads", &engine::set_threads);
+  m.def("threads", &engine::threads);
   bind_graph(m);
   bind_executable(m);
   bind_optimizers(m);

@@ -11,6 +11,9 @@
 // Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated now: allocatedBytes
 // (NSNumbers).
 - (NSDictionary*)alloyCounters;
+// How many threads compute, from the next run on; at least 1.
+- (void)alloySetThreads:(NSUInteger)count;
+- (NSUInteger)alloyThreads;
 @end
 
 // What an executable may answer beyond MPSGraph's; asked likewise.
@@ -18,6 +21,11 @@
 // The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed meanwhile), scratch
 // (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may be empty), kind, shape, bytes.
 - (NSDictionary*)alloyMemoryPlan;
+// Whether runs take the times of their kernels, from now on.
+- (void)alloySetProfiling:(BOOL)on;
+// What they took: a dictionary a kernel, in order of execution: name (may be empty), kind, shape, flops, bytes, and in seconds the total of
+// all runs and begin and end in the last one.
+- (NSArray*)alloyProfile;
 @end
 
 namespace alloy::engine {

@@ -53,6 +53,26 @@ DeviceInfo device_info() {
   return out;
 }
 
+bool set_threads(int count) {
+  bool done = false;
+  on_device([&] {
+    NSObject* device = static_cast<NSObject*>(metal_device());
+    if (![device respondsToSelector:@selector(alloySetThreads:)]) return;
+    [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySetThreads:static_cast<NSUInteger>(count)];
+    done = true;
+  });
+  return done;
+}
+
+int threads() {
+  int count = 0;
+  on_device([&] {
+    NSObject* device = static_cast<NSObject*>(metal_device());
+    if ([device respondsToSelector:@selector(alloyThreads)]) count = static_cast<int>([static_cast<id<AlloyDeviceDiagnostics>>(device) alloyThreads]);
+  });
+  return count;
+}
+
 Counters& counters() {
   static Counters counters;
   return counters;

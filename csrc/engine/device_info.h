@@ -16,4 +16,9 @@ struct DeviceInfo {
 // Throws DeviceError where there is no device.
 DeviceInfo device_info();
 
+// Threads that compute, from the next run on: at least 1. False, and nothing changes, where the device has no such choice.
+bool set_threads(int count);
+// How many there are, or 0 where the device does not tell.
+int threads();
+
 }  // namespace alloy::engine

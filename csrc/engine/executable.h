@@ -29,6 +29,16 @@ struct MemoryPlan {
   std::vector<Value> at_peak;  // what the arena holds when that is most
 };
 
+// What one kernel of a step does, and the time it took.
+struct KernelTime {
+  std::string name;  // of the op whose value it computes, or empty
+  std::string kind;  // of that op
+  ir::Shape shape;   // of that value
+  uint64_t flops, bytes;
+  double total;       // seconds in all runs
+  double begin, end;  // seconds from the start of the last run
+};
+
 // A step compiled for concrete shapes: one dispatch a run, with arrays for feeds and results that never alias.
 class Compiled {
  public:
@@ -41,6 +51,8 @@ class Compiled {
   std::optional<MemoryPlan> memory_plan() const;
   // Copies the feeds in, runs, copies the results out: packed row-major, in the order of feeds and fetches. Throws DeviceError.
   void run(const void* const* feeds, void* const* results);
+  // Runs so many times and tells the times of the kernels; nothing where the framework does not take them.
+  std::optional<std::vector<KernelTime>> profile(const void* const* feeds, void* const* results, int runs);
 
  private:
   struct Impl;

@@ -113,20 +113,30 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
 
 Compiled::~Compiled() = default;
 
+namespace {
+
+uint64_t number(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] unsignedLongLongValue]; }
+double seconds(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] doubleValue]; }
+std::string text(NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] UTF8String]; }
+
+ir::Shape shape(NSDictionary* entries) {
+  ir::Dims dims;
+  for (NSNumber* extent in [entries objectForKey:@"shape"]) dims.push_back([extent longLongValue]);
+  return ir::Shape(dims);
+}
+
+}  // namespace
+
 std::optional<MemoryPlan> Compiled::memory_plan() const {
   std::optional<MemoryPlan> out;
   on_device([&] {
     NSObject* executable = impl_->executable.get();
     if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return;
     NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
-    auto number = [](NSDictionary* entries, NSString* key) { return [[entries objectForKey:key] unsignedLongLongValue]; };
-    auto text = [](NSDictionary* entries, NSString* key) { return std::string([[entries objectForKey:key] UTF8String]); };
     out = MemoryPlan{number(plan, @"variables"), number(plan, @"feeds"), number(plan, @"results"), number(plan, @"constants"),
                      number(plan, @"arena"), number(plan, @"scratch"), {}};
     for (NSDictionary* value in [plan objectForKey:@"atPeak"]) {
-      ir::Dims dims;
-      for (NSNumber* extent in [value objectForKey:@"shape"]) dims.push_back([extent longLongValue]);
-      out->at_peak.push_back({text(value, @"name"), text(value, @"kind"), dims, number(value, @"bytes")});
+      out->at_peak.push_back({text(value, @"name"), text(value, @"kind"), shape(value), number(value, @"bytes")});
     }
   });
   return out;
@@ -147,6 +157,31 @@ void Compiled::run(const void* const* feeds, void* const* results) {
     for (const auto& [at, variable] : out.variables) variable->swap();
     for (size_t i = 0; i < out.arrays.size(); ++i) out.arrays[i].read(results[i]);
   });
+}
+
+std::optional<std::vector<KernelTime>> Compiled::profile(const void* const* feeds, void* const* results, int runs) {
+  std::optional<std::vector<KernelTime>> out;
+  NSObject* executable = impl_->executable.get();
+  if (![executable respondsToSelector:@selector(alloySetProfiling:)]) return out;
+  id<AlloyExecutableDiagnostics> profiled = static_cast<id<AlloyExecutableDiagnostics>>(executable);
+  // Ends the profiling also where a run fails.
+  struct Profiling {
+    id<AlloyExecutableDiagnostics> executable;
+    void set(BOOL on) const {
+      on_device([&] { [executable alloySetProfiling:on]; });
+    }
+    ~Profiling() { set(NO); }
+  } profiling{profiled};
+  profiling.set(YES);
+  for (int i = 0; i < runs; ++i) run(feeds, results);
+  on_device([&] {
+    out.emplace();
+    for (NSDictionary* kernel in [profiled alloyProfile]) {
+      out->push_back({text(kernel, @"name"), text(kernel, @"kind"), shape(kernel), number(kernel, @"flops"), number(kernel, @"bytes"),
+                      seconds(kernel, @"total"), seconds(kernel, @"begin"), seconds(kernel, @"end")});
+    }
+  });
+  return out;
 }
 
 Executable::Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates)

@@ -3,7 +3,7 @@ from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
 from alloy.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.checkpoint import load, save
-from alloy.device import Device, device
+from alloy.device import Device, device, set_threads, threads
 from alloy.dtypes import (bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8, uint16, uint32,
                           uint64)
 from alloy.graph import Executable, Graph, Op, Tensor, Update, Variable, gradients
@@ -25,7 +25,7 @@ __all__ = [
     "bfloat16", "bool_", "float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64",
     "data", "device", "device_stats", "init", "load", "losses", "metrics", "models", "nn", "op_table", "save",
-    "schedules", "stats",
+    "schedules", "set_threads", "stats", "threads",
     *_table_ops,
 ]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import numpy as np
 import typer
 
 import alloy as al
@@ -81,6 +82,34 @@ def _images(data, path, recipe):
     if path is None:
         raise typer.BadParameter("cifar10 needs --path, the directory of its binary files")
     return al.data.cifar10(path)
+
+
+@app.command()
+def profile(model: Model = typer.Option("cnn", help="The network."),
+            batch_size: int = typer.Option(None, min=1, help="Images in a step."),
+            runs: int = typer.Option(10, min=1, help="Steps that are measured."),
+            by: str = typer.Option("layer", help="layer, phase, kind or kernel."),
+            trace: Path = typer.Option(None, help="Where a trace for Perfetto goes.")):
+    """Takes the time of every kernel of a network's training step on random images."""
+    recipe = RECIPES[model.value]
+    size, channels = recipe.digits
+    batch_size = batch_size or recipe.batch_size
+    random = np.random.default_rng(0)
+    images = random.standard_normal((batch_size, size, size, channels), np.float32)
+    network = recipe.model(0)
+    graph = network.graph or al.Graph()
+    x = graph.placeholder(images.shape, name="images")
+    y = graph.placeholder((batch_size,), al.int32, name="classes")
+    loss = al.mean(al.losses.softmax_cross_entropy(network(x, training=True), y))
+    step = graph.compile([x, y], [loss], recipe.optimizer(runs).minimize(loss) + network.updates)
+    measured = step.profile(images, random.integers(0, 10, batch_size, np.int32), runs=runs)
+    if measured is None:
+        typer.echo("This device does not tell the time of kernels.", err=True)
+        raise typer.Exit(1)
+    typer.echo(measured.table(by))
+    if trace is not None:
+        measured.save_trace(trace)
+        typer.echo(f"saved {trace}")
 
 
 @app.command()

@@ -24,3 +24,20 @@ def device(kind: str | None = None) -> Device:
         raise mistake("device", f"Expected {found.kind!r}, the kind of the one device here, got {kind!r}",
                       act="called")
     return found
+
+
+def set_threads(count: int) -> None:
+    """How many threads compute, from the next run of any executable on.
+
+    At first as many as the process may use cores: a CPU quota of its control group counts, and OMP_NUM_THREADS
+    has the last word. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
+    DeviceError: the device has no such choice, as Apple's have none."""
+    if count < 1:
+        raise mistake("set_threads", f"Expected 1 or more threads, got {count}", act="called")
+    if not _core.set_threads(count):
+        raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")
+
+
+def threads() -> int | None:
+    """How many threads compute, or None where the device does not tell."""
+    return _core.threads() or None

@@ -4,12 +4,18 @@
 
 #include <mutex>
 
+#include "ir/cost.h"
+
 using namespace alloy::portable;
 namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
 /// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
 - (NSDictionary *)alloyMemoryPlan;
+/// Runs take the times of their kernels from now on, or no longer.
+- (void)alloySetProfiling:(BOOL)on;
+/// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was compiled.
+- (NSArray *)alloyProfile;
 @end
 
 namespace {
@@ -170,6 +176,37 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
+}
+
+- (void)alloySetProfiling:(BOOL)on {
+  ExecutableImpl &impl = impl_of(self);
+  std::lock_guard lock(impl.mutex);
+  if (impl.program) impl.graph->set_profiling(*impl.program, on != NO);
+}
+
+- (NSArray *)alloyProfile {
+  ExecutableImpl &impl = impl_of(self);
+  std::lock_guard lock(impl.mutex);
+  if (!impl.program) return nil;
+  NSMutableArray *kernels = [NSMutableArray array];
+  const std::vector<Step> &steps = impl.program->plan().steps;
+  const std::vector<Program::StepTime> times = impl.graph->times(*impl.program);
+  for (size_t i = 0; i < times.size(); ++i) {
+    const Step &step = steps[i];
+    if (step.kind != Step::Kind::kCall && step.kind != Step::Kind::kCopy) continue;
+    const bool is_copy = step.op == nullptr;
+    const ir::Value value{const_cast<ir::Op *>(step.op), 0};
+    const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
+    auto number = [](uint64_t n) { return [NSNumber numberWithUnsignedLongLong:n]; };
+    auto seconds = [](int64_t nanoseconds) { return [NSNumber numberWithDouble:1e-9 * static_cast<double>(nanoseconds)]; };
+    [kernels addObject:[NSDictionary dictionaryWithObjectsAndKeys:
+        is_copy ? @"" : string_of(source_of(value).name), @"name",
+        is_copy ? @"copy" : string_of(step.op->info().name), @"kind",
+        is_copy ? [NSArray array] : mps_shape_of(value.shape()), @"shape",
+        number(cost.flops), @"flops", number(cost.bytes_read + cost.bytes_written), @"bytes",
+        seconds(times[i].total), @"total", seconds(times[i].begin), @"begin", seconds(times[i].end), @"end", nil]];
+  }
+  return kernels;
 }
 
 - (NSDictionary *)alloyMemoryPlan {

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "kernels/kernel.h"
 #include "facade/FacadePrivate.h"
 #include "runtime/command_list.h"
 
@@ -23,6 +24,8 @@ NSString *const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 }
 /// Counts by name, for whoever asks with respondsToSelector:.
 - (NSDictionary *)alloyCounters;
+- (void)alloySetThreads:(NSUInteger)count;
+- (NSUInteger)alloyThreads;
 @end
 
 @interface AlloyBuffer : NSObject <MTLBuffer> {
@@ -293,6 +296,14 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 
 - (id<MTLSharedEvent>)newSharedEvent {
   return make_event(self);
+}
+
+- (void)alloySetThreads:(NSUInteger)count {
+  set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, 4096)));
+}
+
+- (NSUInteger)alloyThreads {
+  return static_cast<NSUInteger>(kernel_threads());
 }
 
 - (NSDictionary *)alloyCounters {

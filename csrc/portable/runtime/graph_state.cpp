@@ -46,6 +46,16 @@ size_t GraphState::variable_bytes(const Program& program) const {
   return bytes;
 }
 
+void GraphState::set_profiling(Program& program, bool on) {
+  std::lock_guard lock(running_);
+  program.set_profiling(on);
+}
+
+std::vector<Program::StepTime> GraphState::times(const Program& program) {
+  std::lock_guard lock(running_);
+  return program.times();
+}
+
 namespace {
 
 // Packed bytes of an array: its own, or, where rows have gaps, of a copy.

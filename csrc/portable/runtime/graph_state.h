@@ -23,6 +23,9 @@ class GraphState {
   void allocate_variable(const ir::Literal& initial);
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program) const;
+  // Program's functions of these names, between runs.
+  void set_profiling(Program& program, bool on);
+  std::vector<Program::StepTime> times(const Program& program);
 
   Device& device;
   ir::Graph graph;

@@ -1,17 +1,20 @@
 #include "runtime/program.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cassert>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "runtime/contention.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // A run that is longer than the scheduler's time slices.
 constexpr std::chrono::milliseconds kLongRun(10);
@@ -22,23 +25,34 @@ bool is_zero(const std::byte* bytes, size_t count) {
 
 }  // namespace
 
-Program::Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects) {
+Program::Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
+    : device_(device) {
   // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
   ir::Specialized special = ir::specialize(feeds, results, effects);
   auto& outputs = special.graph->body().results;
   for (const ir::Value& v : outputs) result_types_.push_back(v.type());
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
   outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
-  const ir::Pure pure = ir::remove_effects(*special.graph);
+  ir::Pure pure = ir::remove_effects(*special.graph);
+  slots_ = std::move(pure.slots);
   graph_ = fuse(*simplify(*lower_convolutions(*resolve_shapes(*pure.graph))));
   assert(ir::verify(*graph_).empty());
   auto& planned = graph_->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
-  const std::vector<ir::Value> placeholders(planned.begin(), end_of_feeds);
+  placeholders_.assign(planned.begin(), end_of_feeds);
   planned.erase(planned.begin(), end_of_feeds);
+  prepare();
+}
 
-  plan_ = make_plan(*graph_, placeholders, pure.slots);
-  arena_ = device.allocate(plan_.arena_bytes);
+void Program::prepare() {
+  threads_ = 0;  // should anything fail, the next run tries again
+  calls_.clear();
+  pointers_.clear();
+  patches_.clear();
+  const int threads = kernel_threads();
+  plan_ = make_plan(*graph_, placeholders_, slots_);
+  arena_.reset();
+  arena_ = device_.allocate(plan_.arena_bytes);
   if (!arena_) throw std::bad_alloc();
   for (const Step& step : plan_.steps) {
     Call call{step.kind, step.kernel.get(), pointers_.size(), 0, step.bytes, step.target};
@@ -47,6 +61,8 @@ Program::Program(Device& device, const std::vector<ir::Feed>& feeds, const std::
     for (const Place& place : step.results) resolve(place);
     calls_.push_back(call);
   }
+  set_profiling(!times_.empty());
+  threads_ = threads;
 }
 
 void Program::resolve(const Place& place) {
@@ -61,17 +77,28 @@ void Program::resolve(const Place& place) {
 }
 
 void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results) {
+  if (kernel_threads() != threads_) prepare();
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
     pointers_[patch.pointer] = patch.place.kind == Place::Kind::kFeed       ? const_cast<std::byte*>(feeds[i])
                                : patch.place.kind == Place::Kind::kVariable ? variables[i]
                                                                             : results[i];
   }
-  std::byte* const scratch = arena_->host_bytes() + plan_.scratch_offset;
   const FlushDenormals mode;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   std::optional<ContentionWatch> watch;
   if (is_long_) watch.emplace();
+  if (times_.empty()) run_steps<false>();
+  else run_steps<true>();
+  is_long_ = Clock::now() - start > kLongRun;
+}
+
+template <bool kTimed>
+void Program::run_steps() {
+  std::byte* const scratch = arena_->host_bytes() + plan_.scratch_offset;
+  const auto start = kTimed ? Clock::now() : Clock::time_point();
+  const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  int64_t now = 0;
   for (size_t i = 0; i < calls_.size();) {
     const Call& call = calls_[i];
     std::byte* const* operands = pointers_.data() + call.operands;
@@ -83,9 +110,12 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
       case Step::Kind::kJump: next = call.target; break;
       case Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
     }
+    if constexpr (kTimed) {
+      const int64_t begin = std::exchange(now, elapsed());
+      times_[i] = {begin, now, times_[i].total + now - begin};
+    }
     i = next;
   }
-  is_long_ = std::chrono::steady_clock::now() - start > kLongRun;
 }
 
 }  // namespace alloy::portable

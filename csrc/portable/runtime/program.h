@@ -25,7 +25,17 @@ class Program {
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
   // Runs of one program are the caller's to serialise, as are runs that share variables.
+  // After the thread count of kernels has changed it prepares its kernels anew, and may then throw as the constructor does.
   void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results);
+
+  // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of all of them.
+  struct StepTime {
+    int64_t begin = 0, end = 0, total = 0;
+  };
+  // Runs take the times of their steps from now on, or no longer. Not while a run is under way, as everything here.
+  void set_profiling(bool on) { times_.assign(on ? plan_.steps.size() : 0, {}); }
+  // By position in plan().steps.
+  const std::vector<StepTime>& times() const { return times_; }
 
  private:
   struct Patch {
@@ -38,9 +48,17 @@ class Program {
     size_t operands, results;  // positions in pointers_
     size_t bytes, target;      // as in Step
   };
+  // Plans the graph and prepares its kernels for the threads that there are.
+  void prepare();
   void resolve(const Place& place);
+  template <bool kTimed>
+  void run_steps();
 
+  Device& device_;
   std::unique_ptr<ir::Graph> graph_;  // what plan_ computes
+  std::vector<ir::Value> placeholders_;
+  std::vector<int64_t> slots_;  // of the variables whose new values are the graph's last results
+  int threads_ = 0;
   Plan plan_;
   std::vector<ir::Type> feed_types_, result_types_;
   std::shared_ptr<Storage> arena_;
@@ -48,6 +66,7 @@ class Program {
   std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
   std::vector<Patch> patches_;        // the others
   bool is_long_ = false;              // the last run
+  std::vector<StepTime> times_;       // empty while nobody profiles
 };
 
 }  // namespace alloy::portable

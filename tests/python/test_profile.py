@@ -1,0 +1,121 @@
+"""What a profile says of a step, and the choice of threads."""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import alloy as al
+
+
+@pytest.fixture(params=["variable", "buffers"])
+def graph(request):
+    return al.Graph(storage=request.param)
+
+
+@pytest.fixture
+def step(graph, rng):
+    """Of w <- w - 0.5 w, by a product that is worth a kernel: (executable, feed, w)."""
+    model = al.nn.Sequential(al.nn.Dense(48), al.nn.ReLU(), al.nn.Dense(1))
+    x = graph.placeholder((16, 32), name="x")
+    loss = al.mean(al.square(model(x, training=True)))
+    w = graph.variable(np.float32([8, -8]), name="w")
+    updates = al.SGD(0.1).minimize(loss, [v for v in model.variables if v.trainable]) + [graph.assign(w, w * 0.5)]
+    return graph.compile([x], [loss], updates), rng.standard_normal((16, 32), np.float32), w
+
+
+def test_kernels(step):
+    executable, x, w = step
+    profile = executable.profile(x, runs=3)
+    assert profile.runs == 3
+    assert w.numpy().tolist() == [0.5, -0.5], "one run before those that count"
+    products = [kernel for kernel in profile.kernels if kernel.kind == "matmul"]
+    # Forward, and backward for both weights and for the hidden layer.
+    sizes = {"dense_0": [2 * 16 * 32 * 48] * 2, "dense_1": [2 * 16 * 48 * 1] * 3}
+    for layer, flops in sizes.items():
+        assert [kernel.flops for kernel in products if kernel.layer == layer] == flops
+    assert {kernel.phase for kernel in profile.kernels} == {"forward", "backward", "update"}
+    assert {kernel.layer for kernel in profile.kernels if kernel.kind == "sgd"} == {"dense_0", "dense_1"}
+    ends = [kernel.end for kernel in profile.kernels]
+    assert ends == sorted(ends)
+    for before, kernel in zip(profile.kernels, profile.kernels[1:]):
+        assert before.end <= kernel.begin <= kernel.end
+    for kernel in profile.kernels:
+        assert 0 < kernel.end - kernel.begin <= kernel.total * (1 + 1e-9)
+    assert profile.seconds == pytest.approx(sum(kernel.total for kernel in profile.kernels) / 3)
+
+
+def test_an_executable_is_as_before_after_a_profile(step):
+    executable, x, w = step
+    executable.profile(x, runs=1)
+    executable(x)
+    assert w.numpy().tolist() == [1, -1]
+    assert [kernel.kind for kernel in executable.profile(x=x, runs=1).kernels]
+    with pytest.raises(ValueError, match=r"\[profile\] Expected 1 or more runs, got 0"):
+        executable.profile(x, runs=0)
+    with pytest.raises(ValueError, match=r"\[executable\] Expected 1 feeds"):
+        executable.profile(runs=1)
+    assert w.numpy().tolist() == [0.25, -0.25]
+
+
+@pytest.mark.parametrize("by", ["layer", "phase", "kind", "kernel"])
+def test_table(step, by):
+    executable, x, _ = step
+    profile = executable.profile(x, runs=2)
+    lines = profile.table(by).splitlines()
+    assert lines[0].split()[0] == by
+    keys = [line.split("  ")[0].strip() for line in lines[1:-2]]
+    expected = {"layer": {"dense_0", "dense_1", "relu_0"}, "phase": {"forward", "backward", "update"},
+                "kind": {"matmul", "sgd"}, "kernel": {"matmul (16, 48)", "sgd (32, 48)"}}[by]
+    assert expected <= set(keys)
+    calls = [int(line[len(max(keys + ["all", by], key=len)):].split()[0]) for line in lines[1:-1]]
+    assert sum(calls[:-1]) == calls[-1] == len(profile.kernels)
+    assert lines[-1].startswith("peaks: ") and profile.peaks.flops > 0 < profile.peaks.bytes
+    assert f"({len(keys) - 1} more)" in profile.table(by, most=1)
+
+
+def test_trace(step, tmp_path):
+    executable, x, _ = step
+    profile = executable.profile(x, runs=1)
+    profile.save_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert [event["args"]["kind"] for event in events] == [kernel.kind for kernel in profile.kernels]
+    for event, kernel in zip(events, profile.kernels):
+        assert event["ph"] == "X" and event["cat"] == kernel.phase
+        assert event["ts"] == pytest.approx(kernel.begin * 1e6)
+        assert event["dur"] == pytest.approx((kernel.end - kernel.begin) * 1e6)
+
+
+@pytest.fixture
+def threads():
+    before = al.threads()
+    yield before
+    al.set_threads(before)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_steps_follow_the_count_of_threads(graph, rng, threads, count):
+    x_data = rng.standard_normal((32, 12, 12, 8), np.float32)
+    model = al.nn.Sequential(al.nn.Conv2D(16, 3), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(10))
+    x = graph.placeholder(x_data.shape)
+    run = graph.compile([x], [model(x, training=True)])
+    expected, = run(x_data)
+    al.set_threads(count)
+    assert al.threads() == count
+    changed, again = run(x_data)[0], run(x_data)[0]
+    np.testing.assert_allclose(changed, expected, rtol=1e-4, atol=1e-5)
+    assert changed.tobytes() == again.tobytes()
+
+
+def test_a_wrong_count_of_threads(threads):
+    with pytest.raises(ValueError, match=r"\[set_threads\] Expected 1 or more threads, got 0"):
+        al.set_threads(0)
+    assert al.threads() == threads
+
+
+def test_omp_num_threads_has_the_last_word():
+    told = subprocess.run([sys.executable, "-c", "import alloy as al; print(al.threads())"], capture_output=True,
+                          text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "3"})
+    assert told.stdout.split() == ["3"]
