@@ -85,6 +85,12 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
         reads.push_back(&own.buffers_of(*op));
       }
     }
+    // Every variable is on the device now: large initial values make room before the framework compiles.
+    for (const auto& op : special.graph->body().ops) {
+      if (op->code != ir::OpCode::variable) continue;
+      op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));
+      graph.forget_initial(op->attributes.integer(ir::Attr::kSlot));
+    }
     NSMutableArray* targets = [NSMutableArray array];
     for (const ir::Value& value : special.graph->body().results) {
       // A copy of its own for every fetch: the framework need not accept a placeholder, a variable or one tensor twice as a target.

@@ -35,6 +35,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   };
   std::vector<VariableEntry>& variables() { return variables_; }
 
+  // The device has the variable: a large initial value is dropped.
+  void forget_initial(int64_t slot);
+
   // Copies a variable's value to `out`, packed row-major; reads it from `bytes`. The variable must be one of this graph.
   void read(ir::Value variable, void* out);
   void assign(ir::Value variable, const void* bytes);

@@ -22,6 +22,13 @@ ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
   return variables_.back().value;
 }
 
+void Graph::forget_initial(int64_t slot) {
+  constexpr size_t kLarge = 4096;  // bytes
+  ir::Attributes& attributes = variables_[static_cast<size_t>(slot)].value.op->attributes;
+  const auto& initial = attributes.get<ir::LiteralRef>(ir::Attr::kValue);
+  if (initial->bytes().size() >= kLarge) attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(initial->type()));
+}
+
 void Graph::require_own(ir::Value value, const char* what) const {
   const ir::Block* block = value.op->block;
   while (block->parent != nullptr) block = block->parent->block;

@@ -20,6 +20,7 @@ void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetch
 // What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
 void require_initialised(const ir::Op& variable, bool trainable) {
   const ir::Literal& literal = *variable.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
+  if (literal.is_elsewhere()) return;  // on the device, which has changed it since
   if (kind(literal.type().dtype) != ir::DTypeKind::kFloating || !ir::computes(literal.type().dtype)) return;
   const int64_t count = literal.type().shape.element_count(), stored = literal.is_splat() ? std::min<int64_t>(count, 1) : count;
   int64_t wrong = 0;

@@ -61,6 +61,8 @@ Literal::Literal(Type type, std::span<const std::byte> bytes) : type_(std::move(
   }
 }
 
+LiteralRef Literal::elsewhere(Type type) { return LiteralRef(new Literal(std::move(type))); }
+
 LiteralRef Literal::splat(Type type, double value) {
   std::byte element[8] = {};
   with_native(type.dtype, [&](auto native) {

@@ -53,8 +53,11 @@ class Literal {
   Literal(Type type, std::span<const std::byte> bytes);
   // Every element `value`, converted to the type.
   static std::shared_ptr<const Literal> splat(Type type, double value);
+  // Of that type, with elements that somebody else keeps: only type() may be asked.
+  static std::shared_ptr<const Literal> elsewhere(Type type);
 
   const Type& type() const { return type_; }
+  bool is_elsewhere() const { return bytes_.empty() && type_.byte_count() > 0; }
   bool is_splat() const { return bytes_.size() == size_of(type_.dtype) && type_.shape.element_count() != 1; }
   // One element or all of them; see is_splat.
   std::span<const std::byte> bytes() const { return bytes_; }
@@ -64,6 +67,8 @@ class Literal {
   double at(int64_t index) const;
 
  private:
+  explicit Literal(Type type) : type_(std::move(type)) {}
+
   Type type_;
   std::vector<std::byte> bytes_;
 };

@@ -66,7 +66,7 @@ std::string text_of(const Literal& literal) {
   const int64_t count = literal.type().shape.element_count();
   const bool has_text = with_number(literal.type().dtype, [](auto) {});
   if (has_text && literal.is_splat()) return text + element(literal, 0) + " ...]";
-  if (!has_text || count > kMostPrintedElements) return text + "abridged]";
+  if (!has_text || count > kMostPrintedElements || literal.is_elsewhere()) return text + "abridged]";
   for (int64_t i = 0; i < count; ++i) text += (i ? " " : "") + element(literal, i);
   return text + "]";
 }

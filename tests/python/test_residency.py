@@ -1,4 +1,7 @@
 """Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -67,3 +70,28 @@ def test_a_shape_is_compiled_once():
     for count in (3, 5, 3, 5, 3):
         np.testing.assert_array_equal(double(np.ones(count, np.float32))[0], np.full(count, 2))
     assert since(before)[:2] == [5, 2]
+
+
+@STORAGES
+def test_initial_values_are_only_on_the_device_after_the_first_run(storage):
+    code = """
+import sys
+import numpy as np
+import alloy as al
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+graph = al.Graph(storage=sys.argv[1])
+size = 64 << 20
+w = graph.variable(np.ones(size // 4, np.float32))
+total = graph.compile(fetches=[al.sum(w)])
+before = resident()
+for step in (graph.compile(fetches=[al.sum(w)]), total):
+    assert step()[0].item() == size // 4
+print((resident() - before) / size, "abridged" in str(graph), graph.verify())
+"""
+    run = subprocess.run([sys.executable, "-c", code, storage], capture_output=True, text=True, check=True)
+    growth, *rest = run.stdout.split()
+    assert float(growth) < 0.5 and rest == ["True", "None"]

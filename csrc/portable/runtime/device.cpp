@@ -4,6 +4,10 @@
 
 #include <unistd.h>
 
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +17,7 @@ namespace alloy::portable {
 
 namespace {
 
+constexpr std::size_t kLarge = std::size_t{32} << 20;
 constexpr std::size_t kPage = 4096;
 
 class CpuStorage final : public Storage {
@@ -61,6 +66,10 @@ class CpuDevice final : public Device {
     // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
     if (rounded < bytes) return nullptr;
+#if defined(__GLIBC__)
+    // glibc keeps what was freed, initial values of variables for example, and would not take a large block from it.
+    if (rounded >= kLarge) malloc_trim(0);
+#endif
     void *memory = std::aligned_alloc(kPage, rounded);
     if (!memory) return nullptr;
     return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(memory), bytes, nullptr);
