@@ -721,7 +721,8 @@ struct SoftmaxReference {
 
 TEST_P(Simd, SoftmaxFamily) {
   for (const Shape& shape :
-       {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1})}) {
+       {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1}),
+        Shape({129, 16}), Shape({70, 3}), Shape({5, 13, 17}), Shape({65, 1})}) {
     const Tensor x = random_.tensor(shape, DType::float32, -30, 30),
                  labels = random_.tensor(shape, DType::float32, 0, 1);
     for (int64_t axis = 0; axis < shape.rank(); ++axis) {
@@ -749,11 +750,19 @@ TEST_P(Simd, SoftmaxFamily) {
 }
 
 TEST_P(Simd, SoftmaxDoesNotOverflow) {
-  const Tensor x({1, 4}, {1000, 1000, -1000, -kInfinity}), labels({1, 4}, {1, 0, 0, 0});
-  expect_equal(run(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}}), {0.5, 0.5, 0, 0});
-  expect_close(run(OpCode::softmax_cross_entropy, {x, labels},
-                   {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("sum")}}),
-               [](int64_t) { return std::log(2.0); });
+  // Short rows one by one and many at once, and a long one.
+  for (const auto& [rows, n] : {std::pair<int64_t, int64_t>{1, 4}, {40, 4}, {1, 40}}) {
+    Tensor x({DType::float32, Shape({rows, n})}), labels(x.type);
+    for (int64_t i = 0; i < x.size(); ++i) {
+      x.set(i, i % n < 2 ? 1000 : i % 2 == 0 ? -1000 : -kInfinity);
+      labels.set(i, i % n == 0);
+    }
+    const Tensor y = run(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
+    for (int64_t i = 0; i < y.size(); ++i) ASSERT_EQ(y.at(i), i % n < 2 ? 0.5 : 0);
+    expect_close(run(OpCode::softmax_cross_entropy, {x, labels},
+                     {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}}),
+                 [](int64_t) { return std::log(2.0); });
+  }
 }
 
 // ---- shape ----

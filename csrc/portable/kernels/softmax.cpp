@@ -22,14 +22,18 @@
 namespace alloy::portable {
 
 inline constexpr int64_t kSoftmaxColumns = 256;
+// Rows so short that a vector takes one element of each of many rows instead.
+inline constexpr int64_t kShortRow = 16;
 
 // The loops of one instruction set. Columns: `rows` rows, `stride` elements apart, of at most kSoftmaxColumns
 // columns.
 struct SoftmaxLoops {
   void (*row)(const float* x, int64_t n, bool logarithm, float* y);
   void (*columns)(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y);
+  void (*short_rows)(const float* x, int64_t rows, int64_t n, bool logarithm, float* y);
   // -sum(labels * log_softmax(x)); a label of 0 adds nothing, whatever x.
   void (*row_loss)(const float* x, const float* labels, int64_t n, float* loss);
+  void (*short_row_losses)(const float* x, const float* labels, int64_t rows, int64_t n, float* losses);
   void (*column_losses)(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns,
                         float* losses);
 };
@@ -121,6 +125,69 @@ void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
   }));
 }
 
+// ---- short rows ----
+
+// One element of each of as many rows as there are lanes.
+HWY_INLINE Vec<Tag> Across(const float* x, int64_t n) {
+  const hn::RebindToSigned<Tag> di;
+  return hn::GatherIndex(Tag(), x, hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n))));
+}
+
+// Rows shifted by their maxima, which are returned; their elements' exponentials, and the sums of those.
+struct ShortRows {
+  Vec<Tag> greatest, sum;
+
+  HWY_INLINE ShortRows(const float* x, int64_t n, Vec<Tag>* shifted, Vec<Tag>* exponentials) {
+    const Tag d;
+    greatest = Lowest(d);
+    for (int64_t j = 0; j < n; ++j) {
+      shifted[j] = Across(x + j, n);
+      greatest = Max(d, shifted[j], greatest);
+    }
+    sum = Zero(d);
+    for (int64_t j = 0; j < n; ++j) {
+      shifted[j] = hn::Sub(shifted[j], greatest);
+      exponentials[j] = Exp(d, shifted[j]);
+      sum = hn::Add(sum, exponentials[j]);
+    }
+  }
+};
+
+void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, float* y) {
+  const Tag d;
+  const hn::RebindToSigned<Tag> di;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto places = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n)));
+  int64_t row = 0;
+  for (; row + lanes <= rows; row += lanes) {
+    Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
+    const ShortRows r(x + row * n, n, shifted, exponentials);
+    const auto log_sum = Log(d, r.sum);
+    for (int64_t j = 0; j < n; ++j) {
+      const auto v = logarithm ? hn::Sub(shifted[j], log_sum) : hn::Div(exponentials[j], r.sum);
+      hn::ScatterIndex(v, d, y + row * n + j, places);
+    }
+  }
+  for (; row < rows; ++row) SoftmaxRow(x + row * n, n, logarithm, y + row * n);
+}
+
+void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n, float* losses) {
+  const Tag d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t row = 0;
+  for (; row + lanes <= rows; row += lanes) {
+    Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
+    const ShortRows r(x + row * n, n, shifted, exponentials);
+    const auto log_sum = Log(d, r.sum);
+    auto total = Zero(d);
+    for (int64_t j = 0; j < n; ++j) {
+      total = hn::Sub(total, LossOf(shifted[j], Across(labels + row * n + j, n), Zero(d), log_sum));
+    }
+    hn::StoreU(total, d, losses + row);
+  }
+  for (; row < rows; ++row) LossRow(x + row * n, labels + row * n, n, losses + row);
+}
+
 // ---- columns ----
 
 // Running results of a block of columns.
@@ -185,7 +252,9 @@ void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stri
   std::memcpy(losses, totals, static_cast<size_t>(columns) * sizeof(float));
 }
 
-SoftmaxLoops FindSoftmaxLoops() { return {&SoftmaxRow, &SoftmaxColumns, &LossRow, &LossColumns}; }
+SoftmaxLoops FindSoftmaxLoops() {
+  return {&SoftmaxRow, &SoftmaxColumns, &SoftmaxShortRows, &LossRow, &LossShortRows, &LossColumns};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::portable
@@ -214,6 +283,17 @@ struct Axes {
 
   int64_t blocks;  // of columns, for each outer index
 
+  bool has_short_rows() const { return inner == 1 && extent > 0 && extent <= kShortRow; }
+
+  // Calls body(first row, rows) for blocks of whole vectors of rows.
+  template <class Body>
+  void for_short_rows(const Body& body) const {
+    constexpr int64_t kRows = 64;
+    parallel_for((outer + kRows - 1) / kRows, kRows * extent * 2, [&](int64_t begin, int64_t end) {
+      body(begin * kRows, std::min(end * kRows, outer) - begin * kRows);
+    });
+  }
+
   // Calls body(offset of the data, offset of what is one a column, columns) for every row or block of
   // columns.
   template <class Body>
@@ -238,6 +318,12 @@ class Softmax final : public Kernel {
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* x = reinterpret_cast<const float*>(operands[0]);
     auto* y = reinterpret_cast<float*>(results[0]);
+    const int64_t n = axes_.extent;
+    if (axes_.has_short_rows()) {
+      return axes_.for_short_rows([&](int64_t row, int64_t rows) {
+        loops_.short_rows(x + row * n, rows, n, logarithm_, y + row * n);
+      });
+    }
     axes_.for_each([&](int64_t at, int64_t, int64_t columns) {
       if (axes_.inner == 1) loops_.row(x + at, axes_.extent, logarithm_, y + at);
       else loops_.columns(x + at, axes_.extent, axes_.inner, columns, logarithm_, y + at);
@@ -264,7 +350,12 @@ class SoftmaxCrossEntropy final : public Kernel {
     const auto* x = reinterpret_cast<const float*>(operands[0]);
     const auto* labels = reinterpret_cast<const float*>(operands[1]);
     auto* losses = reinterpret_cast<float*>(keeps_ ? results[0] : scratch);
-    axes_.for_each([&](int64_t at, int64_t sample, int64_t columns) {
+    const int64_t n = axes_.extent;
+    if (axes_.has_short_rows()) {
+      axes_.for_short_rows([&](int64_t row, int64_t rows) {
+        loops_.short_row_losses(x + row * n, labels + row * n, rows, n, losses + row);
+      });
+    } else axes_.for_each([&](int64_t at, int64_t sample, int64_t columns) {
       if (axes_.inner == 1) loops_.row_loss(x + at, labels + at, axes_.extent, losses + sample);
       else loops_.column_losses(x + at, labels + at, axes_.extent, axes_.inner, columns, losses + sample);
     });
