@@ -179,6 +179,18 @@ TEST(LowerConvolutions, TakesThePositionsOfStrides) {
                 "  return (%11)\n"));
 }
 
+TEST(LowerConvolutions, SumsNothingWhereThereAreNoChannels) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2, 3, 3, 0})), w = placeholder(graph, f32({1, 1, 0, 5}));
+  graph.body().results = {graph.value(OpCode::conv2d, {x, w}, convolution())};
+  const std::unique_ptr<Graph> lowered = lower_convolutions(graph);
+  EXPECT_EQ(verify(*lowered), std::vector<std::string>{});
+  EXPECT_EQ(lowered->body().results[0].type(), f32({2, 3, 3, 5}));
+  const Value product = lowered->body().results[0].op->operands[0];
+  EXPECT_EQ(product.op->code, OpCode::matmul);
+  EXPECT_EQ(product.op->operands[0].shape(), Shape({18, 0}));
+}
+
 TEST(LowerConvolutions, LeavesOtherConvolutions) {
   struct Other {
     Shape source, weights;

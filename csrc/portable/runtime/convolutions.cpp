@@ -52,7 +52,7 @@ class Pointwise {
   Value reshape(Value v, const Shape& shape) const {
     return v.shape() == shape ? v : graph_.value(OpCode::reshape, {v}, {{Attr::kShape, shape}});
   }
-  Value flat(Value v) const { return reshape(v, {v.shape().element_count() / v.shape()[3], v.shape()[3]}); }
+  Value flat(Value v) const { return reshape(v, {v.shape()[0] * v.shape()[1] * v.shape()[2], v.shape()[3]}); }
   Value matrix(Value w) const { return reshape(w, matrix_); }
   Value taken(Value x) const { return flat(Shape(taken_) == source_ ? x : graph_.value(OpCode::slice, {x}, slice())); }
   Value product(std::vector<Value> factors, bool transpose_a, bool transpose_b) const {
