@@ -270,6 +270,20 @@ TEST(Program, APredicateIsTrueUnlessItIsZero) {
   EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {-0.0})}})[0]), 0) << "a negative zero is zero";
 }
 
+// ---- denormals ----
+
+// What is computed while compiling is what would be computed while running.
+TEST(Program, TakesDenormalsForZero) {
+  const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), small = constant(graph, f32({2}), 2e-38), tenth = constant(graph, f32({}), 0.1);
+  const Value fed = graph.value(OpCode::multiply, {x, tenth}), folded = graph.value(OpCode::multiply, {small, tenth});
+  Runner runner(graph, {{x, x.type()}}, {fed, folded}, {});
+  EXPECT_NE(least * half, 0) << "compiling leaves the caller's mode alone";
+  for (const Array& out : runner.run({{x, Array({2}, {2e-38, -2e-38})}})) EXPECT_EQ(out.values, (std::vector<double>{0, 0}));
+  EXPECT_NE(least * half, 0) << "and so does a run";
+}
+
 // ---- results ----
 
 TEST(Program, ResultsMayBeAnything) {

@@ -1,26 +1,13 @@
 // simplify, rule by rule: text in, text out. That no rule changes what a graph means is also checked on random graphs
 // (runtime_passes.cpp).
 #include "graph_builder.h"
+#include "graph_lines.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
 namespace {
 
 using namespace test;
-
-using Lines = std::vector<std::string>;
-
-// A graph of these ops over four placeholders, %0 to %3, which it returns before `results`; the ops are numbered from 4.
-std::string graph_of(const Lines& ops, const std::string& results) {
-  Lines all = {"placeholder() {shape = (2, 3), dtype = float32} : float32(2, 3)",
-               "placeholder() {shape = (3,), dtype = float32} : float32(3,)",
-               "placeholder() {shape = (2, 1), dtype = float32} : float32(2, 1)",
-               "placeholder() {shape = (), dtype = float32} : float32()"};
-  all.insert(all.end(), ops.begin(), ops.end());
-  std::string text = "graph {\n";
-  for (size_t i = 0; i < all.size(); ++i) text += "  %" + std::to_string(i) + " = " + all[i] + "\n";
-  return text + "  return (%0, %1, %2, %3, " + results + ")\n}\n";
-}
 
 void expect_simplified(const Lines& ops, const std::string& results, const Lines& simple_ops, const std::string& simple_results) {
   const std::unique_ptr<Graph> simple = simplify(*parse(graph_of(ops, results)));
@@ -30,53 +17,58 @@ void expect_simplified(const Lines& ops, const std::string& results, const Lines
 
 void expect_kept(const Lines& ops, const std::string& results) { expect_simplified(ops, results, ops, results); }
 
-std::string splat(const std::string& type, const std::string& value) {
-  return "constant() {value = " + type + "[" + value + "]} : " + type;
-}
-
 // ---- constants ----
 
 TEST(Simplify, FoldsConstants) {
-  expect_simplified({splat("float32()", "2"), splat("float32(2,)", "3 4"), "multiply(%4, %5) : float32(2,)",
+  expect_simplified({constant_line("float32()", "2"), constant_line("float32(2,)", "3 4"), "multiply(%4, %5) : float32(2,)",
                      "sum(%6) {axes = [0]} : float32(1,)", "add(%0, %7) : float32(2, 3)"},
-                    "%8", {splat("float32(1,)", "14"), "add(%0, %4) : float32(2, 3)"}, "%5");
-  expect_simplified({splat("int32()", "7"), splat("int32()", "-2"), "divide(%4, %5) : int32()", "less(%4, %5) : bool()"}, "%6, %7",
-                    {splat("int32()", "-3"), splat("bool()", "0")}, "%4, %5");
+                    "%8", {constant_line("float32(1,)", "14"), "add(%0, %4) : float32(2, 3)"}, "%5");
+  expect_simplified({constant_line("int32()", "7"), constant_line("int32()", "-2"), "divide(%4, %5) : int32()", "less(%4, %5) : bool()"}, "%6, %7",
+                    {constant_line("int32()", "-3"), constant_line("bool()", "0")}, "%4, %5");
 }
 
 TEST(Simplify, FoldsUpTo64Elements) {
-  expect_simplified({splat("float32(64,)", "2 ..."), "square(%4) : float32(64,)", "mean(%4) {axes = [0]} : float32(1,)"}, "%6",
-                    {splat("float32(1,)", "2")}, "%4");
+  expect_simplified({constant_line("float32(64,)", "2 ..."), "square(%4) : float32(64,)", "mean(%4) {axes = [0]} : float32(1,)"}, "%6",
+                    {constant_line("float32(1,)", "2")}, "%4");
   // What has many elements is not computed while compiling, whether it is an operand or the result.
-  expect_kept({splat("float32(65,)", "2 ..."), "square(%4) : float32(65,)"}, "%5");
-  expect_kept({splat("float32(65,)", "2 ..."), "sum(%4) {axes = [0]} : float32(1,)"}, "%5");
-  expect_kept({splat("float32(1,)", "2"), "broadcast_to(%4) {shape = (65,)} : float32(65,)"}, "%5");
+  expect_kept({constant_line("float32(65,)", "2 ..."), "square(%4) : float32(65,)"}, "%5");
+  expect_kept({constant_line("float32(65,)", "2 ..."), "sum(%4) {axes = [0]} : float32(1,)"}, "%5");
+  expect_kept({constant_line("float32(1,)", "2"), "broadcast_to(%4) {shape = (65,)} : float32(65,)"}, "%5");
 }
 
 TEST(Simplify, LeavesWhatHasNoElements) {
-  expect_kept({splat("float32(0,)", "1 ..."), "exp(%4) : float32(0,)", "sum(%5) {axes = [0]} : float32(1,)"}, "%6");
+  expect_kept({constant_line("float32(0,)", "1 ..."), "exp(%4) : float32(0,)", "sum(%5) {axes = [0]} : float32(1,)"}, "%6");
 }
 
 TEST(Simplify, FoldsNumbersThatAreNone) {
-  expect_simplified({splat("float32()", "0"), splat("float32()", "1"), "divide(%5, %4) : float32()", "multiply(%6, %4) : float32()",
+  expect_simplified({constant_line("float32()", "0"), constant_line("float32()", "1"), "divide(%5, %4) : float32()", "multiply(%6, %4) : float32()",
                      "negative(%4) : float32()"},
-                    "%6, %7, %8", {splat("float32()", "inf"), splat("float32()", "nan"), splat("float32()", "-0")}, "%4, %5, %6");
+                    "%6, %7, %8", {constant_line("float32()", "inf"), constant_line("float32()", "nan"), constant_line("float32()", "-0")}, "%4, %5, %6");
 }
 
 // ---- identities ----
 
 TEST(Simplify, DropsNeutralElements) {
-  const std::string one = splat("float32()", "1");
-  expect_simplified({splat("float32()", "0"), "subtract(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
+  const std::string one = constant_line("float32()", "1");
+  expect_simplified({constant_line("float32()", "0"), "subtract(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
   expect_simplified({one, "multiply(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
   expect_simplified({one, "multiply(%4, %0) : float32(2, 3)"}, "%5", {}, "%0");
   expect_simplified({one, "divide(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
-  expect_simplified({splat("float32(2, 3)", "1 ..."), "multiply(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
-  expect_simplified({splat("float32(1, 1)", "1"), "divide(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
+  expect_simplified({constant_line("float32(2, 3)", "1 ..."), "multiply(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
+  expect_simplified({constant_line("float32(1, 1)", "1"), "divide(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
+}
+
+// -0 + 0 is 0 and -0 - -0 is 0: only -0 can be added, and only 0 subtracted, without a trace.
+TEST(Simplify, KeepsTheSignsOfZeros) {
+  const std::string plus = constant_line("float32()", "0"), minus = constant_line("float32()", "-0");
+  expect_simplified({minus, "add(%0, %4) : float32(2, 3)"}, "%5", {}, "%0");
+  expect_simplified({minus, "add(%4, %0) : float32(2, 3)"}, "%5", {}, "%0");
+  expect_kept({plus, "add(%0, %4) : float32(2, 3)"}, "%5");
+  expect_kept({minus, "subtract(%0, %4) : float32(2, 3)"}, "%5");
 }
 
 TEST(Simplify, KeepsWhatIsNotNeutral) {
-  const std::string zero = splat("float32()", "0"), one = splat("float32()", "1");
+  const std::string zero = constant_line("float32()", "0"), one = constant_line("float32()", "1");
   expect_kept({zero, "subtract(%4, %0) : float32(2, 3)"}, "%5");
   expect_kept({one, "divide(%4, %0) : float32(2, 3)"}, "%5");
   expect_kept({one, "add(%0, %4) : float32(2, 3)"}, "%5");
@@ -84,11 +76,11 @@ TEST(Simplify, KeepsWhatIsNotNeutral) {
   // 0 * x is NaN where x is infinite, and x - x too.
   expect_kept({zero, "multiply(%0, %4) : float32(2, 3)"}, "%5");
   expect_kept({"subtract(%0, %0) : float32(2, 3)", "divide(%0, %0) : float32(2, 3)"}, "%4, %5");
-  expect_kept({splat("float32(3,)", "1 1 2"), "multiply(%0, %4) : float32(2, 3)"}, "%5");
+  expect_kept({constant_line("float32(3,)", "1 1 2"), "multiply(%0, %4) : float32(2, 3)"}, "%5");
   // Here the neutral element lends its shape.
-  expect_kept({splat("float32(2, 3)", "1 ..."), "multiply(%1, %4) : float32(2, 3)"}, "%5");
-  expect_kept({splat("float32(1, 1)", "1"), "multiply(%1, %4) : float32(1, 3)"}, "%5");
-  expect_kept({splat("float32(1,)", "1"), "divide(%3, %4) : float32(1,)"}, "%5");
+  expect_kept({constant_line("float32(2, 3)", "1 ..."), "multiply(%1, %4) : float32(2, 3)"}, "%5");
+  expect_kept({constant_line("float32(1, 1)", "1"), "multiply(%1, %4) : float32(1, 3)"}, "%5");
+  expect_kept({constant_line("float32(1,)", "1"), "divide(%3, %4) : float32(1,)"}, "%5");
 }
 
 // ---- shapes ----
@@ -166,6 +158,18 @@ TEST(Simplify, LooksAtRelusResultForItsGradient) {
 
 // ---- sums ----
 
+// A sum is never -0, so neither is what stands for it.
+TEST(Simplify, SubtractsSumsOfNegatives) {
+  for (const std::string type : {"float32", "int32"}) {
+    expect_simplified({"cast(%0) {dtype = " + type + "} : " + type + "(2, 3)", "negative(%4) : " + type + "(2, 3)",
+                       "sum(%5) {axes = [1]} : " + type + "(2, 1)"},
+                      "%6",
+                      {"cast(%0) {dtype = " + type + "} : " + type + "(2, 3)", constant_line(type + "()", "0"),
+                       "sum(%4) {axes = [1]} : " + type + "(2, 1)", "subtract(%5, %6) : " + type + "(2, 1)"},
+                      "%7");
+  }
+}
+
 TEST(Simplify, TakesFactorsOutOfSums) {
   expect_simplified({"multiply(%0, %1) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)"}, "%5",
                     {"sum(%0) {axes = [0]} : float32(1, 3)", "multiply(%4, %1) : float32(1, 3)"}, "%5");
@@ -196,8 +200,8 @@ TEST(Simplify, KeepsFactorsThatChangeAlongTheAxes) {
 TEST(Simplify, ComputesEqualOpsOnce) {
   expect_simplified({"exp(%0) : float32(2, 3)", "exp(%0) : float32(2, 3)", "add(%4, %5) : float32(2, 3)"}, "%6, %5",
                     {"exp(%0) : float32(2, 3)", "add(%4, %4) : float32(2, 3)"}, "%5, %4");
-  expect_simplified({splat("float32()", "2"), splat("float32()", "2"), "add(%0, %4) : float32(2, 3)", "add(%0, %5) : float32(2, 3)"},
-                    "%6, %7", {splat("float32()", "2"), "add(%0, %4) : float32(2, 3)"}, "%5, %5");
+  expect_simplified({constant_line("float32()", "2"), constant_line("float32()", "2"), "add(%0, %4) : float32(2, 3)", "add(%0, %5) : float32(2, 3)"},
+                    "%6, %7", {constant_line("float32()", "2"), "add(%0, %4) : float32(2, 3)"}, "%5, %5");
 }
 
 TEST(Simplify, KeepsUnequalOpsApart) {
@@ -205,17 +209,25 @@ TEST(Simplify, KeepsUnequalOpsApart) {
                "subtract(%1, %0) : float32(2, 3)", "log(%0) : float32(2, 3)", "sqrt(%0) : float32(2, 3)"},
               "%4, %5, %6, %7, %8, %9");
   // As numbers these are equal.
-  expect_kept({splat("float32()", "0"), splat("float32()", "-0"), splat("int32()", "0"), splat("float32(1,)", "0"), "divide(%0, %4) : float32(2, 3)",
+  expect_kept({constant_line("float32()", "0"), constant_line("float32()", "-0"), constant_line("int32()", "0"), constant_line("float32(1,)", "0"), "divide(%0, %4) : float32(2, 3)",
                "divide(%0, %5) : float32(2, 3)"},
               "%6, %7, %8, %9");
 }
 
 TEST(Simplify, SharesInTheBodyOnly) {
-  const std::string branches =
-      "if_else(%3) : float32(2, 3)\n  region {\n    %6 = exp(%0) : float32(2, 3)\n    return (%6)\n  }\n"
-      "  region {\n    %7 = exp(%0) : float32(2, 3)\n    %8 = exp(%0) : float32(2, 3)\n    %9 = add(%7, %8) : float32(2, 3)\n"
-      "    return (%9)\n  }";
-  expect_kept({"log(%0) : float32(2, 3)", branches}, "%4, %5");
+  expect_kept({"log(%0) : float32(2, 3)",
+               "if_else(%3) : float32(2, 3)",
+               "region {",
+               "exp(%0) : float32(2, 3)",
+               "return (%6)",
+               "}",
+               "region {",
+               "exp(%0) : float32(2, 3)",
+               "exp(%0) : float32(2, 3)",
+               "add(%7, %8) : float32(2, 3)",
+               "return (%9)",
+               "}"},
+              "%4, %5");
 }
 
 TEST(Simplify, DropsWhatNobodyNeeds) {

@@ -1,5 +1,6 @@
 // Constant folding, algebraic identities and common subexpressions, in one walk from operands to results.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -26,9 +27,11 @@ const ir::Literal* literal_of(Value v) {
   return v.op->code == OpCode::constant ? v.op->attributes.get<LiteralRef>(Attr::kValue).get() : nullptr;
 }
 
+// A zero is the one of that sign.
 bool is_scalar(Value v, double number) {
   const ir::Literal* literal = literal_of(v);
-  return literal != nullptr && v.dtype() == ir::DType::float32 && (literal->is_splat() || v.shape().element_count() == 1) && literal->at(0) == number;
+  return literal != nullptr && v.dtype() == ir::DType::float32 && (literal->is_splat() || v.shape().element_count() == 1) &&
+         literal->at(0) == number && std::signbit(literal->at(0)) == std::signbit(number);
 }
 
 class Simplifier {
@@ -63,7 +66,7 @@ class Simplifier {
     return folded(graph, made);
   }
 
-  // x + 0, x - 0, x * 1, x / 1 are x, where that has the result's shape.
+  // x + -0, x - 0, x * 1, x / 1 are x, where that has the result's shape. x + 0 is not: -0 + 0 is 0.
   static std::optional<Value> identity(OpCode code, const std::vector<Value>& operands) {
     auto keeps = [&](size_t x, size_t other, double number) {
       const auto shape = ir::broadcast(operands[0].shape(), operands[1].shape());
@@ -71,8 +74,8 @@ class Simplifier {
     };
     switch (code) {
       case OpCode::add:
-        if (keeps(0, 1, 0)) return operands[0];
-        if (keeps(1, 0, 0)) return operands[1];
+        if (keeps(0, 1, -0.0)) return operands[0];
+        if (keeps(1, 0, -0.0)) return operands[1];
         break;
       case OpCode::multiply:
         if (keeps(1, 0, 1)) return operands[1];
@@ -94,10 +97,13 @@ class Simplifier {
     return known == values_.end() ? x : known->second;
   }
 
-  // The sum of -x is minus the sum, and factors that do not change along the axes come after it.
+  // The sum of -x is 0 - the sum (no sum is -0), and factors that do not change along the axes come after it.
   std::optional<Value> factor_out(Graph& graph, Value summed, const ir::Attributes& axes) {
     const Op& op = *summed.op;
-    if (op.code == OpCode::negative) return simplified(graph, OpCode::negative, {simplified(graph, OpCode::sum, op.operands, axes)}, {});
+    if (op.code == OpCode::negative) {
+      const Value zero = shared(graph, OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat({summed.dtype(), Shape()}, 0)}});
+      return simplified(graph, OpCode::subtract, {zero, simplified(graph, OpCode::sum, op.operands, axes)}, {});
+    }
     if (op.code != OpCode::multiply) return std::nullopt;
     for (size_t i : {size_t{0}, size_t{1}}) {
       const Value x = op.operands[i], factor = op.operands[1 - i];
@@ -188,6 +194,7 @@ class Simplifier {
     const std::unique_ptr<Kernel> kernel = make_kernel(*v.op);
     std::vector<std::byte> result(type.byte_count()), scratch(kernel->scratch_bytes() + 64);
     std::byte* out = result.data();
+    const FlushDenormals mode;
     kernel->run(pointers.data(), &out, align(scratch.data()));
     return shared(graph, OpCode::constant, {}, {{Attr::kValue, std::make_shared<ir::Literal>(type, result)}});
   }
