@@ -1,6 +1,8 @@
 // Kernels against plain double-precision references. Table ops run on every instruction set that this machine
 // has.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 // Decides which targets there are.
 #include "kernels/simd.h"
@@ -14,12 +16,14 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <thread>
 
 #include "ir/graph.h"
 #include "ir/windows.h"
 #include "kernels/elementwise.h"
 #include "kernels/cpu_quota.h"
 #include "kernels/kernel.h"
+#include "kernels/small_matmul.h"
 
 namespace alloy::portable {
 namespace {
@@ -924,7 +928,89 @@ TEST(MatMul, AgainstLoops) {
   }
 }
 
+// One running sum of 2^18 tenths would be off by 2 in a thousand.
+TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
+  for (const int64_t columns : Dims{1, 2, 16}) {
+    for (const int64_t inner : Dims{1000, 1 << 14, kMostSmallProducts / columns}) {
+      const Tensor a(Shape({1, inner}), std::vector<double>(static_cast<size_t>(inner), 0.1)),
+          b(Shape({inner, columns}), std::vector<double>(static_cast<size_t>(inner * columns), 1));
+      const double expected = static_cast<double>(0.1f) * static_cast<double>(inner);
+      const Tensor y = run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, false}, {Attr::kTransposeB, false}});
+      expect_close(y, [&](int64_t) { return expected; }, 0, 5e-5 * expected);
+    }
+  }
+}
+
+TEST(MatMul, SmallOnesAreFewMultiplications) {
+  EXPECT_NE(make_small_matmul(8, 8, 8, false, false), nullptr);
+  EXPECT_EQ(make_small_matmul(1 << 22, 1 << 21, 1 << 21, false, false), nullptr) << "2^64 of them";
+}
+
 // ---- threads ----
+
+// How many the process has.
+int64_t thread_total() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+// What waits for nobody needs no other thread, on whichever thread of the program it runs.
+TEST(Threads, OneIsTheCallers) {
+  const int before = kernel_threads();
+  set_kernel_threads(1);
+  std::thread([] {
+    const int64_t threads = thread_total();
+    const FlushDenormals mode;
+    set_waiting(Waiting::kSleep);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(thread_total(), threads);
+    set_waiting(Waiting::kSpin);
+  }).join();
+  set_kernel_threads(before);
+}
+
+// A process that may start no thread goes on without.
+TEST(Threads, WaitingSurvivesWithoutThreads) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // with no stacks left over from threads that ended
+  auto wait_without_threads = [] {
+    set_kernel_threads(2);
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = 1;
+    setrlimit(RLIMIT_AS, &limit);
+    set_waiting(Waiting::kSleep);
+    set_waiting(Waiting::kSpin);
+    _exit(0);
+  };
+  EXPECT_EXIT(wait_without_threads(), testing::ExitedWithCode(0), "");
+}
+
+// ---- denormals ----
+
+// Results and operands, on every thread of a loop; and the caller's own mode afterwards, whichever it was.
+TEST(Denormals, AreZeroWhileFlushed) {
+  const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
+  auto flushes = [&] { return least * half == 0; };
+  ASSERT_FALSE(flushes());
+  const std::vector<double> small(1 << 18, 2e-38), smaller(1 << 18, 2e-40);
+  const Tensor x(Shape({1 << 18}), small), y(Shape({1 << 18}), smaller), tenth({1}, {0.1}), big({1}, {1e20});
+  auto products = [&] {
+    return std::pair(run(OpCode::multiply, {x, tenth}), run(OpCode::multiply, {y, big}));
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    {
+      const FlushDenormals mode;
+      EXPECT_TRUE(flushes());
+      const auto [result, operand] = products();
+      for (int64_t i = 0; i < result.size(); ++i) ASSERT_EQ(result.at(i), 0) << i;
+      for (int64_t i = 0; i < operand.size(); ++i) ASSERT_EQ(operand.at(i), 0) << i;
+      {
+        const FlushDenormals inner;
+        EXPECT_TRUE(flushes());
+      }
+      EXPECT_TRUE(flushes()) << "the caller's mode was to flush";
+    }
+    EXPECT_FALSE(flushes());
+  }
+}
 
 // A control group's files, and what /proc/self/cgroup would say, in a directory of their own.
 class Groups {
@@ -1070,7 +1156,10 @@ TEST(Convolution, AgainstLoops) {
       {.source = {2, 4, 4, 17}, .weights = {1, 1, 17, 19}},
       {.source = {2, 5, 5, 2}, .weights = {1, 1, 2, 3}, .strides = {3, 3}},
       {.source = {1, 3, 3, 2}, .weights = {2, 2, 2, 3}, .padding = {3, 0, 0, 3}},
-      // Fewer positions than taps, for many images.
+      // Fewer positions than taps, for many images: every window sees all of them, or not.
+      {.source = {16, 3, 2, 4}, .weights = {5, 4, 4, 3}, .style = "same"},
+      {.source = {16, 2, 1, 4}, .weights = {4, 3, 4, 5}, .strides = {2, 1}, .padding = {2, 0, 1, 1}},
+      {.source = {16, 2, 2, 3}, .weights = {4, 3, 3, 2}, .strides = {1, 2}, .padding = {1, 2, 1, 1}},
       {.source = {16, 2, 2, 5}, .weights = {3, 3, 5, 7}, .style = "same"},
       {.source = {17, 1, 1, 6}, .weights = {3, 3, 6, 4}, .style = "same"},
       {.source = {16, 2, 3, 4}, .weights = {3, 3, 4, 5}, .strides = {2, 1}, .style = "same_lower"},
@@ -1086,6 +1175,33 @@ TEST(Convolution, AgainstLoops) {
       for (const char* kernel : {"HWIO", "OIHW"}) expect_convolution(c, data, kernel, random);
     }
   }
+}
+
+const Attributes kSame{{Attr::kStrides, Dims{1, 1}},          {Attr::kDilations, Dims{1, 1}},
+                       {Attr::kPadding, Dims{0, 0, 0, 0}},    {Attr::kPaddingStyle, std::string("same")},
+                       {Attr::kGroups, int64_t{1}},           {Attr::kDataLayout, std::string("NHWC")},
+                       {Attr::kWeightsLayout, std::string("HWIO")}};
+
+// An infinity at one end of a row that is shorter than the kernel has taps: no window at the other end sees it.
+TEST(Convolution, InfinitiesStayWhereTheyAre) {
+  Tensor x(Shape({16, 1, 8, 1}), std::vector<double>(128, 1)), w(Shape({3, 3, 1, 1}), std::vector<double>(9, 1));
+  for (int64_t n = 0; n < 16; ++n) x.set(n * 8, kInfinity);
+  const auto expected = [](int64_t i) { return i % 8 < 2 ? kInfinity : i % 8 == 7 ? 2 : 3; };
+  expect_close(run(OpCode::conv2d, {x, w}, kSame), expected);
+  expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, kSame, 2), expected);
+}
+
+// A small image with a wide border has a large result; nothing is larger than that.
+TEST(Convolution, NeedsNoMoreMemoryThanItsOperands) {
+  Graph graph;
+  auto placeholder = [&](const Shape& shape) {
+    return graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, DType::float32}});
+  };
+  Attributes wide = kSame;
+  wide.set(Attr::kPaddingStyle, std::string("explicit"));
+  wide.set(Attr::kPadding, Dims{50, 50, 50, 50});
+  const ir::Op* op = graph.add(OpCode::conv2d, {placeholder({16, 2, 2, 64}), placeholder({3, 3, 64, 8})}, wide);
+  EXPECT_LE(make_kernel(*op)->scratch_bytes(), 2 * op->results[0].byte_count());
 }
 
 // ---- pooling ----

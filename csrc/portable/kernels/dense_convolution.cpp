@@ -1,5 +1,5 @@
-// conv2d and its gradients on images with fewer positions than the kernel has taps: the convolution is a linear
-// map of whole images, and its matrix is written out for one product. oneDNN would mostly multiply by padding.
+// conv2d and its gradients on images so small that every position of the result sees all of the source: the convolution is a
+// linear map of whole images, and its matrix, which has no zeros, is written out for one product. oneDNN would mostly multiply by padding.
 #include <cstring>
 
 #include "ir/windows.h"
@@ -19,22 +19,20 @@ using ir::Shape;
 // Below, writing the matrix costs more than the product saves.
 constexpr int64_t kFewestImages = 16;
 
+// Whether that is so along one axis. Zeros in the matrix would make NaN of infinities that a window does not see.
+bool sees_all(const ir::Window& window, int64_t source, int64_t result) {
+  return window.dilation == 1 && (result - 1) * window.stride <= window.before && source + window.before <= window.size;
+}
+
 // The matrix: a row for each position and channel of the source, a column for each of the result. An element is
-// a weight, that of the tap through which the one position sees the other, or 0.
+// a weight, that of the tap through which the one position sees the other.
 class ImageMatrix {
  public:
-  ImageMatrix(const Op& op, const Shape& source, const Shape& weights, const Shape& result)
-      : taps_(weights[0] * weights[1]), in_(weights[2]), out_(weights[3]), sources_(source[1] * source[2]),
-        results_(result[1] * result[2]), tap_of_(static_cast<size_t>(sources_ * results_), kNone) {
-    const ir::Window rows = ir::window_of(op.attributes, 0, weights[0], source[1]),
-                     columns = ir::window_of(op.attributes, 1, weights[1], source[2]);
-    for (int64_t y = 0; y < result[1]; ++y) {
-      for (int64_t x = 0; x < result[2]; ++x) {
-        for (int64_t tap = 0; tap < taps_; ++tap) {
-          const int64_t h = position(rows, y, tap / weights[1]), w = position(columns, x, tap % weights[1]);
-          if (h < 0 || h >= source[1] || w < 0 || w >= source[2]) continue;
-          tap_of_[static_cast<size_t>((h * source[2] + w) * results_ + y * result[2] + x)] = tap;
-        }
+  ImageMatrix(const ir::Window& rows, const ir::Window& columns, const Shape& source, const Shape& weights, const Shape& result)
+      : taps_(weights[0] * weights[1]), in_(weights[2]), out_(weights[3]), sources_(source[1] * source[2]), results_(result[1] * result[2]) {
+    for (int64_t s = 0; s < sources_; ++s) {
+      for (int64_t r = 0; r < results_; ++r) {
+        tap_of_.push_back(tap(rows, r / result[2], s / source[2]) * weights[1] + tap(columns, r % result[2], s % source[2]));
       }
     }
   }
@@ -48,8 +46,7 @@ class ImageMatrix {
         for (int64_t r = 0; r < results_; ++r) {
           float* to = matrix + row * columns() + r * out_;
           const int64_t tap = tap_of_[static_cast<size_t>(row / in_ * results_ + r)];
-          if (tap == kNone) std::memset(to, 0, bytes_of(out_));
-          else std::memcpy(to, weights + (tap * in_ + row % in_) * out_, bytes_of(out_));
+          std::memcpy(to, weights + (tap * in_ + row % in_) * out_, bytes_of(out_));
         }
       }
     });
@@ -76,12 +73,8 @@ class ImageMatrix {
   }
 
  private:
-  static constexpr int64_t kNone = -1;
-
-  // The position that a tap sees from a position of the result.
-  static int64_t position(const ir::Window& window, int64_t result, int64_t tap) {
-    return result * window.stride - window.before + tap * window.dilation;
-  }
+  // The tap through which a position of the result sees one of the source.
+  static int64_t tap(const ir::Window& window, int64_t result, int64_t source) { return source + window.before - result * window.stride; }
   static size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 
   int64_t taps_, in_, out_, sources_, results_;  // in_, out_: channels
@@ -132,7 +125,10 @@ std::unique_ptr<Kernel> make_dense_convolution(const Op& op, const Shape& source
                      op.attributes.word(Attr::kWeightsLayout) == "HWIO" &&
                      op.attributes.integer(Attr::kGroups) == 1;
   if (!plain || source[0] < kFewestImages || source[1] * source[2] >= weights[0] * weights[1]) return nullptr;
-  return std::make_unique<DenseConvolution>(op.code, ImageMatrix(op, source, weights, result), source[0]);
+  const ir::Window rows = ir::window_of(op.attributes, 0, weights[0], source[1]),
+                   columns = ir::window_of(op.attributes, 1, weights[1], source[2]);
+  if (!sees_all(rows, source[1], result[1]) || !sees_all(columns, source[2], result[2])) return nullptr;
+  return std::make_unique<DenseConvolution>(op.code, ImageMatrix(rows, columns, source, weights, result), source[0]);
 }
 
 }  // namespace alloy::portable

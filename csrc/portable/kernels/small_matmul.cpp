@@ -113,7 +113,8 @@ class SmallMatMul final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a, bool transpose_b) {
-  if (rows * inner * columns > kMostSmallProducts) return nullptr;
+  const double products = static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns);  // integers could overflow
+  if (inner > kLongestSmallSum || products > kMostSmallProducts) return nullptr;
   const SmallProduct product{rows, inner, columns, transpose_a ? 1 : inner, transpose_a ? rows : 1, columns};
   return std::make_unique<SmallMatMul>(product, transpose_b && columns > 1 && inner > 1);
 }
