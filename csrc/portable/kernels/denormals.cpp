@@ -2,6 +2,7 @@
 #include <omp.h>
 
 #include "kernels/kernel.h"
+#include "kernels/parallel.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -33,11 +34,10 @@ void set_mode(uint64_t) {}
 FlushDenormals::FlushDenormals() : before_(mode()) {
   set_mode(before_ | kFlush);
   // A thread's team is its own and computes nothing else, so its mode is set once.
-  static thread_local bool team_is_set = false;
-  if (team_is_set || omp_in_parallel()) return;
-#pragma omp parallel
-  set_mode(mode() | kFlush);
-  team_is_set = true;
+  static thread_local int threads_set = 1;
+  if (threads_set >= kernel_threads() || omp_in_parallel()) return;
+  threads_set = kernel_threads();
+  run_on_threads(threads_set, [](const void*, int) { set_mode(mode() | kFlush); }, nullptr);
 }
 
 FlushDenormals::~FlushDenormals() { set_mode(before_); }

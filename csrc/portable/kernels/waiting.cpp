@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "kernels/kernel.h"
@@ -19,8 +20,12 @@ class IdleTeam {
     std::lock_guard lock(mutex_);
     if (wanted == wanted_) return;
     wanted_ = wanted;
-    if (wanted) std::thread([this, turn = ++turn_] { hold(turn); }).detach();
-    else changed_.notify_all();
+    if (!wanted) return changed_.notify_all();
+    try {
+      std::thread([this, turn = ++turn_] { hold(turn); }).detach();
+    } catch (const std::system_error&) {
+      wanted_ = false;  // Where no thread can be had, those there are go on spinning.
+    }
   }
 
  private:
@@ -44,7 +49,8 @@ class IdleTeam {
 void set_waiting(Waiting waiting) {
   // Never destroyed: its thread may outlive main.
   static IdleTeam& team = *new IdleTeam;
-  team.set(waiting == Waiting::kSleep);
+  // One thread alone waits for nobody.
+  team.set(waiting == Waiting::kSleep && kernel_threads() > 1);
 }
 
 }  // namespace alloy::portable

@@ -42,7 +42,8 @@ ContentionWatch::~ContentionWatch() {
   const double preemptions = static_cast<double>(now.preemptions - preemptions_) / seconds;
   const bool starved = now.cpu_seconds - cpu_seconds_ < kFullShare * seconds * kernel_threads();
   const bool contended = is_contended ? preemptions > kManyPreemptions : starved && preemptions > kSomePreemptions;
-  if (contended != is_contended.exchange(contended)) set_waiting(contended ? Waiting::kSleep : Waiting::kSpin);
+  is_contended = contended;
+  set_waiting(contended ? Waiting::kSleep : Waiting::kSpin);
 }
 
 }  // namespace alloy::portable
