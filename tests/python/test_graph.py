@@ -46,6 +46,18 @@ def test_operators(function, x):
     np.testing.assert_allclose(value, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("function", [lambda x: x + 0.0, lambda x: 0.0 + x, lambda x: x - -0.0, lambda x: x * 1.0])
+def test_neutral_elements_and_the_sign_of_zero(function, x):
+    zeros = np.float32([[-0.0, 0.0, 1.0], [-1.0, np.inf, np.nan]])
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(1 / value_of(function(x), x, zeros), 1 / function(zeros))
+
+
+def test_a_sum_is_not_negative_zero(x):
+    balanced = np.float32([[1, -1, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(value_of(1 / al.sum(-x, axes=1), x, balanced).ravel(), [np.inf, np.inf])
+
+
 @pytest.mark.parametrize("key", [
     0, -1, (1, 2), (0, -1),
     slice(None),
