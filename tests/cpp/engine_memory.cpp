@@ -104,7 +104,7 @@ TEST(Memory, AStepThatRunsAllocatesNoTensorAndKeepsNothing) {
   const Expr loss = ir::apply(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, int64_t{-1}}, {Attr::kReduction, std::string("mean")}});
   std::vector<ir::Value> variables;
   for (const auto& v : graph->variables()) variables.push_back(v.value);
-  const auto updates = minimize_adam(*graph, loss.value(), variables, loss.scalar(1e-3).value(), {});
+  const auto updates = apply_adam(*graph, loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
   Compiled& step = executable->specialize({images.shape(), labels.shape()});
 
