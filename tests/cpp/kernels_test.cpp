@@ -983,6 +983,18 @@ TEST(Threads, WaitingSurvivesWithoutThreads) {
   EXPECT_EXIT(wait_without_threads(), testing::ExitedWithCode(0), "");
 }
 
+TEST(Threads, ThoseThatSleepDoNotHoldUpTheEndOfTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto end = [](int milliseconds) {
+    set_kernel_threads(2);
+    set_waiting(Waiting::kSleep);
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    std::exit(0);
+  };
+  // While they start, and while they sleep.
+  for (int milliseconds : {0, 1, 50}) EXPECT_EXIT(end(milliseconds), testing::ExitedWithCode(0), "");
+}
+
 // ---- denormals ----
 
 // Results and operands, on every thread of a loop; and the caller's own mode afterwards, whichever it was.
