@@ -962,12 +962,13 @@ TEST(Threads, OneIsTheCallers) {
     const FlushDenormals mode;
     set_waiting(Waiting::kSleep);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    EXPECT_EQ(thread_total(), threads);
+    EXPECT_LE(thread_total(), threads);
     set_waiting(Waiting::kSpin);
   }).join();
   set_kernel_threads(before);
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which needs memory of its own for a thread
 // A process that may start no thread goes on without.
 TEST(Threads, WaitingSurvivesWithoutThreads) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // with no stacks left over from threads that ended
@@ -982,6 +983,7 @@ TEST(Threads, WaitingSurvivesWithoutThreads) {
   };
   EXPECT_EXIT(wait_without_threads(), testing::ExitedWithCode(0), "");
 }
+#endif
 
 TEST(Threads, ThoseThatSleepDoNotHoldUpTheEndOfTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");

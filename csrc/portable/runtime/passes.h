@@ -17,8 +17,8 @@ std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
 
 // Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and transpositions into matrix
-// products, and computes equal ops of the body once. All of this is exact, NaN, infinities and the sign of 0 included, but one: a factor
-// comes after a sum, as if the product of the two did not overflow.
+// products, and computes equal ops of the body once. All of this is exact, NaN, infinities and the sign of 0
+// included, but one: factors come after sums as if floats were real numbers, which matters where a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
 
 // Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other anew rather than
