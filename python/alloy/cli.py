@@ -8,6 +8,7 @@ import numpy as np
 import typer
 
 import alloy as al
+from alloy import drawing, inspection
 
 app = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False)
 
@@ -85,24 +86,38 @@ def _images(data, path, recipe):
 
 
 @app.command()
+@app.command()
+def inspect(model: Model = typer.Option("cnn", help="The network."),
+            batch_size: int = typer.Option(None, min=1, help="Images in a step."),
+            output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL].")):
+    """Prints a network's layers and what a training step takes, and draws its graph."""
+    recipe = RECIPES[model.value]
+    output = output or Path("runs", model.value)
+    graph, (x, y), loss, updates = _training_step(recipe, batch_size)
+    images, size, _, channels = x.shape
+    forward = graph.inspect(fetches=[loss])
+    typer.echo(f"forward, {images} images of {size}x{size}x{channels}\n{inspection.by_layer(forward)}\n")
+    step = graph.inspect(fetches=[loss], updates=updates)
+    typer.echo(f"training step\n  {len(step)} ops, {inspection.flops(step):,} flops")
+    plan = graph.compile([x, y], [loss], updates).memory_plan()
+    typer.echo(plan or "the framework does not tell what memory it takes")
+    output.mkdir(parents=True, exist_ok=True)
+    for name, draw in (("graph.svg", drawing.svg), ("graph.html", drawing.html)):
+        (output / name).write_text(draw(forward), encoding="utf-8")
+    typer.echo(f"wrote {output / 'graph.svg'} and {output / 'graph.html'}")
+
+
+@app.command()
 def profile(model: Model = typer.Option("cnn", help="The network."),
             batch_size: int = typer.Option(None, min=1, help="Images in a step."),
             runs: int = typer.Option(10, min=1, help="Steps that are measured."),
             by: str = typer.Option("layer", help="layer, phase, kind or kernel."),
             trace: Path = typer.Option(None, help="Where a trace for Perfetto goes.")):
     """Takes the time of every kernel of a network's training step on random images."""
-    recipe = RECIPES[model.value]
-    size, channels = recipe.digits
-    batch_size = batch_size or recipe.batch_size
+    graph, (x, y), loss, updates = _training_step(RECIPES[model.value], batch_size)
     random = np.random.default_rng(0)
-    images = random.standard_normal((batch_size, size, size, channels), np.float32)
-    network = recipe.model(0)
-    graph = network.graph or al.Graph()
-    x = graph.placeholder(images.shape, name="images")
-    y = graph.placeholder((batch_size,), al.int32, name="classes")
-    loss = al.mean(al.losses.softmax_cross_entropy(network(x, training=True), y))
-    step = graph.compile([x, y], [loss], recipe.optimizer(runs).minimize(loss) + network.updates)
-    measured = step.profile(images, random.integers(0, 10, batch_size, np.int32), runs=runs)
+    images, classes = random.standard_normal(x.shape, np.float32), random.integers(0, 10, y.shape, np.int32)
+    measured = graph.compile([x, y], [loss], updates).profile(images, classes, runs=runs)
     if measured is None:
         typer.echo("This device does not tell the time of kernels.", err=True)
         raise typer.Exit(1)
@@ -110,6 +125,17 @@ def profile(model: Model = typer.Option("cnn", help="The network."),
     if trace is not None:
         measured.save_trace(trace)
         typer.echo(f"saved {trace}")
+
+
+def _training_step(recipe, batch_size):
+    """(graph, placeholders of images and classes, loss, updates)"""
+    batch_size, (size, channels) = batch_size or recipe.batch_size, recipe.digits
+    network = recipe.model(0)
+    graph = network.graph or al.Graph()
+    x = graph.placeholder((batch_size, size, size, channels), name="x")
+    y = graph.placeholder((batch_size,), al.int32, name="y")
+    loss = al.mean(al.losses.softmax_cross_entropy(network(x, training=True), y))
+    return graph, (x, y), loss, recipe.optimizer(1000).minimize(loss) + network.updates
 
 
 @app.command()

@@ -127,8 +127,9 @@ def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
     plan = self._memory_plan(shapes)
     if plan is None:
         return None
-    values = sorted((inspection.Stored(*value) for value in plan.pop("at_peak")), key=lambda value: -value.bytes)
-    return inspection.MemoryPlan(**plan, at_peak=tuple(values))
+    at_peak = [inspection.Stored(*value) for value in plan.pop("at_peak")]
+    at_peak.sort(key=lambda value: -value.bytes)
+    return inspection.MemoryPlan(**plan, at_peak=tuple(at_peak))
 
 
 def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:

@@ -16,8 +16,8 @@ def describe(ops) -> str:
     lines += ["variables"]
     lines += _table([(v.name or "(no name)", type_text(v.dtype, v.shape), f"{_bytes_of([v]):,} bytes",
                       "" if v.trainable else "not trainable") for v in variables])
-    lines += [f"{what}: {sum(math.prod(v.shape) for v in group):,} ({_bytes_of(group):,} bytes)"
-              for what, group in (("parameters", [v for v in variables if v.trainable]),
+    lines += [f"{what}: {_elements(group):,} ({_bytes_of(group):,} bytes)"
+              for what, group in (("parameters", _parameters(ops)),
                                   ("other state", [v for v in variables if not v.trainable]))]
     unknown = sum(op.flops is None for op in ops)
     rest = f", and those of {unknown} ops of unknown shape" if unknown else ""
@@ -25,6 +25,28 @@ def describe(ops) -> str:
     lines += ["ops"]
     lines += _table([(kind, str(count)) for kind, count in Counter(op.kind for op in ops).most_common()])
     return "\n".join(lines)
+
+
+def by_layer(ops) -> str:
+    """A table with a line for each layer that has ops of its own: the shape that the last of them gives,
+    their parameters and floating point operations. Layers within one layer stand together."""
+    own, first = {}, {}   # by path: the ops; the position of the first one in it, however deep
+    for i, op in enumerate(ops):
+        path = tuple(op.name.split("/")[:-1])
+        own.setdefault(path, []).append(op)
+        if op.kind not in ("variable", "constant"):
+            for depth in range(len(path) + 1):
+                first.setdefault(path[:depth], i)
+
+    def position(path):
+        """That of each layer around it in turn; what belongs to no layer stands last."""
+        return not path, [first[path[:depth + 1]] for depth in range(len(path))]
+    paths = sorted(own.keys() & first.keys(), key=position)
+    rows = [("layer", "output", "parameters", "flops")]
+    rows += [("/".join(path) or "(outside layers)", shape_text(own[path][-1].shapes[0]),
+              f"{_elements(_parameters(own[path])):,}", f"{flops(own[path]):,}") for path in paths]
+    rows += [("total", "", f"{_elements(_parameters(ops)):,}", f"{flops(ops):,}")]
+    return "\n".join(_table(rows, numbers=(2, 3)))
 
 
 def flops(ops) -> int:
@@ -50,7 +72,7 @@ class Stored:
 @dataclass(frozen=True)
 class MemoryPlan:
     """The bytes that a run takes."""
-    variables: int                # what it reads and updates: parameters, an optimizer's state, moving averages
+    variables: int                # that it uses: parameters, an optimizer's state, moving averages
     feeds: int
     results: int
     constants: int
@@ -73,10 +95,10 @@ class MemoryPlan:
                 ("constants", self.constants), ("arena", self.arena),
                 *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
                 ("scratch", self.scratch), ("total", self.total)]
-        lines = ["bytes of a run", *_table([(what, f"{count:>15,}") for what, count in rows])]
+        lines = ["bytes of a run", *_table([(what, f"{count:,}") for what, count in rows], numbers=(1,))]
         lines += [f"the largest of {len(self.at_peak)} values at the peak"]
-        lines += _table([(f"{value.bytes:>13,}", shape_text(value.shape), value.name or f"({value.kind})")
-                         for value in self.at_peak[:10]])
+        lines += _table([(f"{value.bytes:,}", shape_text(value.shape), value.name or f"({value.kind})")
+                         for value in self.at_peak[:10]], numbers=(0,))
         return "\n".join(lines)
 
 
@@ -84,11 +106,22 @@ def _type_of(op):
     return type_text(op.results[0].dtype, op.shapes[0])
 
 
+def _parameters(ops):
+    return [op.results[0] for op in ops if op.kind == "variable" and op.results[0].trainable]
+
+
+def _elements(variables):
+    return sum(math.prod(v.shape) for v in variables)
+
+
 def _bytes_of(variables):
     return sum(math.prod(v.shape) * item_size(v.dtype) for v in variables)
 
 
-def _table(rows):
-    """The rows as indented lines with their columns aligned."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+def _table(rows, numbers=()):
+    """The rows as indented lines with their columns aligned, those of numbers at the right."""
+    columns = []
+    for i, column in enumerate(zip(*rows)):
+        width = max(map(len, column))
+        columns.append([cell.rjust(width) if i in numbers else cell.ljust(width) for cell in column])
+    return [f"  {'  '.join(cells)}".rstrip() for cells in zip(*columns)]
