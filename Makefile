@@ -4,9 +4,13 @@
 PYTHON ?= python3
 VENV := .venv
 BUILD := build/editable
+BENCH := build/bench
 # First in the path: pip's cmake and ninja, also for the rebuild that `import alloy` runs.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
+
+BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD) \
+  --config-settings=cmake.define.ALLOY_BUILD_TESTS=ON --config-settings=cmake.define.ALLOY_BUILD_BENCHMARKS=ON
 
 .PHONY: setup train test bench wheel clean
 
@@ -20,9 +24,13 @@ test: setup
 	ctest --test-dir $(BUILD) --output-on-failure
 	python -m pytest
 
-bench: setup
+# Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
+bench: setup $(BENCH)/.peers
 	cmake --build $(BUILD) --target all benchmarks
-	$(BUILD)/benchmarks/bench_step
+	python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
+	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
+	$(BENCH)/venv/bin/python -m pip install --quiet $(BENCH)/alloy_mpsgraph-*.whl
+	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
 
 wheel: $(VENV)/.wheel-tools
 	packaging/build_wheel.sh dist
@@ -44,10 +52,13 @@ $(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_req
 	@touch $@
 
 $(BUILD)/.installed: $(VENV)/.build-requirements
-	python -m pip install --no-build-isolation --config-settings=build-dir=$(BUILD) \
-	  --config-settings=editable.rebuild=true \
-	  --config-settings=cmake.define.ALLOY_BUILD_TESTS=ON --config-settings=cmake.define.ALLOY_BUILD_BENCHMARKS=ON \
-	  --editable '.[digits,test]'
+	python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits,test]'
+	@touch $@
+
+$(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)/venv
+	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
+	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || echo "$$peer cannot be installed: the report will say so."; done
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt

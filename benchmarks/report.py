@@ -1,0 +1,234 @@
+"""Writes what run.py measured: RESULTS.md and results.png.
+
+    python benchmarks/report.py build/bench/results.json benchmarks    the same report anew"""
+import json
+import statistics
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+import matplotlib.pyplot as plt
+
+ALLOY = "Alloy"
+# Okabe and Ito's colours, which colour-blind people tell apart too; and a shape for each.
+MARKS = {"PyTorch eager": ("#D55E00", "o"), "PyTorch compile": ("#E69F00", "s"), "JAX jit": ("#0072B2", "^"), "MLX": ("#CC79A7", "D"),
+         "TensorFlow": ("#009E73", "v")}
+
+
+def median(row, column):
+    return statistics.median(row["columns"][column]["seconds"])
+
+
+def peers(row):
+    return [column for column in row["columns"] if column != ALLOY]
+
+
+def fastest_peer(row):
+    return min(peers(row), key=lambda column: median(row, column), default=None)
+
+
+def ratio(row, column):
+    """How many times faster Alloy is; None where one of the two was not measured."""
+    if ALLOY not in row["columns"] or column not in row["columns"]:
+        return None
+    return median(row, column) / median(row, ALLOY)
+
+
+def duration(seconds):
+    unit, scale = next((pair for pair in (("s", 1), ("ms", 1e3)) if seconds * pair[1] >= 0.9995), ("us", 1e6))
+    return f"{seconds * scale:.3g} {unit}" if seconds * scale < 999.5 else f"{seconds * scale:.0f} {unit}"
+
+
+def line(row):
+    """A row for the terminal."""
+    parts = [f"{column} {duration(median(row, column))}" for column in row["columns"]]
+    parts += [f"{column} failed ({reason})" for column, reason in row["failed"].items() if column not in row["columns"]]
+    return f"{row['title']}: " + ", ".join(parts)
+
+
+def table(head, rows):
+    rows = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows) + "\n"
+
+
+def times(rows, columns):
+    def cell(row, column):
+        if column not in row["columns"]:
+            return "failed" if column in row["failed"] else "-"
+        seconds = row["columns"][column]["seconds"]
+        if len(seconds) == 1:
+            return duration(seconds[0]) + " (three steps)"
+        low, middle, high = statistics.quantiles(seconds, n=4, method="inclusive")
+        return f"{duration(middle)} ({100 * (low / middle - 1):+.0f} {100 * (high / middle - 1):+.0f} %)"
+
+    def faster(row):
+        peer = fastest_peer(row)
+        return "-" if ratio(row, peer) is None else f"**{ratio(row, peer):.2f}** ({peer})"
+    return table(["", *columns, "Alloy against the fastest peer"],
+                 [[row["title"], *(cell(row, column) for column in columns), faster(row)] for row in rows])
+
+
+def goals(results):
+    """(goal, asked, aim, measured, reached) of everything that was measured and has a goal."""
+    found = []
+
+    def add(goal, measured, asked, aim="", at_most=False, show="{:.2f}"):
+        reached = measured <= asked if at_most else measured >= asked
+        found.append([goal, ("at most " if at_most else "") + show.format(asked), show.format(aim) if aim else "",
+                      f"**{show.format(measured)}**", "yes" if reached else "**no**"])
+    rows = {(row["workload"], row["beside_busy"]): row for row in results["rows"]}
+    for row in results["rows"]:
+        target, peer = row["target"], fastest_peer(row)
+        if target and ratio(row, peer):
+            add(f"{row['title']}: times faster than the fastest peer ({peer})", ratio(row, peer), target["at_least"], target["aim"])
+        if target and target["eager"] and ratio(row, "PyTorch eager"):
+            add(f"{row['title']}: times faster than PyTorch eager", ratio(row, "PyTorch eager"), target["eager"])
+        quiet = rows[row["workload"], False]
+        if row["beside_busy"] and ALLOY in row["columns"] and ALLOY in quiet["columns"]:
+            add(f"{row['title']}: times Alloy's own quiet step", median(row, ALLOY) / median(quiet, ALLOY), 2, at_most=True)
+        alone = row.get("alone", {}) if row["workload"] == "resnet50_b64" else {}
+        if {ALLOY, "PyTorch eager"} <= alone.keys():
+            add(f"{row['title']}: share of PyTorch eager's peak memory", alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"],
+                0.6, at_most=True)
+        if ALLOY in alone:
+            add(f"{row['title']}: compilation and first step", alone[ALLOY]["first_step_seconds"], 3, at_most=True, show="{:.2f} s")
+    if "alloy" in results["imports"]:
+        add("`import alloy`", statistics.median(results["imports"]["alloy"]), 0.2, at_most=True, show="{:.2f} s")
+    return found
+
+
+def markdown(results):
+    rows = results["rows"]
+    columns = [column for column in (ALLOY, *MARKS) if any(column in row["columns"] for row in rows)]
+    columns += sorted({column for row in rows for column in row["columns"]} - set(columns))
+    training = [row for row in rows if not row["inference"]]
+    inference = [row for row in rows if row["inference"]]
+    machine = results["machine"] | {"threads of each framework": results["threads"]} | results["versions"]
+    quiet = results["quiet"]
+    text = [
+        "# Alloy beside its peers on one CPU", "",
+        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by `benchmarks/report.py`; not "
+        "edited by hand.", "",
+        "![Step times of all frameworks as multiples of Alloy's](results.png)", "",
+        table(["machine and versions", ""], machine.items())]
+    if reached := goals(results):
+        text += ["## Goals", "", table(["", "asked", "aim", "measured", "reached"], reached)]
+    for title, some in (("Training: one step", training), ("Inference: one batch", inference)):
+        if some:
+            text += [f"## {title}", "", "Median, and how far the quartiles lie from it.", "", times(some, columns)]
+    alone = [row for row in rows if row.get("alone")]
+    if alone:
+        text += ["## Memory and first step", "",
+                 "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), and the time from the "
+                 "network's description to the first step's loss, which contains tracing and compilation with empty caches.", "",
+                 table(["", *columns], [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone])]
+    if results["imports"]:
+        text += ["## Import", "", "Of a fresh interpreter, files cached by the system; median.", "",
+                 table(results["imports"], [[f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]])]
+    if results["native"]:
+        text += ["## Without Python", "", "`benchmarks/cpp`, medians of five repetitions; share of the peaks that the same run measured.", "",
+                 native(results["native"])]
+    text += ["## Which variant is shown", "",
+             "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of their column were "
+             "not measured further.", "", variants(rows, [column for column in columns if column != ALLOY])]
+    missing = [f"* {name}: {reason}" for name, reason in results["unavailable"].items()]
+    missing += [f"* {row['title']}, {column}: {reason}" for row in rows for column, reason in row["failed"].items()]
+    missing += ["* LSTM and GRU: Alloy has no such layers yet."]
+    text += ["## Not measured", "", *missing, "", METHOD.format(
+        load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])]
+    return "\n".join(text)
+
+
+METHOD = """## How it is measured
+
+* One warm process a framework. They take turns in blocks of about 0.1 s, round after round, each round beginning with another one;
+  whoever has no turn sleeps. During a turn the sleeping workers used {idle:.1f} % of a core together, and everything else on the machine
+  {others:.1f} %; the load when the run began was {load:.2f}.
+* Everybody starts from the same weights, which NumPy makes from a seed, and gets the same batches. Before anything is timed, the losses of
+  the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks; who differs is listed above, not timed.
+* Two sets of labels take turns, so that nothing is learned by heart: vanishing gradients would end as denormal numbers, which are slow.
+* A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its averages. The clock stops
+  when the last step's loss is a NumPy number and the parameters are there. Peers may run ahead within a block (JAX does); where "every loss
+  read" is said, and in inference, each result is waited for. The peers' batches are tensors of their own beforehand; Alloy copies its batch out
+  of NumPy arrays in every step, and its loss into one.
+* The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with passive waiting, eager and
+  compiled, with images channels-first and channels-last, with plain and fused optimizers; TensorFlow with XLA, without, and without
+  oneDNN. The best is taken. Allocator settings were tried too and change nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.
+* MLX's package for Linux brings the reference BLAS, on one thread; it is measured as it comes.
+"""
+
+
+def variants(rows, columns):
+    def cell(row, column):
+        measured = row["columns"].get(column, {"tried": {}})
+        tried = sorted(measured["tried"].items(), key=lambda pair: pair[1])
+        return "; ".join(f"**{label or 'plain'}** {duration(s)}" if label == measured["label"] else f"{label or 'plain'} {duration(s)}"
+                         for label, s in tried)
+    rows = [row for row in rows if not row["beside_busy"]]
+    columns = [column for column in columns if any(len(row["columns"].get(column, {"tried": {}})["tried"]) > 1 for row in rows)]
+    return table(["", *columns], [[row["title"], *(cell(row, column) for column in columns)] for row in rows])
+
+
+def cost(alone):
+    return f"{alone['peak_bytes'] / 2**20:.0f} MiB, {duration(alone['first_step_seconds'])}" if alone else "-"
+
+
+def native(runs):
+    """Times and rates; the best rates of the runs whose names begin with "peak" are the peaks."""
+    peaks = {name: max((run.get(name, 0) for run in runs if run["run_name"].startswith("peak")), default=0) for name in ("FLOP/s", "bytes/s")}
+
+    def rate(run, name):
+        return f"{run[name] / 1e9:.1f} ({100 * run[name] / peaks[name]:.0f} %)" if name in run and peaks[name] else ""
+
+    def row(run):
+        seconds = run["real_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[run["time_unit"]]
+        return [run["run_name"].partition("/min_time")[0], duration(seconds), rate(run, "FLOP/s"), rate(run, "bytes/s")]
+    return table(["", "time", "GFLOP/s (of the peak)", "GB/s (of the peak)"], map(row, runs))
+
+
+def chart(results, path):
+    """Each workload a line, each peer a mark where its time is as a multiple of Alloy's."""
+    panels = [[row for row in results["rows"] if row["inference"] == inference and fastest_peer(row) and ALLOY in row["columns"]]
+              for inference in (False, True)]
+    panels = [(title, rows) for title, rows in zip(("Training: one step", "Inference: one batch"), panels) if rows]
+    plt.rcParams |= {"font.size": 10, "font.family": "DejaVu Sans", "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False}
+    figure, axes = plt.subplots(1, len(panels), figsize=(7.5 * len(panels), 1.6 + 0.46 * max(len(rows) for _, rows in panels)),
+                                squeeze=False, layout="constrained")
+    for axis, (title, rows) in zip(axes[0], panels):
+        for i, row in enumerate(rows):
+            ratios = {column: ratio(row, column) for column in peers(row)}
+            axis.plot([min(1, *ratios.values()), max(1, *ratios.values())], [i, i], color="#dddddd", linewidth=1.5, zorder=1)
+            for column, value in ratios.items():
+                color, shape = MARKS.get(column, ("#666666", "P"))
+                axis.plot(value, i, shape, color=color, markersize=7.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3)
+            if row["target"]:
+                axis.plot([row["target"]["at_least"]] * 2, [i - 0.34, i + 0.34], color="black", linewidth=2, zorder=2)
+            axis.text(1.01, i, f"{min(ratios.values()):.2f}×", transform=axis.get_yaxis_transform(), va="center", fontweight="bold")
+        axis.axvline(1, color="#333333", linewidth=1.2, zorder=2)
+        axis.set_xscale("log")
+        axis.set_title(title, loc="left", fontweight="bold")
+        axis.set_yticks(range(len(rows)), [f"{short(row)}   {duration(median(row, ALLOY))}" for row in rows])
+        axis.tick_params(axis="y", length=0)
+        axis.invert_yaxis()
+        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+        axis.grid(axis="x", color="#eeeeee", zorder=0)
+        axis.set_axisbelow(True)
+        axis.set_xlabel("time, as a multiple of Alloy's")
+    figure.savefig(path, dpi=144)
+    plt.close(figure)
+
+
+def short(row):
+    return row["title"].removesuffix(", inference")
+
+
+def write(results, directory):
+    """directory: Path."""
+    (directory / "RESULTS.md").write_text(markdown(results))
+    chart(results, directory / "results.png")
+
+
+if __name__ == "__main__":
+    write(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))

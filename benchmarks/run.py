@@ -1,0 +1,407 @@
+"""The side-by-side benchmark: one warm process a framework, which take turns, so that whatever the machine does meets all
+of them alike. This file measures, report.py writes. Linux only, for it reads /proc.
+
+    python benchmarks/run.py --output benchmarks                                  everything, as `make bench` does
+    python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, into build/bench"""
+import argparse
+import contextlib
+import datetime
+import json
+import math
+import os
+import platform
+import select
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import report
+from workloads import WORKLOADS, Workload
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parent / "build"
+
+TOLERANCES = 1e-4, 1e-2  # between frameworks, relative: of the loss of the first step, and after three more
+BLOCK_SECONDS = 0.1  # of work in one turn
+SETTLE_SECONDS = 0.01  # between turns: OpenMP's threads go on spinning for some milliseconds
+TRIAL_ROUNDS = 3
+TRIAL_MARGIN = 1.1  # variants that are slower than the best of their column by this factor end with the trial
+BUDGET_SECONDS = 6  # of an entry's turns in one workload: who needs more takes part in fewer rounds
+IMPORT_ROUNDS = 5
+ANSWER_SECONDS = 900
+
+# Environments that a peer may run faster in, by name; the first one is for everybody. Passive waiting, OpenMP's threads
+# asleep at once, costs speed on a quiet machine and saves it beside a busy process.
+PLAIN = {"": {}}
+PASSIVE = {"passive waiting": {"OMP_WAIT_POLICY": "passive", "KMP_BLOCKTIME": "0"}}
+NO_ONEDNN = {"without oneDNN": {"TF_ENABLE_ONEDNN_OPTS": "0"}}
+
+
+@dataclass(frozen=True)
+class Peer:
+    imports: str  # what `import` is timed with
+    command: tuple[str, ...]  # starts a worker
+    environments: dict[str, dict[str, str]] = field(default_factory=PLAIN.copy)
+
+
+def _peer(name, imports, environments=PLAIN):
+    return Peer(imports, (sys.executable, "-m", f"workers.{name}"), environments)
+
+
+PEERS = {
+    "alloy": _peer("alloy", "alloy"),
+    "torch": _peer("torch", "torch", PLAIN | PASSIVE),  # the one peer that computes with OpenMP
+    "jax": _peer("jax", "jax"),
+    "mlx": _peer("mlx", "mlx.core, mlx.nn"),
+    "tensorflow": _peer("tensorflow", "tensorflow, keras", PLAIN | NO_ONEDNN),
+}
+
+
+class WorkerError(Exception):
+    """One sentence that says why a worker did not do it."""
+
+
+class Worker:
+    """A process that works only while it owes an answer."""
+
+    def __init__(self, name: str, peer: Peer, environment: str, threads: int, directory: Path):
+        """directory: for what the process may leave; what frameworks compile is kept there."""
+        self.name, self.peer, self.environment = name, peer, environment
+        self._log = directory / f"{name}.log"
+        self._variables = os.environ | peer.environments[environment] | {
+            "BENCH_THREADS": str(threads), "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": f"{directory}/inductor"}
+        self.start()
+
+    def start(self):
+        with open(self._log, "a") as log:
+            self._process = subprocess.Popen(
+                self.peer.command, cwd=HERE, env=self._variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+        self.versions = self.ask("describe")["versions"]
+
+    @property
+    def alive(self):
+        return self._process.poll() is None
+
+    def ask(self, do: str, **arguments) -> dict:
+        try:
+            print(json.dumps({"do": do} | arguments), file=self._process.stdin, flush=True)
+            in_time, _, _ = select.select([self._process.stdout], [], [], ANSWER_SECONDS)
+        except BrokenPipeError:
+            in_time = True
+        line = self._process.stdout.readline() if in_time else ""
+        if not line:
+            self.close()
+            last = [line for line in self._log.read_text().splitlines() if line.strip()][-1:]
+            raise WorkerError(" ".join([f"ended with code {self._process.returncode}.", *last]) if in_time else
+                              f"gave no answer to {do} within {ANSWER_SECONDS} s")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise WorkerError(answer["error"])
+        return answer
+
+    def cpu_seconds(self) -> float:
+        """That its threads have used so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def close(self):
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+@dataclass(eq=False)
+class Entry:
+    """One way to compute a workload: a variant of a column, in one worker."""
+    worker: Worker
+    workload: str
+    column: str
+    variant: str
+    losses: tuple[float, ...] = ()  # of the first step, and after three more
+    steps: int = 3  # of a block
+    seconds: list[float] = field(default_factory=list)  # a step, block by block
+    spent: float = 0.0
+
+    @property
+    def label(self):
+        return ", ".join(filter(None, [self.variant, self.worker.environment]))
+
+    @property
+    def median(self):
+        return statistics.median(self.seconds)
+
+    def ask(self, do, **arguments):
+        return self.worker.ask(do, workload=self.workload, column=self.column, variant=self.variant, **arguments)
+
+    def load(self):
+        """Takes the four steps that are compared between frameworks."""
+        first = self.ask("load")["loss"]
+        self.losses = first, self.block()
+
+    def block(self) -> float:
+        """The last step's loss."""
+        answer = self.ask("run", steps=self.steps)
+        if not math.isfinite(answer["loss"]):
+            raise WorkerError(f"the loss became {answer['loss']}")
+        self.seconds.append(answer["seconds"] / self.steps)
+        self.spent += answer["seconds"]
+        return answer["loss"]
+
+    def warm_up(self):
+        """Blocks that grow until they tell how many steps BLOCK_SECONDS hold."""
+        while self.seconds[-1] * self.steps < BLOCK_SECONDS / 2:
+            self.steps = math.ceil(min(BLOCK_SECONDS / self.seconds[-1], 20 * self.steps))
+            self.block()
+        self.steps = max(1, round(BLOCK_SECONDS / self.seconds[-1]))
+
+    def report(self) -> dict:
+        return {"label": self.label, "losses": self.losses, "seconds": self.seconds}
+
+
+class Meter:
+    """CPU seconds during turns: those of the workers whose turn it was not, and those of everybody who is no worker."""
+
+    def __init__(self):
+        self.seconds = self.idle_workers = self.others = 0.0
+
+    @contextlib.contextmanager
+    def turn(self, worker, workers):
+        before = self._read(worker, workers)
+        yield
+        seconds, own, all_workers, machine = (b - a for a, b in zip(before, self._read(worker, workers)))
+        self.seconds += seconds
+        self.idle_workers += all_workers - own
+        self.others += machine - all_workers
+
+    def shares(self) -> dict[str, float]:
+        """Of one core."""
+        return {"idle_workers": self.idle_workers / self.seconds, "others": self.others / self.seconds}
+
+    @staticmethod
+    def _read(worker, workers):
+        user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().split()[1:8])
+        busy = (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+        return time.perf_counter(), worker.cpu_seconds(), sum(w.cpu_seconds() for w in workers if w.alive), busy
+
+
+def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bool]]:
+    """For each peer's variants whether they differ from most other peers, each represented by its first variant, by more
+    than TOLERANCES."""
+    def agree(a, b):
+        return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, TOLERANCES))
+
+    def differs(peer, mine):
+        others = [variants[0] for name, variants in losses.items() if name != peer]
+        return sum(not agree(mine, other) for other in others) > len(others) / 2
+    return {peer: [differs(peer, mine) for mine in variants] for peer, variants in losses.items()}
+
+
+def best(entries, key) -> dict:
+    """The fastest entry of each key."""
+    found = {}
+    for entry in sorted(entries, key=lambda entry: entry.median):
+        found.setdefault(key(entry), entry)
+    return found
+
+
+@contextlib.contextmanager
+def busy_process():
+    """A neighbour that keeps one core's worth of the machine busy, wherever the system puts it; it ends with this process."""
+    loop = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(100000))"
+    process = subprocess.Popen([sys.executable, "-c", loop])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Bench:
+    """The workers, and what they measure together."""
+
+    def __init__(self, peers: dict[str, Peer], threads: int, rounds: int, directory: Path):
+        self.peers, self.threads, self.rounds, self.directory = peers, threads, rounds, directory
+        self.workers, self.unavailable, self.meter = [], {}, Meter()
+        for name, peer in peers.items():
+            try:
+                for environment in peer.environments:
+                    self.workers.append(Worker(name, peer, environment, threads, directory))
+            except WorkerError as error:
+                self.unavailable[name] = str(error)
+
+    def close(self):
+        for worker in self.workers:
+            worker.close()
+
+    def measure(self, workload: Workload) -> list[dict]:
+        """The workload's row of the report, and its row beside a busy process where there is one."""
+        failed = {}
+        entries = self._compared(self._loaded(workload, failed), failed)
+        # For the slowest the check's three steps are all that there is time for.
+        slow = [entry for entry in entries if entry.spent > BUDGET_SECONDS]
+        quick = self._each([entry for entry in entries if entry not in slow], Entry.warm_up, failed)
+        quick = self._turns(quick, TRIAL_ROUNDS, failed)
+        tried = {entry.column: {} for entry in entries}
+        for entry in slow + quick:
+            tried[entry.column][entry.label] = entry.median
+        leaders = best(quick, lambda entry: entry.column)
+        final = [entry for entry in quick if entry.median <= TRIAL_MARGIN * leaders[entry.column].median]
+        # Beside a busy process another environment may be the better one.
+        each = list(best(quick, lambda entry: (entry.column, entry.worker)).values())
+
+        measured = best(slow + self._turns(final, self.rounds, failed), lambda entry: entry.column)
+        row = {"workload": workload.name, "title": workload.title, "inference": workload.optimizer is None,
+               "beside_busy": False, "target": workload.target and asdict(workload.target), "failed": failed,
+               "columns": {column: entry.report() | {"tried": tried[column]} for column, entry in measured.items()}}
+        rows = [row]
+        if workload.neighbour:
+            failed = {entry.column: "too slow to be measured twice" for entry in slow if entry.column not in leaders}
+            with busy_process():
+                beside = best(self._turns(each, self.rounds, failed), lambda entry: entry.column)
+            rows.append(row | {"title": f"{workload.title}, beside a busy process", "beside_busy": True, "target": asdict(workload.neighbour),
+                               "failed": failed, "columns": {column: entry.report() for column, entry in beside.items()}})
+        self._each(entries, lambda entry: entry.ask("drop"), {})
+        if workload.target:
+            row["alone"] = {column: self._alone(entry) for column, entry in measured.items()}
+        return rows
+
+    def versions(self) -> dict[str, str]:
+        return {name: version for worker in self.workers for name, version in worker.versions.items()}
+
+    def _loaded(self, workload, failed):
+        entries = []
+        for worker in self.workers:
+            try:
+                if not worker.alive:
+                    worker.start()
+                variants = worker.ask("variants", workload=workload.name)["variants"]
+            except WorkerError as error:
+                failed[worker.name] = str(error)
+                continue
+            entries += [Entry(worker, workload.name, column, variant) for column, names in variants.items() for variant in names]
+        return self._each(entries, Entry.load, failed)
+
+    def _compared(self, entries, failed):
+        peers = {}
+        for entry in entries:
+            peers.setdefault(entry.worker.name, []).append(entry)
+        wrong = disagreeing({name: [entry.losses for entry in group] for name, group in peers.items()})
+
+        def check(entry):
+            if wrong[entry.worker.name][peers[entry.worker.name].index(entry)]:
+                raise WorkerError("losses {:.6g} and, after three steps, {:.6g} are not those of the others".format(*entry.losses))
+        return self._each(entries, check, failed)
+
+    def _turns(self, entries, rounds, failed):
+        """Blocks in turn; each round begins with another entry."""
+        for entry in entries:
+            entry.seconds, entry.spent = [], 0.0
+
+        def turn(entry):
+            # The first turns are for everybody.
+            if entry.spent <= BUDGET_SECONDS or len(entry.seconds) < TRIAL_ROUNDS:
+                time.sleep(SETTLE_SECONDS)
+                with self.meter.turn(entry.worker, self.workers):
+                    entry.block()
+        for i in range(rounds):
+            entries = self._each(entries, turn, failed)
+            entries = entries[1:] + entries[:1]
+        return entries
+
+    def _each(self, entries, action, failed):
+        """The entries for which the action succeeded; why others did not is noted under their columns."""
+        succeeded = []
+        for entry in entries:
+            try:
+                action(entry)
+                succeeded.append(entry)
+            except WorkerError as error:
+                failed[entry.column] = ": ".join(filter(None, [entry.label, str(error)]))
+        return succeeded
+
+    def _alone(self, entry):
+        """The first step's seconds and the peak memory of a new process that does nothing else."""
+        worker = entry.worker
+        with tempfile.TemporaryDirectory() as directory:
+            fresh = Worker(worker.name, worker.peer, worker.environment, self.threads, Path(directory))
+            with contextlib.closing(fresh):
+                entry = Entry(fresh, entry.workload, entry.column, entry.variant, steps=1)
+                first = entry.ask("load")
+                entry.block()
+                return {"first_step_seconds": first["seconds"], "peak_bytes": fresh.ask("peak_memory")["bytes"]}
+
+    def imports(self) -> dict[str, list[float]]:
+        """Seconds that a fresh interpreter's import takes."""
+        found = {name: [] for name in self.peers if name not in self.unavailable}
+        for _ in range(IMPORT_ROUNDS):
+            for name, seconds in found.items():
+                code = f"import time; start = time.perf_counter(); import {self.peers[name].imports}; print(time.perf_counter() - start)"
+                done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+                seconds.append(float(done.stdout.split()[-1]))
+        return found
+
+
+def native(threads: int) -> list[dict]:
+    """What the C++ benchmarks of the build tree say: the median of each."""
+    found = []
+    for program in sorted((BUILD / "editable/benchmarks").glob("bench_*")):
+        command = [program, "--benchmark_format=json", "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": str(threads)})
+        found += [run | {"program": program.name} for run in json.loads(done.stdout)["benchmarks"] if run["aggregate_name"] == "median"]
+    return found
+
+
+def machine() -> dict[str, str]:
+    cpu = next(line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"CPU": cpu, "cores": str(len(os.sched_getaffinity(0))), "memory": f"{memory / 2**30:.0f} GiB",
+            "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, Python {platform.python_version()}"}
+
+
+def _names(text):
+    return text.split(",")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measures Alloy beside other frameworks on the CPU.")
+    parser.add_argument("--workload", type=_names, default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all")
+    parser.add_argument("--peers", type=_names, default=[name for name in PEERS if name != "alloy"], help="beside Alloy; default: %(default)s")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each framework; default: %(default)s")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each framework; default: %(default)s")
+    parser.add_argument("--output", type=Path, default=BUILD / "bench", help="directory for RESULTS.md and results.png")
+    arguments = parser.parse_args()
+    # Everything that this process starts stays on that many cores: some frameworks count them and ask for no number of threads.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
+    whole = arguments.workload == list(WORKLOADS)
+    for directory in (arguments.output, BUILD / "bench"):
+        directory.mkdir(parents=True, exist_ok=True)
+    results = {"machine": machine(), "load": os.getloadavg()[0], "date": datetime.date.today().isoformat(),
+               "command": shlex.join(["python", *sys.argv]), "threads": arguments.threads, "rounds": arguments.rounds, "rows": []}
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench({name: PEERS[name] for name in ["alloy", *arguments.peers]}, arguments.threads, arguments.rounds, Path(directory))
+        with contextlib.closing(bench):
+            results |= {"versions": bench.versions(), "unavailable": bench.unavailable}
+            for name in arguments.workload:
+                for row in bench.measure(WORKLOADS[name]):
+                    print(report.line(row), flush=True)
+                    results["rows"].append(row)
+            results |= {"quiet": bench.meter.shares(), "imports": bench.imports() if whole else {}}
+    results["native"] = native(arguments.threads) if whole else []
+    # For `report.py`, which can write the same report anew.
+    (BUILD / "bench/results.json").write_text(json.dumps(results, indent=1))
+    report.write(results, arguments.output)
+    print(f"{arguments.output}/RESULTS.md, {arguments.output}/results.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""A worker's half of the conversation with run.py: one JSON object a line in, one out. A worker holds sessions, each
+a workload in one variant of one column of the report, and works only while it owes an answer.
+
+Environment: BENCH_THREADS, how many threads a framework may use (run.py has set OpenMP's and the CPU affinity)."""
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workloads import WORKLOADS
+
+THREADS = int(os.environ["BENCH_THREADS"])
+
+
+class Session(NamedTuple):
+    step: Callable[..., Any]  # called with a batch; the work may still be under way when it returns
+    batches: list[tuple]  # in the framework's own tensors, to be taken in turn
+    finish: Callable[[Any], Any]  # of the last step's result: waits for all work; the loss, or the logits, for np.asarray
+    close: Callable[[], Any] = lambda: None
+
+
+def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None:
+    """versions: of what the worker measures. variants(workload): for each column the names of the ways worth trying.
+    build(workload, column, variant, nodes, x, labels): a Session that starts from these values."""
+    sessions = {}
+    # What a library prints must not get between the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+
+    def describe():
+        return {"versions": versions}
+
+    def load(workload, column, variant):
+        """The first step, from the network's description to its loss."""
+        work = WORKLOADS[workload]
+        nodes, (x, labels) = work.network(), work.data()
+        start = time.perf_counter()
+        session = build(work, column, variant, nodes, x, labels)
+        batches = itertools.cycle(session.batches)
+        value = np.asarray(session.finish(session.step(*next(batches))))
+        seconds = time.perf_counter() - start
+        sessions[workload, column, variant] = session, batches, labels[0]
+        return {"seconds": seconds, "loss": loss_of(value, labels[0])}
+
+    def run(workload, column, variant, steps):
+        """Seconds of that many steps, from the first call until the last one's work is done. Only where the workload
+        says so it also waits for every step before."""
+        session, batches, labels = sessions[workload, column, variant]
+        every = WORKLOADS[workload].reads_every_result
+        start = time.perf_counter()
+        for i in range(steps):
+            result = session.step(*next(batches))
+            if every or i + 1 == steps:
+                value = np.asarray(session.finish(result))
+        seconds = time.perf_counter() - start
+        return {"seconds": seconds, "loss": loss_of(value, labels)}
+
+    def drop(workload, column, variant):
+        session, *_ = sessions.pop((workload, column, variant))
+        session.close()
+        return {}
+
+    def peak_memory():
+        with open("/proc/self/status") as status:
+            return {"bytes": next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))}
+
+    commands = {"describe": describe, "load": load, "run": run, "drop": drop, "peak_memory": peak_memory,
+                "variants": lambda workload: {"variants": variants(WORKLOADS[workload])}}
+    for line in sys.stdin:
+        command = json.loads(line)
+        try:
+            answer = commands[command.pop("do")](**command)
+        except Exception as error:  # told to the coordinator, which leaves this worker out of the workload
+            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+        print(json.dumps(answer), file=answers)
+
+
+def loss_of(value, labels) -> float:
+    """The loss itself, or the mean cross-entropy of logits."""
+    value = value.astype(np.float64)
+    if value.ndim == 0:
+        return float(value)
+    shifted = value - value.max(axis=1, keepdims=True)
+    return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(len(labels)), labels]))

@@ -1,0 +1,62 @@
+"""Alloy. Its step is given NumPy arrays and returns NumPy arrays, copies included, where the peers' batches lie ready
+as tensors of their own."""
+import alloy as al
+
+from serve import Session, serve
+from workloads import BATCH_NORM_EPSILON, BATCH_NORM_MOMENTUM, AvgPool, BatchNorm, Conv, Dense, Flatten, MaxPool, ReLU, Residual
+
+
+def layer_of(node):
+    match node.layer:
+        case Conv(filters, size, stride, padding, bias):
+            return al.nn.Conv2D(filters, size, strides=stride, padding=padding, use_bias=bias)
+        case BatchNorm():
+            return al.nn.BatchNorm(BATCH_NORM_MOMENTUM, BATCH_NORM_EPSILON)
+        case ReLU():
+            return al.nn.ReLU()
+        case MaxPool(size, stride):
+            return al.nn.MaxPool2D(size, strides=stride)
+        case AvgPool(size):
+            return al.nn.AvgPool2D(size, padding="same")
+        case Flatten():
+            return al.nn.Flatten()
+        case Dense(units):
+            return al.nn.Dense(units)
+        case Residual():
+            branch, shortcut = map(sequential, node.values)
+            return al.nn.Residual(branch, shortcut if shortcut.layers else None)
+
+
+def sequential(nodes):
+    return al.nn.Sequential(*map(layer_of, nodes))
+
+
+def assign(layer, node):
+    if isinstance(node.layer, Residual):
+        for sequence, nodes in zip(layer.layers, node.values):
+            for inner in zip(sequence.layers, nodes):
+                assign(*inner)
+    else:
+        for variable, value in zip(layer.variables, node.values):
+            variable.assign(value)
+
+
+def build(workload, column, variant, nodes, x, labels):
+    model, graph = sequential(nodes), al.Graph()
+    images, classes = graph.placeholder(x.shape), graph.placeholder(labels[0].shape, al.int32)
+    training = workload.optimizer is not None
+    logits = model(images, training)
+    for pair in zip(model.layers, nodes):
+        assign(*pair)
+    if not training:
+        predict = graph.compile([images], [logits])
+        return Session(predict, [(x,)], lambda result: result[0])
+    name, rate = workload.optimizer
+    loss = al.mean(al.losses.softmax_cross_entropy(logits, classes))
+    optimizer = {"sgd": al.SGD, "adam": al.Adam}[name](rate)
+    step = graph.compile([images, classes], [loss], optimizer.minimize(loss) + model.updates)
+    return Session(step, [(x, y) for y in labels], lambda result: result[0])
+
+
+if __name__ == "__main__":
+    serve({"Alloy": al.__version__}, lambda workload: {"Alloy": [""]}, build)

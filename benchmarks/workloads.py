@@ -1,0 +1,191 @@
+"""What is measured: each workload once, as data. A worker builds it from these layers in its framework's own way.
+
+Images are (batch, height, width, channels), weights of convolutions (height, width, in, out), of dense layers
+(in, out). The values that everybody starts from are made here, by NumPy from a seed."""
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+BATCH_NORM_EPSILON = 1e-3
+BATCH_NORM_MOMENTUM = 0.99  # of the moving averages: momentum * average + (1 - momentum) * statistic
+
+
+class Conv(NamedTuple):
+    filters: int
+    size: int
+    stride: int = 1
+    padding: str = "same"
+    bias: bool = True
+
+
+class BatchNorm(NamedTuple):
+    pass
+
+
+class ReLU(NamedTuple):
+    pass
+
+
+class MaxPool(NamedTuple):
+    """Without padding."""
+    size: int
+    stride: int
+
+
+class AvgPool(NamedTuple):
+    """With the padding "same", left out of the mean."""
+    size: int
+
+
+class Flatten(NamedTuple):
+    pass
+
+
+class Dense(NamedTuple):
+    units: int
+
+
+class Residual(NamedTuple):
+    branch: tuple
+    shortcut: tuple  # empty: the identity
+
+
+class Node(NamedTuple):
+    """A layer with its values: of Conv and Dense (weights, bias), of BatchNorm (gamma, beta, moving mean, moving
+    variance), of Residual (nodes of the branch, nodes of the shortcut)."""
+    layer: tuple
+    values: tuple
+    input_shape: tuple  # without the batch
+
+
+@dataclass(frozen=True)
+class Target:
+    """How many times faster than the fastest peer Alloy is to be; eager: than PyTorch without compilation."""
+    at_least: float
+    aim: float
+    eager: float | None = None
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    title: str
+    layers: tuple
+    input_shape: tuple
+    batch: int
+    optimizer: tuple[str, float] | None  # ("sgd" or "adam", rate); None: inference
+    target: Target | None = None
+    neighbour: Target | None = None  # measured a second time beside a busy process
+    # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may start
+    # while those before are under way.
+    reads_every_result: bool = False
+
+    def network(self) -> list[Node]:
+        return _initialise(self.layers, self.input_shape, np.random.RandomState(0))[0]
+
+    def data(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """A batch, and two arrays of labels for it that take turns from step to step: what contradicts itself cannot
+        be learned by heart, so however long it trains, gradients do not vanish into slow denormal numbers."""
+        random = np.random.RandomState(1)
+        x = random.uniform(-1, 1, (self.batch, *self.input_shape)).astype(np.float32)
+        return x, [random.randint(0, self.layers[-1].units, self.batch).astype(np.int32) for _ in range(2)]
+
+
+def same_padding(extent, size, stride) -> tuple[int, int]:
+    """Zeros before and behind an axis that the padding "same" adds: half each, the odd one behind."""
+    count = max((-(-extent // stride) - 1) * stride + size - extent, 0)
+    return count // 2, count - count // 2
+
+
+def _initialise(layers, shape, random, in_branch=False):
+    """The nodes of a chain of layers, and the shape behind it."""
+    nodes = []
+    for layer in layers:
+        values, result = (), shape
+        match layer:
+            case Conv(filters, size, stride, padding, bias):
+                # He et al., 2015, eq. 10: the scale of the signal stays.
+                scale = np.sqrt(2 / (size * size * shape[2]))
+                values = ((random.standard_normal((size, size, shape[2], filters)) * scale).astype(np.float32),)
+                if bias:
+                    values += (np.zeros(filters, np.float32),)
+                lost = 0 if padding == "same" else size - 1
+                result = (*(-(-(extent - lost) // stride) for extent in shape[:2]), filters)
+            case BatchNorm():
+                # A branch ends with a small scale (with none in Goyal et al., 2017): a network that starts wild would
+                # blow roundings up into other losses within three steps.
+                gamma = 0.1 if in_branch and layer is layers[-1] else 1
+                values = tuple(np.full(shape[2], value, np.float32) for value in (gamma, 0, 0, 1))
+            case MaxPool(size, stride):
+                result = (*((extent - size) // stride + 1 for extent in shape[:2]), shape[2])
+            case AvgPool(size):
+                result = (*(-(-extent // size) for extent in shape[:2]), shape[2])
+            case Flatten():
+                result = (int(np.prod(shape)),)
+            case Dense(units):
+                limit = np.sqrt(6 / (shape[0] + units))  # Glorot and Bengio, 2010, eq. 16
+                values = (random.uniform(-limit, limit, (shape[0], units)).astype(np.float32), np.zeros(units, np.float32))
+                result = (units,)
+            case Residual(branch, shortcut):
+                branch, result = _initialise(branch, shape, random, in_branch=True)
+                values = (branch, _initialise(shortcut, shape, random)[0])
+        nodes.append(Node(layer, values, shape))
+        shape = result
+    return nodes, shape
+
+
+def _mlp(*units):
+    """Dense layers with relu between them."""
+    return tuple(part for count in units[:-1] for part in (Dense(count), ReLU())) + (Dense(units[-1]),)
+
+
+def _resnet(branch, counts, expansion):
+    """As alloy.models builds it for images of 32x32: no padding in the first layers, and each stage's stride in its
+    first convolution."""
+    layers = [*_conv(64, 7, 2, "valid"), ReLU(), MaxPool(3, 2)]
+    channels = 64
+    for stage, count in enumerate(counts):
+        filters, stride = 64 * 2**stage, 1 if stage == 0 else 2
+        for _ in range(count):
+            same = stride == 1 and channels == filters * expansion
+            layers += [Residual(branch(filters, stride), () if same else _conv(filters * expansion, 1, stride)), ReLU()]
+            channels, stride = filters * expansion, 1
+    return (*layers, AvgPool(2), Flatten(), Dense(10))
+
+
+def _conv(filters, size, stride=1, padding="same"):
+    return Conv(filters, size, stride, padding, bias=False), BatchNorm()
+
+
+def _bottleneck(filters, stride):
+    return *_conv(filters, 1, stride), ReLU(), *_conv(filters, 3), ReLU(), *_conv(4 * filters, 1)
+
+
+def _basic(filters, stride):
+    return *_conv(filters, 3, stride), ReLU(), *_conv(filters, 3)
+
+
+_RESNET50, _RESNET18 = _resnet(_bottleneck, (3, 4, 6, 3), 4), _resnet(_basic, (2, 2, 2, 2), 1)
+_DIGITS = (Conv(16, 3), ReLU(), Conv(32, 3), ReLU(), MaxPool(2, 2), Flatten(), *_mlp(64, 10))
+_SMALL, _MEDIUM, _LARGE = _mlp(32, 10), _mlp(512, 512, 10), _mlp(4096, 4096, 1000)
+
+_TRAINING = [
+    Workload("resnet50_b64", "ResNet-50, 32x32x3, b64, SGD", _RESNET50, (32, 32, 3), 64, ("sgd", 0.01),
+             Target(2, 2.5), neighbour=Target(2, 4)),
+    Workload("resnet50_b16", "ResNet-50, 32x32x3, b16, SGD", _RESNET50, (32, 32, 3), 16, ("sgd", 0.01)),
+    Workload("resnet18_b32", "ResNet-18, 32x32x3, b32, SGD", _RESNET18, (32, 32, 3), 32, ("sgd", 0.01)),
+    Workload("cnn_digits", "CNN on 8x8x1, b32, Adam", _DIGITS, (8, 8, 1), 32, ("adam", 1e-3), Target(3, 5)),
+    Workload("mlp_small", "MLP 64-32-10, b32, SGD", _SMALL, (64,), 32, ("sgd", 0.01), Target(3, 5, eager=10)),
+    Workload("mlp_small_read", "MLP 64-32-10, b32, SGD, every loss read", _SMALL, (64,), 32, ("sgd", 0.01), reads_every_result=True),
+    Workload("mlp_medium", "MLP 784-512-512-10, b128, Adam", _MEDIUM, (784,), 128, ("adam", 1e-3), Target(1.5, 2)),
+    Workload("mlp_medium_b1", "MLP 784-512-512-10, b1, Adam", _MEDIUM, (784,), 1, ("adam", 1e-3)),
+    Workload("mlp_medium_b32", "MLP 784-512-512-10, b32, Adam", _MEDIUM, (784,), 32, ("adam", 1e-3)),
+    Workload("mlp_medium_b1024", "MLP 784-512-512-10, b1024, Adam", _MEDIUM, (784,), 1024, ("adam", 1e-3)),
+    Workload("mlp_large", "MLP 1024-4096-4096-1000, b128, Adam", _LARGE, (1024,), 128, ("adam", 1e-3)),
+    Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
+]
+_INFERENCE_TARGETS = {"resnet50_b64": Target(1.5, 2)}
+WORKLOADS = {workload.name: workload for workload in _TRAINING + [
+    replace(workload, name=f"{workload.name}_inference", title=f"{workload.title.rpartition(', ')[0]}, inference", optimizer=None,
+            target=_INFERENCE_TARGETS.get(workload.name), neighbour=None, reads_every_result=True) for workload in _TRAINING if not workload.reads_every_result]}
