@@ -10,6 +10,7 @@ import matplotlib
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
 
 ALLOY = "Alloy"
 # Okabe and Ito's colours, which colour-blind people tell apart too; and a shape for each.
@@ -216,6 +217,11 @@ def chart(results, path):
         axis.grid(axis="x", color="#eeeeee", zorder=0)
         axis.set_axisbelow(True)
         axis.set_xlabel("time, as a multiple of Alloy's")
+    shown = {column for _, rows in panels for row in rows for column in peers(row)}
+    handles = [Line2D([], [], linestyle="", marker=shape, color=color, markersize=7.5, label=column)
+               for column, (color, shape) in MARKS.items() if column in shown]
+    handles.append(Line2D([], [], linestyle="", marker="|", color="black", markersize=12, markeredgewidth=2, label="asked for"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(path, dpi=144)
     plt.close(figure)
 
