@@ -1,6 +1,7 @@
 #include "engine/graph.h"
 
 #include <algorithm>
+#include <span>
 
 #import "engine/graph_impl.h"
 
@@ -67,6 +68,17 @@ void Graph::read(ir::Value variable, void* out) {
 
 void Graph::assign(ir::Value variable, const void* bytes) {
   require_own(variable, "variable");
+  {
+    // Nothing has needed the variable yet: it begins with this value instead.
+    std::lock_guard lock(impl_->compiling);
+    const int64_t slot = variable.op->attributes.integer(ir::Attr::kSlot);
+    if (!impl_->variables.contains(slot) && !impl_->buffers.contains(slot)) {
+      const ir::Type type = variable.type();
+      const std::span contents(static_cast<const std::byte*>(bytes), type.byte_count());
+      variable.op->attributes.set(ir::Attr::kValue, std::make_shared<ir::Literal>(type, contents));
+      return;
+    }
+  }
   if (storage_ == Storage::kBuffers) return with_buffers(*impl_, *variable.op, [&](Buffers& buffers) { buffers.value().write(bytes); });
   Compiled* writer = nullptr;
   {
