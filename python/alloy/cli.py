@@ -36,7 +36,7 @@ class Recipe:
 def _residual(model):
     # After the few hundred steps of the digits, averages of momentum 0.99 would still remember the beginning.
     return Recipe(lambda seed: model(seed=seed, momentum=0.97), (32, 3), epochs=15, batch_size=32,
-                  optimizer=lambda steps: al.Adam(al.schedules.linear(1e-3, steps, warmup=steps // 10)))
+                  optimizer=lambda steps: al.Adam(al.schedules.linear(2e-3, steps, warmup=steps // 10)))
 
 
 RECIPES = {
