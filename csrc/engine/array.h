@@ -20,6 +20,7 @@ class Array {
   // Copies the contents in and out, packed row-major, and counts the bytes.
   void write(const void* bytes);
   void read(void* bytes) const;
+  size_t bytes() const { return bytes_; }
   // What stands for the array in a run.
   MPSGraphTensorData* data() const { return data_.get(); }
 

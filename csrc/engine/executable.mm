@@ -28,6 +28,13 @@ struct Side {
   Ref<NSMutableArray*> data;                              // in the order of the framework's executable
   std::vector<std::pair<NSUInteger, Buffers*>> variables;  // with their positions in data
 
+  // Of the arrays that are no variables'.
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const Array& array : arrays) sum += array.bytes();
+    return sum;
+  }
+
   // `order` is the executable's; `tensors` are ours, those of `arrays` and behind them those of `buffers`.
   void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::vector<Buffers*>& buffers) {
     data = Ref<NSMutableArray*>::retain([NSMutableArray array]);
@@ -139,8 +146,10 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
     NSObject* executable = impl_->executable.get();
     if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return;
     NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
-    out = MemoryPlan{number(plan, @"variables"), number(plan, @"feeds"), number(plan, @"results"), number(plan, @"constants"),
-                     number(plan, @"arena"), number(plan, @"scratch"), {}};
+    const uint64_t feeds = impl_->feeds.bytes(), results = impl_->results.bytes();
+    // Variables in buffers are fed and fetched as far as the framework knows.
+    const uint64_t variables = number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
+    out = MemoryPlan{variables, feeds, results, number(plan, @"constants"), number(plan, @"arena"), number(plan, @"scratch"), {}};
     for (NSDictionary* value in [plan objectForKey:@"atPeak"]) {
       out->at_peak.push_back({text(value, @"name"), text(value, @"kind"), shape(value), number(value, @"bytes")});
     }

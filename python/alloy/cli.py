@@ -86,7 +86,6 @@ def _images(data, path, recipe):
 
 
 @app.command()
-@app.command()
 def inspect(model: Model = typer.Option("cnn", help="The network."),
             batch_size: int = typer.Option(None, min=1, help="Images in a step."),
             output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL].")):

@@ -46,6 +46,20 @@ def test_what_train_cannot_do(options, says, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_inspect(tmp_path):
+    done = run("-m", "alloy.cli", "inspect", "--model", "resnet50", "--batch-size", 2, cwd=tmp_path)
+    rows = {row[0]: row for row in (line.split() for line in done.stdout.splitlines()) if row}
+    assert re.search(r"^ +total +23,528,522 ", done.stdout, re.M)
+    # 13x13 positions of 7x7 windows of 3 channels for 64 filters, and a matrix of 2048 by 10 with its bias.
+    assert rows["conv2d_0"][-2:] == ["9,408", f"{2 * 2 * 13 * 13 * 7 * 7 * 3 * 64:,}"]
+    assert rows["dense_0"][-2:] == ["20,490", f"{2 * 2 * 2048 * 10 + 2 * 10:,}"]
+    assert " ".join(rows["stage3/block2/branch/conv2d_1"][1:5]) == "(2, 1, 1, 512)"
+    assert "training step" in done.stdout and int(rows["arena"][1].replace(",", "")) > 0
+    files = {path.name: path.read_text() for path in (tmp_path / "runs" / "resnet50").iterdir()}
+    assert files.keys() == {"graph.svg", "graph.html"}
+    assert files["graph.svg"].startswith("<svg") and "stage3" in files["graph.html"]
+
+
 def test_info(tmp_path):
     assert run("-m", "alloy.cli", "info", cwd=tmp_path).stdout.startswith("alloy ")
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy import inspection
 from alloy.cli import small_cnn
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
@@ -151,6 +152,36 @@ def test_costs_follow_the_batch():
         graph.inspect({x: (3, 8, 8, 2)}, [logits])
 
 
+def test_costs_of_resnet50():
+    """Two operations for each weight of a convolution or product and each position that it is used at."""
+    model = al.models.resnet50()
+    ops = model.graph.inspect(fetches=[model(model.graph.placeholder((2, 32, 32, 3)))])
+    uses, channels = 13 * 13 * 7 * 7 * 3 * 64, 64
+    for filters, side, count in (64, 6, 3), (128, 3, 4), (256, 2, 6), (512, 1, 3):
+        for block in range(count):
+            shortcut = 4 * filters * channels if block == 0 else 0
+            uses += side**2 * (channels * filters + 9 * filters**2 + 4 * filters**2 + shortcut)
+            channels = 4 * filters
+    found = sum(op.flops for op in ops if op.kind in ("conv2d", "matmul"))
+    assert found == 2 * 2 * (uses + 2048 * 10)
+
+
+def test_the_table_of_layers():
+    graph = al.Graph()
+    x = graph.placeholder((2, 3))
+    block = al.nn.Residual(al.nn.Sequential(al.nn.Dense(5), al.nn.ReLU(), al.nn.Dense(3)), al.nn.Dense(3))
+    y = al.sum(al.nn.Sequential(al.nn.ReLU(), block, al.nn.ReLU())(x))
+    lines = inspection.by_layer(graph.inspect(fetches=[y])).splitlines()
+    assert [line.split() for line in lines] == [row.split() for row in [
+        "layer output parameters flops", "relu_0 (2, 3) 0 6", "residual_0 (2, 3) 0 6",
+        f"residual_0/sequential_0/dense_0 (2, 5) 20 {2 * 2 * 15 + 10}",
+        "residual_0/sequential_0/relu_0 (2, 5) 0 10",
+        f"residual_0/sequential_0/dense_1 (2, 3) 18 {2 * 2 * 15 + 6}",
+        f"residual_0/dense_0 (2, 3) 12 {2 * 2 * 9 + 6}", "relu_1 (2, 3) 0 6", "(outside layers) () 0 6",
+        f"total 50 {6 + 6 + 70 + 10 + 66 + 42 + 6 + 6}"]]
+    assert len({len(line) for line in lines}) == 1, "numbers end at the right"
+
+
 def test_describe():
     graph = al.Graph()
     x = graph.placeholder((None, 30), name="x")
@@ -191,8 +222,9 @@ def allocated():
     return stats["allocated_bytes"]
 
 
-def test_the_memory_plan_is_what_the_device_allocates(rng):
-    graph = al.Graph()
+@pytest.mark.parametrize("storage, arrays", [("variable", 1), ("buffers", 2)])
+def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
+    graph = al.Graph(storage=storage)
     x, y = graph.placeholder((None, 8, 8, 1), name="x"), graph.placeholder((None,), al.int32, name="y")
     predictions = small_cnn()(x)
     loss = al.mean(al.losses.softmax_cross_entropy(predictions, y))
@@ -201,7 +233,8 @@ def test_the_memory_plan_is_what_the_device_allocates(rng):
     step = graph.compile([x, y], [loss, predictions], updates)
     plan = step.memory_plan((32, 8, 8, 1), [32])
     parameters = 9 * 16 + 16 + 9 * 16 * 32 + 32 + 512 * 64 + 64 + 64 * 10 + 10
-    assert plan.variables == 4 * (3 * parameters + 2), "the parameters, two moments of each and two corrections"
+    state = 4 * (3 * parameters + 2)
+    assert plan.variables == arrays * state, "the parameters, two moments of each and two corrections"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
     assert allocated() - before == taken and plan.total == taken + plan.constants
