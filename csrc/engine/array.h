@@ -30,6 +30,31 @@ class Array {
   size_t bytes_;
 };
 
+// A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it did not allocate.
+// Other memory is copied, and so are few bytes, because that takes less time.
+class Feed {
+ public:
+  // Of a static type; `at` is its position in the inputs of a run.
+  Feed(const ir::Type& type, NSUInteger at);
+
+  size_t bytes() const { return bytes_; }
+  // Puts what stands for the contents at `bytes`, packed row-major, into the inputs of a run.
+  void enter(NSMutableArray* inputs, const void* bytes);
+  // Lets go of the user's memory; after every run, also one that failed.
+  void leave(NSMutableArray* inputs);
+
+ private:
+  // The memory as data, which does not own it; nil where Metal refuses it.
+  Ref<MPSGraphTensorData*> lend(const void* bytes) const;
+
+  ir::Type type_;
+  size_t bytes_;
+  Ref<MPSShape*> shape_;
+  NSUInteger at_;
+  bool is_lent_ = false;
+  std::optional<Array> own_;  // for copies: made when first needed, and from then on in the inputs unless memory is lent
+};
+
 // A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run they change places.
 // So feed and result never alias, and a run that fails loses nothing.
 class Buffers {

@@ -1,5 +1,7 @@
 #import "engine/array.h"
 
+#include <unistd.h>
+
 #include <vector>
 
 #import "engine/device.h"
@@ -22,6 +24,51 @@ void Array::write(const void* bytes) {
 void Array::read(void* bytes) const {
   [array_.get() readBytes:bytes strideBytes:nil];
   counters().bytes_from_device += bytes_;
+}
+
+namespace {
+
+bool begins_at_page(const void* bytes) { return reinterpret_cast<uintptr_t>(bytes) % static_cast<uintptr_t>(getpagesize()) == 0; }
+
+}  // namespace
+
+Feed::Feed(const ir::Type& type, NSUInteger at)
+    : type_(type), bytes_(type.byte_count()), shape_(Ref<MPSShape*>::adopt([mps_shape(type.shape) copy])), at_(at) {}
+
+Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
+  // Whole pages, which are mapped anyway; nothing looks behind the contents.
+  const auto page = static_cast<size_t>(getpagesize());
+  const auto buffer = Ref<id<MTLBuffer>>::adopt([metal_device() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
+                                                                                  length:(bytes_ + page - 1) / page * page
+                                                                                 options:MTLResourceStorageModeShared
+                                                                             deallocator:nil]);
+  if (buffer.get() == nil) return {};
+  return Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMTLBuffer:buffer.get()
+                                                                                 shape:shape_.get()
+                                                                              dataType:mps_type(type_.dtype)]);
+}
+
+void Feed::enter(NSMutableArray* inputs, const void* bytes) {
+  constexpr size_t kWorthLending = 32 << 10;  // bytes; copying so many takes as long as making the objects
+  if (bytes_ >= kWorthLending && begins_at_page(bytes)) {
+    const auto data = lend(bytes);
+    if (data.get() != nil) {
+      [inputs replaceObjectAtIndex:at_ withObject:data.get()];
+      is_lent_ = true;
+      return;
+    }
+  }
+  if (!own_) {
+    own_.emplace(type_);
+    [inputs replaceObjectAtIndex:at_ withObject:own_->data()];
+  }
+  own_->write(bytes);
+}
+
+void Feed::leave(NSMutableArray* inputs) {
+  if (!is_lent_) return;
+  is_lent_ = false;
+  [inputs replaceObjectAtIndex:at_ withObject:own_ ? static_cast<id>(own_->data()) : [NSNull null]];
 }
 
 Buffers::Buffers(const ir::Literal& initial) : type_(initial.type()) {

@@ -23,7 +23,9 @@ struct MemoryPlan {
     ir::Shape shape;
     uint64_t bytes;
   };
-  uint64_t variables, feeds, results, constants;
+  uint64_t variables;
+  uint64_t feeds;  // what a run reads: copies, which stay once a run has made them, or the user's memory
+  uint64_t results, constants;
   uint64_t arena;              // where everything lives that is computed on the way
   uint64_t scratch;            // of the kernel that needs most
   std::vector<Value> at_peak;  // what the arena holds when that is most
@@ -39,7 +41,7 @@ struct KernelTime {
   double begin, end;  // seconds from the start of the last run
 };
 
-// A step compiled for concrete shapes: one dispatch a run, with arrays for feeds and results that never alias.
+// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias.
 class Compiled {
  public:
   // Compiles; `graph` must outlive it.
@@ -49,7 +51,8 @@ class Compiled {
   const std::vector<ir::Type>& result_types() const { return result_types_; }
   // Nothing where the framework does not tell.
   std::optional<MemoryPlan> memory_plan() const;
-  // Copies the feeds in, runs, copies the results out: packed row-major, in the order of feeds and fetches. Throws DeviceError.
+  // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds and fetches. Throws
+  // DeviceError.
   void run(const void* const* feeds, void* const* results);
   // Runs so many times and tells the times of the kernels; nothing where the framework does not take them.
   std::optional<std::vector<KernelTime>> profile(const void* const* feeds, void* const* results, int runs);

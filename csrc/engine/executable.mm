@@ -1,6 +1,7 @@
 #include "engine/executable.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/computable.h"
 #import "engine/graph_impl.h"
@@ -22,28 +23,25 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
   return pure.slots;
 }
 
-// One side of a run: the feeds or the results. The arrays of variables change from run to run, the others stay.
+// One side of a run, inputs or outputs.
 struct Side {
-  std::vector<Array> arrays;                              // in our order
-  Ref<NSMutableArray*> data;                              // in the order of the framework's executable
-  std::vector<std::pair<NSUInteger, Buffers*>> variables;  // with their positions in data
+  Ref<NSMutableArray*> data = Ref<NSMutableArray*>::retain([NSMutableArray array]);  // in the order of the framework's executable
+  std::vector<std::pair<NSUInteger, Buffers*>> variables = {};                       // whose arrays take turns, with their positions in data
 
-  // Of the arrays that are no variables'.
-  uint64_t bytes() const {
-    uint64_t sum = 0;
-    for (const Array& array : arrays) sum += array.bytes();
-    return sum;
-  }
-
-  // `order` is the executable's; `tensors` are ours, those of `arrays` and behind them those of `buffers`.
-  void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::vector<Buffers*>& buffers) {
-    data = Ref<NSMutableArray*>::retain([NSMutableArray array]);
+  // Makes room for the tensors in `order`, the executable's. `tensors` are ours: behind others, for which place(i, position) is called, those
+  // of `buffers`.
+  void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::vector<Buffers*>& buffers,
+               const std::function<void(size_t, NSUInteger)>& place) {
+    const size_t others = tensors.size() - buffers.size();
     for (MPSGraphTensor* tensor in order) {
       const auto i = static_cast<size_t>(std::find(tensors.begin(), tensors.end(), tensor) - tensors.begin());
-      if (i >= arrays.size()) variables.emplace_back([data.get() count], buffers[i - arrays.size()]);
-      [data.get() addObject:i < arrays.size() ? arrays[i].data() : buffers[i - arrays.size()]->value().data()];
+      const NSUInteger at = [data.get() count];
+      [data.get() addObject:[NSNull null]];
+      if (i < others) place(i, at);
+      else variables.emplace_back(at, buffers[i - others]);
     }
   }
+  void set(NSUInteger at, MPSGraphTensorData* object) const { [data.get() replaceObjectAtIndex:at withObject:object]; }
 };
 
 }  // namespace
@@ -51,7 +49,9 @@ struct Side {
 struct Compiled::Impl {
   Graph::Impl& graph;
   Ref<MPSGraphExecutable*> executable = {};
-  Side feeds = {}, results = {};
+  Side in = {}, out = {};
+  std::vector<std::pair<size_t, Feed>> feeds = {};  // with their positions in what run is given
+  std::vector<Array> results = {};                  // in our order
 };
 
 Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates) {
@@ -81,10 +81,7 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
       [types setObject:shaped.get() forKey:tensor];
       fed.push_back(tensor);
     };
-    for (const ir::Value& value : special.feeds) {
-      feed(value);
-      impl_->feeds.arrays.emplace_back(value.type());
-    }
+    for (const ir::Value& value : special.feeds) feed(value);
     if (graph.storage() == Storage::kBuffers) {
       for (const auto& op : special.graph->body().ops) {
         if (op->code != ir::OpCode::variable) continue;
@@ -105,7 +102,7 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
       [targets addObject:tensor];
       fetched.push_back(tensor);
     }
-    for (const ir::Type& type : result_types_) impl_->results.arrays.emplace_back(type);
+    for (const ir::Type& type : result_types_) impl_->results.emplace_back(type);
     for (int64_t slot : written) {
       writes.push_back(&own.buffers.at(slot));
       writes.back()->reserve_next();
@@ -118,8 +115,10 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
                                                  targetOperations:operations
                                             compilationDescriptor:nil];
     impl_->executable = Ref<MPSGraphExecutable*>::retain(executable);
-    impl_->feeds.line_up([executable feedTensors], fed, reads);
-    impl_->results.line_up([executable targetTensors], fetched, writes);
+    impl_->in.line_up([executable feedTensors], fed, reads,
+                      [&](size_t i, NSUInteger at) { impl_->feeds.emplace_back(i, Feed(special.feeds[i].type(), at)); });
+    impl_->out.line_up([executable targetTensors], fetched, writes,
+                       [&](size_t i, NSUInteger at) { impl_->out.set(at, impl_->results[i].data()); });
   });
   ++counters().compilations;
 }
@@ -146,7 +145,9 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
     NSObject* executable = impl_->executable.get();
     if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return;
     NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
-    const uint64_t feeds = impl_->feeds.bytes(), results = impl_->results.bytes();
+    uint64_t feeds = 0, results = 0;
+    for (const auto& [i, feed] : impl_->feeds) feeds += feed.bytes();
+    for (const Array& array : impl_->results) results += array.bytes();
     // Variables in buffers are fed and fetched as far as the framework knows.
     const uint64_t variables = number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
     out = MemoryPlan{variables, feeds, results, number(plan, @"constants"), number(plan, @"arena"), number(plan, @"scratch"), {}};
@@ -160,17 +161,23 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
 void Compiled::run(const void* const* feeds, void* const* results) {
   std::lock_guard lock(impl_->graph.running);
   on_device([&] {
-    Side &in = impl_->feeds, &out = impl_->results;
-    for (size_t i = 0; i < in.arrays.size(); ++i) in.arrays[i].write(feeds[i]);
-    for (const auto& [at, variable] : in.variables) [in.data.get() replaceObjectAtIndex:at withObject:variable->value().data()];
-    for (const auto& [at, variable] : out.variables) [out.data.get() replaceObjectAtIndex:at withObject:variable->next().data()];
-    [impl_->executable.get() runWithMTLCommandQueue:impl_->graph.queue.get()
-                                        inputsArray:in.data.get()
-                                       resultsArray:out.data.get()
-                                executionDescriptor:nil];
+    Impl& own = *impl_;
+    const struct End {
+      Impl& of;
+      ~End() {
+        for (auto& [i, feed] : of.feeds) feed.leave(of.in.data.get());
+      }
+    } end{own};
+    for (auto& [i, feed] : own.feeds) feed.enter(own.in.data.get(), feeds[i]);
+    for (const auto& [at, variable] : own.in.variables) own.in.set(at, variable->value().data());
+    for (const auto& [at, variable] : own.out.variables) own.out.set(at, variable->next().data());
+    [own.executable.get() runWithMTLCommandQueue:own.graph.queue.get()
+                                     inputsArray:own.in.data.get()
+                                    resultsArray:own.out.data.get()
+                             executionDescriptor:nil];
     ++counters().dispatches;
-    for (const auto& [at, variable] : out.variables) variable->swap();
-    for (size_t i = 0; i < out.arrays.size(); ++i) out.arrays[i].read(results[i]);
+    for (const auto& [at, variable] : own.out.variables) variable->swap();
+    for (size_t i = 0; i < own.results.size(); ++i) own.results[i].read(results[i]);
   });
 }
 

@@ -10,7 +10,7 @@ namespace alloy::engine {
 struct Stats {
   uint64_t dispatches = 0;         // runs of executables; under Storage::kVariable reading and assigning a variable is one too
   uint64_t compilations = 0;       // graphs compiled for concrete shapes
-  uint64_t bytes_to_device = 0;    // fed and assigned
+  uint64_t bytes_to_device = 0;    // copied for feeds and assigned values
   uint64_t bytes_from_device = 0;  // fetched and read
   uint64_t live_objects = 0;       // graphs and executables that exist now; the engine's only
   uint64_t allocated_bytes = 0;    // what the device has allocated now; the device's only

@@ -1,6 +1,7 @@
 """Alloy trains neural networks on Apple's MPSGraph, the whole step in one compiled graph."""
 from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
+from alloy.arrays import empty
 from alloy.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.checkpoint import load, save
 from alloy.device import Device, device, set_threads, threads
@@ -24,8 +25,8 @@ __all__ = [
     "stop_gradient", "transpose",
     "bfloat16", "bool_", "float16", "float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64",
-    "data", "device", "device_stats", "init", "load", "losses", "metrics", "models", "nn", "op_table", "save",
-    "schedules", "set_threads", "stats", "threads",
+    "data", "device", "device_stats", "empty", "init", "load", "losses", "metrics", "models", "nn", "op_table",
+    "save", "schedules", "set_threads", "stats", "threads",
     *_table_ops,
 ]
 

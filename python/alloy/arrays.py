@@ -1,13 +1,36 @@
 """What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have,
-and shapes."""
+and shapes. And arrays that a run takes as they are."""
+import math
+import mmap
 from operator import index
 
 import numpy as np
 
-from alloy.dtypes import is_integer
+from alloy.dtypes import dtype_name, float32, is_integer
 from alloy.location import mistake, warn_user
 
 SCALARS = (bool, int, float, np.generic)
+
+
+def empty(shape, dtype=float32) -> np.ndarray:
+    """A NumPy array with undefined contents whose memory begins at a page, so that feeding it copies nothing.
+
+    The device reads such an array, or a packed slice of one that begins at a page again, where it lies: during
+    the call, in which nobody may change it. Other arrays, and those of less than 32 KiB, are copied by each
+    call; so it pays to fill one array with batch after batch: np.take(images, rows, axis=0, out=batch,
+    mode="clip").
+
+    shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type."""
+    dims, name = as_shape("empty", shape), dtype_name("empty", dtype)
+    if dims is None or None in dims:
+        raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
+    try:
+        element = np.dtype(name)
+    except TypeError:
+        raise mistake("empty", f"Expected an element type of NumPy, got {name}", TypeError, "called") from None
+    count = math.prod(dims)
+    memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(memory, element, count).reshape(dims)
 
 
 def as_array(op: str, value) -> np.ndarray:

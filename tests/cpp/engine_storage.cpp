@@ -1,6 +1,9 @@
-// Variables in both storages: what a run reads and leaves, which arrays it is given, what a failure costs.
+// Variables in both storages and feeds: what a run reads and leaves, which arrays it is given, what a failure costs.
+#include <sys/mman.h>
+
 #include "engine/error.h"
 #include "engine/graph.h"
+#include "engine/stats.h"
 #include "graph_builder.h"
 #include "watch/watch.h"
 
@@ -129,6 +132,58 @@ TEST(Buffers, ARunThatFailsLosesNothing) {
   step.run(nullptr, nullptr);
   EXPECT_EQ(value(), 3);
 }
+
+class Feeds : public testing::TestWithParam<Storage> {};
+
+// Memory that is not there any more cannot be touched unnoticed.
+TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
+  constexpr size_t kCount = 1 << 16;
+  engine::Graph graph(GetParam());
+  const ir::Type type = f32({int64_t{kCount}});
+  const Value x = placeholder(graph.ir(), type);
+  Compiled step(graph, {{x, type}}, {graph.ir().value(OpCode::add, {x, x}), x}, {});
+  std::vector<float> doubled(kCount), same(kCount), elsewhere(kCount + 1);
+  void* results[] = {doubled.data(), same.data()};
+  const auto run = [&](float* values, float value) {
+    std::fill(values, values + kCount, value);
+    const void* feed = values;
+    step.run(&feed, results);
+  };
+  const auto run_mapped = [&](float value) {
+    struct Mapped {
+      void* memory = mmap(nullptr, kCount * sizeof(float), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ~Mapped() { munmap(memory, kCount * sizeof(float)); }
+    } mapped;
+    run(static_cast<float*>(mapped.memory), value);
+  };
+  const auto expect = [&](float value) {
+    EXPECT_EQ(doubled, std::vector<float>(kCount, 2 * value));
+    EXPECT_EQ(same, std::vector<float>(kCount, value));
+  };
+  const auto allocated = [] {
+    const auto stats = engine::device_stats();
+    return stats ? stats->allocated_bytes : 0;
+  };
+  const uint64_t before = allocated(), copied = engine::stats().bytes_to_device;
+  run_mapped(1);
+  expect(1);
+  Watch watch;
+  for (bool has_copied : {false, true}) {
+    watch.fail_next();
+    EXPECT_THROW(run_mapped(2), engine::DeviceError);
+    EXPECT_EQ(allocated() - before, has_copied ? kCount * sizeof(float) : 0);
+    run_mapped(3);
+    expect(3);
+    // Between elements no page begins.
+    run(elsewhere.data() + (reinterpret_cast<uintptr_t>(elsewhere.data()) % 64 == 0), 4);
+    expect(4);
+  }
+  EXPECT_EQ(engine::stats().bytes_to_device - copied, 2 * kCount * sizeof(float));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Storages, Feeds, testing::Values(Storage::kVariable, Storage::kBuffers),
+    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 }  // namespace
 }  // namespace alloy::test

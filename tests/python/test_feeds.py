@@ -1,6 +1,12 @@
-"""Arrays for placeholders: by position, by label, and bound to the graph."""
+"""Arrays for placeholders: by position, by label, and bound to the graph; read where they lie or copied."""
+import copy
 import inspect
+import mmap
+import pickle
 import re
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -180,3 +186,224 @@ def test_wrong_bindings(graph, step, x):
             step()
         with pytest.raises(ValueError, match="got 1 without 'labels' of"):
             step(X)
+
+
+# ---- arrays that begin at a page ----
+
+PAGE = 1 << 16  # of any machine: a multiple of its own
+LARGE = (100, 131)  # not a whole number of pages
+
+
+@pytest.fixture(params=["variable", "buffers"])
+def either(request):
+    return al.Graph(storage=request.param)
+
+
+def at_page(values):
+    array = al.empty(values.shape, values.dtype)
+    array[...] = values
+    return array
+
+
+def off_page(values):
+    memory = al.empty((1 + values.size,), values.dtype)[1:].reshape(values.shape)
+    memory[...] = values
+    return memory
+
+
+def copied(step, *arrays):
+    """What the step gives, and the bytes that went to the device for it, as engine and device count them."""
+    before, before_on_device = al.stats(), al.device_stats()
+    values = step(*arrays)
+    count = al.stats()["bytes_to_device"] - before["bytes_to_device"]
+    if before_on_device is not None:
+        assert al.device_stats()["bytes_to_device"] - before_on_device["bytes_to_device"] == count
+    return values, count
+
+
+@pytest.mark.parametrize("shape, dtype", [
+    ((2, 3), "float32"), ((1,), "int32"), ((0, 3), "float32"), ((3, 0), "bool"), (LARGE, "float16"), (LARGE, al.int64),
+    ([7], np.uint8), ((0,), np.int8), ((1 << 20,), np.dtype("int16")), ((5,), bool)])
+def test_an_empty_array_is_an_array_like_others(shape, dtype):
+    array = al.empty(shape, dtype)
+    assert type(array) is np.ndarray and array.shape == tuple(shape) and array.dtype == np.dtype(dtype)
+    assert array.ctypes.data % mmap.PAGESIZE == 0 and array.flags.carray
+    values = np.arange(array.size).reshape(shape).astype(dtype)
+    array[...] = values
+    for other in (array, array.copy(), copy.deepcopy(array), pickle.loads(pickle.dumps(array)), array.view()):
+        np.testing.assert_array_equal(other, values)
+    part = array[:1].T
+    del array, other
+    np.testing.assert_array_equal(part, values[:1].T)
+    assert al.empty((), dtype).shape == ()
+
+
+def test_empty_arrays_are_float32_and_each_its_own():
+    arrays = [al.empty((1000,)) for _ in range(50)]
+    for i, array in enumerate(arrays):
+        array[...] = i
+    assert [array.sum() for array in arrays] == [1000 * i for i in range(50)]
+    assert arrays[0].dtype == np.float32
+
+
+def test_a_forked_process_has_its_own_contents():
+    code = """
+import os
+import alloy as al
+array = al.empty((1000,))
+array[...] = 1
+child = os.fork()
+if child == 0:
+    array[...] = 2
+    os._exit(0)
+os.waitpid(child, 0)
+print(array.sum())
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "1000.0\n"
+
+
+@pytest.mark.parametrize("shape, dtype, kind, says", [
+    ((None, 3), "float32", ValueError, r"Expected a shape of integers, got \(None, 3\)"),
+    (None, "float32", ValueError, "Expected a shape of integers, got None"),
+    ((-1,), "float32", ValueError, "Expected dimensions of 0 or more"), (3, "float32", TypeError, "Expected a shape"),
+    ((1,), "float", TypeError, "Expected an element type"), ((1,), object, TypeError, "Expected an element type"),
+    ((1,), al.bfloat16, TypeError, "Expected an element type of NumPy, got bfloat16")])
+def test_what_empty_refuses(shape, dtype, kind, says):
+    with pytest.raises(kind, match=rf"^\[empty\] {says}.*test_feeds\.py:\d+\.$"):
+        al.empty(shape, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
+def test_an_array_is_copied_once_or_not_at_all(either, dtype, rng):
+    x, y = either.placeholder(LARGE, dtype), either.placeholder((131,), dtype)
+    step = either.compile([x, y], [x * x - y, y])
+    for place, whole in ((at_page, 0), (off_page, 1), (at_page, 0), (off_page, 1), (off_page, 1), (at_page, 0)):
+        values, small = (rng.integers(-99, 99, shape).astype(dtype) for shape in (LARGE, 131))
+        results, count = copied(step, place(values), place(small))
+        assert count == whole * values.nbytes + small.nbytes
+        np.testing.assert_array_equal(results[0], values * values - small)
+        np.testing.assert_array_equal(results[1], small)
+
+
+def test_slices_that_begin_at_a_page(either):
+    """Of one array, of any length, one beside the other."""
+    memory = al.empty((8, PAGE // 4))
+    memory[...] = np.arange(memory.size).reshape(memory.shape) % 1000
+    x, y = either.placeholder((None, None)), either.placeholder((None,))
+    step = either.compile([x, y], [al.sum(x), y + 1])
+    for rows, flat in ((slice(0, 3), memory[3]), (slice(2, 8), memory[2]), (slice(7, 8), memory.ravel()[-PAGE // 4:]),
+                       (slice(0, 1), memory[1, :9001]), (slice(4, 6), memory[5, :PAGE // 8 + 1])):
+        (total, more), count = copied(step, memory[rows], flat)
+        assert count == 0
+        assert total == pytest.approx(memory[rows].sum(dtype=np.float64), rel=1e-5)
+        np.testing.assert_array_equal(more, flat + 1)
+    for other in (memory[:, :PAGE // 8], memory[:, 1:], memory.T, memory[::2], memory[::-1]):
+        total, more = step(other, memory[0])
+        assert total == pytest.approx(other.sum(dtype=np.float64), rel=1e-5)
+
+
+def test_results_are_no_part_of_what_was_fed(either):
+    """A fetch that is the placeholder itself, a view of it, and what could be computed in its place."""
+    x = either.placeholder(LARGE)
+    step = either.compile([x], [x, al.reshape(x, (-1,)), al.stop_gradient(x), al.relu(x), x])
+    given = at_page(np.linspace(-1, 1, 13100, dtype=np.float32).reshape(LARGE))
+    expected = given.copy()
+    results, count = copied(step, given)
+    assert count == 0 and not any(np.shares_memory(result, given) for result in results)
+    np.testing.assert_array_equal(given, expected)
+    given[...] = 7
+    for result in (*results[:3], results[4]):
+        np.testing.assert_array_equal(result.reshape(LARGE), expected)
+    np.testing.assert_array_equal(results[3], np.maximum(expected, 0))
+    results[0][...] = results[4][...] = 8
+    assert (given == 7).all()
+
+
+def test_variables_are_no_part_of_what_was_fed(either):
+    x = either.placeholder(LARGE)
+    same, flat, total, assigned = (either.variable(np.zeros(shape, np.float32))
+                                   for shape in (LARGE, (13100,), LARGE, LARGE))
+    step = either.compile([x], [assigned + 0], [either.assign(same, x), either.assign(flat, al.reshape(x, (-1,))),
+                                                either.assign(total, total + x)])
+    given = al.empty(LARGE)
+    for i in range(1, 5):
+        given[...] = i
+        assigned.assign(given)
+        step(given)
+        given[...] = np.nan
+        for variable, value in ((same, i), (flat, i), (total, i * (i + 1) / 2), (assigned, i)):
+            np.testing.assert_array_equal(variable.numpy(), np.full(variable.shape, value))
+
+
+def test_arrays_that_are_gone(either):
+    """Memory that the next array may lie in again, or that is not there any more."""
+    x = either.placeholder((None, 131))
+    step = either.compile([x], [x * 2])
+    for i in range(30):
+        array = (at_page, off_page)[i % 3 == 2](np.full((100 + i % 2, 131), i, np.float32))
+        result, = step(array)
+        del array
+        np.testing.assert_array_equal(result, np.full((100 + i % 2, 131), 2 * i))
+
+
+def test_one_array_for_two_placeholders(either):
+    x, y = either.placeholder(LARGE), either.placeholder((131, 100))
+    step = either.compile([x, y], [x @ y])
+    values = np.arange(13100, dtype=np.float32).reshape(LARGE) % 7
+    array = at_page(values)
+    (product,), count = copied(step, array, array.reshape(131, 100))
+    assert count == 0
+    np.testing.assert_array_equal(product, values @ values.reshape(131, 100))
+
+
+def test_a_file_that_may_only_be_read(either, tmp_path):
+    path = tmp_path / "values"
+    values = np.linspace(-2, 2, 13100, dtype=np.float32)
+    values.tofile(path)
+    mapped = np.memmap(path, np.float32, "r", shape=LARGE)
+    x = either.placeholder(LARGE)
+    w = either.variable(np.zeros(LARGE, np.float32))
+    results, count = copied(either.compile([x], [x, al.relu(x), -x], al.SGD(1.0).apply([(x, w)])), mapped)
+    assert count == values.nbytes, "the initial value of w"
+    for result, expected in zip((*results, w.numpy()), (values, np.maximum(values, 0), -values, -values)):
+        np.testing.assert_array_equal(result, expected.reshape(LARGE))
+    np.testing.assert_array_equal(np.fromfile(path, np.float32), values)
+
+
+def test_one_executable_in_many_threads(either):
+    x = either.placeholder((None, 131))
+    step = either.compile([x], [al.sum(x, axes=1), x])
+    wrong = []
+
+    def work(number):
+        arrays = [at_page(np.full((100 + number % 2, 131), 10 * number + i, np.float32)) for i in range(3)]
+        for i in range(60):
+            array = off_page(arrays[i % 3]) if i % 7 == 0 else arrays[i % 3]
+            total, same = step(array)
+            if not ((total == 131 * array[:, 0]).all() and np.array_equal(same, arrays[i % 3])):
+                wrong.append((number, i))
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_wrong_types_at_a_page(either):
+    x, half = either.placeholder(LARGE, name="x"), either.placeholder(LARGE, al.float16)
+    step = either.compile([x], [x + 1])
+    values = np.ones(LARGE)
+    with pytest.warns(UserWarning, match="float64"):
+        results = step(at_page(values.view(np.int64)).view(np.float64))
+    np.testing.assert_array_equal(results[0], values + 1)
+    with pytest.raises(TypeError, match="'x', built at .*, is float32 but was given an array of float16"):
+        step(al.empty(LARGE, al.float16))
+    with pytest.raises(TypeError, match="float16"):
+        either.compile([half], [half + half])(al.empty(LARGE, al.float16))
+    with pytest.raises(ValueError, match=r"shape \(100, 131\) but was fed shape \(131, 100\)"):
+        step(al.empty(LARGE[::-1]))
+    results, count = copied(step, at_page(values.astype(np.float32)))
+    assert count == 0
+    np.testing.assert_array_equal(results[0], values + 1)
