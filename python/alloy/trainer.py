@@ -3,7 +3,7 @@ its evaluation."""
 import numpy as np
 
 from alloy import losses, metrics
-from alloy.arrays import as_array
+from alloy.arrays import as_array, empty
 from alloy.graph import Executable, Graph
 from alloy.history import History
 from alloy.location import mistake
@@ -46,9 +46,9 @@ class Trainer:
             callback.begin(self)
         shown = Progress(epochs, -(-len(data[0]) // batch_size), progress)
         for epoch in range(1, epochs + 1):
-            rows = order.permutation(len(data[0])) if shuffle else np.arange(len(data[0]))
+            rows = order.permutation(len(data[0])) if shuffle else None
             with shown.epoch(epoch):
-                values = self._run(step, data, rows, batch_size, shown)
+                values = self._run(step, _batches(data, batch_size, rows), shown)
                 if validation is not None:
                     validated = self._evaluate(validation, batch_size)
                     values |= {f"val_{name}": value for name, value in validated.items()}
@@ -68,16 +68,15 @@ class Trainer:
         """The model's values for the rows of x."""
         data = _examples("predict", (x,), batch_size)
         run = self._executable("predict", data)
-        return np.concatenate([
-            run(*batch)[0] for batch in _batches(data, np.arange(len(data[0])), batch_size)])
+        return np.concatenate([run(*batch)[0] for batch in _batches(data, batch_size)])
 
     def _evaluate(self, data, batch_size):
-        return self._run(self._executable("evaluate", data), data, np.arange(len(data[0])), batch_size)
+        return self._run(self._executable("evaluate", data), _batches(data, batch_size))
 
-    def _run(self, executable, data, rows, batch_size, shown=None):
-        """The means over all rows of what the executable fetches of each batch."""
+    def _run(self, executable, batches, shown=None):
+        """The means over all examples of what the executable fetches of each batch."""
         total, seen = np.zeros(len(self._measures)), 0
-        for batch in _batches(data, rows, batch_size):
+        for batch in batches:
             total += len(batch[0]) * np.array([value.item() for value in executable(*batch)])
             seen += len(batch[0])
             if shown is not None:
@@ -126,10 +125,25 @@ def _examples(op, data, batch_size):
     return arrays
 
 
-def _batches(arrays, rows, batch_size):
-    for start in range(0, len(rows), batch_size):
+def _batches(arrays, batch_size, rows=None):
+    """The examples of these rows, in their order; by default of all of them, in place. A batch of chosen rows
+    lasts until the next one."""
+    count = len(arrays[0])
+    if rows is None:
+        for start in range(0, count, batch_size):
+            yield [array[start:start + batch_size] for array in arrays]
+        return
+    memory = [empty((min(batch_size, count), *array.shape[1:]), array.dtype) for array in arrays]
+    for start in range(0, count, batch_size):
         chosen = rows[start:start + batch_size]
-        yield [array[chosen] for array in arrays]
+        yield [_take(array, chosen, batch[:len(chosen)]) for array, batch in zip(arrays, memory)]
+
+
+def _take(array, rows, out):
+    if array.flags.c_contiguous:
+        return np.take(array, rows, axis=0, out=out, mode="clip")  # by default it would fill a copy of out first
+    out[...] = array[rows]  # np.take would pack the whole array first
+    return out
 
 
 def _function(module, given):

@@ -57,6 +57,29 @@ def test_the_last_smaller_batch_is_used(rng):
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4)
 
 
+@pytest.mark.parametrize("layout", ["packed", "transposed", "read-only"])
+def test_batches_are_the_shuffled_examples(layout, rng):
+    """Two epochs of 3 steps equal six steps by hand in the order of the seed."""
+    x = rng.normal(size=(300, 110)).astype(np.float32)
+    x = {"packed": x.T.copy(), "transposed": x.T, "read-only": x.T.copy()}[layout]
+    x.flags.writeable = layout != "read-only"
+    y = rng.normal(size=(110, 1)).astype(np.float32)
+    t = trainer(optimizer=al.SGD(0.01), seed=3)
+    t.predict(x[:1])
+    weights, bias = (v.numpy().astype(np.float64) for v in t.model.variables)
+    before = al.stats()["bytes_to_device"]
+    t.fit((x, y), epochs=2, batch_size=40, progress=False)
+    sent, order = al.stats()["bytes_to_device"] - before, np.random.default_rng(3)
+    for _ in range(2):
+        rows = order.permutation(110)
+        for batch in (rows[:40], rows[40:80], rows[80:]):
+            slope = 2 * (x[batch] @ weights + bias - y[batch]) / len(batch)
+            weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
+    np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
+    assert sent == 2 * y.nbytes, "only targets, which are few bytes, are copied"
+
+
 def test_seeded_order(rng):
     data = linear_data(50, rng)
     runs = [trainer(seed=seed).fit(data, epochs=2, progress=False)["loss"] for seed in (0, 0, 1)]
