@@ -152,8 +152,9 @@ METHOD = """## How it is measured
 * Two sets of labels take turns, so that nothing is learned by heart: vanishing gradients would end as denormal numbers, which are slow.
 * A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its averages. The clock stops
   when the last step's loss is a NumPy number and the parameters are there. Peers may run ahead within a block (JAX does); where "every loss
-  read" is said, and in inference, each result is waited for. The peers' batches are tensors of their own beforehand; Alloy copies its batch out
-  of NumPy arrays in every step, and its loss into one.
+  read" is said, and in inference, each result is waited for. The peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays:
+  every step reads the images where they lie (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the
+  labels in and its loss out.
 * The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with passive waiting, eager and
   compiled, with images channels-first and channels-last, with plain and fused optimizers; TensorFlow with XLA, without, and without
   oneDNN. The best is taken. Allocator settings were tried too and change nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.

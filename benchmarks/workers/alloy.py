@@ -1,5 +1,5 @@
-"""Alloy. Its step is given NumPy arrays and returns NumPy arrays, copies included, where the peers' batches lie ready
-as tensors of their own."""
+"""Alloy. Its step is given NumPy arrays and returns NumPy arrays; the images lie in memory that a run reads in place, as
+the peers' batches lie ready as tensors of their own."""
 import alloy as al
 
 from serve import Session, serve
@@ -43,6 +43,8 @@ def assign(layer, node):
 
 def build(workload, column, variant, nodes, x, labels):
     model, graph = sequential(nodes), al.Graph()
+    batch = al.empty(x.shape)
+    batch[...] = x
     images, classes = graph.placeholder(x.shape), graph.placeholder(labels[0].shape, al.int32)
     training = workload.optimizer is not None
     logits = model(images, training)
@@ -50,12 +52,12 @@ def build(workload, column, variant, nodes, x, labels):
         assign(*pair)
     if not training:
         predict = graph.compile([images], [logits])
-        return Session(predict, [(x,)], lambda result: result[0])
+        return Session(predict, [(batch,)], lambda result: result[0])
     name, rate = workload.optimizer
     loss = al.mean(al.losses.softmax_cross_entropy(logits, classes))
     optimizer = {"sgd": al.SGD, "adam": al.Adam}[name](rate)
     step = graph.compile([images, classes], [loss], optimizer.minimize(loss) + model.updates)
-    return Session(step, [(x, y) for y in labels], lambda result: result[0])
+    return Session(step, [(batch, y) for y in labels], lambda result: result[0])
 
 
 if __name__ == "__main__":
