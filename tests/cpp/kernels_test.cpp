@@ -1370,6 +1370,78 @@ TEST_P(Simd, OptimizerSteps) {
   }
 }
 
+// The change alone, of whatever size: rate m / (sqrt(v) + epsilon), with beta1 = beta2 = 1, where that is a float and where it is none.
+TEST_P(Simd, AdamDividesByEveryRoot) {
+  std::vector<double> second = {0, 1e-45, 1e-38, 1e-20, 1e-12, 3, 1e20, 3e38, kInfinity, kNaN}, first;
+  while (second.size() < 500) second.push_back(static_cast<float>(std::exp(random_.uniform(-80, 80))));
+  for (size_t i = 0; i < second.size(); ++i) first.push_back(static_cast<float>(random_.uniform(-2, 2)));
+  const auto n = static_cast<int64_t>(second.size());
+  const Tensor zeros({n}, std::vector<double>(second.size(), 0)), m({n}, first), v({n}, second), one({1}, {1});
+  for (double e : {1e-8, 1e-3, 0.0, 1e38}) {
+    const Tensor epsilon({1}, {e});
+    const Tensor y = run(OpCode::adam, {one, one, one, epsilon, zeros, m, v, zeros});
+    for (int64_t i = 0; i < n; ++i) {
+      const double change = m.at(i) / (std::sqrt(v.at(i)) + epsilon.at(0));
+      const double magnitude = std::abs(change);
+      if (std::isnan(change)) {
+        EXPECT_TRUE(std::isnan(y.at(i))) << i;
+      } else if (magnitude > 3.4e38) {
+        EXPECT_TRUE(std::isinf(y.at(i)) && (y.at(i) > 0) == (change < 0)) << i;
+      } else if (magnitude < 1.2e-38) {  // may be taken for zero
+        EXPECT_LE(std::abs(y.at(i)), 1.2e-38) << i;
+      } else {
+        EXPECT_NEAR(y.at(i), -change, 6e-7 * magnitude) << "v " << v.at(i) << " epsilon " << e;
+      }
+    }
+  }
+}
+
+// ---- chains behind a sum of outer products ----
+
+// relu(left^T right * column + row) and an SGD step by it, against sums in double.
+TEST_P(Simd, OuterProductsGoThroughTheirChain) {
+  struct Case {
+    int64_t rows, inner, columns;
+  };
+  for (const Case& c : {Case{1, 1, 1}, {14, 3, 32}, {15, 64, 33}, {47, 7, 129}, {1024, 2, 131}, {300, 33, 1030}}) {
+    SCOPED_TRACE(std::to_string(c.rows) + " " + std::to_string(c.inner) + " " + std::to_string(c.columns));
+    Graph graph;
+    std::vector<Tensor> inputs;
+    auto input = [&](const Tensor& t) {
+      inputs.push_back(t);
+      return graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}});
+    };
+    const Tensor left = random_.tensor({c.inner, c.rows}), right = random_.tensor({c.inner, c.columns}), row = random_.tensor({c.columns}),
+                 column = random_.tensor({c.rows, 1}), values = random_.tensor({1, c.rows, c.columns}), rate({1}, {0.25});
+    const std::vector<Value> operands = {input(left), input(right), input(row), input(column), input(values), input(rate)};
+    graph.open_region();
+    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    const Value shaped = graph.value(OpCode::reshape, {product}, {{Attr::kShape, values.type.shape}});
+    const Value scaled = graph.value(OpCode::multiply, {shaped, operands[3]});
+    const Value rectified = graph.value(OpCode::relu, {graph.value(OpCode::add, {scaled, operands[2]})});
+    const Value stepped = graph.value(OpCode::sgd, {operands[5], operands[4], rectified});
+    std::vector<std::unique_ptr<ir::Block>> regions;
+    regions.push_back(graph.close_region({rectified, stepped}));
+    const ir::Op* op = graph.add(OpCode::fused, operands, {}, std::move(regions));
+    const std::unique_ptr<Kernel> kernel = make_kernel(*op);
+    for (size_t i : {0, 1}) EXPECT_FALSE(kernel->in_place(i, 1)) << "the product is read to the end";
+    ASSERT_TRUE(kernel->in_place(4, 1));
+
+    Tensor gradient(op->results[0]), updated = values;
+    std::vector<const std::byte*> from;
+    for (const Tensor& t : inputs) from.push_back(t.bytes.data());
+    from[4] = updated.bytes.data();
+    run_kernel(*kernel, from, {gradient.bytes.data(), updated.bytes.data()});
+    auto expected = [&](int64_t i) {
+      double sum = 0;
+      for (int64_t k = 0; k < c.inner; ++k) sum += left.at(k * c.rows + i / c.columns) * right.at(k * c.columns + i % c.columns);
+      return std::max(sum * column.at(i / c.columns) + row.at(i % c.columns), 0.0);
+    };
+    expect_close(gradient, expected, 4, 1e-4);
+    expect_close(updated, [&](int64_t i) { return values.at(i) - 0.25 * expected(i); }, 4, 1e-4);
+  }
+}
+
 TEST(MakeKernel, RefusesTypesWithoutAKernel) {
   Graph graph;
   const Value x =

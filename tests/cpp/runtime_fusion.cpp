@@ -1,6 +1,7 @@
 // fuse, rule by rule: text in, text out. That fused graphs mean what they meant is also checked on random graphs (runtime_passes.cpp).
 #include "graph_builder.h"
 #include "graph_lines.h"
+#include "kernels/elementwise.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
@@ -72,8 +73,10 @@ TEST(Fuse, MakesNoCycle) {
                "%8, %4#1");
 }
 
-TEST(Fuse, TakesAtMostTwentyOps) {
-  for (size_t count : {20, 21, 45}) {
+// As many as have tiles: a result each, and two for a truth value and what the chain begins with.
+TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
+  const size_t most = Elementwise::kMostBuffers - 2;
+  for (size_t count : {most, most + 1, 2 * most + 5}) {
     Lines chain = {"exp(%0) : float32(2, 3)"};
     while (chain.size() < count) chain.push_back("tanh(%" + std::to_string(chain.size() + 3) + ") : float32(2, 3)");
     const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(chain, "%" + std::to_string(count + 3))));
@@ -83,9 +86,9 @@ TEST(Fuse, TakesAtMostTwentyOps) {
       if (op->code == OpCode::fused) sizes.push_back(op->regions[0]->ops.size());
       else if (op->code != OpCode::placeholder) sizes.push_back(1);
     }
-    EXPECT_EQ(sizes, (count == 20   ? std::vector<size_t>{20}
-                      : count == 21 ? std::vector<size_t>{20, 1}
-                                    : std::vector<size_t>{20, 20, 5}));
+    EXPECT_EQ(sizes, (count == most       ? std::vector<size_t>{most}
+                      : count == most + 1 ? std::vector<size_t>{most, 1}
+                                          : std::vector<size_t>{most, most, 5}));
   }
 }
 
@@ -201,16 +204,88 @@ TEST(Fuse, DropsWhatEveryoneElseComputesAnew) {
 }
 
 TEST(Fuse, CountsWhatIsComputedAnew) {
-  for (size_t count : {19, 20}) {
+  const size_t most = Elementwise::kMostBuffers - 5;  // two tiles for each of the addition and the multiplication, and two as ever
+  for (size_t count : {most, most + 1}) {
     Lines ops = reused("add(%0, %1) : float32(2, 3)");
     for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ") : float32(2, 3)");
     const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(ops, "%" + std::to_string(ops.size() + 3))));
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     const Op& last = *fused->body().ops.back();
     ASSERT_EQ(last.code, OpCode::fused);
-    EXPECT_EQ(last.regions[0]->ops.size(), 20u);
-    EXPECT_EQ(last.regions[0]->ops.front()->code, count == 19 ? OpCode::add : OpCode::multiply);
+    EXPECT_EQ(last.regions[0]->ops.size(), most + 1);
+    EXPECT_EQ(last.regions[0]->ops.front()->code, count == most ? OpCode::add : OpCode::multiply);
   }
+}
+
+// ---- optimizers ----
+
+// The update goes into the op that gives it its gradient, and what stands between them too.
+TEST(Fuse, TakesOptimizers) {
+  expect_fused({"multiply(%0, %3) : float32(2, 3)", "sgd(%3, %0, %4) : float32(2, 3)"}, "%5",
+               {"fused(%0, %3) : float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)", "sgd(%3, %0, %5) : float32(2, 3)",
+                "return (%6)", "}"},
+               "%4");
+  expect_fused({"multiply(%0, %3) : float32(2, 3)", "adam(%3, %3, %3, %3, %0, %0, %0, %4) : float32(2, 3), float32(2, 3), float32(2, 3)"},
+               "%5, %5#1, %5#2",
+               {"fused(%0, %3) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
+                "adam(%3, %3, %3, %3, %0, %0, %0, %5) : float32(2, 3), float32(2, 3), float32(2, 3)", "return (%6, %6#1, %6#2)", "}"},
+               "%4, %4#1, %4#2");
+}
+
+// Sums of few outer products, too large for a cache, go straight into what uses them, under another shape too.
+class FuseProducts : public ::testing::Test {
+ protected:
+  // Graphs of images (n, 1024) and errors (n, 512), and their product, which is a gradient of weights.
+  static std::string graph(const std::string& n, const std::string& rest, const std::string& results, bool transposed = true) {
+    const std::string left = transposed ? "(" + n + ", 1024)" : "(1024, " + n + ")";
+    return "graph {\n  %0 = placeholder() {shape = " + left + ", dtype = float32} : float32" + left +
+           "\n  %1 = placeholder() {shape = (" + n + ", 512), dtype = float32} : float32(" + n + ", 512)" +
+           "\n  %2 = placeholder() {shape = (1, 1024, 512), dtype = float32} : float32(1, 1024, 512)" +
+           "\n  %3 = placeholder() {shape = (), dtype = float32} : float32()" + "\n  %4 = matmul(%0, %1) {transpose_a = " +
+           (transposed ? "true" : "false") + ", transpose_b = false} : float32(1024, 512)" + rest + "\n  return (" + results + ")\n}\n";
+  }
+  static std::vector<std::string> kinds(const std::string& text) {
+    const std::unique_ptr<Graph> fused = fuse(*parse(text));
+    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+    std::vector<std::string> kinds;
+    for (const auto& op : fused->body().ops) {
+      if (op->code == OpCode::placeholder) continue;
+      kinds.emplace_back(op->info().name);
+      if (op->code != OpCode::fused) continue;
+      for (const auto& inner : op->regions[0]->ops) kinds.back() += " " + std::string(inner->info().name);
+    }
+    return kinds;
+  }
+  using Kinds = std::vector<std::string>;
+  const std::string reshape_ = "\n  %5 = reshape(%4) {shape = (1, 1024, 512)} : float32(1, 1024, 512)";
+  const std::string update_ = reshape_ + "\n  %6 = sgd(%3, %2, %5) : float32(1, 1024, 512)";
+};
+
+TEST_F(FuseProducts, GoWithTheUpdateTheyFeed) {
+  EXPECT_EQ(kinds(graph("16", update_, "%6")), (Kinds{"fused matmul reshape sgd"}));
+  EXPECT_EQ(kinds(graph("16", "\n  %5 = tanh(%4) : float32(1024, 512)", "%5")), (Kinds{"fused matmul tanh"}));
+}
+
+TEST_F(FuseProducts, StayWhereTheyAreLongOrNoOuterProducts) {
+  EXPECT_EQ(kinds(graph("65", update_, "%6")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", update_, "%6", false)), (Kinds{"matmul", "reshape", "sgd"}));
+}
+
+TEST_F(FuseProducts, StayWhereOthersWantThem) {
+  EXPECT_EQ(kinds(graph("16", update_, "%6, %4")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", update_, "%6, %5")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", "\n  %5 = tanh(%4) : float32(1024, 512)\n  %6 = sum(%4) {axes = [0]} : float32(1, 512)", "%5, %6")),
+            (Kinds{"matmul", "tanh", "sum"}));
+}
+
+// A product of what the chain itself computes would have to wait for itself.
+TEST_F(FuseProducts, AreNotFedByTheirOwnGroup) {
+  const std::string text =
+      "graph {\n  %0 = placeholder() {shape = (64, 64), dtype = float32} : float32(64, 64)"
+      "\n  %1 = placeholder() {shape = (64, 2048), dtype = float32} : float32(64, 2048)\n  %2 = tanh(%1) : float32(64, 2048)"
+      "\n  %3 = matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(64, 2048)"
+      "\n  %4 = add(%3, %2) : float32(64, 2048)\n  return (%4)\n}\n";
+  EXPECT_EQ(kinds(text), (Kinds{"tanh", "fused matmul add"}));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ std::vector<Symbol> compute(const Op& op, const std::vector<Symbol>& operands) {
     for (const auto& inner : op.regions[0]->ops) {
       std::vector<Symbol> in;
       for (const Value& v : inner->operands) in.push_back(known.at(v));
-      known[{inner.get(), 0}] = compute(*inner, in)[0];
+      const std::vector<Symbol> out = compute(*inner, in);
+      for (uint32_t r = 0; r < out.size(); ++r) known[{inner.get(), r}] = out[r];
     }
     std::vector<Symbol> out;
     for (const Value& v : op.regions[0]->results) out.push_back(known.at(v));

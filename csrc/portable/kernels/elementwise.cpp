@@ -22,20 +22,15 @@ constexpr size_t kBufferPitch = kBufferBytes + 64;
 // Without buffers a tile is only a portion of work.
 constexpr int64_t kUnbufferedTile = 4096;
 
-bool is_tabled(const Op& op) {
-  const ir::Family family = op.info().family;
-  return family == ir::Family::kUnary || family == ir::Family::kActivation || family == ir::Family::kBinary ||
-         family == ir::Family::kComparison || family == ir::Family::kActivationGradient ||
-         family == ir::Family::kTernary;
-}
-
 // Functions that only floats have are dearer than arithmetic.
-int64_t work_of(const Op& op) { return op.info().types == ir::TypeClass::floating ? 6 : 1; }
-
-Step step_of(const Op& op) {
-  if (op.code == OpCode::cast) return find_cast(op.operands[0].dtype(), op.results[0].dtype);
-  return is_tabled(op) ? find_step(op.code, op.operands.back().dtype()) : nullptr;
+int64_t work_of(const Op& op) {
+  if (op.code == OpCode::sgd) return 2;
+  if (op.code == OpCode::adam) return 8;
+  return op.info().types == ir::TypeClass::floating ? 6 : 1;
 }
+
+// How many of the operands, the first ones, are an optimizer's coefficients.
+size_t coefficients(const Op& op) { return op.code == OpCode::sgd ? 1 : op.code == OpCode::adam ? 4 : 0; }
 
 template <class T>
 void gather_row(const std::byte* from, int64_t stride, int64_t count, std::byte* to) {
@@ -58,7 +53,7 @@ void gather(size_t width, const std::byte* from, int64_t stride, int64_t count, 
 }  // namespace
 
 bool Elementwise::accepts(const Op& op) {
-  return step_of(op) != nullptr && (op.code != OpCode::select || ir::computes(op.operands[0].dtype()));
+  return find_step(op) != nullptr && (op.code != OpCode::select || ir::computes(op.operands[0].dtype()));
 }
 
 Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands,
@@ -96,7 +91,7 @@ void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operan
   if (axes.empty()) axes.push_back({1, std::vector<int64_t>(operands.size(), 0)});
   row_count_ = axes.front().extent;
   for (size_t k = 0; k < operands.size(); ++k) {
-    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0});
+    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0, operands[k].shape().element_count() == 1});
   }
   outer_.assign(axes.rbegin(), axes.rend() - 1);
   for (const Axis& axis : outer_) rows_ *= axis.extent;
@@ -127,29 +122,35 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
 
   for (size_t i = 0; i < ops.size(); ++i) {
     const Op& op = *ops[i];
-    TapeStep step{step_of(op), {}, 0};
+    TapeStep step{find_step(op), {}, {}};
     std::vector<uint16_t> ended;
-    for (const Value& v : op.operands) {
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const Value& v = op.operands[k];
       const uint16_t place = places.at(v);
       step.operands.push_back(place);
-      if (place < operands.size()) inputs_[place].last_step = i;
+      if (place < operands.size()) {
+        inputs_[place].last_step = i;
+        inputs_[place].is_scalar &= k < coefficients(op);
+      }
       const bool ends = place >= first_buffer && last_use[v] == i &&
                         std::find(ended.begin(), ended.end(), place) == ended.end();
       if (ends) ended.push_back(place);
     }
     if (op.code == OpCode::select && op.operands[0].dtype() != DType::boolean) {
       const uint16_t truth = take_buffer(1);
-      tape_.push_back({find_cast(op.operands[0].dtype(), DType::boolean), {step.operands[0]}, truth});
+      tape_.push_back({find_cast(op.operands[0].dtype(), DType::boolean), {step.operands[0]}, {truth}});
       step.operands[0] = truth;
       ended.push_back(truth);
     }
-    const Value result{const_cast<Op*>(&op), 0};
-    if (!places.contains(result)) {
-      places[result] = take_buffer(size_of(result.dtype()));
-      if (!last_use.contains(result)) ended.push_back(places[result]);
+    for (uint32_t r = 0; r < op.results.size(); ++r) {
+      const Value result{const_cast<Op*>(&op), r};
+      if (!places.contains(result)) {
+        places[result] = take_buffer(size_of(result.dtype()));
+        if (!last_use.contains(result)) ended.push_back(places[result]);
+      }
+      step.results.push_back(places[result]);
+      if (step.results[r] < first_buffer) outputs_[step.results[r] - operands.size()].step = i;
     }
-    step.result = places[result];
-    if (step.result < first_buffer) outputs_[step.result - operands.size()].step = i;
     idle.insert(idle.end(), ended.begin(), ended.end());
     tape_.push_back(std::move(step));
   }
@@ -184,6 +185,7 @@ void Elementwise::set_tiles() {
 }
 
 Elementwise::Access Elementwise::access_of(size_t operand) const {
+  if (inputs_[operand].is_scalar) return Access::kScalar;
   // Axes of size 1 are gone, so that a row of one element is the whole shape.
   bool still = true, dense = row_count_ == 1 || inputs_[operand].inner_stride == 1;
   int64_t expected = row_count_;
@@ -198,13 +200,9 @@ Elementwise::Access Elementwise::access_of(size_t operand) const {
   return still ? Access::kOnce : Access::kGather;
 }
 
-Elementwise::Tile Elementwise::tile(int64_t index) const {
-  if (rows_per_tile_ > 0) {
-    const int64_t row = index * rows_per_tile_, rows = std::min(rows_per_tile_, rows_ - row);
-    return {row, rows, 0, rows * row_count_};
-  }
-  const int64_t row = index / tiles_per_row_, begin = index % tiles_per_row_ * tile_count_;
-  return {row, 1, begin, std::min(tile_count_, row_count_ - begin)};
+int64_t Elementwise::begin_of_tile(int64_t index) const {
+  if (rows_per_tile_ > 0) return std::min(index * rows_per_tile_, rows_) * row_count_;
+  return index / tiles_per_row_ * row_count_ + index % tiles_per_row_ * tile_count_;
 }
 
 int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
@@ -230,8 +228,23 @@ class Elementwise::Worker {
     }
   }
 
+  // Takes the elements of that operand from `origin` on from `elements`.
+  void stand_apart(size_t operand, const std::byte* elements, int64_t origin) {
+    apart_ = operand;
+    elements_ = elements;
+    origin_ = origin;
+  }
+
+  // The elements [begin, end), tile by tile.
   void run(int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) run(k_.tile(i));
+    while (begin < end) {
+      const int64_t row = begin / k_.row_count_, first = begin % k_.row_count_;
+      const int64_t rows = std::min(k_.rows_per_tile_, (end - begin) / k_.row_count_);
+      const Tile tile = first == 0 && rows > 0 ? Tile{row, rows, 0, rows * k_.row_count_}
+                                               : Tile{row, 1, first, std::min({k_.tile_count_, k_.row_count_ - first, end - begin})};
+      run(tile);
+      begin += tile.count;
+    }
   }
 
  private:
@@ -239,7 +252,7 @@ class Elementwise::Worker {
 
   void fill(size_t i, const Tile& tile) {
     const Input& input = k_.inputs_[i];
-    const int64_t count = k_.rows_per_tile_ > 0 ? k_.row_count_ : tile.count;
+    const int64_t count = tile.count / tile.rows;
     std::byte* to = buffer(i);
     for (int64_t r = 0; r < tile.rows; ++r) {
       const int64_t offset = k_.row_offset(i, tile.row + r) + tile.begin * input.inner_stride;
@@ -257,9 +270,12 @@ class Elementwise::Worker {
       const auto width = static_cast<int64_t>(input.width);
       // Steps only read their operands.
       auto* data = const_cast<std::byte*>(operands_[i]);
-      if (input.access == Access::kDense) places_[i] = data + position * width;
+      if (i == apart_) places_[i] = const_cast<std::byte*>(elements_) + (position - origin_) * width;
+      else if (input.access == Access::kDense) places_[i] = data + position * width;
+      else if (input.access == Access::kScalar) places_[i] = data;
       else if (input.access == Access::kRows)
         places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
+      else if (input.access == Access::kOnce && k_.rows_per_tile_ > 0) places_[i] = buffer(i) + tile.begin * width;
       else if (input.access == Access::kGather) fill(i, tile);
     }
     for (size_t i = 0; i < k_.outputs_.size(); ++i) {
@@ -274,9 +290,10 @@ class Elementwise::Worker {
   // The elements behind the last whole quantum, computed in buffers as a quantum of their own.
   void run_rest(size_t begin, size_t count) {
     std::byte* places[kMostBuffers];
-    std::copy_n(places_, kMostBuffers, places);
+    std::copy_n(places_, k_.inputs_.size() + k_.outputs_.size() + k_.buffers_, places);
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       const Input& input = k_.inputs_[i];
+      if (input.access == Access::kScalar) continue;
       const std::byte* from = places_[i] + begin * input.width;
       places[i] = rests_[i];
       std::memcpy(places[i], from, count * input.width);
@@ -292,17 +309,22 @@ class Elementwise::Worker {
   }
 
   void run_tape(std::byte* const* places, size_t count) const {
-    const std::byte* operands[3];
+    const std::byte* operands[kMostStepOperands];
+    std::byte* results[kMostStepResults];
     for (const TapeStep& step : k_.tape_) {
       for (size_t i = 0; i < step.operands.size(); ++i) operands[i] = places[step.operands[i]];
-      step.function(operands, places[step.result], count);
+      for (size_t i = 0; i < step.results.size(); ++i) results[i] = places[step.results[i]];
+      step.function(operands, results, count);
     }
   }
 
   const Elementwise& k_;
   const std::byte* const* operands_;
   std::byte* const* results_;
-  std::byte* places_[kMostBuffers] = {};
+  size_t apart_ = SIZE_MAX;
+  const std::byte* elements_ = nullptr;
+  int64_t origin_ = 0;
+  std::byte* places_[kMostBuffers];
   alignas(64) std::byte rests_[kMostBuffers][kStepQuantum * 8];
   alignas(64) std::byte memory_[kMostBuffers * kBufferPitch];
 };
@@ -312,8 +334,15 @@ void Elementwise::run(const std::byte* const* operands, std::byte* const* result
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
   parallel_for(tiles_, per_tile * work_per_element_, [&](int64_t begin, int64_t end) {
     Worker worker(*this, operands, results);
-    worker.run(begin, end);
+    worker.run(begin_of_tile(begin), begin_of_tile(end));
   });
+}
+
+void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end, size_t apart,
+                           const std::byte* elements) const {
+  Worker worker(*this, operands, results);
+  worker.stand_apart(apart, elements, begin);
+  worker.run(begin, end);
 }
 
 bool Elementwise::in_place(size_t operand, size_t result) const {
@@ -324,14 +353,9 @@ bool Elementwise::in_place(size_t operand, size_t result) const {
 
 std::unique_ptr<Kernel> make_elementwise(const Op& op) {
   const Op* ops[] = {&op};
-  const Value result{const_cast<Op*>(&op), 0};
-  return std::make_unique<Elementwise>(ops, op.operands, std::span(&result, 1));
-}
-
-std::unique_ptr<Kernel> make_fused(const Op& op) {
-  std::vector<const Op*> ops;
-  for (const auto& inner : op.regions[0]->ops) ops.push_back(inner.get());
-  return std::make_unique<Elementwise>(ops, op.operands, op.regions[0]->results);
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({const_cast<Op*>(&op), i});
+  return std::make_unique<Elementwise>(ops, op.operands, results);
 }
 
 }  // namespace alloy::portable

@@ -1,5 +1,5 @@
-// Straight-line chains of elementwise ops as one kernel. Owns tiling and broadcasting; what a step computes
-// is in steps.h.
+// Straight-line chains of elementwise ops and optimizer steps as one kernel. Owns tiling and broadcasting; what a step
+// computes is in steps.h.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace alloy::portable {
 
 class Elementwise final : public Kernel {
  public:
-  // Whether the op can be part of a chain: an elementwise op of the table or a cast, of types that compute.
+  // Whether the op can be part of a chain: an elementwise op of the table, a cast or an optimizer, of types that compute.
   static bool accepts(const ir::Op& op);
 
   // A kernel that runs `ops` in this order on tiles that stay in the cache. Every result of an op has the
@@ -25,6 +25,11 @@ class Elementwise final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   bool in_place(size_t operand, size_t result) const override;
+
+  // Computes, on the caller's thread, the elements [begin, end) of every result, in row-major order. Of operand `apart`, which has the
+  // results' shape, only these elements are given: `elements`.
+  void run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end, size_t apart,
+                const std::byte* elements) const;
 
   static constexpr size_t kMostBuffers = 64;
 
@@ -39,25 +44,26 @@ class Elementwise final : public Kernel {
     kRows,    // in the operand itself, as long as a tile stays within a row
     kOnce,    // in a buffer whose contents suit every tile
     kGather,  // in a buffer filled for each tile
+    kScalar,  // in the operand itself, which has one element and the steps know it
   };
   struct Input {
     size_t width;
     int64_t inner_stride;
     Access access;
     size_t last_step;  // that reads it
+    bool is_scalar;    // one element, which optimizers alone use, as a coefficient
   };
   struct Output {
     size_t width;
     size_t step;  // that writes it
   };
-  // Operands and result are indices of tiles: inputs first, then outputs, then intermediate buffers.
+  // Operands and results are indices of tiles: inputs first, then outputs, then intermediate buffers.
   struct TapeStep {
     Step function;
-    std::vector<uint16_t> operands;
-    uint16_t result;
+    std::vector<uint16_t> operands, results;
   };
   struct Tile {
-    int64_t row, rows, begin, count;  // first row, whole rows, or the part of one row from `begin`
+    int64_t row, rows, begin, count;  // first row, number of whole rows, or the `count` elements of one row from `begin`
   };
   class Worker;
 
@@ -66,7 +72,7 @@ class Elementwise final : public Kernel {
                 std::span<const ir::Value> results);
   void set_tiles();
   Access access_of(size_t operand) const;
-  Tile tile(int64_t index) const;
+  int64_t begin_of_tile(int64_t index) const;
   int64_t row_offset(size_t operand, int64_t row) const;
 
   std::vector<Axis> outer_;  // all but the innermost axis, outermost first

@@ -13,8 +13,8 @@ namespace alloy::portable {
 // Refuses any first operand but of float32.
 void require_float(const ir::Op& op);
 
-std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);  // elementwise.cpp: table ops and cast
-std::unique_ptr<Kernel> make_fused(const ir::Op& op);        // elementwise.cpp: a chain of them
+std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);  // elementwise.cpp: table ops, casts, optimizers
+std::unique_ptr<Kernel> make_fused(const ir::Op& op);        // fused.cpp: a chain of them, a product before it or not
 std::unique_ptr<Kernel> make_reduction(const ir::Op& op);  // reduction.cpp: reductions, moments, reduce_like
 std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);  // reduction.cpp
 std::unique_ptr<Kernel> make_copy(const ir::Op& op);  // shape.cpp: the same bytes under another shape
@@ -29,7 +29,5 @@ std::unique_ptr<Kernel> make_convolution(const ir::Op& op);  // convolution.cpp:
 std::unique_ptr<Kernel> make_dense_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
                                                const ir::Shape& result);
 std::unique_ptr<Kernel> make_pooling(const ir::Op& op);      // pooling.cpp: max, average and their gradients
-std::unique_ptr<Kernel> make_sgd(const ir::Op& op);          // optimizer.cpp
-std::unique_ptr<Kernel> make_adam(const ir::Op& op);         // optimizer.cpp
 
 }  // namespace alloy::portable

@@ -23,7 +23,9 @@ std::unique_ptr<Kernel> make_structured(const Op& op) {
     case OpCode::slice_gradient:
     case OpCode::concat: return make_shape(op);
     case OpCode::reduce_like: return make_reduction(op);
-    case OpCode::cast: return make_elementwise(op);
+    case OpCode::cast:
+    case OpCode::sgd:
+    case OpCode::adam: return make_elementwise(op);
     case OpCode::fused: return make_fused(op);
     case OpCode::matmul: return make_matmul(op);
     case OpCode::softmax:
@@ -36,8 +38,6 @@ std::unique_ptr<Kernel> make_structured(const Op& op) {
     case OpCode::max_pool2d_gradient:
     case OpCode::avg_pool2d:
     case OpCode::avg_pool2d_gradient: return make_pooling(op);
-    case OpCode::sgd: return make_sgd(op);
-    case OpCode::adam: return make_adam(op);
     default: op.fail("There is no kernel for this op");
   }
 }

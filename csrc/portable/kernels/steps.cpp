@@ -92,30 +92,30 @@ constexpr auto any = TypeClass::any;
 
 template <class T, class Row>
 struct Unary {
-  static void Run(const std::byte* const* in, std::byte* out, size_t count) {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     for (size_t i = 0; i < count; i += hn::Lanes(d))
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out, i);
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out[0], i);
   }
 };
 
 template <class T, class Row>
 struct Binary {
-  static void Run(const std::byte* const* in, std::byte* out, size_t count) {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i)), out, i);
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i)), out[0], i);
     }
   }
 };
 
 template <class T, class Row>
 struct Ternary {
-  static void Run(const std::byte* const* in, std::byte* out, size_t count) {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
       StoreElements(
-          d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)), out,
+          d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)), out[0],
           i);
     }
   }
@@ -125,7 +125,7 @@ struct Ternary {
 // vectorises.
 template <class T, class Row>
 struct Comparison {
-  static void Run(const std::byte* const* in, std::byte* out, size_t count) {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     HWY_ALIGN hwy::MakeUnsigned<T> wide[kStepQuantum];
@@ -134,7 +134,7 @@ struct Comparison {
         const auto holds = Row::Of(d, LoadElements(d, in[0], begin + i), LoadElements(d, in[1], begin + i));
         hn::Store(hn::BitCast(du, hn::VecFromMask(d, holds)), du, wide + i);
       }
-      auto* bytes = reinterpret_cast<uint8_t*>(out) + begin;
+      auto* bytes = reinterpret_cast<uint8_t*>(out[0]) + begin;
       for (size_t i = 0; i < kStepQuantum; ++i) bytes[i] = static_cast<uint8_t>(wide[i] & 1);
     }
   }
@@ -142,7 +142,7 @@ struct Comparison {
 
 template <class T, class Row>
 struct Selection {
-  static void Run(const std::byte* const* in, std::byte* out, size_t count) {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     using U = hwy::MakeUnsigned<T>;
@@ -154,11 +154,65 @@ struct Selection {
         const auto holds = hn::MaskFromVec(hn::BitCast(d, hn::Load(du, wide + i)));
         StoreElements(d,
                       Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
-                      out, begin + i);
+                      out[0], begin + i);
       }
     }
   }
 };
+
+// ---- optimizers ----
+
+const float* Floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
+float* Floats(std::byte* p) { return reinterpret_cast<float*>(p); }
+
+void Sgd(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const hn::ScalableTag<float> d;
+  const auto rate = hn::Set(d, *Floats(in[0]));
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::NegMulAdd(rate, hn::LoadU(d, Floats(in[2]) + i), hn::LoadU(d, Floats(in[1]) + i)), d, Floats(out[0]) + i);
+  }
+}
+
+// numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and write Adam's state;
+// estimates of 12 bits at least, each refined twice, are right to a few units in the last place. Left to division and root are denominators
+// whose reciprocal underflows or is no number, and those so small that the root of a number below 1e-36, which has no estimate, counts.
+template <class D, class V = Vec<D>>
+HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
+  const auto half = hn::Set(d, 0.5F), three_halves = hn::Set(d, 1.5F), two = hn::Set(d, 2.0F);
+  const auto positive = hn::Max(x, hn::Set(d, 1e-36F));  // the root of 0 is 0 times a number
+  auto inverse_root = hn::ApproximateReciprocalSqrt(positive);
+  for (int i = 0; i < 2; ++i) {
+    inverse_root = hn::Mul(inverse_root, hn::NegMulAdd(hn::Mul(half, positive), hn::Mul(inverse_root, inverse_root), three_halves));
+  }
+  const auto denominator = hn::MulAdd(x, inverse_root, epsilon);
+  auto inverse = hn::ApproximateReciprocal(denominator);
+  for (int i = 0; i < 2; ++i) inverse = hn::Mul(inverse, hn::NegMulAdd(denominator, inverse, two));
+  const auto is_usual = hn::And(hn::Ge(denominator, hn::Set(d, 1e-10F)), hn::Le(denominator, hn::Set(d, 1e36F)));
+  if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return hn::Mul(numerator, inverse);
+  return hn::Div(numerator, hn::Add(hn::Sqrt(x), epsilon));
+}
+
+template <bool with_greatest>
+void Adam(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const hn::ScalableTag<float> d;
+  const auto scalar = [&](size_t i) HWY_ATTR { return hn::Set(d, *Floats(in[i])); };
+  const auto rate = scalar(0), beta1 = scalar(1), beta2 = scalar(2), epsilon = scalar(3);
+  const auto rest1 = hn::Sub(One(d), beta1), rest2 = hn::Sub(One(d), beta2);
+  constexpr size_t kGradient = with_greatest ? 8 : 7;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto load = [&](size_t k) HWY_ATTR { return hn::LoadU(d, Floats(in[k]) + i); };
+    const auto g = load(kGradient), values = load(4);
+    const auto m = hn::MulAdd(beta1, load(5), hn::Mul(rest1, g));
+    const auto v = hn::MulAdd(beta2, load(6), hn::Mul(rest2, hn::Mul(g, g)));
+    auto largest = v;
+    if constexpr (with_greatest) largest = Max(d, load(7), v);
+    const auto change = OverRoot(d, hn::Mul(rate, m), largest, epsilon);
+    hn::StoreU(hn::Sub(values, change), d, Floats(out[0]) + i);
+    hn::StoreU(m, d, Floats(out[1]) + i);
+    hn::StoreU(v, d, Floats(out[2]) + i);
+    if constexpr (with_greatest) hn::StoreU(largest, d, Floats(out[3]) + i);
+  }
+}
 
 template <template <class, class> class Loop, class Row, class T>
 Step StepOf() {
@@ -184,7 +238,7 @@ Step TernaryFor(DType dtype) {
   else return StepFor<Ternary, Row>(dtype);
 }
 
-Step FindStep(OpCode code, DType dtype) {
+Step TabledStep(OpCode code, DType dtype) {
   switch (code) {
 #define ALLOY_UNARY(name, ...) \
   case OpCode::name: return StepFor<Unary, Row_##name>(dtype);
@@ -226,9 +280,9 @@ HWY_INLINE To Converted(From x) {
 }
 
 template <class From, class To>
-void Cast(const std::byte* const* in, std::byte* out, size_t count) {
+void Cast(const std::byte* const* in, std::byte* const* out, size_t count) {
   const auto* x = reinterpret_cast<const From*>(in[0]);
-  auto* y = reinterpret_cast<To*>(out);
+  auto* y = reinterpret_cast<To*>(out[0]);
   for (size_t i = 0; i < count; ++i) y[i] = Converted<To>(x[i]);
 }
 
@@ -253,6 +307,16 @@ Step FindCast(DType from, DType to) {
   }
 }
 
+Step FindStep(const ir::Op& op) {
+  const DType dtype = op.operands.empty() ? DType::float16 : op.operands.back().dtype();
+  switch (op.code) {
+    case OpCode::cast: return FindCast(dtype, op.results[0].dtype);
+    case OpCode::sgd: return dtype == DType::float32 ? &Sgd : nullptr;
+    case OpCode::adam: return dtype != DType::float32 ? nullptr : op.results.size() == 4 ? &Adam<true> : &Adam<false>;
+    default: return TabledStep(op.code, dtype);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::portable
 HWY_AFTER_NAMESPACE();
@@ -263,7 +327,7 @@ namespace alloy::portable {
 HWY_EXPORT(FindStep);
 HWY_EXPORT(FindCast);
 
-Step find_step(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindStep)(code, dtype); }
+Step find_step(const ir::Op& op) { return HWY_DYNAMIC_DISPATCH(FindStep)(op); }
 Step find_cast(ir::DType from, ir::DType to) { return HWY_DYNAMIC_DISPATCH(FindCast)(from, to); }
 
 }  // namespace alloy::portable

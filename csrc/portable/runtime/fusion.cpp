@@ -1,10 +1,12 @@
-// Fusion of elementwise ops that feed each other: what is between them never leaves the cache.
+// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what is between them
+// never leaves the cache.
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
 
 #include "kernels/elementwise.h"
+#include "kernels/packed_product.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
@@ -17,17 +19,24 @@ using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
 
-// A group of n ops has at most 2n + 1 operands, and n results and intermediate tiles together, and one tile more for a truth value.
-constexpr size_t kMostOps = (Elementwise::kMostBuffers - 2) / 3;
+// The most tiles an op adds to its group: its operands and results but the one that joins it, and a truth value.
+size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
+constexpr size_t kMostTiles = Elementwise::kMostBuffers - 2;
 
 // The ops of one block in groups. A group becomes one op, so no group may need what needs it.
 class Groups {
  public:
   explicit Groups(const Block& block) {
     for (const auto& op : block.ops) {
+      for (const Op* used : used_by(*op)) ++uses_[used];
+    }
+    for (const Value& v : block.results) ++uses_[v.op];
+    for (const auto& op : block.ops) {
       const size_t g = group_count();
       group_of_[op.get()] = g;
       members_.push_back({op.get()});
+      tiles_.push_back(tiles(*op));
+      products_.push_back(0);
       needs_.emplace_back();
       for (const Op* used : used_by(*op)) {
         const auto it = group_of_.find(used);
@@ -41,6 +50,9 @@ class Groups {
   size_t group_of(const Op* op) const { return find(group_of_.at(op)); }
   bool has(const Op* op) const { return group_of_.contains(op); }
   const std::vector<const Op*>& members(size_t g) const { return members_[g]; }
+  size_t tile_count(size_t g) const { return tiles_[g]; }
+  // Whether the value exists block by block only, inside a group.
+  bool is_inside(Value v) const { return has(v.op) && !Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1; }
 
   // The ops whose values an op uses, in its regions too.
   static std::vector<const Op*> used_by(const Op& op) {
@@ -78,30 +90,44 @@ class Groups {
       const auto it = group_of_.find(v.op);
       if (it == group_of_.end()) continue;
       const size_t producer = find(it->second), own = group_of(&op);
-      if (producer == own || !fits(*members_[producer].front(), op)) continue;
-      if (members_[producer].size() + members_[own].size() > kMostOps) continue;
-      if (!is_cyclic(producer, own)) merge(producer, own);
+      if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > kMostTiles) continue;
+      if (products_[producer] + products_[own] > 1) continue;
+      if (Elementwise::accepts(*v.op)) {
+        if (!is_cyclic(producer, own)) merge(producer, own);
+      } else if (products_[own] == 0) {
+        join_product(v, own);
+      }
     }
   }
 
-  static bool fits(const Op& producer, const Op& op) {
-    return Elementwise::accepts(producer) && producer.results[0].shape == op.results[0].shape;
+  // A product, under this shape or another, that only this group uses.
+  void join_product(Value v, size_t own) {
+    const Op* product = v.op;
+    if (product->code == OpCode::reshape && uses_.at(product) == 1) product = product->operands[0].op;
+    if (!has(product) || product->code != OpCode::matmul || uses_.at(product) != 1) return;
+    const auto products = OuterProducts::of(*product);
+    if (!products || !PackedProduct::pays(*products)) return;
+    merge(own, group_of(product));
+    if (product != v.op) merge(own, group_of(v.op));
+    products_[own] = 1;
   }
 
-  // Whether `own` needs `producer` by a way through a third group.
+  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product.
   bool is_cyclic(size_t producer, size_t own) const {
     for (const Op* op : members_[own]) {
       for (const Op* used : used_by(*op)) {
         const auto it = group_of_.find(used);
         if (it == group_of_.end()) continue;
         const size_t g = find(it->second);
-        if (g != producer && g != own && needs(g, producer)) return true;
+        if (g == producer ? op->code == OpCode::matmul : g != own && needs(g, producer)) return true;
       }
     }
     return false;
   }
 
   void merge(size_t into, size_t from) {
+    tiles_[into] += tiles_[from];
+    products_[into] += products_[from];
     members_[into].insert(members_[into].end(), members_[from].begin(), members_[from].end());
     members_[from].clear();
     merged_[from] = into;
@@ -114,9 +140,11 @@ class Groups {
     }
   }
 
+  std::map<const Op*, size_t> uses_;      // how many
   std::map<const Op*, size_t> group_of_;  // before merging; find() follows
   std::map<size_t, size_t> merged_;
   std::vector<std::vector<const Op*>> members_;
+  std::vector<size_t> tiles_, products_;  // how many
   std::vector<Bits> needs_;
 };
 
@@ -134,8 +162,9 @@ class Traffic {
     }
     for_each_import(block, [&](const Op& user, Value v) {
       std::set<const Op*>& own = copies_[groups.group_of(&user)];
-      const bool fits = groups.members(groups.group_of(&user)).size() + own.size() < kMostOps;
-      if (!fits || !Elementwise::accepts(user) || v.shape() != user.results[0].shape || !is_cheap(*v.op)) {
+      size_t count = groups.tile_count(groups.group_of(&user)) + tiles(*v.op);
+      for (const Op* copy : own) count += tiles(*copy);
+      if (count > kMostTiles || !Elementwise::accepts(user) || v.shape() != user.results[0].shape || !is_cheap(*v.op)) {
         kept.insert(v);
       } else {
         own.insert(v.op);
@@ -180,7 +209,8 @@ class Traffic {
   bool is_cheap(const Op& op) const {
     if (!Elementwise::accepts(op) || op.info().types == ir::TypeClass::floating) return false;
     const Value* large = large_operand(op);
-    return large != nullptr && (!groups_.has(large->op) || !Elementwise::accepts(*large->op) || written_.contains(*large));
+    return large != nullptr && !groups_.is_inside(*large) &&
+           (!groups_.has(large->op) || !Elementwise::accepts(*large->op) || written_.contains(*large));
   }
 
   const Groups& groups_;
@@ -260,8 +290,10 @@ class Fuser {
   void copy_group(const std::vector<const Op*>& members, const std::set<const Op*>& copies, const Traffic& traffic) {
     std::vector<Value> operands, results;
     for (const Op* op : members) {
-      const Value v{const_cast<Op*>(op), 0};
-      if (traffic.is_written(v)) results.push_back(v);
+      for (uint32_t i = 0; i < op->results.size(); ++i) {
+        const Value v{const_cast<Op*>(op), i};
+        if (traffic.is_written(v)) results.push_back(v);
+      }
     }
     std::vector<const Op*> all(copies.begin(), copies.end());
     std::sort(all.begin(), all.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
@@ -296,7 +328,9 @@ class Fuser {
   static void drop_unused(std::vector<const Op*>& ops, const std::vector<Value>& results) {
     Values needed(results.begin(), results.end());
     for (size_t i = ops.size(); i-- > 0;) {
-      if (!needed.contains({const_cast<Op*>(ops[i]), 0})) ops.erase(ops.begin() + static_cast<long>(i));
+      bool is_needed = false;
+      for (uint32_t r = 0; r < ops[i]->results.size(); ++r) is_needed |= needed.contains({const_cast<Op*>(ops[i]), r});
+      if (!is_needed) ops.erase(ops.begin() + static_cast<long>(i));
       else needed.insert(ops[i]->operands.begin(), ops[i]->operands.end());
     }
   }

@@ -22,7 +22,7 @@ std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
 
 // Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other anew rather than
-// read them.
+// read them. Optimizer steps join them, and so do the gradients of weights that feed those where that pays (PackedProduct).
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
 
 }  // namespace alloy::portable

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "runtime/schedule.h"
+
 namespace alloy::portable {
 namespace {
 
@@ -51,7 +53,7 @@ class Planner {
   }
 
   Plan make() {
-    line_up(graph_.body());
+    for (const Op* op : schedule(graph_, slots_)) line_up(*op);
     number_variables();
     find_uses();
     claim_results();
@@ -67,24 +69,22 @@ class Planner {
  private:
   // ---- order ----
 
-  // Lists what a block does, and places what is not computed.
-  void line_up(const ir::Block& block) {
-    for (const auto& op : block.ops) {
-      const Value v{op.get(), 0};
-      switch (op->code) {
-        case OpCode::placeholder:
-        case OpCode::empty: break;
-        case OpCode::constant: {
-          const ir::Literal& literal = *op->attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-          places_[v] = {Place::Kind::kConstant, plan_.constants.size()};
-          literal.fill(plan_.constants.emplace_back(literal.type().byte_count()).data());
-          break;
-        }
-        case OpCode::variable: variables_.emplace_back(v, op->attributes.integer(ir::Attr::kSlot)); break;
-        case OpCode::reshape: alias_[v] = op->operands[0]; break;
-        case OpCode::if_else: line_up_branches(*op); break;
-        default: push({.kind = Item::Kind::kCall, .op = op.get()});
+  // Lists what an op does, and places what is not computed.
+  void line_up(const Op& op) {
+    const Value v{const_cast<Op*>(&op), 0};
+    switch (op.code) {
+      case OpCode::placeholder:
+      case OpCode::empty: break;
+      case OpCode::constant: {
+        const ir::Literal& literal = *op.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
+        places_[v] = {Place::Kind::kConstant, plan_.constants.size()};
+        literal.fill(plan_.constants.emplace_back(literal.type().byte_count()).data());
+        break;
       }
+      case OpCode::variable: variables_.emplace_back(v, op.attributes.integer(ir::Attr::kSlot)); break;
+      case OpCode::reshape: alias_[v] = op.operands[0]; break;
+      case OpCode::if_else: line_up_branches(op); break;
+      default: push({.kind = Item::Kind::kCall, .op = &op});
     }
   }
 
@@ -93,7 +93,7 @@ class Planner {
       push({.kind = k == 0 ? Item::Kind::kIf : Item::Kind::kElse, .op = &op});
       branches_.emplace_back(&op, k);
       const ir::Block& region = *op.regions[static_cast<size_t>(k)];
-      line_up(region);
+      for (const auto& inner : region.ops) line_up(*inner);
       for (uint32_t r = 0; r < op.results.size(); ++r) give(region, region.results[r], {const_cast<Op*>(&op), r});
       branches_.pop_back();
     }
