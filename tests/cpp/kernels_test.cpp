@@ -931,12 +931,37 @@ TEST(MatMul, AgainstLoops) {
 // One running sum of 2^18 tenths would be off by 2 in a thousand.
 TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
   for (const int64_t columns : Dims{1, 2, 16}) {
-    for (const int64_t inner : Dims{1000, 1 << 14, kMostSmallProducts / columns}) {
+    for (const int64_t inner : Dims{1000, 1 << 14, kMostSmallProducts / columns, 1 << 18}) {
       const Tensor a(Shape({1, inner}), std::vector<double>(static_cast<size_t>(inner), 0.1)),
           b(Shape({inner, columns}), std::vector<double>(static_cast<size_t>(inner * columns), 1));
       const double expected = static_cast<double>(0.1f) * static_cast<double>(inner);
       const Tensor y = run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, false}, {Attr::kTransposeB, false}});
       expect_close(y, [&](int64_t) { return expected; }, 0, 5e-5 * expected);
+    }
+  }
+}
+
+// Few rows by matrices of every layout, with ends that fill no vector and sums in several parts.
+TEST_P(Simd, ThinProductsAreSumsOfProducts) {
+  for (int64_t rows = 1; rows <= 5; ++rows) {
+    for (const Dims& right : {Dims{784, 512}, Dims{1030, 37}, Dims{9, 5000}, Dims{1 << 15, 1}, Dims{1, 1 << 15}}) {
+      for (int transposed = 0; transposed < 4; ++transposed) {
+        SCOPED_TRACE(std::to_string(rows) + " rows by " + to_string(Shape(right)) + ", transposed " + std::to_string(transposed));
+        const bool a_transposed = transposed % 2 == 1, b_transposed = transposed >= 2;
+        const int64_t inner = right[0], columns = right[1];
+        const Tensor a = random_.tensor(a_transposed ? Shape({inner, rows}) : Shape({rows, inner})),
+                     b = random_.tensor(b_transposed ? Shape({columns, inner}) : Shape({inner, columns}));
+        const Tensor y = run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
+        auto expected = [&](int64_t i) {
+          const int64_t m = i / columns, n = i % columns;
+          double sum = 0;
+          for (int64_t k = 0; k < inner; ++k) {
+            sum += a.at(a_transposed ? k * rows + m : m * inner + k) * b.at(b_transposed ? n * inner + k : k * columns + n);
+          }
+          return sum;
+        };
+        expect_close(y, expected, 4, 1e-6 * std::sqrt(static_cast<double>(inner)) * 16);
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "kernels/families.h"
 #include "kernels/onednn.h"
 #include "kernels/small_matmul.h"
+#include "kernels/thin_matmul.h"
 
 namespace alloy::portable {
 namespace {
@@ -78,6 +79,11 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
   if (y.rank() == 2) {
+    const bool b_transposed = b.strides[1] != 1 && b.dims[1] > 1;
+    if (b_transposed ? b.strides[0] == 1 : b.strides[0] == b.dims[1]) {
+      auto thin = make_thin_matmul({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b_transposed});
+      if (thin) return thin;
+    }
     auto small = make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
     if (small) return small;
   }

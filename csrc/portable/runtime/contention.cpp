@@ -30,6 +30,8 @@ std::atomic<bool> is_contended{false};
 
 }  // namespace
 
+bool sleeps_for_others() { return is_contended; }
+
 ContentionWatch::ContentionWatch() : start_(std::chrono::steady_clock::now()) {
   const Usage now = usage();
   cpu_seconds_ = now.cpu_seconds;
@@ -40,8 +42,10 @@ ContentionWatch::~ContentionWatch() {
   const Usage now = usage();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double preemptions = static_cast<double>(now.preemptions - preemptions_) / seconds;
+  const bool is_long = seconds >= std::chrono::duration<double>(kLongRun).count();
   const bool starved = now.cpu_seconds - cpu_seconds_ < kFullShare * seconds * kernel_threads();
-  const bool contended = is_contended ? preemptions > kManyPreemptions : starved && preemptions > kSomePreemptions;
+  const bool busy = is_contended ? preemptions > kManyPreemptions : starved && preemptions > kSomePreemptions;
+  const bool contended = is_long && busy;
   is_contended = contended;
   set_waiting(contended ? Waiting::kSleep : Waiting::kSpin);
 }

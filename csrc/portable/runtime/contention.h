@@ -7,7 +7,13 @@
 
 namespace alloy::portable {
 
-// Measures one long run, of tens of milliseconds, and chooses how threads wait in the next ones.
+// A run that is longer than the scheduler's time slices; in a shorter one nothing can be seen.
+inline constexpr std::chrono::milliseconds kLongRun(10);
+
+// Whether threads sleep where they wait, because of what the last long run saw.
+bool sleeps_for_others();
+
+// Measures one run and chooses how threads wait in the next ones: they spin after a short run, whatever happened in it.
 class ContentionWatch {
  public:
   ContentionWatch();

@@ -16,9 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A run that is longer than the scheduler's time slices.
-constexpr std::chrono::milliseconds kLongRun(10);
-
 bool is_zero(const std::byte* bytes, size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
 }
@@ -87,7 +84,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
   const FlushDenormals mode;
   const auto start = Clock::now();
   std::optional<ContentionWatch> watch;
-  if (is_long_) watch.emplace();
+  if (is_long_ || sleeps_for_others()) watch.emplace();
   if (times_.empty()) run_steps<false>();
   else run_steps<true>();
   is_long_ = Clock::now() - start > kLongRun;

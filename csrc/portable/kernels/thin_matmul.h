@@ -1,0 +1,21 @@
+// Products with a left matrix of few rows, as for single samples: all they cost is to read the right matrix once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/kernel.h"
+
+namespace alloy::portable {
+
+// (rows, inner), of these strides, times (inner, columns), which is packed row-major, itself or its transpose.
+struct ThinProduct {
+  int64_t rows, inner, columns;
+  int64_t a_row, a_column;
+  bool transposed;
+};
+
+// Null where there are many rows or the right matrix is small.
+std::unique_ptr<Kernel> make_thin_matmul(const ThinProduct& product);
+
+}  // namespace alloy::portable
