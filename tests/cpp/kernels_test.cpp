@@ -943,7 +943,7 @@ TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
 
 // Few rows by matrices of every layout, with ends that fill no vector and sums in several parts.
 TEST_P(Simd, ThinProductsAreSumsOfProducts) {
-  for (int64_t rows = 1; rows <= 5; ++rows) {
+  for (int64_t rows = 1; rows <= 9; ++rows) {
     for (const Dims& right : {Dims{784, 512}, Dims{1030, 37}, Dims{9, 5000}, Dims{1 << 15, 1}, Dims{1, 1 << 15}}) {
       for (int transposed = 0; transposed < 4; ++transposed) {
         SCOPED_TRACE(std::to_string(rows) + " rows by " + to_string(Shape(right)) + ", transposed " + std::to_string(transposed));

@@ -17,8 +17,7 @@
 #define ALLOY_KERNELS_THIN_MATMUL_ONCE_
 namespace alloy::portable {
 
-// Rows from which on oneDNN is as fast.
-inline constexpr int64_t kThinRows = 4;
+inline constexpr int64_t kMostThinRows = 8;
 
 struct ThinLoops {
   // Adds left (rows, inner) times rows [begin, end) of right (inner, columns) to y (rows, columns); `sums` has room for as much.
@@ -44,29 +43,29 @@ template <size_t rows, size_t depth>
 HWY_INLINE void AddRows(const ThinProduct& p, const float* left, const float* right, float* sums) {
   const Tag d;
   hn::Vec<Tag> factors[rows][depth];
-  HWY_UNROLL(4)
+  HWY_UNROLL(8)
   for (size_t m = 0; m < rows; ++m) {
     HWY_UNROLL(8)
     for (size_t k = 0; k < depth; ++k) factors[m][k] = hn::Set(d, left[static_cast<int64_t>(m) * p.inner + static_cast<int64_t>(k)]);
   }
   ForVectors(d, static_cast<size_t>(p.columns), [&](size_t i, size_t n) HWY_ATTR {
     hn::Vec<Tag> sum[rows];
-    HWY_UNROLL(4)
+    HWY_UNROLL(8)
     for (size_t m = 0; m < rows; ++m) sum[m] = LoadUpTo(d, sums + static_cast<int64_t>(m) * p.columns + i, n, hn::Zero(d));
     HWY_UNROLL(8)
     for (size_t k = 0; k < depth; ++k) {
       const auto x = LoadUpTo(d, right + static_cast<int64_t>(k) * p.columns + i, n, hn::Zero(d));
-      HWY_UNROLL(4)
+      HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) sum[m] = hn::MulAdd(factors[m][k], x, sum[m]);
     }
-    HWY_UNROLL(4)
+    HWY_UNROLL(8)
     for (size_t m = 0; m < rows; ++m) StoreUpTo(d, sum[m], n, sums + static_cast<int64_t>(m) * p.columns + i);
   });
 }
 
 template <size_t rows>
 void AddRowsOf(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums, float* y) {
-  constexpr int64_t kDepth = rows == 1 ? 8 : rows == 2 ? 8 : 4;
+  constexpr int64_t kDepth = rows <= 2 ? 8 : rows <= 4 ? 4 : 2;  // factors in registers
   const int64_t count = p.rows * p.columns;
   for (int64_t part = begin; part < end; part += kLongestSum) {
     std::fill_n(sums, count, 0.0F);
@@ -88,12 +87,12 @@ void DotRowsOf(const ThinProduct& p, const float* left, const float* right, int6
     for (int64_t part = 0; part < p.inner; part += kLongestDot) {
       const int64_t last = std::min(part + kLongestDot, p.inner);
       hn::Vec<Tag> even[rows], odd[rows];
-      HWY_UNROLL(4)
+      HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) even[m] = odd[m] = hn::Zero(d);
       int64_t k = part;
       for (; k + 2 * lanes <= last; k += 2 * lanes) {
         const auto first = hn::LoadU(d, w + k), second = hn::LoadU(d, w + k + lanes);
-        HWY_UNROLL(4)
+        HWY_UNROLL(8)
         for (size_t m = 0; m < rows; ++m) {
           const float* x = left + static_cast<int64_t>(m) * p.inner + k;
           even[m] = hn::MulAdd(hn::LoadU(d, x), first, even[m]);
@@ -103,11 +102,11 @@ void DotRowsOf(const ThinProduct& p, const float* left, const float* right, int6
       for (; k < last; k += lanes) {
         const auto n = static_cast<size_t>(std::min(lanes, last - k));
         const auto rest = LoadUpTo(d, w + k, n, hn::Zero(d));
-        HWY_UNROLL(4)
+        HWY_UNROLL(8)
         for (size_t m = 0; m < rows; ++m)
           even[m] = hn::MulAdd(LoadUpTo(d, left + static_cast<int64_t>(m) * p.inner + k, n, hn::Zero(d)), rest, even[m]);
       }
-      HWY_UNROLL(4)
+      HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) totals[m] += hn::GetLane(hn::SumOfLanes(d, hn::Add(even[m], odd[m])));
     }
     for (size_t m = 0; m < rows; ++m) y[static_cast<int64_t>(m) * p.columns + column] = totals[m];
@@ -120,12 +119,16 @@ ThinLoops LoopsOf() {
 }
 
 ThinLoops FindThinLoops(int64_t rows) {
-  static_assert(kThinRows == 4);
+  static_assert(kMostThinRows == 8);
   switch (rows) {
     case 1: return LoopsOf<1>();
     case 2: return LoopsOf<2>();
     case 3: return LoopsOf<3>();
-    default: return LoopsOf<4>();
+    case 4: return LoopsOf<4>();
+    case 5: return LoopsOf<5>();
+    case 6: return LoopsOf<6>();
+    case 7: return LoopsOf<7>();
+    default: return LoopsOf<8>();
   }
 }
 
@@ -189,14 +192,16 @@ class ThinMatMul final : public Kernel {
   int64_t shares_;
 };
 
-// Elements of the right matrix from which on this is faster than oneDNN.
-constexpr int64_t kLargeMatrix = int64_t{1} << 14;
+// Where this is faster than what else there is. To transpose a matrix first, as others do, takes longer than such a product.
+bool is_faster(const ThinProduct& p) {
+  if (p.transposed) return p.rows <= kMostThinRows;
+  return p.rows <= 4 && p.inner >= (int64_t{1} << 15) / p.columns;
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_thin_matmul(const ThinProduct& product) {
-  if (product.rows > kThinRows || product.inner < kLargeMatrix / product.columns) return nullptr;
-  return std::make_unique<ThinMatMul>(product);
+  return is_faster(product) ? std::make_unique<ThinMatMul>(product) : nullptr;
 }
 
 }  // namespace alloy::portable

@@ -15,7 +15,7 @@ struct ThinProduct {
   bool transposed;
 };
 
-// Null where there are many rows or the right matrix is small.
+// Null where other ways are faster.
 std::unique_ptr<Kernel> make_thin_matmul(const ThinProduct& product);
 
 }  // namespace alloy::portable
