@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -12,9 +13,19 @@ namespace alloy::portable {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
 
-void work(std::chrono::microseconds duration) {
+void work(Clock::duration duration) {
   for (const auto end = Clock::now() + duration; Clock::now() < end;) {
+  }
+}
+
+// Runs of that length for that long, each followed by a look.
+void runs(Clock::duration each, Clock::duration all) {
+  for (const auto end = Clock::now() + all; Clock::now() < end;) {
+    work(each);
+    watch_contention();
   }
 }
 
@@ -24,7 +35,7 @@ class Neighbours {
   Neighbours() {
     for (unsigned i = 0; i < 2 * std::max(1U, std::thread::hardware_concurrency()); ++i) {
       threads_.emplace_back([this] {
-        while (!done_) work(std::chrono::microseconds(100));
+        while (!done_) work(microseconds(100));
       });
     }
   }
@@ -38,33 +49,37 @@ class Neighbours {
   std::vector<std::thread> threads_;
 };
 
-// A preemption in a run of microseconds looks like thousands in a second. Whoever believed that slept from then on, for a short run is not
-// followed by one that is measured.
-TEST(Contention, NothingIsSeenInAShortRun) {
-  const Neighbours neighbours;
-  for (const auto end = Clock::now() + std::chrono::milliseconds(400); Clock::now() < end;) {
-    const auto start = Clock::now();
+// Whatever the length of the runs, and however few preemptions it takes: long time slices mean few of them and long waits.
+TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
+  if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
+  for (const Clock::duration each : {Clock::duration(microseconds(50)), Clock::duration(milliseconds(50))}) {
     {
-      const ContentionWatch watch;
-      work(std::chrono::microseconds(50));
+      const Neighbours neighbours;
+      runs(each, milliseconds(300));
+      EXPECT_TRUE(sleeps_for_others());
     }
-    if (Clock::now() - start < kLongRun) {
-      ASSERT_FALSE(sleeps_for_others());
-    }
+    // A look at a time without a run: nobody waited.
+    std::this_thread::sleep_for(milliseconds(100));
+    watch_contention();
+    std::this_thread::sleep_for(milliseconds(100));
+    watch_contention();
+    EXPECT_FALSE(sleeps_for_others());
   }
 }
 
-TEST(Contention, AShortRunEndsWhatALongOneSaw) {
+// A preemption in a run of microseconds looks like thousands in a second: nothing is concluded from so little.
+TEST(Contention, TheTimeBetweenTwoLooksIsNotShort) {
+  std::this_thread::sleep_for(2 * kWatchInterval);
+  watch_contention();
+  const bool before = sleeps_for_others();
   const Neighbours neighbours;
-  for (int i = 0; i < 20; ++i) {
-    {
-      const ContentionWatch watch;
-      work(3 * kLongRun);
-    }
-    const auto start = Clock::now();
-    { const ContentionWatch watch; }
-    if (Clock::now() - start < kLongRun) {
-      ASSERT_FALSE(sleeps_for_others());
+  for (const auto end = Clock::now() + kWatchInterval / 2; Clock::now() < end;) {
+    std::this_thread::yield();
+    const auto now = Clock::now();
+    if (now >= end) break;
+    watch_contention();
+    if (Clock::now() < end) {
+      ASSERT_EQ(sleeps_for_others(), before);
     }
   }
 }

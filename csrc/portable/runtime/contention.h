@@ -1,30 +1,18 @@
-// Notices from the outside of a run that other processes want the same cores. Spinning threads then stand in the way of those they wait
-// for; threads that sleep leave the core to them.
+// Notices that others want the same cores. Threads that spin then stand in the way of those they wait for; threads that sleep leave the core
+// to them.
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 
 namespace alloy::portable {
 
-// A run that is longer than the scheduler's time slices; in a shorter one nothing can be seen.
-inline constexpr std::chrono::milliseconds kLongRun(10);
+// As often as this at most is looked, which takes some microseconds. In less time than the scheduler's slices there is nothing to see.
+inline constexpr std::chrono::milliseconds kWatchInterval(10);
 
-// Whether threads sleep where they wait, because of what the last long run saw.
+// To be called after every run: measures the time since the last look and chooses how threads wait from now on.
+void watch_contention();
+
+// What was chosen last.
 bool sleeps_for_others();
-
-// Measures one run and chooses how threads wait in the next ones: they spin after a short run, whatever happened in it.
-class ContentionWatch {
- public:
-  ContentionWatch();
-  ~ContentionWatch();
-  ContentionWatch(const ContentionWatch&) = delete;
-  ContentionWatch& operator=(const ContentionWatch&) = delete;
-
- private:
-  std::chrono::steady_clock::time_point start_;
-  double cpu_seconds_;
-  int64_t preemptions_;
-};
 
 }  // namespace alloy::portable

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "runtime/contention.h"
@@ -82,12 +81,9 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                                                             : results[i];
   }
   const FlushDenormals mode;
-  const auto start = Clock::now();
-  std::optional<ContentionWatch> watch;
-  if (is_long_ || sleeps_for_others()) watch.emplace();
   if (times_.empty()) run_steps<false>();
   else run_steps<true>();
-  is_long_ = Clock::now() - start > kLongRun;
+  watch_contention();
 }
 
 template <bool kTimed>

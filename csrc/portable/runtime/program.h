@@ -65,7 +65,6 @@ class Program {
   std::vector<Call> calls_;
   std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
   std::vector<Patch> patches_;        // the others
-  bool is_long_ = false;              // the last run
   std::vector<StepTime> times_;       // empty while nobody profiles
 };
 
