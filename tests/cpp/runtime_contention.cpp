@@ -21,11 +21,12 @@ void work(Clock::duration duration) {
   }
 }
 
-// Runs of that length for that long, each followed by a look.
+// Runs of that length for that long.
 void runs(Clock::duration each, Clock::duration all) {
   for (const auto end = Clock::now() + all; Clock::now() < end;) {
+    const auto start = Clock::now();
     work(each);
-    watch_contention();
+    watch_contention(Clock::now() - start);
   }
 }
 
@@ -58,29 +59,31 @@ TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
       runs(each, milliseconds(300));
       EXPECT_TRUE(sleeps_for_others());
     }
-    // A look at a time without a run: nobody waited.
-    std::this_thread::sleep_for(milliseconds(100));
-    watch_contention();
-    std::this_thread::sleep_for(milliseconds(100));
-    watch_contention();
+    runs(each, milliseconds(300));
     EXPECT_FALSE(sleeps_for_others());
   }
 }
 
+// The time between runs says nothing: nobody waits in it.
+TEST(Contention, PausesDoNotHideNeighbours) {
+  if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
+  const Neighbours neighbours;
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(milliseconds(300));
+    runs(milliseconds(60), milliseconds(60));
+    EXPECT_TRUE(sleeps_for_others());
+  }
+}
+
 // A preemption in a run of microseconds looks like thousands in a second: nothing is concluded from so little.
-TEST(Contention, TheTimeBetweenTwoLooksIsNotShort) {
-  std::this_thread::sleep_for(2 * kWatchInterval);
-  watch_contention();
+TEST(Contention, NothingIsConcludedFromLittle) {
+  runs(kWatchInterval, 3 * kWatchInterval);
   const bool before = sleeps_for_others();
   const Neighbours neighbours;
-  for (const auto end = Clock::now() + kWatchInterval / 2; Clock::now() < end;) {
+  for (int i = 0; i < 90; ++i) {
     std::this_thread::yield();
-    const auto now = Clock::now();
-    if (now >= end) break;
-    watch_contention();
-    if (Clock::now() < end) {
-      ASSERT_EQ(sleeps_for_others(), before);
-    }
+    watch_contention(kWatchInterval / 100);
+    ASSERT_EQ(sleeps_for_others(), before);
   }
 }
 

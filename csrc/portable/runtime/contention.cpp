@@ -15,9 +15,7 @@
 namespace alloy::portable {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// What the process's threads spend waiting for a core, as a share of time: 0 to 3 % on a quiet machine; beside one busy process 70 to 98 %
+// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine; beside one busy process 70 to 98 %
 // where threads spin, and 55 % where they sleep.
 constexpr double kMuchDelay = 0.2;
 
@@ -68,27 +66,23 @@ double run_delay() {
   return 1e-9 * static_cast<double>(nanoseconds);
 }
 
-std::atomic<Clock::rep> last_look{0};
+std::atomic<int64_t> unseen{0};  // nanoseconds of runs since the last look
 std::atomic<bool> is_contended{false};
 
 }  // namespace
 
 bool sleeps_for_others() { return is_contended.load(std::memory_order_relaxed); }
 
-void watch_contention() {
-  const Clock::rep now = Clock::now().time_since_epoch().count();
-  const Clock::rep before = last_look.load(std::memory_order_relaxed);
-  if (Clock::duration(now - before) < kWatchInterval) return;
+void watch_contention(std::chrono::nanoseconds run) {
+  if (unseen.fetch_add(run.count(), std::memory_order_relaxed) + run.count() < std::chrono::nanoseconds(kWatchInterval).count()) return;
   static std::mutex looking;
   static double delay_before = run_delay();
   std::unique_lock lock(looking, std::try_to_lock);
   if (!lock) return;
-  const double delay = run_delay(), seconds = std::chrono::duration<double>(Clock::duration(now - before)).count();
+  const double delay = run_delay(), seconds = 1e-9 * static_cast<double>(unseen.exchange(0));
   const bool contended = delay - delay_before > kMuchDelay * seconds;
   delay_before = delay;
-  last_look = now;
-  is_contended = contended;
-  set_waiting(contended ? Waiting::kSleep : Waiting::kSpin);
+  if (is_contended.exchange(contended) != contended) set_waiting(contended ? Waiting::kSleep : Waiting::kSpin);
 }
 
 }  // namespace alloy::portable

@@ -6,11 +6,11 @@
 
 namespace alloy::portable {
 
-// As often as this at most is looked, which takes some microseconds. In less time than the scheduler's slices there is nothing to see.
+// Once in so much time of runs is looked, which takes some microseconds. In less than the scheduler's slices there is nothing to see.
 inline constexpr std::chrono::milliseconds kWatchInterval(10);
 
-// To be called after every run: measures the time since the last look and chooses how threads wait from now on.
-void watch_contention();
+// To be called after every run, with its time: looks at the runs since the last look and chooses how threads wait from now on.
+void watch_contention(std::chrono::nanoseconds run);
 
 // What was chosen last.
 bool sleeps_for_others();

@@ -81,9 +81,10 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                                                             : results[i];
   }
   const FlushDenormals mode;
+  const auto start = Clock::now();
   if (times_.empty()) run_steps<false>();
   else run_steps<true>();
-  watch_contention();
+  watch_contention(Clock::now() - start);
 }
 
 template <bool kTimed>
