@@ -92,6 +92,17 @@ TEST(Schedule, ValuesThatOthersUseStayWhereTheyAre) {
       << "it is a result too";
 }
 
+TEST(Schedule, ValuesThatOthersUseUnderAnotherShapeStayToo) {
+  EXPECT_EQ(order(kHead +
+                      "  %4 = sgd(%3, %1, %0) : float32(4, 4)\n"
+                      "  %5 = reshape(%4) {shape = (2, 8)} : float32(2, 8)\n"
+                      "  %6 = tanh(%5) : float32(2, 8)\n"
+                      "  %7 = exp(%1) : float32(4, 4)\n"
+                      "  return (%6, %7, %4)\n}\n",
+                  {1}),
+            (Order{4, 5, 6, 7}));
+}
+
 TEST(Schedule, BranchesReadOldValuesToo) {
   EXPECT_EQ(order(kHead +
                       "  %4 = sgd(%3, %1, %0) : float32(4, 4)\n"

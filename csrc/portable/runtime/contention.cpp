@@ -15,8 +15,8 @@
 namespace alloy::portable {
 namespace {
 
-// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine; beside one busy process 70 to 98 %
-// where threads spin, and 55 % where they sleep.
+// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine; beside one busy process
+// 70 to 98 % where threads spin, and 55 % where they sleep.
 constexpr double kMuchDelay = 0.2;
 
 // Closed at the end.

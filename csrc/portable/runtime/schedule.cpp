@@ -17,10 +17,10 @@ class Scheduler {
  public:
   Scheduler(const ir::Graph& graph, const std::vector<int64_t>& slots) : body_(graph.body()) {
     for (const auto& op : body_.ops) {
-      if (op->code == OpCode::variable) readers_[op->attributes.integer(ir::Attr::kSlot)];
+      if (op->code == OpCode::reshape) continue;
       for (const Value& v : used_by(*op)) {
-        users_[v.op].insert(op.get());
         const Value read = unshaped(v);
+        used_.insert(read.op);
         if (read.op->code == OpCode::variable) readers_[read.op->attributes.integer(ir::Attr::kSlot)].push_back(op.get());
       }
     }
@@ -69,9 +69,7 @@ class Scheduler {
 
   // Gives nothing but final values of variables.
   bool is_update(const Op* op) const {
-    if (emitted_.contains(op) || !written_.contains(op) || fetched_.contains(op)) return false;
-    const auto users = users_.find(op);
-    return users == users_.end() || std::all_of(users->second.begin(), users->second.end(), [](const Op* user) { return user->code == OpCode::reshape; });
+    return written_.contains(op) && !emitted_.contains(op) && !used_.contains(op) && !fetched_.contains(op);
   }
 
   void hold_back(const Op* op) {
@@ -81,7 +79,7 @@ class Scheduler {
     }
     for (int64_t slot : written_.at(op)) {
       for (const Op* reader : readers_[slot]) {
-        if (reader != op && reader->code != OpCode::reshape && !emitted_.contains(reader)) waits.insert(reader);
+        if (reader != op && !emitted_.contains(reader)) waits.insert(reader);
       }
     }
     for (const Op* other : waits) waiting_[other].push_back(op);
@@ -104,7 +102,7 @@ class Scheduler {
   }
 
   const ir::Block& body_;
-  std::unordered_map<const Op*, std::unordered_set<const Op*>> users_;
+  std::unordered_set<const Op*> used_;                             // by ops, under whatever shape
   std::map<int64_t, std::vector<const Op*>> readers_;             // of variables' first values
   std::unordered_map<const Op*, std::vector<int64_t>> written_;   // what an op gives final values of
   std::unordered_set<const Op*> fetched_;                         // ops of other results
