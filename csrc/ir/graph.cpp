@@ -143,6 +143,15 @@ std::vector<Value> captures(const Op& op) {
   return found;
 }
 
+std::vector<Value> used_values(const Op& op) {
+  std::vector<Value> used = op.operands;
+  const std::vector<Value> captured = captures(op);
+  used.insert(used.end(), captured.begin(), captured.end());
+  return used;
+}
+
+size_t coefficient_count(OpCode code) { return code == OpCode::sgd ? 1 : code == OpCode::adam ? 4 : 0; }
+
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects) {
   std::unordered_set<Op*> seen;
   std::vector<Op*> stack;

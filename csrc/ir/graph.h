@@ -106,6 +106,12 @@ class Graph {
 // The values of outer blocks that the regions of `op` use, each once.
 std::vector<Value> captures(const Op& op);
 
+// The op's operands and captures.
+std::vector<Value> used_values(const Op& op);
+
+// How many operands of an optimizer, the first ones, are coefficients of one element; 0 of any other op.
+size_t coefficient_count(OpCode code);
+
 // Whether running the op changes state.
 bool has_effect(const Op& op);
 

@@ -514,15 +514,14 @@ const auto infer_avg_pool2d_gradient = infer_max_pool2d_gradient;
 
 // ---- optimizer steps ----
 
-// The coefficients of an optimizer step are scalars, in whatever shape of one element.
-void require_scalars(const Op& op, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+// The one type of values, state and gradient. Coefficients are scalars, in whatever shape of one element.
+Type optimizer_type(const Op& op) {
+  same_dtype(op);
+  const size_t first = coefficient_count(op.code);
+  for (size_t i = 0; i < first; ++i) {
     const Shape& shape = operand(op, i).shape;
     if (shape.is_static() && shape.element_count() != 1) op.fail("Expected coefficients of one element, got " + text(operand(op, i)));
   }
-}
-
-Type same_types(const Op& op, size_t first) {
   Type type = operand(op, first);
   for (size_t i = first + 1; i < op.operands.size(); ++i) {
     auto shape = unify(type.shape, operand(op, i).shape);
@@ -533,17 +532,8 @@ Type same_types(const Op& op, size_t first) {
   return type;
 }
 
-Types infer_sgd(const Op& op) {
-  same_dtype(op);
-  require_scalars(op, 1);
-  return {same_types(op, 1)};
-}
-
-Types infer_adam(const Op& op) {
-  same_dtype(op);
-  require_scalars(op, 4);
-  return Types(op.operands.size() == 8 ? 3 : 4, same_types(op, 4));
-}
+Types infer_sgd(const Op& op) { return {optimizer_type(op)}; }
+Types infer_adam(const Op& op) { return Types(op.operands.size() == 8 ? 3 : 4, optimizer_type(op)); }
 
 Types infer_by_row(const Op& op) {
   switch (op.code) {

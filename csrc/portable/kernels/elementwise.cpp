@@ -29,9 +29,6 @@ int64_t work_of(const Op& op) {
   return op.info().types == ir::TypeClass::floating ? 6 : 1;
 }
 
-// How many of the operands, the first ones, are an optimizer's coefficients.
-size_t coefficients(const Op& op) { return op.code == OpCode::sgd ? 1 : op.code == OpCode::adam ? 4 : 0; }
-
 template <class T>
 void gather_row(const std::byte* from, int64_t stride, int64_t count, std::byte* to) {
   const T* x = reinterpret_cast<const T*>(from);
@@ -130,7 +127,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
       step.operands.push_back(place);
       if (place < operands.size()) {
         inputs_[place].last_step = i;
-        inputs_[place].is_scalar &= k < coefficients(op);
+        inputs_[place].is_scalar &= k < ir::coefficient_count(op.code);
       }
       const bool ends = place >= first_buffer && last_use[v] == i &&
                         std::find(ended.begin(), ended.end(), place) == ended.end();

@@ -57,8 +57,7 @@ class Groups {
   // The ops whose values an op uses, in its regions too.
   static std::vector<const Op*> used_by(const Op& op) {
     std::vector<const Op*> used;
-    for (const Value& v : op.operands) used.push_back(v.op);
-    for (const Value& v : ir::captures(op)) used.push_back(v.op);
+    for (const Value& v : ir::used_values(op)) used.push_back(v.op);
     return used;
   }
 

@@ -18,7 +18,7 @@ class Scheduler {
   Scheduler(const ir::Graph& graph, const std::vector<int64_t>& slots) : body_(graph.body()) {
     for (const auto& op : body_.ops) {
       if (op->code == OpCode::reshape) continue;
-      for (const Value& v : used_by(*op)) {
+      for (const Value& v : ir::used_values(*op)) {
         const Value read = unshaped(v);
         used_.insert(read.op);
         if (read.op->code == OpCode::variable) readers_[read.op->attributes.integer(ir::Attr::kSlot)].push_back(op.get());
@@ -45,12 +45,6 @@ class Scheduler {
   }
 
  private:
-  static std::vector<Value> used_by(const Op& op) {
-    std::vector<Value> used = op.operands;
-    for (const Value& v : ir::captures(op)) used.push_back(v);
-    return used;
-  }
-
   static Value unshaped(Value v) {
     while (v.op->code == OpCode::reshape) v = v.op->operands[0];
     return v;
@@ -74,7 +68,7 @@ class Scheduler {
 
   void hold_back(const Op* op) {
     std::set<const Op*>& waits = waits_[op];
-    for (const Value& v : used_by(*op)) {
+    for (const Value& v : ir::used_values(*op)) {
       if (!emitted_.contains(v.op)) waits.insert(v.op);
     }
     for (int64_t slot : written_.at(op)) {

@@ -60,8 +60,8 @@ class Simplifier {
       if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
     }
     Value made = shared(graph, code, operands, attributes);
-    const bool broadcasts = Elementwise::accepts(*made.op) && code != OpCode::sgd;
-    if (!broadcasts) return folded(graph, made);
+    const bool is_optimizer = ir::coefficient_count(code) > 0;  // their operands do not broadcast
+    if (is_optimizer || !Elementwise::accepts(*made.op)) return folded(graph, made);
     if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
     if (auto sunk = sink_broadcasts(graph, made)) return *sunk;
     return folded(graph, made);
