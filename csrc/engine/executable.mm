@@ -69,6 +69,14 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
     Graph::Impl& own = graph.impl();
     MPSGraph* framework = own.graph.get();
     Lowering lowering(framework, graph.storage(), own.variables);
+    for (const auto& op : special.graph->body().ops) {
+      if (op->code != ir::OpCode::variable) continue;
+      lowering.variable(*op);
+      if (graph.storage() == Storage::kBuffers) own.buffers_of(*op);
+      // The device has the variable now: its initial value makes room for the next one's memory.
+      op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));
+      graph.forget_initial(op->attributes.integer(ir::Attr::kSlot));
+    }
     lowering.lower(*special.graph);
     impl_.reset(new Impl{own});
     std::vector<MPSGraphTensor*> fed, fetched;
@@ -88,12 +96,6 @@ Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::
         feed({op.get(), 0});
         reads.push_back(&own.buffers_of(*op));
       }
-    }
-    // Every variable is on the device now: large initial values make room before the framework compiles.
-    for (const auto& op : special.graph->body().ops) {
-      if (op->code != ir::OpCode::variable) continue;
-      op->attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(op->results[0]));
-      graph.forget_initial(op->attributes.integer(ir::Attr::kSlot));
     }
     NSMutableArray* targets = [NSMutableArray array];
     for (const ir::Value& value : special.graph->body().results) {

@@ -22,6 +22,8 @@ class Lowering {
  public:
   Lowering(MPSGraph* graph, Storage storage, VariableTensors& variables) : graph_(graph), storage_(storage), variables_(variables) {}
 
+  // The tensor of a variable; what it begins with is read when the tensor is made.
+  MPSGraphTensor* variable(const ir::Op& op);
   // Lowers everything the body of `graph` needs.
   void lower(const ir::Graph& graph);
   // What stands for a value or an effect after that. Tensors belong to the framework graph.
@@ -31,7 +33,6 @@ class Lowering {
  private:
   void lower(const ir::Op& op);
   void lower_now(const ir::Op& op);
-  MPSGraphTensor* variable(const ir::Op& op, NSString* name);
   MPSGraphTensor* result(const ir::Op& op, NSString* name);
   MPSGraphTensor* matrix(const ir::Op& op, size_t i, ir::Attr transposes);  // an operand of a matrix product, the way it enters
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }

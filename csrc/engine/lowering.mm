@@ -249,7 +249,8 @@ void Lowering::lower_now(const ir::Op& op) {
   }
 }
 
-MPSGraphTensor* Lowering::variable(const ir::Op& op, NSString* name) {
+MPSGraphTensor* Lowering::variable(const ir::Op& op) {
+  NSString* name = string(op.name);
   MPSGraphTensor*& tensor = variables_[op.attributes.integer(Attr::kSlot)];
   if (tensor == nil && storage_ == Storage::kBuffers) {
     tensor = [graph_ placeholderWithShape:mps_shape(op.results[0].shape) dataType:mps_type(op.results[0].dtype) name:name];
@@ -299,7 +300,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::placeholder: return [graph_ placeholderWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
     case OpCode::constant: return constant(graph_, *op.attributes.get<ir::LiteralRef>(Attr::kValue));
     case OpCode::empty: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
-    case OpCode::variable: return variable(op, name);
+    case OpCode::variable: return variable(op);
     case OpCode::read_variable: return [graph_ readVariable:x(op) name:name];
     case OpCode::stop_gradient: return [graph_ identityWithTensor:x(op) name:name];
     case OpCode::reshape:

@@ -50,9 +50,9 @@ struct Model {
   Model() {
     Graph& graph = state->graph;
     x = placeholder(graph, f32({U, 3}));
-    const LiteralRef initial = Literal::splat(f32({2, 3}), 10);
-    v = graph.value(OpCode::variable, {}, {{Attr::kValue, initial}});
-    state->allocate_variable(*initial);
+    v = graph.value(OpCode::variable, {}, {{Attr::kValue, Literal::elsewhere(f32({2, 3}))}});
+    const std::vector<float> initial(6, 10);
+    state->allocate_variable(std::as_bytes(std::span(initial)));
     sum = graph.value(OpCode::add, {x, v});
     write = assign(graph, v, sum);
   }

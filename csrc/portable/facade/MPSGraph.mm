@@ -73,16 +73,19 @@ const std::shared_ptr<FacadeGraph> &graph_of(MPSGraph *graph) {
 
 namespace {
 
-ir::LiteralRef literal_of(NSData *data, MPSShape *shape, MPSDataType type, NSString *method) {
+// The type of a tensor that `data` holds.
+ir::Type stored_type(NSData *data, MPSShape *shape, MPSDataType dtype, NSString *method) {
   if (data == nil || shape == nil) raise_invalid(@"[%@] Data and a shape were expected, got nil.", method);
-  const ir::Type literal_type{dtype_of(type), shape_of(shape)};
-  if (!literal_type.is_static()) raise_invalid(@"[%@] A shape without -1 was expected, got %s.", method, to_string(literal_type.shape).c_str());
-  if ([data length] != literal_type.byte_count()) {
-    raise_invalid(@"[%@] The shape %s of type %s takes %zu bytes, but the data has %zu.", method, to_string(literal_type.shape).c_str(),
-                  std::string(name(literal_type.dtype)).c_str(), literal_type.byte_count(), static_cast<size_t>([data length]));
+  const ir::Type type{dtype_of(dtype), shape_of(shape)};
+  if (!type.is_static()) raise_invalid(@"[%@] A shape without -1 was expected, got %s.", method, to_string(type.shape).c_str());
+  if ([data length] != type.byte_count()) {
+    raise_invalid(@"[%@] The shape %s of type %s takes %zu bytes, but the data has %zu.", method, to_string(type.shape).c_str(),
+                  std::string(name(type.dtype)).c_str(), type.byte_count(), static_cast<size_t>([data length]));
   }
-  return std::make_shared<ir::Literal>(literal_type, std::span(static_cast<const std::byte *>([data bytes]), [data length]));
+  return type;
 }
+
+std::span<const std::byte> bytes_of(NSData *data) { return {static_cast<const std::byte *>([data bytes]), [data length]}; }
 
 MPSGraphTensor *constant(MPSGraph *graph, ir::LiteralRef literal) {
   return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
@@ -109,7 +112,8 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 }
 
 - (MPSGraphTensor *)constantWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType {
-  return constant(self, literal_of(data, shape, dataType, @"constantWithData"));
+  const ir::Type type = stored_type(data, shape, dataType, @"constantWithData");
+  return constant(self, std::make_shared<ir::Literal>(type, bytes_of(data)));
 }
 
 - (MPSGraphTensor *)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType {
@@ -123,10 +127,10 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 }
 
 - (MPSGraphTensor *)variableWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType name:(NSString *)name {
-  const ir::LiteralRef literal = literal_of(data, shape, dataType, @"variableWithData");
+  const ir::Type type = stored_type(data, shape, dataType, @"variableWithData");
   // The device has the value from the start; the graph needs only its type.
-  MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::splat(literal->type(), 0)}}, name);
-  build([&] { graph_of(self)->allocate_variable(*literal); });
+  MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
+  build([&] { graph_of(self)->allocate_variable(bytes_of(data)); });
   return tensor;
 }
 

@@ -31,12 +31,10 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
   return program;
 }
 
-void GraphState::allocate_variable(const ir::Literal& initial) {
-  std::vector<std::byte> bytes(initial.type().byte_count());
-  initial.fill(bytes.data());
-  std::shared_ptr<Storage> storage = device.allocate(bytes.size());
+void GraphState::allocate_variable(std::span<const std::byte> initial) {
+  std::shared_ptr<Storage> storage = device.allocate(initial.size());
   if (!storage) throw std::bad_alloc();
-  if (!bytes.empty()) storage->write(0, bytes.data(), bytes.size());
+  if (!initial.empty()) storage->write(0, initial.data(), initial.size());
   variables_.push_back(std::move(storage));
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "runtime/program.h"
@@ -20,7 +21,7 @@ class GraphState {
   std::shared_ptr<Program> program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
                                    const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
-  void allocate_variable(const ir::Literal& initial);
+  void allocate_variable(std::span<const std::byte> initial);
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program) const;
   // Program's functions of these names, between runs.
