@@ -20,8 +20,9 @@
 
 #include "ir/graph.h"
 #include "ir/windows.h"
-#include "kernels/elementwise.h"
+#include "kernels/amx_product.h"
 #include "kernels/cpu_quota.h"
+#include "kernels/elementwise.h"
 #include "kernels/kernel.h"
 #include "kernels/small_matmul.h"
 
@@ -318,6 +319,18 @@ class Simd : public testing::TestWithParam<int64_t> {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Simd, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
                          [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
+
+// Where matrix products go by tiles of the processor, that is one target more.
+class Products : public Simd {};
+
+std::vector<int64_t> targets_of_products() {
+  std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  if (amx_packed_loops() != nullptr) targets.push_back(0);  // all there is
+  return targets;
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Products, testing::ValuesIn(targets_of_products()),
+                         [](const auto& info) { return info.param == 0 ? "Tiles" : std::string(hwy::TargetName(info.param)); });
 
 // ---- elementwise ----
 
@@ -966,6 +979,95 @@ TEST_P(Simd, ThinProductsAreSumsOfProducts) {
   }
 }
 
+struct Product {
+  int64_t rows, inner, columns;
+  bool a_transposed, b_transposed;
+
+  Tensor of(const Tensor& a, const Tensor& b) const {
+    return run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
+  }
+  Shape left() const { return a_transposed ? Shape({inner, rows}) : Shape({rows, inner}); }
+  Shape right() const { return b_transposed ? Shape({columns, inner}) : Shape({inner, columns}); }
+  int64_t in_left(int64_t m, int64_t k) const { return a_transposed ? k * rows + m : m * inner + k; }
+  int64_t in_right(int64_t k, int64_t n) const { return b_transposed ? n * inner + k : k * columns + n; }
+};
+
+// Extents that fill no tile, vector or block, sums and matrices that are cut into parts, and every layout.
+TEST_P(Products, AreAsExactAsSumsInFloat32) {
+  const Dims extents[] = {{65, 64, 70}, {97, 131, 203}, {300, 520, 79}, {64, 1100, 97}, {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500}};
+  for (const Dims& e : extents) {
+    for (int layout = 0; layout < 4; ++layout) {
+      const Product p{e[0], e[1], e[2], layout % 2 == 1, layout >= 2};
+      SCOPED_TRACE(to_string(Shape(e)) + ", layout " + std::to_string(layout));
+      const Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right()), y = p.of(a, b);
+      double squares = 0, plain_squares = 0, largest = 0;
+      for (int64_t m = 0; m < p.rows; ++m) {
+        for (int64_t n = m % 7; n < p.columns; n += 7) {
+          double exact = 0, scale = 0;
+          float plain = 0;
+          for (int64_t k = 0; k < p.inner; ++k) {
+            const double product = a.at(p.in_left(m, k)) * b.at(p.in_right(k, n));
+            exact += product;
+            scale += product * product;
+            plain += static_cast<float>(product);
+          }
+          const double error = (y.at(m * p.columns + n) - exact) / std::sqrt(scale), plain_error = (plain - exact) / std::sqrt(scale);
+          squares += error * error;
+          plain_squares += plain_error * plain_error;
+          largest = std::max(largest, std::abs(error));
+        }
+      }
+      EXPECT_LE(squares, plain_squares);
+      EXPECT_LE(largest, 4e-6);
+    }
+  }
+}
+
+// Lines of any size, whose products are neither too large nor too small: errors are relative to each element.
+TEST_P(Products, KeepTheRangeOfFloat32) {
+  for (int layout = 0; layout < 4; ++layout) {
+    const Product p{70, 96, 80, layout % 2 == 1, layout >= 2};
+    Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right());
+    for (int64_t k = 0; k < p.inner; ++k) {
+      for (int64_t m = 0; m < p.rows; ++m) a.set(p.in_left(m, k), std::ldexp(a.at(p.in_left(m, k)), static_cast<int>(m * 3) - 100));
+      for (int64_t n = 0; n < p.columns; ++n) b.set(p.in_right(k, n), std::ldexp(b.at(p.in_right(k, n)), 10 - static_cast<int>(n)));
+    }
+    const Tensor y = p.of(a, b);
+    for (int64_t m = 0; m < p.rows; ++m) {
+      for (int64_t n = 0; n < p.columns; ++n) {
+        double exact = 0, scale = 0;
+        for (int64_t k = 0; k < p.inner; ++k) {
+          const double product = a.at(p.in_left(m, k)) * b.at(p.in_right(k, n));
+          exact += product;
+          scale += product * product;
+        }
+        const double tolerance = 2e-6 * std::sqrt(scale) + 1e-36;  // denormals may be taken for zero
+        EXPECT_NEAR(y.at(m * p.columns + n), exact, tolerance) << m << ' ' << n;
+      }
+    }
+  }
+}
+
+// What is not finite, or so large that a part of it would not be, is nobody else's: other elements stay as they are.
+TEST_P(Products, OfInfinitiesAndNaNs) {
+  const double large = std::numeric_limits<float>::max(), values[] = {kInfinity, -kInfinity, kNaN, large, -large};
+  for (int layout = 0; layout < 4; ++layout) {
+    const Product p{70, 96, 80, layout % 2 == 1, layout >= 2};
+    Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right(), DType::float32, -0.01, 0.01);
+    for (int64_t i = 0; i < 5; ++i) a.set(p.in_left(13 * i, 7 * i), values[i]);
+    b.set(p.in_right(50, 40), kInfinity);
+    const Tensor y = p.of(a, b);
+    expect_close(
+        y,
+        [&](int64_t i) {
+          double sum = 0;
+          for (int64_t k = 0; k < p.inner; ++k) sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+          return sum;
+        },
+        32, 1e-6);
+  }
+}
+
 TEST(MatMul, SmallOnesAreFewMultiplications) {
   EXPECT_NE(make_small_matmul(8, 8, 8, false, false), nullptr);
   EXPECT_EQ(make_small_matmul(1 << 22, 1 << 21, 1 << 21, false, false), nullptr) << "2^64 of them";
@@ -1424,11 +1526,11 @@ TEST_P(Simd, AdamDividesByEveryRoot) {
 // ---- chains behind a sum of outer products ----
 
 // relu(left^T right * column + row) and an SGD step by it, against sums in double.
-TEST_P(Simd, OuterProductsGoThroughTheirChain) {
+TEST_P(Products, OfColumnsGoThroughTheirChain) {
   struct Case {
     int64_t rows, inner, columns;
   };
-  for (const Case& c : {Case{1, 1, 1}, {14, 3, 32}, {15, 64, 33}, {47, 7, 129}, {1024, 2, 131}, {300, 33, 1030}}) {
+  for (const Case& c : {Case{1, 1, 1}, {14, 3, 32}, {15, 64, 33}, {47, 7, 129}, {1024, 2, 131}, {300, 33, 1030}, {70, 500, 47}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " " + std::to_string(c.inner) + " " + std::to_string(c.columns));
     Graph graph;
     std::vector<Tensor> inputs;
@@ -1465,6 +1567,34 @@ TEST_P(Simd, OuterProductsGoThroughTheirChain) {
     expect_close(gradient, expected, 4, 1e-4);
     expect_close(updated, [&](int64_t i) { return values.at(i) - 0.25 * expected(i); }, 4, 1e-4);
   }
+}
+
+TEST_P(Products, OfColumnsWithoutNumbersStopNobodyElse) {
+  Graph graph;
+  const int64_t rows = 70, inner = 64, columns = 50;
+  Tensor left = random_.tensor({inner, rows}), right = random_.tensor({inner, columns});
+  left.set(3 * rows + 40, kNaN);
+  right.set(5 * columns + 7, kInfinity);
+  const auto input = [&](const Tensor& t) {
+    return graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}});
+  };
+  const std::vector<Value> operands = {input(left), input(right)};
+  graph.open_region();
+  const Value product = graph.value(OpCode::matmul, operands, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  const Value negated = graph.value(OpCode::negative, {product});
+  regions.push_back(graph.close_region({negated}));
+  const ir::Op* op = graph.add(OpCode::fused, operands, {}, std::move(regions));
+  Tensor y(op->results[0]);
+  run_kernel(*make_kernel(*op), {left.bytes.data(), right.bytes.data()}, {y.bytes.data()});
+  expect_close(
+      y,
+      [&](int64_t i) {
+        double sum = 0;
+        for (int64_t k = 0; k < inner; ++k) sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+        return -sum;
+      },
+      4, 2e-5);
 }
 
 TEST(MakeKernel, RefusesTypesWithoutAKernel) {

@@ -267,7 +267,7 @@ TEST_F(FuseProducts, GoWithTheUpdateTheyFeed) {
 }
 
 TEST_F(FuseProducts, StayWhereTheyAreLongOrNoOuterProducts) {
-  EXPECT_EQ(kinds(graph("65", update_, "%6")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("513", update_, "%6")), (Kinds{"matmul", "reshape", "sgd"}));
   EXPECT_EQ(kinds(graph("16", update_, "%6", false)), (Kinds{"matmul", "reshape", "sgd"}));
 }
 

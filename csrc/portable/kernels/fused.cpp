@@ -32,7 +32,7 @@ class ProductChain final : public Kernel {
     const size_t apart = places_.size() - 1;
     for (size_t i = 0; i < apart; ++i) given[i] = operands[places_[i]];
     product_.run(reinterpret_cast<const float*>(operands[left_]), reinterpret_cast<const float*>(operands[right_]),
-                 reinterpret_cast<float*>(scratch), [&](int64_t row, int64_t rows, const float* elements) {
+                 scratch, [&](int64_t row, int64_t rows, const float* elements) {
                    chain_.run_part(given, results, row * columns_, (row + rows) * columns_, apart, reinterpret_cast<const std::byte*>(elements));
                  });
   }

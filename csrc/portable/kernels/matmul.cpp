@@ -1,4 +1,5 @@
 // Batched matrix products by oneDNN. Transposition is a matter of strides.
+#include "kernels/amx_product.h"
 #include "kernels/families.h"
 #include "kernels/onednn.h"
 #include "kernels/small_matmul.h"
@@ -88,7 +89,9 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
     if (small) return small;
   }
   try {
-    return std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
+    auto product = std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
+    if (y.rank() != 2) return product;
+    return make_amx_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]}, std::move(product));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }

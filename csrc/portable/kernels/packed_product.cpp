@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels/amx_product.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/packed_product.cpp"
 #include "kernels/simd.h"
@@ -23,8 +25,9 @@ constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 :
 
 int64_t StripeColumns() { return static_cast<int64_t>(kVectors * hn::Lanes(Tag())); }
 
-void Pack(const OuterProducts& p, const float* right, int64_t stripe, float* to) {
+void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte* packed) {
   const Tag d;
+  float* to = reinterpret_cast<float*>(packed);
   const int64_t width = StripeColumns(), column = stripe * width, lanes = width / static_cast<int64_t>(kVectors);
   for (int64_t k = 0; k < p.inner; ++k, right += p.columns, to += width) {
     for (int64_t i = 0; i < width; i += lanes) {
@@ -73,14 +76,17 @@ void Panel(const OuterProducts& p, const float* left, const float* packed, float
   }
 }
 
-void Multiply(const OuterProducts& p, const float* left, int64_t row, int64_t rows, const float* packed, float* room, float* y) {
-  PackLeft(p, left + row, rows, room);
-  if (rows == static_cast<int64_t>(kRows)) return Panel<kRows>(p, room, packed, y);
-  for (; rows >= 4; rows -= 4, room += 4, y += 4 * p.columns) Panel<4>(p, room, packed, y);
-  for (; rows > 0; --rows, ++room, y += p.columns) Panel<1>(p, room, packed, y);
+void Multiply(const OuterProducts& p, const float* left, const float* /*right*/, int64_t row, int64_t rows, const std::byte* packed, std::byte* room,
+              float* y) {
+  float* lines = reinterpret_cast<float*>(room);
+  const auto* stripes = reinterpret_cast<const float*>(packed);
+  PackLeft(p, left + row, rows, lines);
+  if (rows == static_cast<int64_t>(kRows)) return Panel<kRows>(p, lines, stripes, y);
+  for (; rows >= 4; rows -= 4, lines += 4, y += 4 * p.columns) Panel<4>(p, lines, stripes, y);
+  for (; rows > 0; --rows, ++lines, y += p.columns) Panel<1>(p, lines, stripes, y);
 }
 
-PackedLoops FindPackedLoops() { return {static_cast<int64_t>(kRows), StripeColumns(), &Pack, &Multiply}; }
+PackedLoops FindPackedLoops() { return {static_cast<int64_t>(kRows), StripeColumns(), 64, 1, sizeof(float), &Pack, &Multiply}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::portable
@@ -99,12 +105,26 @@ std::optional<OuterProducts> OuterProducts::of(const ir::Op& matmul) {
   return OuterProducts{left.shape[1], left.shape[0], right.shape[1]};
 }
 
-PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(HWY_DYNAMIC_DISPATCH(FindPackedLoops)()) {
-  const auto rounded = [](int64_t count, int64_t quantum) { return (count + quantum - 1) / quantum * quantum; };
-  packed_ = product.inner * rounded(product.columns, loops_.stripe_columns);
-  room_ = rounded(loops_.panel_rows * product.inner, 16);
-  panel_ = rounded(loops_.panel_rows * product.columns, 16);
-  shares_ = kernel_threads();
+namespace {
+
+int64_t rounded(int64_t count, int64_t quantum) { return (count + quantum - 1) / quantum * quantum; }
+
+}  // namespace
+
+PackedLoops PackedProduct::loops() {
+  const PackedLoops* const tiles = amx_packed_loops();
+  return tiles != nullptr ? *tiles : HWY_DYNAMIC_DISPATCH(FindPackedLoops)();
+}
+
+int64_t PackedProduct::packed_bytes(int64_t lines) const {
+  return lines * rounded(product_.inner, loops_.inner_quantum) * loops_.element_bytes;
+}
+
+PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(loops()), shares_(kernel_threads()) {
+  constexpr int64_t kPartial = 4096;  // bytes of sums that end within tiles
+  packed_ = rounded(packed_bytes(rounded(product.columns, loops_.stripe_columns)), 64);
+  room_ = rounded(packed_bytes(loops_.panel_rows), 64) + kPartial;
+  panel_ = rounded(loops_.panel_rows * product.columns * static_cast<int64_t>(sizeof(float)), 64);
 }
 
 }  // namespace alloy::portable
