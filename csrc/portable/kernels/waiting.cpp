@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
+#include <exception>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
 
 #include "kernels/kernel.h"
@@ -23,8 +25,8 @@ class IdleTeam {
     if (!wanted) return changed_.notify_all();
     try {
       std::thread([this, turn = ++turn_] { hold(turn); }).detach();
-    } catch (const std::system_error&) {
-      wanted_ = false;  // Where no thread can be had, those there are go on spinning.
+    } catch (const std::exception&) {
+      wanted_ = false;  // Where no thread or no memory can be had, the threads there are go on spinning.
     }
   }
 
@@ -47,8 +49,9 @@ class IdleTeam {
 }  // namespace
 
 void set_waiting(Waiting waiting) {
-  // Never destroyed: its thread may outlive main.
-  static IdleTeam& team = *new IdleTeam;
+  // Never destroyed, since its thread may outlive main, and without an allocation that could fail.
+  alignas(IdleTeam) static std::byte place[sizeof(IdleTeam)];
+  static IdleTeam& team = *new (place) IdleTeam;
   // One thread alone waits for nobody.
   team.set(waiting == Waiting::kSleep && kernel_threads() > 1);
 }
