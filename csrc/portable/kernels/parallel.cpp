@@ -23,8 +23,9 @@ int default_threads() {
 
 int kernel_threads() {
   const int count = thread_count.load(std::memory_order_relaxed);
+  if (count > 0) return count;
   static const int at_first = default_threads();
-  return count > 0 ? count : at_first;
+  return at_first;
 }
 
 void set_kernel_threads(int count) { thread_count.store(std::max(count, 1), std::memory_order_relaxed); }
