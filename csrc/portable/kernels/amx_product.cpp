@@ -355,7 +355,7 @@ struct Grid {
   int64_t rows = 0, columns = 0, down = 0, across = 0;
 
   // As square as possible, since every thread splits what it needs.
-  explicit Grid(const AmxShape& s) {
+  explicit Grid(const ProductShape& s) {
     const int64_t threads = kernel_threads();
     for (int64_t i = 1; i <= threads; ++i) {
       const int64_t tall = rounded(divided(s.rows, i), kLines), wide = rounded(divided(s.columns, threads / i), kLines);
@@ -370,19 +370,19 @@ struct Grid {
 
 // Where this was faster than oneDNN: sums are not short, and splitting, which costs as much as some twenty multiplications of an element, does not
 // take most of the time.
-bool is_faster(const AmxShape& s) {
+bool is_faster(const ProductShape& s) {
   const Grid grid(s);
   return s.inner >= 64 && grid.rows * grid.columns >= 32 * (grid.rows + grid.columns);
 }
 
 class AmxProduct final : public Kernel {
  public:
-  AmxProduct(const AmxShape& shape, std::unique_ptr<Kernel> otherwise)
+  AmxProduct(const ProductShape& shape, std::unique_ptr<Kernel> otherwise)
       : shape_(shape), otherwise_(std::move(otherwise)), grid_(shape),
         part_bytes_(Division(std::min(grid_.rows, grid_.columns), shape.inner).scratch_bytes()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
-    const AmxShape& s = shape_;
+    const ProductShape& s = shape_;
     const auto *a = reinterpret_cast<const float*>(operands[0]), *b = reinterpret_cast<const float*>(operands[1]);
     auto* y = reinterpret_cast<float*>(results[0]);
     std::atomic<bool> finite = true;
@@ -401,7 +401,7 @@ class AmxProduct final : public Kernel {
   }
 
  private:
-  AmxShape shape_;
+  ProductShape shape_;
   std::unique_ptr<Kernel> otherwise_;
   Grid grid_;
   int64_t part_bytes_;
@@ -414,7 +414,7 @@ const PackedLoops* amx_packed_loops() {
   return has_tiles() ? &loops : nullptr;
 }
 
-std::unique_ptr<Kernel> make_amx_product(const AmxShape& shape, std::unique_ptr<Kernel> otherwise) {
+std::unique_ptr<Kernel> make_amx_product(const ProductShape& shape, std::unique_ptr<Kernel> otherwise) {
   if (!has_tiles() || !is_faster(shape)) return otherwise;
   return std::make_unique<AmxProduct>(shape, std::move(otherwise));
 }
@@ -425,7 +425,7 @@ namespace alloy::portable {
 
 const PackedLoops* amx_packed_loops() { return nullptr; }
 
-std::unique_ptr<Kernel> make_amx_product(const AmxShape&, std::unique_ptr<Kernel> otherwise) { return otherwise; }
+std::unique_ptr<Kernel> make_amx_product(const ProductShape&, std::unique_ptr<Kernel> otherwise) { return otherwise; }
 
 }  // namespace alloy::portable
 #endif

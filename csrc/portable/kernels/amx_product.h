@@ -4,23 +4,17 @@
 // arithmetic: tests/cpp/kernels_amx.cpp compares both with float64.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "kernels/kernel.h"
+#include "kernels/matmul.h"
 #include "kernels/packed_product.h"
 
 namespace alloy::portable {
 
-// (rows, inner) times (inner, columns), both of any strides of which one is 1. The result is packed row-major.
-struct AmxShape {
-  int64_t rows, inner, columns;
-  int64_t a_row, a_column, b_row, b_column;
-};
-
 // By tiles, where there are some and they are faster than `otherwise`, which computes the same. Where the result is not finite, `otherwise` has
 // the last word: parts of infinities, and of what is almost too large for a float32, are no numbers.
-std::unique_ptr<Kernel> make_amx_product(const AmxShape& shape, std::unique_ptr<Kernel> otherwise);
+std::unique_ptr<Kernel> make_amx_product(const ProductShape& shape, std::unique_ptr<Kernel> otherwise);
 
 // For PackedProduct; null where there are no tiles.
 const PackedLoops* amx_packed_loops();

@@ -4,7 +4,7 @@
 
 #include "ir/windows.h"
 #include "kernels/families.h"
-#include "kernels/onednn.h"
+#include "kernels/matmul.h"
 #include "kernels/parallel.h"
 
 namespace alloy::portable {
@@ -92,28 +92,27 @@ class DenseConvolution final : public Kernel {
     std::byte* const rest = scratch + (matrix_bytes_ + 63) / 64 * 64;
     if (code_ == OpCode::conv2d_weights_gradient) {
       const std::byte* factors[] = {operands[1], operands[0]};
-      product_.run(factors, &scratch, rest);
+      product_->run(factors, &scratch, rest);
       matrix_.gather(matrix, reinterpret_cast<float*>(results[0]));
     } else {
       matrix_.write(reinterpret_cast<const float*>(operands[1]), matrix);
       const std::byte* factors[] = {operands[0], scratch};
-      product_.run(factors, results, rest);
+      product_->run(factors, results, rest);
     }
   }
-  size_t scratch_bytes() const override { return matrix_bytes_ + 63 + product_.scratch_bytes(); }
+  size_t scratch_bytes() const override { return matrix_bytes_ + 63 + product_->scratch_bytes(); }
 
  private:
-  static PrimitiveKernel product(OpCode code, const ImageMatrix& matrix, int64_t images) {
+  static std::unique_ptr<Kernel> product(OpCode code, const ImageMatrix& matrix, int64_t images) {
     const int64_t k = matrix.rows(), n = matrix.columns();
-    const auto sources = strided({images, k}, {k, 1}), results = strided({images, n}, {n, 1});
-    if (code == OpCode::conv2d) return matrix_product(sources, strided({k, n}, {n, 1}), results);
-    if (code == OpCode::conv2d_data_gradient) return matrix_product(results, strided({n, k}, {1, n}), sources);
-    return matrix_product(strided({k, images}, {1, k}), results, strided({k, n}, {n, 1}));
+    if (code == OpCode::conv2d) return make_product({images, k, n, k, 1, n, 1});
+    if (code == OpCode::conv2d_data_gradient) return make_product({images, n, k, n, 1, 1, n});
+    return make_product({k, images, n, 1, k, n, 1});
   }
 
   OpCode code_;
   ImageMatrix matrix_;
-  PrimitiveKernel product_;
+  std::unique_ptr<Kernel> product_;
   size_t matrix_bytes_;
 };
 

@@ -1,4 +1,7 @@
-// Batched matrix products by oneDNN. Transposition is a matter of strides.
+// Matrix products: small ones and thin ones by our own loops, large ones by tiles or oneDNN, stacks of them by oneDNN. Transposition is a matter
+// of strides.
+#include "kernels/matmul.h"
+
 #include "kernels/amx_product.h"
 #include "kernels/families.h"
 #include "kernels/onednn.h"
@@ -69,6 +72,12 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
 
 }  // namespace
 
+std::unique_ptr<Kernel> make_product(const ProductShape& s) {
+  auto by_onednn = std::make_unique<PrimitiveKernel>(matrix_product(
+      strided({s.rows, s.inner}, {s.a_row, s.a_column}), strided({s.inner, s.columns}, {s.b_row, s.b_column}), strided({s.rows, s.columns}, {s.columns, 1})));
+  return make_amx_product(s, std::move(by_onednn));
+}
+
 std::unique_ptr<Kernel> make_matmul(const Op& op) {
   const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
   require_float(op);
@@ -89,9 +98,8 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
     if (small) return small;
   }
   try {
-    auto product = std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
-    if (y.rank() != 2) return product;
-    return make_amx_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]}, std::move(product));
+    if (y.rank() == 2) return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});
+    return std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }
