@@ -181,6 +181,33 @@ void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int
   }
 }
 
+// Lines of a factor that are wanted soon: they come from memory while tiles are busy.
+class Ahead {
+ public:
+  Ahead(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t inner, int64_t steps) {
+    const bool along = f.inner_stride == 1;
+    const int64_t length = along ? inner : end - line;
+    rows_ = end > line ? (along ? end - line : inner) : 0;
+    at_ = reinterpret_cast<const char*>(f.data + line * f.line_stride + depth * f.inner_stride);
+    stride_ = (along ? f.line_stride : f.inner_stride) * 4;
+    bytes_ = length * 4;
+    count_ = steps > 0 ? (rows_ * ((bytes_ + 63) / 64) + steps - 1) / steps : 0;
+  }
+  void fetch() {
+    for (int64_t i = 0; i < count_ && rows_ > 0; ++i) {
+      _mm_prefetch(at_ + from_, _MM_HINT_T1);
+      if ((from_ += 64) < bytes_) continue;
+      from_ = 0;
+      at_ += stride_;
+      --rows_;
+    }
+  }
+
+ private:
+  const char* at_;
+  int64_t stride_, rows_, bytes_, count_, from_ = 0;
+};
+
 // Where a tile of sums lies.
 struct Sums {
   float* at;
@@ -207,10 +234,11 @@ struct Sums {
 
 // The product of panels of which so many tiles count is added to y, or becomes y.
 template <int rows, int columns>
-void multiply_tiles(const std::byte* left, const std::byte* right, int64_t steps, bool add, const Sums y[4]) {
+void multiply_tiles(const std::byte* left, const std::byte* right, int64_t steps, bool add, const Sums y[4], Ahead& ahead) {
   asm volatile("" ::: "memory");  // the compiler does not see what tiles read
   ALLOY_EACH_SUM(ALLOY_BEGIN)
   for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
+    ahead.fetch();
     // In an order in which only one factor's tiles change.
     ALLOY_RIGHT(0) ALLOY_LEFT(2) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
     ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
@@ -233,7 +261,7 @@ inline __mmask16 not_finite(__m512 x) { return _mm512_fpclass_ps_mask(x, 0x99); 
 
 // The same of a block of the result that may end within tiles; those are computed in `room`. Returns whether all of it is finite.
 bool multiply_panels(const std::byte* left, const std::byte* right, int64_t steps, bool add, float* y, int64_t y_stride, int64_t rows, int64_t columns,
-                     float* room) {
+                     float* room, Ahead& ahead) {
   Sums sums[4];
   const auto each_partial = [&](const auto& use) {
     for (int64_t i = 0; i < 4; ++i) {
@@ -248,7 +276,7 @@ bool multiply_panels(const std::byte* left, const std::byte* right, int64_t step
   each_partial([&](float* at, float* apart, __mmask16 mask) { _mm512_store_ps(apart, _mm512_maskz_loadu_ps(add ? mask : __mmask16{0}, at)); });
   const bool tall = rows > kLines, wide = columns > kLines;
   const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>) : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>);
-  multiply(left, right, steps, add, sums);
+  multiply(left, right, steps, add, sums, ahead);
   each_partial([&](float* at, float* apart, __mmask16 mask) { _mm512_mask_storeu_ps(at, mask, _mm512_load_ps(apart)); });
   __mmask16 wrong = 0;
   for (int64_t r = 0; r < rows; ++r) {
@@ -291,14 +319,16 @@ bool multiply_part(const Factor& a, const Factor& b, float* y, int64_t y_stride,
       for (int64_t other = 0; other < passing.lines; other += kGroup * kPanelLines) {
         const int64_t group_end = std::min(other + kGroup * kPanelLines, passing.lines);
         split_panels(passing, other, group_end, depth, steps, group);
+        const int64_t panels = divided(group_end - other, kPanelLines) * divided(end - line, kPanelLines);
+        Ahead ahead(passing, group_end, std::min(group_end + kGroup * kPanelLines, passing.lines), depth, std::min(division.depth, a.inner - depth), panels * steps);
         for (int64_t p = other; p < group_end; p += kPanelLines) {
           const std::byte* const by = group + (p - other) / kPanelLines * panel;
           const int64_t p_lines = std::min(kPanelLines, group_end - p);
           for (int64_t k = line; k < end; k += kPanelLines) {
             const std::byte* const stays = scratch + (k - line) / kPanelLines * panel;
             const int64_t k_lines = std::min(kPanelLines, end - k);
-            finite &= left_stays ? multiply_panels(stays, by, steps, depth > 0, y + k * y_stride + p, y_stride, k_lines, p_lines, room)
-                                 : multiply_panels(by, stays, steps, depth > 0, y + p * y_stride + k, y_stride, p_lines, k_lines, room);
+            finite &= left_stays ? multiply_panels(stays, by, steps, depth > 0, y + k * y_stride + p, y_stride, k_lines, p_lines, room, ahead)
+                                 : multiply_panels(by, stays, steps, depth > 0, y + p * y_stride + k, y_stride, p_lines, k_lines, room, ahead);
           }
         }
       }
@@ -334,10 +364,11 @@ void multiply_stripes(const OuterProducts& p, const float* left, const float* ri
   split_panels({left, p.rows, 1, p.inner, p.rows, true}, row, row + rows, 0, steps, room);
   float* const partial = reinterpret_cast<float*>(room + steps * kStepBytes);
   bool finite = true;
+  Ahead ahead({left, p.rows, 1, p.inner, p.rows, true}, row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner, steps * divided(p.columns, kPanelLines));
   {
     const Tiles configured;
     for (int64_t column = 0; column < p.columns; column += kPanelLines, packed += steps * kStepBytes)
-      finite &= multiply_panels(room, packed, steps, false, y + column, p.columns, rows, std::min(kPanelLines, p.columns - column), partial);
+      finite &= multiply_panels(room, packed, steps, false, y + column, p.columns, rows, std::min(kPanelLines, p.columns - column), partial, ahead);
   }
   if (!finite) multiply_plainly(p, left, right, row, rows, y);
 }
