@@ -27,7 +27,7 @@ constexpr int64_t kLines = 16, kDepth = 32, kTileBytes = 1024, kParts = 3;
 // these lines need, as deep as is split at a time: the parts of the first 16 lines' tile, those of the other 16 lines', then deeper ones.
 constexpr int64_t kPanelLines = 2 * kLines, kSplitBytes = kParts * kTileBytes, kStepBytes = 2 * kSplitBytes;
 // What is split at a time fits into a second-level cache: of one factor so many elements, of the other a group of panels.
-constexpr int64_t kDeepest = 512, kMostKept = int64_t{1} << 17, kGroup = 4;
+constexpr int64_t kDeepest = 512, kMostKept = int64_t{1} << 17, kLargestGroup = 4;
 
 bool processor_has_tiles() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -44,6 +44,9 @@ bool has_tiles() {
   static const bool has = processor_has_tiles();
   return has && (hwy::SupportedTargets() & HWY_AVX3_DL) != 0;
 }
+
+int64_t divided(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
+int64_t rounded(int64_t count, int64_t quantum) { return divided(count, quantum) * quantum; }
 
 // One side of a product. `left`: its lines are rows of the result.
 struct Factor {
@@ -160,10 +163,42 @@ void split_tile(const Square& low, const Square& high, bool transposed, std::byt
   for (int64_t i = 0; i < 16; ++i) split_row(lows[i], highs[i], to + i * 64);
 }
 
+// Lines of a factor that are wanted soon: they come from memory in the meantime, a share of them at each of so many steps.
+class Ahead {
+ public:
+  Ahead() = default;
+  // Lines [line, end), from `depth` on as deep as `inner`.
+  Ahead(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t inner, int64_t steps) {
+    if (line >= end) return;
+    const bool along = f.inner_stride == 1;
+    at_ = reinterpret_cast<const char*>(f.data + line * f.line_stride + depth * f.inner_stride);
+    rows_ = along ? end - line : inner;
+    row_bytes_ = (along ? inner : end - line) * 4;
+    stride_ = (along ? f.line_stride : f.inner_stride) * 4;
+    share_ = divided(rows_ * divided(row_bytes_, kCacheLine), steps);
+  }
+  void fetch() {
+    for (int64_t i = 0; i < share_ && rows_ > 0; ++i) {
+      _mm_prefetch(at_ + offset_, _MM_HINT_T1);
+      if ((offset_ += kCacheLine) < row_bytes_) continue;
+      offset_ = 0;
+      at_ += stride_;
+      --rows_;
+    }
+  }
+
+ private:
+  static constexpr int64_t kCacheLine = 64;
+
+  const char* at_ = nullptr;
+  int64_t rows_ = 0, row_bytes_ = 0, stride_ = 0, offset_ = 0, share_ = 0;
+};
+
 // Splits lines [line, end) into panels, from `depth` on as deep as `steps` tiles.
-void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to) {
+void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, Ahead ahead) {
   const int64_t tiles = (end - line + kLines - 1) / kLines;
   const auto split = [&](int64_t t, int64_t s) {
+    ahead.fetch();
     const int64_t l = line + t * kLines, k = depth + s * kDepth, lines = end - l, low = f.inner - k, high = low - kDepth / 2;
     const float* const at = f.data + l * f.line_stride + k * f.inner_stride;
     const float* const half = at + kDepth / 2 * f.inner_stride;
@@ -180,33 +215,6 @@ void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int
       for (int64_t t = 0; t < tiles; ++t) split(t, s);
   }
 }
-
-// Lines of a factor that are wanted soon: they come from memory while tiles are busy.
-class Ahead {
- public:
-  Ahead(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t inner, int64_t steps) {
-    const bool along = f.inner_stride == 1;
-    const int64_t length = along ? inner : end - line;
-    rows_ = end > line ? (along ? end - line : inner) : 0;
-    at_ = reinterpret_cast<const char*>(f.data + line * f.line_stride + depth * f.inner_stride);
-    stride_ = (along ? f.line_stride : f.inner_stride) * 4;
-    bytes_ = length * 4;
-    count_ = steps > 0 ? (rows_ * ((bytes_ + 63) / 64) + steps - 1) / steps : 0;
-  }
-  void fetch() {
-    for (int64_t i = 0; i < count_ && rows_ > 0; ++i) {
-      _mm_prefetch(at_ + from_, _MM_HINT_T1);
-      if ((from_ += 64) < bytes_) continue;
-      from_ = 0;
-      at_ += stride_;
-      --rows_;
-    }
-  }
-
- private:
-  const char* at_;
-  int64_t stride_, rows_, bytes_, count_, from_ = 0;
-};
 
 // Where a tile of sums lies.
 struct Sums {
@@ -286,49 +294,52 @@ bool multiply_panels(const std::byte* left, const std::byte* right, int64_t step
   return wrong == 0;
 }
 
-int64_t divided(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
-int64_t rounded(int64_t count, int64_t quantum) { return divided(count, quantum) * quantum; }
-
-// How one thread computes its part of the result: of the factor with fewer lines it splits as much as a cache holds and keeps it, the other one
+// How a thread computes its part of the result: of the factor with fewer lines it splits as much as a cache holds and keeps it, the other one
 // passes by in groups of panels.
 struct Division {
-  int64_t depth, kept_lines;
+  bool left_stays;
+  int64_t depth, kept_lines, group;
 
-  Division(int64_t fewer_lines, int64_t inner) : depth(rounded(divided(inner, divided(inner, kDeepest)), kDepth)) {
-    const int64_t most = std::max(kMostKept / depth, kPanelLines);
-    kept_lines = rounded(divided(fewer_lines, divided(fewer_lines, most)), kPanelLines);
+  Division(int64_t rows, int64_t columns, int64_t inner) : left_stays(rows <= columns), depth(rounded(divided(inner, divided(inner, kDeepest)), kDepth)) {
+    const int64_t fewer = std::min(rows, columns), most = std::max(kMostKept / depth, kPanelLines);
+    kept_lines = rounded(divided(fewer, divided(fewer, most)), kPanelLines);
+    // Several groups, since all but the first are fetched while the one before is multiplied.
+    group = std::clamp<int64_t>(std::max(rows, columns) / kPanelLines / 8, 1, kLargestGroup) * kPanelLines;
   }
   int64_t panel_bytes() const { return depth / kDepth * kStepBytes; }
-  int64_t scratch_bytes() const { return (kept_lines / kPanelLines + kGroup) * panel_bytes() + 4 * kTileBytes; }
+  int64_t kept_bytes() const { return kept_lines / kPanelLines * panel_bytes(); }
+  int64_t group_bytes() const { return group / kPanelLines * panel_bytes(); }
+  int64_t scratch_bytes() const { return kept_bytes() + group_bytes() + 4 * kTileBytes; }
 };
 
 // False: y is not finite, and worthless.
-bool multiply_part(const Factor& a, const Factor& b, float* y, int64_t y_stride, std::byte* scratch) {
-  const bool left_stays = a.lines <= b.lines;
-  const Factor &kept = left_stays ? a : b, &passing = left_stays ? b : a;
-  const Division division(kept.lines, a.inner);
-  std::byte* const group = scratch + division.kept_lines / kPanelLines * division.panel_bytes();
-  float* const room = reinterpret_cast<float*>(group + kGroup * division.panel_bytes());
+bool multiply_part(const Division& division, const Factor& a, const Factor& b, float* y, int64_t y_stride, std::byte* scratch) {
+  const Factor &kept = division.left_stays ? a : b, &passing = division.left_stays ? b : a;
+  std::byte* const group = scratch + division.kept_bytes();
+  float* const room = reinterpret_cast<float*>(group + division.group_bytes());
   const Tiles configured;
   bool finite = true;
   for (int64_t line = 0; line < kept.lines; line += division.kept_lines) {
-    const int64_t end = std::min(line + division.kept_lines, kept.lines);
+    const int64_t end = std::min(line + division.kept_lines, kept.lines), kept_panels = divided(end - line, kPanelLines);
     for (int64_t depth = 0; depth < a.inner; depth += division.depth) {
-      const int64_t steps = divided(std::min(division.depth, a.inner - depth), kDepth), panel = steps * kStepBytes;
-      split_panels(kept, line, end, depth, steps, scratch);
-      for (int64_t other = 0; other < passing.lines; other += kGroup * kPanelLines) {
-        const int64_t group_end = std::min(other + kGroup * kPanelLines, passing.lines);
-        split_panels(passing, other, group_end, depth, steps, group);
-        const int64_t panels = divided(group_end - other, kPanelLines) * divided(end - line, kPanelLines);
-        Ahead ahead(passing, group_end, std::min(group_end + kGroup * kPanelLines, passing.lines), depth, std::min(division.depth, a.inner - depth), panels * steps);
-        for (int64_t p = other; p < group_end; p += kPanelLines) {
-          const std::byte* const by = group + (p - other) / kPanelLines * panel;
-          const int64_t p_lines = std::min(kPanelLines, group_end - p);
+      const int64_t inner = std::min(division.depth, a.inner - depth), steps = divided(inner, kDepth), panel = steps * kStepBytes;
+      const auto group_ahead = [&](int64_t from, int64_t turns) {
+        return Ahead(passing, from, std::min(from + division.group, passing.lines), depth, inner, turns);
+      };
+      split_panels(kept, line, end, depth, steps, scratch, group_ahead(0, divided(end - line, kLines) * steps));
+      for (int64_t from = 0; from < passing.lines; from += division.group) {
+        const int64_t to = std::min(from + division.group, passing.lines);
+        split_panels(passing, from, to, depth, steps, group, {});
+        Ahead ahead = group_ahead(to, divided(to - from, kPanelLines) * kept_panels * steps);
+        for (int64_t p = from; p < to; p += kPanelLines) {
+          const std::byte* const by = group + (p - from) / kPanelLines * panel;
+          const int64_t p_lines = std::min(kPanelLines, to - p);
           for (int64_t k = line; k < end; k += kPanelLines) {
             const std::byte* const stays = scratch + (k - line) / kPanelLines * panel;
             const int64_t k_lines = std::min(kPanelLines, end - k);
-            finite &= left_stays ? multiply_panels(stays, by, steps, depth > 0, y + k * y_stride + p, y_stride, k_lines, p_lines, room, ahead)
-                                 : multiply_panels(by, stays, steps, depth > 0, y + p * y_stride + k, y_stride, p_lines, k_lines, room, ahead);
+            finite &= division.left_stays
+                          ? multiply_panels(stays, by, steps, depth > 0, y + k * y_stride + p, y_stride, k_lines, p_lines, room, ahead)
+                          : multiply_panels(by, stays, steps, depth > 0, y + p * y_stride + k, y_stride, p_lines, k_lines, room, ahead);
           }
         }
       }
@@ -341,7 +352,7 @@ bool multiply_part(const Factor& a, const Factor& b, float* y, int64_t y_stride,
 
 void pack_stripe(const OuterProducts& p, const float* right, int64_t stripe, std::byte* to) {
   const Factor columns{right, p.columns, 1, p.inner, p.columns, false};
-  split_panels(columns, stripe * kPanelLines, std::min((stripe + 1) * kPanelLines, p.columns), 0, divided(p.inner, kDepth), to);
+  split_panels(columns, stripe * kPanelLines, std::min((stripe + 1) * kPanelLines, p.columns), 0, divided(p.inner, kDepth), to, {});
 }
 
 void multiply_plainly(const OuterProducts& p, const float* left, const float* right, int64_t row, int64_t rows, float* y) {
@@ -361,7 +372,7 @@ void multiply_plainly(const OuterProducts& p, const float* left, const float* ri
 void multiply_stripes(const OuterProducts& p, const float* left, const float* right, int64_t row, int64_t rows, const std::byte* packed, std::byte* room,
                       float* y) {
   const int64_t steps = divided(p.inner, kDepth);
-  split_panels({left, p.rows, 1, p.inner, p.rows, true}, row, row + rows, 0, steps, room);
+  split_panels({left, p.rows, 1, p.inner, p.rows, true}, row, row + rows, 0, steps, room, {});
   float* const partial = reinterpret_cast<float*>(room + steps * kStepBytes);
   bool finite = true;
   Ahead ahead({left, p.rows, 1, p.inner, p.rows, true}, row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner, steps * divided(p.columns, kPanelLines));
@@ -409,8 +420,7 @@ bool is_faster(const ProductShape& s) {
 class AmxProduct final : public Kernel {
  public:
   AmxProduct(const ProductShape& shape, std::unique_ptr<Kernel> otherwise)
-      : shape_(shape), otherwise_(std::move(otherwise)), grid_(shape),
-        part_bytes_(Division(std::min(grid_.rows, grid_.columns), shape.inner).scratch_bytes()) {}
+      : shape_(shape), otherwise_(std::move(otherwise)), grid_(shape), division_(grid_.rows, grid_.columns, shape.inner) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const ProductShape& s = shape_;
@@ -422,20 +432,21 @@ class AmxProduct final : public Kernel {
         const int64_t row = part / grid_.across * grid_.rows, column = part % grid_.across * grid_.columns;
         const Factor left{a + row * s.a_row, std::min(grid_.rows, s.rows - row), s.a_row, s.inner, s.a_column, true};
         const Factor right{b + column * s.b_column, std::min(grid_.columns, s.columns - column), s.b_column, s.inner, s.b_row, false};
-        if (!multiply_part(left, right, y + row * s.columns + column, s.columns, scratch + part * part_bytes_)) finite = false;
+        float* const from = y + row * s.columns + column;
+        if (!multiply_part(division_, left, right, from, s.columns, scratch + part * division_.scratch_bytes())) finite = false;
       }
     });
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    return std::max(static_cast<size_t>(grid_.down * grid_.across * part_bytes_), otherwise_->scratch_bytes());
+    return std::max(static_cast<size_t>(grid_.down * grid_.across * division_.scratch_bytes()), otherwise_->scratch_bytes());
   }
 
  private:
   ProductShape shape_;
   std::unique_ptr<Kernel> otherwise_;
   Grid grid_;
-  int64_t part_bytes_;
+  Division division_;
 };
 
 }  // namespace
