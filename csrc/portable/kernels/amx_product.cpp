@@ -216,22 +216,14 @@ void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int
   }
 }
 
-// Where a tile of sums lies.
-struct Sums {
-  float* at;
-  int64_t stride;  // bytes
-};
-
 // Instructions name registers by number: sums 0 to 3, the left factor 4 and 5, the right one 6 and 7.
 #define ALLOY_EACH_SUM(DO)                                    \
   DO(0, 4, 6);                                                \
   if constexpr (columns > 1) { DO(1, 4, 7); }                 \
   if constexpr (rows > 1) { DO(2, 5, 6); }                    \
   if constexpr (rows > 1 && columns > 1) { DO(3, 5, 7); }
-#define ALLOY_BEGIN(sum, a, b)                                \
-  if (add) { _tile_loadd(sum, y[sum].at, y[sum].stride); }    \
-  else { _tile_zero(sum); }
-#define ALLOY_END(sum, a, b) _tile_stored(sum, y[sum].at, y[sum].stride)
+#define ALLOY_BEGIN(sum, a, b) _tile_zero(sum)
+#define ALLOY_END(sum, a, b) _tile_stored(sum, sums + (sum) * kLines * kLines, kLines * 4)
 #define ALLOY_MULTIPLY(sum, a, b) _tile_dpbf16ps(sum, a, b)
 #define ALLOY_LEFT(part)                                      \
   _tile_loadd(4, left + (part) * kTileBytes, 64);             \
@@ -240,9 +232,9 @@ struct Sums {
   _tile_loadd(6, right + (part) * kTileBytes, 64);            \
   if constexpr (columns > 1) { _tile_loadd(7, right + kSplitBytes + (part) * kTileBytes, 64); }
 
-// The product of panels of which so many tiles count is added to y, or becomes y.
+// The product of panels of which so many tiles count: four tiles of sums, those of the right factor's second tile behind those of its first.
 template <int rows, int columns>
-void multiply_tiles(const std::byte* left, const std::byte* right, int64_t steps, bool add, const Sums y[4], Ahead& ahead) {
+void multiply_tiles(const std::byte* left, const std::byte* right, int64_t steps, float* sums, Ahead& ahead) {
   asm volatile("" ::: "memory");  // the compiler does not see what tiles read
   ALLOY_EACH_SUM(ALLOY_BEGIN)
   for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
@@ -267,29 +259,23 @@ void multiply_tiles(const std::byte* left, const std::byte* right, int64_t steps
 
 inline __mmask16 not_finite(__m512 x) { return _mm512_fpclass_ps_mask(x, 0x99); }  // infinities and both kinds of NaN
 
-// The same of a block of the result that may end within tiles; those are computed in `room`. Returns whether all of it is finite.
+// A block of the result: rows and columns of a product of panels, which is added to what is there, or replaces it. Returns whether all of it
+// is finite. `sums`: room for four tiles.
 bool multiply_panels(const std::byte* left, const std::byte* right, int64_t steps, bool add, float* y, int64_t y_stride, int64_t rows, int64_t columns,
-                     float* room, Ahead& ahead) {
-  Sums sums[4];
-  const auto each_partial = [&](const auto& use) {
-    for (int64_t i = 0; i < 4; ++i) {
-      const int64_t row = i / 2 * kLines, column = i % 2 * kLines;
-      float *const at = y + row * y_stride + column, *const apart = room + i * kLines * kLines;
-      const bool whole = rows - row >= kLines && columns - column >= kLines;
-      sums[i] = whole ? Sums{at, y_stride * 4} : Sums{apart, kLines * 4};
-      if (whole) continue;
-      for (int64_t r = 0; r < std::min(rows - row, kLines); ++r) use(at + r * y_stride, apart + r * kLines, first(columns - column));
-    }
-  };
-  each_partial([&](float* at, float* apart, __mmask16 mask) { _mm512_store_ps(apart, _mm512_maskz_loadu_ps(add ? mask : __mmask16{0}, at)); });
+                     float* sums, Ahead& ahead) {
   const bool tall = rows > kLines, wide = columns > kLines;
   const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>) : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>);
-  multiply(left, right, steps, add, sums, ahead);
-  each_partial([&](float* at, float* apart, __mmask16 mask) { _mm512_mask_storeu_ps(at, mask, _mm512_load_ps(apart)); });
+  multiply(left, right, steps, sums, ahead);
   __mmask16 wrong = 0;
   for (int64_t r = 0; r < rows; ++r) {
-    wrong |= not_finite(_mm512_maskz_loadu_ps(first(columns), y + r * y_stride));
-    wrong |= not_finite(_mm512_maskz_loadu_ps(first(columns - kLines), y + r * y_stride + kLines));
+    for (int64_t column = 0; column < columns; column += kLines) {
+      const __mmask16 mask = first(columns - column);
+      float* const at = y + r * y_stride + column;
+      __m512 sum = _mm512_load_ps(sums + (r / kLines * 2 + column / kLines) * kLines * kLines + r % kLines * kLines);
+      if (add) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, at));
+      _mm512_mask_storeu_ps(at, mask, sum);
+      wrong |= not_finite(sum) & mask;
+    }
   }
   return wrong == 0;
 }
