@@ -97,6 +97,9 @@ def goals(results):
             add(f"{row['title']}: compilation and first step", alone[ALLOY]["first_step_seconds"], 3, at_most=True, show="{:.2f} s")
     if "alloy" in results["imports"]:
         add("`import alloy`", statistics.median(results["imports"]["alloy"]), 0.2, at_most=True, show="{:.2f} s")
+    if steps := results["digits_steps"]:
+        above = statistics.median(python - native for python, native in zip(steps["python"], steps["native"]))
+        add("CNN on 8x8x1, b32, Adam: from Python above the native binary, taking turns", 1e6 * above, 10, at_most=True, show="{:.0f} us")
     return found
 
 

@@ -34,6 +34,7 @@ TRIAL_MARGIN = 1.1  # variants that are slower than the best of their column by 
 BUDGET_SECONDS = 6  # of an entry's turns in one workload: who needs more takes part in fewer rounds
 IMPORT_ROUNDS = 5
 ANSWER_SECONDS = 900
+NATIVE = BUILD / "editable/benchmarks"
 
 # Environments that a peer may run faster in, by name; the first one is for everybody. Passive waiting, OpenMP's threads
 # asleep at once, costs speed on a quiet machine and saves it beside a busy process.
@@ -340,6 +341,20 @@ class Bench:
                 entry.block()
                 return {"first_step_seconds": first["seconds"], "peak_bytes": fresh.ask("peak_memory")["bytes"]}
 
+    def digits_steps(self) -> dict[str, list[float]]:
+        """Seconds of the digits CNN's step, from Python and in the native binary, in turns."""
+        worker = next(worker for worker in self.workers if worker.name == "alloy")
+        entry = Entry(worker, "cnn_digits", "Alloy", "")
+        entry.load()
+        entry.warm_up()
+        entry.steps *= 4
+        entry.seconds, found = [], []
+        for _ in range(self.rounds):
+            entry.block()
+            found += native(NATIVE / "bench_step", self.threads, "--benchmark_filter=digits_step", "--benchmark_min_time=0.4")
+        entry.ask("drop")
+        return {"python": entry.seconds, "native": [run["real_time"] * 1e-6 for run in found]}
+
     def imports(self) -> dict[str, list[float]]:
         """Seconds that a fresh interpreter's import takes."""
         found = {name: [] for name in self.peers if name not in self.unavailable}
@@ -351,14 +366,19 @@ class Bench:
         return found
 
 
-def native(threads: int) -> list[dict]:
-    """What the C++ benchmarks of the build tree say: the median of each."""
+def native(program: Path, threads: int, *options: str) -> list[dict]:
+    """What a C++ benchmark of the build tree says."""
+    done = subprocess.run([program, "--benchmark_format=json", *options], capture_output=True, text=True, check=True,
+                          env=os.environ | {"OMP_NUM_THREADS": str(threads)})
+    return [run | {"program": program.name} for run in json.loads(done.stdout)["benchmarks"]]
+
+
+def all_native(threads: int) -> list[dict]:
+    """The median of each C++ benchmark."""
     found = []
-    for program in sorted((BUILD / "editable/benchmarks").glob("bench_*")):
-        command = [program, "--benchmark_format=json", "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": str(threads)})
-        found += [run | {"program": program.name} for run in json.loads(done.stdout)["benchmarks"] if run["aggregate_name"] == "median"]
-    return found
+    for program in sorted(NATIVE.glob("bench_*")):
+        found += native(program, threads, "--benchmark_repetitions=5", "--benchmark_report_aggregates_only=true")
+    return [run for run in found if run["aggregate_name"] == "median"]
 
 
 def machine() -> dict[str, str]:
@@ -395,8 +415,9 @@ def main():
                 for row in bench.measure(WORKLOADS[name]):
                     print(report.line(row), flush=True)
                     results["rows"].append(row)
-            results |= {"quiet": bench.meter.shares(), "imports": bench.imports() if whole else {}}
-    results["native"] = native(arguments.threads) if whole else []
+            results |= {"quiet": bench.meter.shares(), "imports": bench.imports() if whole else {},
+                        "digits_steps": bench.digits_steps() if whole else {}}
+    results["native"] = all_native(arguments.threads) if whole else []
     # For `report.py`, which can write the same report anew.
     (BUILD / "bench/results.json").write_text(json.dumps(results, indent=1))
     report.write(results, arguments.output)
