@@ -295,6 +295,10 @@ class RandomGraph {
     graph.after = after;
     writes_.push_back(assign(graph, v, value));
     graph.after.clear();
+    // Others read what was assigned, under its own shape or another.
+    if (!chance(3)) return;
+    if (chance(2)) value = graph.value(OpCode::reshape, {value}, {{Attr::kShape, Shape({value.shape().element_count()})}});
+    know(graph.value(chance(2) ? OpCode::tanh : OpCode::negative, {value}), 6);
   }
 
   void conditional(int depth) {
