@@ -161,6 +161,8 @@ METHOD = """## How it is measured
 * The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with passive waiting, eager and
   compiled, with images channels-first and channels-last, with plain and fused optimizers; TensorFlow with XLA, without, and without
   oneDNN. The best is taken. Allocator settings were tried too and change nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.
+* Everybody computes in float32, each with its defaults. On processors with AMX, Alloy multiplies large matrices by their tiles with every float32
+  as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it is"); the peers' ways to use those tiles round to bfloat16.
 * MLX's package for Linux brings the reference BLAS, on one thread; it is measured as it comes.
 """
 

@@ -3,6 +3,7 @@
 // maximum of nothing is -infinity, an average of nothing 0.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "ir/windows.h"
 #include "kernels/families.h"
@@ -33,15 +34,24 @@ struct Pooling {
   int64_t images, height, width, inner, out_height, out_width;
   ir::Window rows, columns;
   bool include_padding;
+  std::vector<Covered> covered_rows = covered(rows, out_height, height), covered_columns = covered(columns, out_width, width);
+  // Whether each element of the source is in exactly one window.
+  bool tiles = tile(rows, out_height, height) && tile(columns, out_width, width);
 
-  static Covered covered(const ir::Window& w, int64_t position, int64_t extent) {
-    Covered c;
-    c.origin = position * w.stride - w.before;
-    const int64_t padded = extent + w.after - c.origin;
-    c.counted = std::clamp<int64_t>((padded + w.dilation - 1) / w.dilation, 0, w.size);
-    c.first = std::min(std::max<int64_t>((-c.origin + w.dilation - 1) / w.dilation, 0), w.size);
-    c.last = std::clamp<int64_t>((extent - c.origin + w.dilation - 1) / w.dilation, c.first, w.size);
-    return c;
+  static std::vector<Covered> covered(const ir::Window& w, int64_t positions, int64_t extent) {
+    std::vector<Covered> all;
+    for (int64_t position = 0; position < positions; ++position) {
+      Covered& c = all.emplace_back();
+      c.origin = position * w.stride - w.before;
+      const int64_t padded = extent + w.after - c.origin;
+      c.counted = std::clamp<int64_t>((padded + w.dilation - 1) / w.dilation, 0, w.size);
+      c.first = std::min(std::max<int64_t>((-c.origin + w.dilation - 1) / w.dilation, 0), w.size);
+      c.last = std::clamp<int64_t>((extent - c.origin + w.dilation - 1) / w.dilation, c.first, w.size);
+    }
+    return all;
+  }
+  static bool tile(const ir::Window& w, int64_t positions, int64_t extent) {
+    return w.stride == w.size && w.dilation == 1 && w.before == 0 && positions * w.size >= extent;
   }
 
   float divisor(const Covered& y, const Covered& x) const {
@@ -53,7 +63,7 @@ struct Pooling {
 };
 
 // Of one image, channels [begin, end). `source` is that of the forward op, `gradient` the incoming one; the
-// results of gradients must hold zeros.
+// results of gradients must hold zeros, but where windows tile the source.
 struct PoolingLoops {
   void (*maximum)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
@@ -73,10 +83,11 @@ namespace HWY_NAMESPACE {
 // Calls body(rows covered, columns covered, output offset) for every output position.
 template <class Body>
 HWY_INLINE void ForOutputs(const Pooling& p, const Body& body) {
-  for (int64_t oy = 0; oy < p.out_height; ++oy) {
-    const Covered y = Pooling::covered(p.rows, oy, p.height);
-    for (int64_t ox = 0; ox < p.out_width; ++ox) {
-      body(y, Pooling::covered(p.columns, ox, p.width), (oy * p.out_width + ox) * p.inner);
+  int64_t out = 0;
+  for (const Covered& y : p.covered_rows) {
+    for (const Covered& x : p.covered_columns) {
+      body(y, x, out);
+      out += p.inner;
     }
   }
 }
@@ -141,7 +152,8 @@ void MaximumGradient(const Pooling& p, const float* gradient, const float* sourc
       number = Zero(d);
       ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
         float* r = result + at + c;
-        hn::StoreU(hn::Add(hn::LoadU(d, r), hn::IfThenElseZero(hn::Eq(number, winner), g)), d, r);
+        const auto own = hn::IfThenElseZero(hn::Eq(number, winner), g);
+        hn::StoreU(p.tiles ? own : hn::Add(hn::LoadU(d, r), own), d, r);
         number = hn::Add(number, One(d));
       });
     });
@@ -155,7 +167,7 @@ void AverageGradient(const Pooling& p, const float* gradient, int64_t begin, int
       const auto share = hn::Div(hn::LoadU(d, gradient + out + c), hn::Set(d, divisor));
       ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
         float* r = result + at + c;
-        hn::StoreU(hn::Add(hn::LoadU(d, r), share), d, r);
+        hn::StoreU(p.tiles ? share : hn::Add(hn::LoadU(d, r), share), d, r);
       });
     });
   });
@@ -234,6 +246,7 @@ class PoolingKernel final : public Kernel {
   static constexpr int64_t kChannels = 64;
 
   void clear(float* image, int64_t from, int64_t to) const {
+    if (p_.tiles) return;  // every element is written
     if (to - from == p_.inner) {
       std::fill_n(image, p_.source_size(), 0.0f);
       return;
