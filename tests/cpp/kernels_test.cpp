@@ -1023,6 +1023,25 @@ TEST_P(Products, AreAsExactAsSumsInFloat32) {
   }
 }
 
+// However many threads divide the work.
+TEST_P(Products, OfAnyNumberOfThreads) {
+  const int before = kernel_threads();
+  for (const int threads : {1, 3, 4, 6, 7, 16}) {
+    set_kernel_threads(threads);
+    for (const Dims& e : {Dims{257, 70, 300}, Dims{600, 65, 161}, Dims{144, 300, 1300}}) {
+      const Product p{e[0], e[1], e[2], false, true};
+      SCOPED_TRACE(to_string(Shape(e)) + " on " + std::to_string(threads));
+      const Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right()), y = p.of(a, b);
+      for (int64_t i = 0; i < y.size(); i += 13) {
+        double sum = 0;
+        for (int64_t k = 0; k < p.inner; ++k) sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+        ASSERT_NEAR(y.at(i), sum, 2e-4) << i;
+      }
+    }
+  }
+  set_kernel_threads(before);
+}
+
 // Lines of any size, whose products are neither too large nor too small: errors are relative to each element.
 TEST_P(Products, KeepTheRangeOfFloat32) {
   for (int layout = 0; layout < 4; ++layout) {
