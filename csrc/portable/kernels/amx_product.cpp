@@ -58,10 +58,12 @@ struct Factor {
 }  // namespace
 }  // namespace alloy::portable
 
-// GCC's own intrinsics begin with vectors that they do not set.
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"
+#if !defined(__clang__)
+// GCC's own intrinsics begin with vectors that they do not set.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#pragma GCC diagnostic ignored "-Wuninitialized"
 HWY_PUSH_ATTRIBUTES("avx512f,avx512bw,avx512dq,amx-tile,amx-bf16")
 namespace alloy::portable {
 namespace {
