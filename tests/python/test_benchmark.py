@@ -38,11 +38,13 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
 
     results = {"date": "2000-01-01", "command": "run.py", "rounds": 2, "threads": 1, "load": 0.0, "machine": run.machine(),
                "versions": bench.versions(), "unavailable": bench.unavailable, "quiet": bench.meter.shares(), "imports": {"alloy": [0.1]},
+               "digits_steps": {"python": [3e-4, 4e-4, 5e-4], "native": [2.9e-4, 3.7e-4, 4.9e-4]},
                "native": [{"run_name": "peak", "real_time": 1.0, "time_unit": "us", "FLOP/s": 1e9}], "rows": [row, beside]}
     report.write(results, tmp_path)
     text = (tmp_path / "RESULTS.md").read_text()
     faster = report.ratio(row, "NumPy")
-    for part in (row["title"], f"**{faster:.2f}** (NumPy)", "absent: ended with code 1", "1.0 (100 %)", "`import alloy`"):
+    for part in (row["title"], f"**{faster:.2f}** (NumPy)", "absent: ended with code 1", "1.0 (100 %)", "`import alloy`",
+                 "taking turns | at most 10 us |  | **10 us**"):
         assert part in text
     assert (tmp_path / "results.png").stat().st_size > 10_000
 
