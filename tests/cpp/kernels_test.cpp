@@ -1326,6 +1326,13 @@ TEST(Convolution, AgainstLoops) {
       {.source = {18, 3, 2, 3}, .weights = {4, 3, 3, 6}, .strides = {1, 2}, .padding = {2, 3, 1, 0}},
       {.source = {16, 2, 2, 3}, .weights = {3, 3, 3, 2}, .dilations = {2, 1}, .padding = {3, 2, 1, 1}},
       {.source = {16, 2, 2, 4}, .weights = {3, 3, 2, 6}, .style = "same", .groups = 2},
+      // Many images with many channels: sums of products over the batch, of tiles where there are some.
+      {.source = {32, 4, 3, 32}, .weights = {3, 3, 32, 40}, .style = "same"},
+      {.source = {48, 3, 3, 64}, .weights = {3, 3, 64, 33}, .strides = {2, 2}, .style = "same"},
+      {.source = {33, 2, 2, 32}, .weights = {3, 3, 32, 70}, .style = "same"},
+      {.source = {64, 1, 1, 48}, .weights = {3, 3, 48, 32}, .style = "same"},
+      {.source = {32, 5, 6, 32}, .weights = {3, 2, 32, 64}, .dilations = {2, 1}, .padding = {1, 2, 0, 1}},
+      {.source = {40, 4, 4, 96}, .weights = {2, 2, 96, 32}, .strides = {3, 2}, .style = "valid"},
       {.source = {0, 5, 5, 2}, .weights = {3, 3, 2, 3}},
       {.source = {2, 5, 5, 0}, .weights = {3, 3, 0, 3}},
       {.source = {2, 5, 5, 2}, .weights = {3, 3, 2, 0}},
@@ -1347,6 +1354,20 @@ TEST(Convolution, InfinitiesStayWhereTheyAre) {
   Tensor x(Shape({16, 1, 8, 1}), std::vector<double>(128, 1)), w(Shape({3, 3, 1, 1}), std::vector<double>(9, 1));
   for (int64_t n = 0; n < 16; ++n) x.set(n * 8, kInfinity);
   const auto expected = [](int64_t i) { return i % 8 < 2 ? kInfinity : i % 8 == 7 ? 2 : 3; };
+  expect_close(run(OpCode::conv2d, {x, w}, kSame), expected);
+  expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, kSame, 2), expected);
+}
+
+TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
+  const int64_t images = 32, channels = 32;
+  Tensor x(Shape({images, 3, 1, channels}), std::vector<double>(static_cast<size_t>(images * 3 * channels), 1)),
+      w(Shape({3, 3, channels, channels}), std::vector<double>(static_cast<size_t>(9 * channels * channels), 1));
+  x.set((7 * 3 + 0) * channels + 5, kInfinity);  // an image's first row
+  const auto expected = [&](int64_t i) {
+    const int64_t row = i / channels % 3;
+    if (i / channels / 3 == 7 && row < 2) return kInfinity;
+    return static_cast<double>(channels * (row == 1 ? 3 : 2));
+  };
   expect_close(run(OpCode::conv2d, {x, w}, kSame), expected);
   expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, kSame, 2), expected);
 }

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "ir/windows.h"
+#include "kernels/amx_convolution.h"
 #include "kernels/families.h"
 #include "kernels/onednn.h"
 #include "kernels/packed.h"
@@ -143,9 +144,12 @@ std::unique_ptr<Kernel> make_convolution(const Op& op) {
     const OneDnnThreads threads(kernel_threads());
     const bool is_forward = op.code == OpCode::conv2d, is_data = op.code == OpCode::conv2d_data_gradient;
     const Shape &x = is_forward ? a : is_data ? r : b, &w = is_forward || is_data ? b : r, &y = is_forward ? r : a;
-    if (auto dense = make_dense_convolution(op, x, w, y)) return dense;
-    const Problem problem(op, x, w, y);
-    return is_forward ? make_forward(problem) : is_data ? make_data_gradient(problem) : make_weights_gradient(problem);
+    std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
+    if (!kernel) {
+      const Problem problem(op, x, w, y);
+      kernel = is_forward ? make_forward(problem) : is_data ? make_data_gradient(problem) : make_weights_gradient(problem);
+    }
+    return make_amx_convolution(op, x, w, y, std::move(kernel));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
   }

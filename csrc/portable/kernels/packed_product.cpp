@@ -111,8 +111,9 @@ int64_t rounded(int64_t count, int64_t quantum) { return (count + quantum - 1) /
 
 }  // namespace
 
-PackedLoops PackedProduct::loops() {
-  const PackedLoops* const tiles = amx_packed_loops();
+PackedLoops PackedProduct::loops(const OuterProducts& product) {
+  constexpr int64_t kFewForTiles = 16;  // of the 32 products that a tile adds at a time
+  const PackedLoops* const tiles = product.inner > kFewForTiles ? amx_packed_loops() : nullptr;
   return tiles != nullptr ? *tiles : HWY_DYNAMIC_DISPATCH(FindPackedLoops)();
 }
 
@@ -120,7 +121,7 @@ int64_t PackedProduct::packed_bytes(int64_t lines) const {
   return lines * rounded(product_.inner, loops_.inner_quantum) * loops_.element_bytes;
 }
 
-PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(loops()), shares_(kernel_threads()) {
+PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(loops(product)), shares_(kernel_threads()) {
   constexpr int64_t kPartial = 4096;  // bytes of sums that end within tiles
   packed_ = rounded(packed_bytes(rounded(product.columns, loops_.stripe_columns)), 64);
   room_ = rounded(packed_bytes(loops_.panel_rows), 64) + kPartial;

@@ -39,7 +39,7 @@ class PackedProduct {
   // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the right matrix, which is
   // read for every panel, fits into a thread's second-level cache.
   static bool pays(const OuterProducts& product) {
-    return product.inner <= loops().longest_sum && product.columns <= kMostPacked / product.inner && product.rows * product.columns >= kFewestResults;
+    return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner && product.rows * product.columns >= kFewestResults;
   }
 
   explicit PackedProduct(const OuterProducts& product);
@@ -70,7 +70,7 @@ class PackedProduct {
  private:
   static constexpr int64_t kMostPacked = int64_t{1} << 18, kFewestResults = int64_t{1} << 17;
 
-  static PackedLoops loops();
+  static PackedLoops loops(const OuterProducts& product);
   int64_t packed_bytes(int64_t lines) const;  // of so many columns of a matrix
 
   OuterProducts product_;

@@ -1,0 +1,18 @@
+// conv2d and its gradients on AMX tiles, for batches of small images with many channels. The images of a batch are the lines of a factor: at one
+// position of the result they are the sum, over the positions of the source that its window sees, of what stands there times the weights
+// between. Nothing is multiplied by padding, and every element is split into parts once (amx_product.h says what parts are).
+#pragma once
+
+#include <memory>
+
+#include "ir/graph.h"
+#include "kernels/kernel.h"
+
+namespace alloy::portable {
+
+// By tiles, where there are some and they are faster than `otherwise`, which computes the same and has the last word where the result is not
+// finite. The shapes are those of the forward convolution.
+std::unique_ptr<Kernel> make_amx_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights, const ir::Shape& result,
+                                             std::unique_ptr<Kernel> otherwise);
+
+}  // namespace alloy::portable
