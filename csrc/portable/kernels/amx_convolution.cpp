@@ -176,13 +176,14 @@ bool AmxConvolution::compute(int64_t part, const float* left, const float* right
   return finite;
 }
 
-// Where this is faster: tiles are full, and what a thread keeps fits into a second-level cache.
+// Where this was faster than oneDNN: tiles are full, and what a thread keeps fits into a second-level cache, with room for more the fewer products
+// there are of each element.
 bool is_faster(const Sums& sums) {
-  constexpr int64_t kMostKept = 3 << 19;  // bytes
   const Grid grid(sums.left.lines, sums.right.lines);
   const int64_t depth = sums.left.steps() * kDepth, lines = rounded(grid.rows, kPanelLines);
-  if (sums.left.lines < kPanelLines || sums.right.lines < kPanelLines || 4 * sums.left.inner < 3 * depth) return false;
-  return static_cast<int64_t>(sums.left_slots.size()) * lines * depth * 2 * kParts <= kMostKept;
+  if (sums.left.lines < kLines || sums.right.lines < kLines || 4 * sums.left.inner < 3 * depth) return false;
+  const int64_t most_kept = grid.rows * grid.columns >= kPanelLines * kPanelLines ? 3 << 19 : 1 << 19;  // bytes
+  return static_cast<int64_t>(sums.left_slots.size()) * lines * depth * 2 * kParts <= most_kept;
 }
 
 }  // namespace
