@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/amx.h"
 #include "kernels/parallel.h"
 
 namespace alloy::portable {

@@ -5,7 +5,6 @@
 
 #if ALLOY_HAS_AMX
 #include <atomic>
-#include <cstring>
 #include <vector>
 
 #include "kernels/amx-inl.h"
@@ -28,35 +27,44 @@ struct Slots {
   int64_t steps() const { return divided(inner, kDepth); }
 };
 
-// A result: its matrices, each the sum of the products of some pairs of slots.
+// The matrices of a result.
 struct Result {
-  int64_t stride, row_stride;
-  std::vector<std::vector<Term>> terms;  // of each matrix: slots
+  int64_t count, stride, row_stride;
 };
 
-// A convolution of one kind as sums of products of slots.
-struct Sums {
+// The factors and the result of a convolution of one kind.
+struct Sides {
   Slots left, right;
   Result result;
   bool swapped;  // the left factor is the op's second operand
 
-  Sums(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
+  Sides(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
     const int64_t images = x[0], in = x[3], out = y[3], sources = x[1] * x[2], results = y[1] * y[2], taps = w[0] * w[1];
     const Slots by_image{sources, in, images, sources * in, in, 1}, gradient_by_image{results, out, images, results * out, out, 1};
     swapped = op.code == OpCode::conv2d_weights_gradient;
     if (op.code == OpCode::conv2d) {
       left = by_image;
       right = {taps, in * out, out, 1, in, out};
-      result = {out, results * out, std::vector<std::vector<Term>>(static_cast<size_t>(results))};
+      result = {results, out, results * out};
     } else if (op.code == OpCode::conv2d_data_gradient) {
       left = gradient_by_image;
       right = {taps, in * out, in, out, out, 1};
-      result = {in, sources * in, std::vector<std::vector<Term>>(static_cast<size_t>(sources))};
+      result = {sources, in, sources * in};
     } else {
       left = {sources, in, in, 1, images, sources * in};
       right = {results, out, out, 1, images, results * out};
-      result = {in * out, out, std::vector<std::vector<Term>>(static_cast<size_t>(taps))};
+      result = {taps, in * out, out};
     }
+  }
+};
+
+// Each matrix of the result as the sum of products of slots.
+struct Sums : Sides {
+  std::vector<std::vector<Term>> terms;           // of each matrix; they count the slots below
+  std::vector<int64_t> left_slots, right_slots;  // that some term has
+
+  Sums(const Sides& sides, const Op& op, const Shape& x, const Shape& w, const Shape& y) : Sides(sides), terms(static_cast<size_t>(result.count)) {
+    const int64_t results = y[1] * y[2], taps = w[0] * w[1];
     const ir::Window rows = ir::window_of(op.attributes, 0, w[0], x[1]), columns = ir::window_of(op.attributes, 1, w[1], x[2]);
     for (int64_t r = 0; r < results; ++r) {
       for (int64_t t = 0; t < taps; ++t) {
@@ -64,33 +72,30 @@ struct Sums {
         const int64_t column = r % y[2] * columns.stride - columns.before + t % w[1] * columns.dilation;
         if (row < 0 || row >= x[1] || column < 0 || column >= x[2]) continue;
         const int64_t s = row * x[2] + column;
-        if (op.code == OpCode::conv2d) result.terms[static_cast<size_t>(r)].push_back({s, t});
-        else if (op.code == OpCode::conv2d_data_gradient) result.terms[static_cast<size_t>(s)].push_back({r, t});
-        else result.terms[static_cast<size_t>(t)].push_back({s, r});
+        if (op.code == OpCode::conv2d) terms[static_cast<size_t>(r)].push_back({s, t});
+        else if (op.code == OpCode::conv2d_data_gradient) terms[static_cast<size_t>(s)].push_back({r, t});
+        else terms[static_cast<size_t>(t)].push_back({s, r});
       }
     }
-    drop_unused(left, &Term::left);
-    drop_unused(right, &Term::right);
+    left_slots = number(left.count, &Term::left);
+    right_slots = number(right.count, &Term::right);
   }
 
-  // The slots of each side that take part, in the order in which they are split.
-  std::vector<int64_t> left_slots, right_slots;
-
  private:
-  // Leaves only slots that some term has; terms then count those.
-  void drop_unused(const Slots& slots, int64_t Term::*side) {
-    std::vector<int64_t>& used = side == &Term::left ? left_slots : right_slots;
-    std::vector<int64_t> place(static_cast<size_t>(slots.count), -1);
-    for (auto& terms : result.terms) {
-      for (Term& term : terms) {
-        int64_t& at = place[static_cast<size_t>(term.*side)];
-        if (at < 0) {
-          at = static_cast<int64_t>(used.size());
+  // Numbers the slots that some term has, which it returns, and lets terms say these numbers.
+  std::vector<int64_t> number(int64_t count, int64_t Term::*side) {
+    std::vector<int64_t> used, numbers(static_cast<size_t>(count), -1);
+    for (auto& sum : terms) {
+      for (Term& term : sum) {
+        int64_t& slot = numbers[static_cast<size_t>(term.*side)];
+        if (slot < 0) {
+          slot = static_cast<int64_t>(used.size());
           used.push_back(term.*side);
         }
-        term.*side = at;
+        term.*side = slot;
       }
     }
+    return used;
   }
 };
 
@@ -99,8 +104,8 @@ class AmxConvolution final : public Kernel {
   AmxConvolution(Sums sums, std::unique_ptr<Kernel> otherwise)
       : sums_(std::move(sums)), otherwise_(std::move(otherwise)), grid_(sums_.left.lines, sums_.right.lines), steps_(sums_.left.steps()),
         left_bytes_(rounded(grid_.rows, kPanelLines) / kPanelLines * steps_ * kStepBytes), right_bytes_(steps_ * kStepBytes) {
-    for (auto& terms : sums_.result.terms) {
-      for (Term& term : terms) term = {term.left * left_bytes_, term.right * right_bytes_};
+    for (auto& sum : sums_.terms) {
+      for (Term& term : sum) term = {term.left * left_bytes_, term.right * right_bytes_};
     }
   }
 
@@ -158,8 +163,8 @@ bool AmxConvolution::compute(int64_t part, const float* left, const float* right
       const Factor lines = sums_.right.at(right, sums_.right_slots[i], from, to, false);
       split_panels(lines, 0, to - from, 0, steps_, rights + static_cast<int64_t>(i) * right_bytes_, {});
     }
-    for (size_t i = 0; i < sums_.result.terms.size(); ++i) {
-      const std::vector<Term>& terms = sums_.result.terms[i];
+    for (size_t i = 0; i < sums_.terms.size(); ++i) {
+      const std::vector<Term>& terms = sums_.terms[i];
       float* const matrix = result + static_cast<int64_t>(i) * sums_.result.stride;
       for (int64_t r = row; r < row_end; r += kPanelLines) {
         const int64_t rows = std::min(kPanelLines, row_end - r);
@@ -176,14 +181,15 @@ bool AmxConvolution::compute(int64_t part, const float* left, const float* right
   return finite;
 }
 
-// Where this was faster than oneDNN: tiles are full, and what a thread keeps fits into a second-level cache, with room for more the fewer products
-// there are of each element.
-bool is_faster(const Sums& sums) {
-  const Grid grid(sums.left.lines, sums.right.lines);
-  const int64_t depth = sums.left.steps() * kDepth, lines = rounded(grid.rows, kPanelLines);
-  if (sums.left.lines < kLines || sums.right.lines < kLines || 4 * sums.left.inner < 3 * depth) return false;
-  const int64_t most_kept = grid.rows * grid.columns >= kPanelLines * kPanelLines ? 3 << 19 : 1 << 19;  // bytes
-  return static_cast<int64_t>(sums.left_slots.size()) * lines * depth * 2 * kParts <= most_kept;
+// Where this was faster than oneDNN: tiles are full, and what a thread splits of each side fits into a second-level cache, with less room where
+// there are few products of each element.
+bool is_faster(const Sides& sides) {
+  const Grid grid(sides.left.lines, sides.right.lines);
+  const int64_t depth = sides.left.steps() * kDepth, lines = rounded(grid.rows, kPanelLines);
+  if (sides.left.lines < kLines || sides.right.lines < kLines || 4 * sides.left.inner < 3 * depth) return false;
+  const int64_t most = grid.rows * grid.columns >= kPanelLines * kPanelLines ? 3 << 19 : 1 << 19;  // bytes
+  const auto bytes = [&](int64_t slots, int64_t split_lines) { return slots * split_lines * depth * 2 * kParts; };
+  return bytes(sides.left.count, lines) <= most && bytes(sides.right.count, kPanelLines) <= most;
 }
 
 }  // namespace
@@ -197,9 +203,9 @@ std::unique_ptr<Kernel> make_amx_convolution(const Op& op, const Shape& source, 
   const bool plain = op.attributes.word(Attr::kDataLayout) == "NHWC" && op.attributes.word(Attr::kWeightsLayout) == "HWIO" &&
                      op.attributes.integer(Attr::kGroups) == 1;
   if (!has_amx() || !plain) return otherwise;
-  Sums sums(op, source, weights, result);
-  if (!is_faster(sums)) return otherwise;
-  return std::make_unique<AmxConvolution>(std::move(sums), std::move(otherwise));
+  const Sides sides(op, source, weights, result);
+  if (!is_faster(sides)) return otherwise;
+  return std::make_unique<AmxConvolution>(Sums(sides, op, source, weights, result), std::move(otherwise));
 }
 
 }  // namespace alloy::portable

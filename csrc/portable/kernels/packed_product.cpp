@@ -122,7 +122,7 @@ int64_t PackedProduct::packed_bytes(int64_t lines) const {
 }
 
 PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(loops(product)), shares_(kernel_threads()) {
-  constexpr int64_t kPartial = 4096;  // bytes of sums that end within tiles
+  constexpr int64_t kPartial = 4096;  // bytes: the sums of four tiles, before they go to the panel
   packed_ = rounded(packed_bytes(rounded(product.columns, loops_.stripe_columns)), 64);
   room_ = rounded(packed_bytes(loops_.panel_rows), 64) + kPartial;
   panel_ = rounded(loops_.panel_rows * product.columns * static_cast<int64_t>(sizeof(float)), 64);

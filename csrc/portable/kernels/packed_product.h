@@ -1,5 +1,5 @@
 // Sums of outer products, as gradients of weights are: the threads pack the right matrix together, then each computes a share of the result's
-// rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer, finds it in the first cache.
+// rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer, finds it in a cache of its own core.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class PackedProduct {
   // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the right matrix, which is
   // read for every panel, fits into a thread's second-level cache.
   static bool pays(const OuterProducts& product) {
-    return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner && product.rows * product.columns >= kFewestResults;
+    return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner &&
+           product.rows * product.columns >= kFewestResults;
   }
 
   explicit PackedProduct(const OuterProducts& product);
