@@ -330,30 +330,36 @@ class Bench:
                 failed[entry.column] = ": ".join(filter(None, [entry.label, str(error)]))
         return succeeded
 
-    def _alone(self, entry):
-        """The first step's seconds and the peak memory of a new process that does nothing else."""
+    @contextlib.contextmanager
+    def _in_new_process(self, entry):
+        """The same entry in a process that does nothing else."""
         worker = entry.worker
         with tempfile.TemporaryDirectory() as directory:
             fresh = Worker(worker.name, worker.peer, worker.environment, self.threads, Path(directory))
             with contextlib.closing(fresh):
-                entry = Entry(fresh, entry.workload, entry.column, entry.variant, steps=1)
-                first = entry.ask("load")
-                entry.block()
-                return {"first_step_seconds": first["seconds"], "peak_bytes": fresh.ask("peak_memory")["bytes"]}
+                yield Entry(fresh, entry.workload, entry.column, entry.variant, steps=1)
+
+    def _alone(self, entry):
+        """The first step's seconds and the peak memory."""
+        with self._in_new_process(entry) as alone:
+            first = alone.ask("load")
+            alone.block()
+            return {"first_step_seconds": first["seconds"], "peak_bytes": alone.worker.ask("peak_memory")["bytes"]}
 
     def digits_steps(self) -> dict[str, list[float]]:
-        """Seconds of the digits CNN's step, from Python and in the native binary, in turns."""
+        """Seconds of the digits CNN's step, from Python and in the native binary, in turns. Every turn is a new process, since a step's time
+        depends on where the memory of its process lies."""
         worker = next(worker for worker in self.workers if worker.name == "alloy")
-        entry = Entry(worker, "cnn_digits", "Alloy", "")
-        entry.load()
-        entry.warm_up()
-        entry.steps *= 4
-        entry.seconds, found = [], []
+        python, found = [], []
         for _ in range(self.rounds):
-            entry.block()
+            with self._in_new_process(Entry(worker, "cnn_digits", "Alloy", "")) as entry:
+                entry.load()
+                entry.warm_up()
+                entry.steps *= 4
+                entry.block()
+                python.append(entry.seconds[-1])
             found += native(NATIVE / "bench_step", self.threads, "--benchmark_filter=digits_step", "--benchmark_min_time=0.4")
-        entry.ask("drop")
-        return {"python": entry.seconds, "native": [run["real_time"] * 1e-6 for run in found]}
+        return {"python": python, "native": [run["real_time"] * 1e-6 for run in found]}
 
     def imports(self) -> dict[str, list[float]]:
         """Seconds that a fresh interpreter's import takes."""
