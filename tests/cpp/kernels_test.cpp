@@ -1275,29 +1275,42 @@ void expect_convolution(const Convolution& c, const std::string& data, const std
                 out_c = c.weights[3] / c.groups;
   const int64_t top = padding(0, in_h, c.weights[0]), left = padding(1, in_w, c.weights[1]);
   const int64_t out_h = y.type.shape[xa.height], out_w = y.type.shape[xa.width];
-  std::vector<double> ey(static_cast<size_t>(y.size()), 0), ex(static_cast<size_t>(x.size()), 0),
-      ew(static_cast<size_t>(w.size()), 0);
-  for_each_index(Shape({c.source[0], out_h, out_w, c.weights[3]}), [&](const Dims& o) {
-    const int64_t out = data_at(ys, o[0], o[1], o[2], o[3]), group = o[3] / std::max<int64_t>(out_c, 1);
-    for_each_index(Shape({c.weights[0], c.weights[1], in_c}), [&](const Dims& k) {
-      const int64_t h = o[1] * c.strides[0] - top + k[0] * c.dilations[0],
-                    v = o[2] * c.strides[1] - left + k[1] * c.dilations[1];
-      if (h < 0 || h >= in_h || v < 0 || v >= in_w) return;
-      const int64_t at = data_at(xs, o[0], h, v, group * in_c + k[2]);
-      const int64_t weight = k[0] * ws[static_cast<size_t>(wa.height)] +
-                             k[1] * ws[static_cast<size_t>(wa.width)] +
-                             k[2] * ws[static_cast<size_t>(wa.in)] + o[3] * ws[static_cast<size_t>(wa.out)];
-      ey[static_cast<size_t>(out)] += x.at(at) * w.at(weight);
-      ex[static_cast<size_t>(at)] += g.at(out) * w.at(weight);
-      ew[static_cast<size_t>(weight)] += g.at(out) * x.at(at);
-    });
+  // Every element's sum, and that of the sizes of its terms, which bounds what rounding may do.
+  struct Sums {
+    explicit Sums(const Tensor& of) : value(static_cast<size_t>(of.size()), 0), size(value) {}
+    void add(int64_t i, double term) {
+      value[static_cast<size_t>(i)] += term;
+      size[static_cast<size_t>(i)] += std::abs(term);
+    }
+    std::vector<double> value, size;
+  } ey(y), ex(x), ew(w);
+  const auto floats = [](const Tensor& t) { return reinterpret_cast<const float*>(t.bytes.data()); };
+  const float *const xf = floats(x), *const wf = floats(w), *const gf = floats(g);
+  const int64_t x_step = xs[static_cast<size_t>(xa.channels)], y_step = ys[static_cast<size_t>(xa.channels)];
+  const int64_t in_step = ws[static_cast<size_t>(wa.in)], out_step = ws[static_cast<size_t>(wa.out)];
+  for_each_index(Shape({c.source[0], out_h, out_w, c.weights[0], c.weights[1], c.groups}), [&](const Dims& o) {
+    const int64_t h = o[1] * c.strides[0] - top + o[3] * c.dilations[0], v = o[2] * c.strides[1] - left + o[4] * c.dilations[1];
+    if (h < 0 || h >= in_h || v < 0 || v >= in_w) return;
+    const int64_t first_x = data_at(xs, o[0], h, v, o[5] * in_c), first_y = data_at(ys, o[0], o[1], o[2], o[5] * out_c);
+    const int64_t first_w = o[3] * ws[static_cast<size_t>(wa.height)] + o[4] * ws[static_cast<size_t>(wa.width)] + o[5] * out_c * out_step;
+    for (int64_t i = 0; i < in_c; ++i) {
+      for (int64_t k = 0; k < out_c; ++k) {
+        const int64_t at = first_x + i * x_step, out = first_y + k * y_step, weight = first_w + i * in_step + k * out_step;
+        ey.add(out, static_cast<double>(xf[at]) * wf[weight]);
+        ex.add(at, static_cast<double>(gf[out]) * wf[weight]);
+        ew.add(weight, static_cast<double>(gf[out]) * xf[at]);
+      }
+    }
   });
-  auto of = [](const std::vector<double>& v) {
-    return [&v](int64_t i) { return v[static_cast<size_t>(i)]; };
+  auto expect_sums = [](const Tensor& actual, const Sums& expected) {
+    for (int64_t i = 0; i < actual.size(); ++i) {
+      const auto at = static_cast<size_t>(i);
+      ASSERT_NEAR(actual.at(i), expected.value[at], 5e-7 * expected.size[at]) << "element " << i << " of " << to_string(actual.type);
+    }
   };
-  expect_close(y, of(ey), 8, 1e-4);
-  expect_close(run(OpCode::conv2d_data_gradient, {g, w, x}, attributes, 2), of(ex), 8, 1e-4);
-  expect_close(run(OpCode::conv2d_weights_gradient, {g, x, w}, attributes, 2), of(ew), 8, 1e-4);
+  expect_sums(y, ey);
+  expect_sums(run(OpCode::conv2d_data_gradient, {g, w, x}, attributes, 2), ex);
+  expect_sums(run(OpCode::conv2d_weights_gradient, {g, x, w}, attributes, 2), ew);
 }
 
 TEST(Convolution, AgainstLoops) {
@@ -1344,6 +1357,27 @@ TEST(Convolution, AgainstLoops) {
   }
 }
 
+// What does not fit into a cache goes through it in bands of the images, and a part of the channels at a time.
+TEST(Convolution, OfLargeImagesAgainstLoops) {
+  Random random;
+  const Convolution cases[] = {
+      {.source = {32, 40, 9, 32}, .weights = {3, 3, 32, 32}, .style = "same"},
+      {.source = {40, 41, 12, 32}, .weights = {3, 3, 32, 40}, .strides = {2, 2}, .style = "same_lower"},
+      {.source = {32, 33, 14, 32}, .weights = {3, 2, 32, 32}, .dilations = {3, 2}, .padding = {5, 4, 1, 0}},
+      {.source = {70, 25, 24, 33}, .weights = {2, 3, 33, 20}, .strides = {1, 2}, .style = "valid"},
+      {.source = {32, 12, 12, 160}, .weights = {3, 3, 160, 32}, .style = "same"},
+      {.source = {32, 12, 11, 32}, .weights = {2, 3, 32, 160}, .style = "same"},
+      {.source = {160, 14, 9, 40}, .weights = {3, 3, 40, 32}, .style = "same"},
+  };
+  const int before = kernel_threads();
+  int threads = 0;
+  for (const Convolution& c : cases) {
+    set_kernel_threads(1 + threads++ % 3);
+    expect_convolution(c, "NHWC", "HWIO", random);
+  }
+  set_kernel_threads(before);
+}
+
 const Attributes kSame{{Attr::kStrides, Dims{1, 1}},          {Attr::kDilations, Dims{1, 1}},
                        {Attr::kPadding, Dims{0, 0, 0, 0}},    {Attr::kPaddingStyle, std::string("same")},
                        {Attr::kGroups, int64_t{1}},           {Attr::kDataLayout, std::string("NHWC")},
@@ -1359,7 +1393,7 @@ TEST(Convolution, InfinitiesStayWhereTheyAre) {
 }
 
 TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
-  const int64_t images = 32, channels = 32;
+  const int64_t images = 64, channels = 64;
   Tensor x(Shape({images, 3, 1, channels}), std::vector<double>(static_cast<size_t>(images * 3 * channels), 1)),
       w(Shape({3, 3, channels, channels}), std::vector<double>(static_cast<size_t>(9 * channels * channels), 1));
   x.set((7 * 3 + 0) * channels + 5, kInfinity);  // an image's first row
@@ -1370,6 +1404,13 @@ TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
   };
   expect_close(run(OpCode::conv2d, {x, w}, kSame), expected);
   expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, kSame, 2), expected);
+  // The kernel's middle row meets all three rows, the others two each, of which the last one's do not begin with the first.
+  const Tensor ones(x.type.shape, std::vector<double>(static_cast<size_t>(x.size()), 1));
+  expect_close(run(OpCode::conv2d_weights_gradient, {ones, x, w}, kSame, 2), [&](int64_t i) {
+    const int64_t channel = i / channels % channels, column = i / (channels * channels) % 3, row = i / (channels * channels) / 3;
+    if (column != 1) return 0.0;
+    return channel == 5 && row < 2 ? kInfinity : static_cast<double>(images * (row == 1 ? 3 : 2));
+  });
 }
 
 // A small image with a wide border has a large result; nothing is larger than that.

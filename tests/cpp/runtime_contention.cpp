@@ -53,6 +53,8 @@ class Neighbours {
 // Whatever the length of the runs, and however few preemptions it takes: long time slices mean few of them and long waits.
 TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
   if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
+  runs(milliseconds(10), milliseconds(300));
+  if (sleeps_for_others()) GTEST_SKIP() << "other processes want all cores";
   for (const Clock::duration each : {Clock::duration(microseconds(50)), Clock::duration(milliseconds(50))}) {
     {
       const Neighbours neighbours;

@@ -5,6 +5,8 @@
 
 #if ALLOY_HAS_AMX
 #include <atomic>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 #include "kernels/amx-inl.h"
@@ -16,125 +18,285 @@ using ir::Attr;
 using ir::Op;
 using ir::OpCode;
 using ir::Shape;
+using std::ssize;
 
-// Matrices of the same shape that lie at even distances: those of a factor at each position or tap.
+// Matrices of the same shape, one at each position of an image or of the kernel: those of a factor.
 struct Slots {
-  int64_t count, stride, lines, line_stride, inner, inner_stride;
+  int64_t row_stride, column_stride, lines, line_stride, inner, inner_stride;
 
-  Factor at(const float* data, int64_t slot, int64_t first, int64_t end, bool left) const {
-    return {data + slot * stride + first * line_stride, end - first, line_stride, inner, inner_stride, left};
+  Factor at(const float* data, int64_t row, int64_t column, int64_t first, int64_t end, bool left) const {
+    return {data + row * row_stride + column * column_stride + first * line_stride, end - first, line_stride, inner, inner_stride, left};
   }
-  int64_t steps() const { return divided(inner, kDepth); }
-};
-
-// The matrices of a result.
-struct Result {
-  int64_t count, stride, row_stride;
 };
 
 // The factors and the result of a convolution of one kind.
 struct Sides {
   Slots left, right;
-  Result result;
-  bool swapped;  // the left factor is the op's second operand
+  int64_t row_stride, column_stride, line_stride;  // of the result's matrices
+  bool swapped = false;                            // the left factor is the op's second operand
+  bool sums_over_results = false;                  // each matrix of the result is a sum over all positions, not over taps
 
   Sides(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
-    const int64_t images = x[0], in = x[3], out = y[3], sources = x[1] * x[2], results = y[1] * y[2], taps = w[0] * w[1];
-    const Slots by_image{sources, in, images, sources * in, in, 1}, gradient_by_image{results, out, images, results * out, out, 1};
-    swapped = op.code == OpCode::conv2d_weights_gradient;
+    const int64_t images = x[0], in = x[3], out = y[3], source = x[1] * x[2] * in, result = y[1] * y[2] * out;
+    const Slots by_image{x[2] * in, in, images, source, in, 1}, gradient_by_image{y[2] * out, out, images, result, out, 1};
     if (op.code == OpCode::conv2d) {
       left = by_image;
-      right = {taps, in * out, out, 1, in, out};
-      result = {results, out, results * out};
+      right = {w[1] * in * out, in * out, out, 1, in, out};
+      row_stride = y[2] * out, column_stride = out, line_stride = result;
     } else if (op.code == OpCode::conv2d_data_gradient) {
       left = gradient_by_image;
-      right = {taps, in * out, in, out, out, 1};
-      result = {sources, in, sources * in};
+      right = {w[1] * in * out, in * out, in, out, out, 1};
+      row_stride = x[2] * in, column_stride = in, line_stride = source;
     } else {
-      left = {sources, in, in, 1, images, sources * in};
-      right = {results, out, out, 1, images, results * out};
-      result = {taps, in * out, out};
+      left = {x[2] * in, in, in, 1, images, source};
+      right = {y[2] * out, out, out, 1, images, result};
+      row_stride = w[1] * in * out, column_stride = in * out, line_stride = out;
+      swapped = sums_over_results = true;
     }
   }
 };
 
-// Each matrix of the result as the sum of products of slots.
-struct Sums : Sides {
-  std::vector<std::vector<Term>> terms;           // of each matrix; they count the slots below
-  std::vector<int64_t> left_slots, right_slots;  // that some term has
+// Along one axis of the images: which positions of the factors meet for each position of the result.
+struct Axis {
+  struct Meeting {
+    int64_t left, right;  // among the positions below
+  };
+  std::vector<std::vector<Meeting>> meetings;  // by position of the result
+  std::vector<int64_t> left, right;            // positions that meet another, ascending
 
-  Sums(const Sides& sides, const Op& op, const Shape& x, const Shape& w, const Shape& y) : Sides(sides), terms(static_cast<size_t>(result.count)) {
-    const int64_t results = y[1] * y[2], taps = w[0] * w[1];
-    const ir::Window rows = ir::window_of(op.attributes, 0, w[0], x[1]), columns = ir::window_of(op.attributes, 1, w[1], x[2]);
-    for (int64_t r = 0; r < results; ++r) {
-      for (int64_t t = 0; t < taps; ++t) {
-        const int64_t row = r / y[2] * rows.stride - rows.before + t / w[1] * rows.dilation;
-        const int64_t column = r % y[2] * columns.stride - columns.before + t % w[1] * columns.dilation;
-        if (row < 0 || row >= x[1] || column < 0 || column >= x[2]) continue;
-        const int64_t s = row * x[2] + column;
-        if (op.code == OpCode::conv2d) terms[static_cast<size_t>(r)].push_back({s, t});
-        else if (op.code == OpCode::conv2d_data_gradient) terms[static_cast<size_t>(s)].push_back({r, t});
-        else terms[static_cast<size_t>(t)].push_back({s, r});
+  int64_t meeting_count() const {
+    int64_t count = 0;
+    for (const auto& some : meetings) count += ssize(some);
+    return count;
+  }
+  int64_t results_met() const { return std::ranges::count_if(meetings, [](const auto& some) { return !some.empty(); }); }
+  int64_t most_meetings() const {
+    int64_t most = 0;
+    for (const auto& some : meetings) most = std::max(most, ssize(some));
+    return most;
+  }
+
+  Axis(OpCode code, const ir::Window& window, int64_t source, int64_t result)
+      : meetings(static_cast<size_t>(code == OpCode::conv2d ? result : code == OpCode::conv2d_data_gradient ? source : window.size)) {
+    for (int64_t r = 0; r < result; ++r) {
+      for (int64_t t = 0; t < window.size; ++t) {
+        const int64_t s = r * window.stride - window.before + t * window.dilation;
+        if (s < 0 || s >= source) continue;
+        if (code == OpCode::conv2d) meetings[static_cast<size_t>(r)].push_back({s, t});
+        else if (code == OpCode::conv2d_data_gradient) meetings[static_cast<size_t>(s)].push_back({r, t});
+        else meetings[static_cast<size_t>(t)].push_back({s, r});
       }
     }
-    left_slots = number(left.count, &Term::left);
-    right_slots = number(right.count, &Term::right);
+    left = number(&Meeting::left);
+    right = number(&Meeting::right);
   }
 
  private:
-  // Numbers the slots that some term has, which it returns, and lets terms say these numbers.
-  std::vector<int64_t> number(int64_t count, int64_t Term::*side) {
-    std::vector<int64_t> used, numbers(static_cast<size_t>(count), -1);
-    for (auto& sum : terms) {
-      for (Term& term : sum) {
-        int64_t& slot = numbers[static_cast<size_t>(term.*side)];
-        if (slot < 0) {
-          slot = static_cast<int64_t>(used.size());
-          used.push_back(term.*side);
-        }
-        term.*side = slot;
-      }
-    }
-    return used;
+  // The positions on one side of some meeting; meetings then say their numbers.
+  std::vector<int64_t> number(int64_t Meeting::*side) {
+    std::vector<int64_t> positions;
+    for (const auto& some : meetings)
+      for (const Meeting& m : some) positions.push_back(m.*side);
+    std::sort(positions.begin(), positions.end());
+    positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+    for (auto& some : meetings)
+      for (Meeting& m : some) m.*side = std::lower_bound(positions.begin(), positions.end(), m.*side) - positions.begin();
+    return positions;
   }
 };
 
-class AmxConvolution final : public Kernel {
- public:
-  AmxConvolution(Sums sums, std::unique_ptr<Kernel> otherwise)
-      : sums_(std::move(sums)), otherwise_(std::move(otherwise)), grid_(sums_.left.lines, sums_.right.lines), steps_(sums_.left.steps()),
-        left_bytes_(rounded(grid_.rows, kPanelLines) / kPanelLines * steps_ * kStepBytes), right_bytes_(steps_ * kStepBytes) {
-    for (auto& sum : sums_.terms) {
-      for (Term& term : sum) term = {term.left * left_bytes_, term.right * right_bytes_};
+// What is computed together: rows of the result with the factors' rows that meet in them; or, of a sum over all positions, what some of the right
+// factor's rows give to it.
+struct Band {
+  int64_t first, end;  // rows of the result
+  int64_t left, left_end, right, right_end;
+  int64_t meetings = 0;
+};
+
+struct Problem : Sides {
+  Axis rows, columns;
+
+  Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y)
+      : Sides(op, x, w, y), rows(op.code, ir::window_of(op.attributes, 0, w[0], x[1]), x[1], y[1]),
+        columns(op.code, ir::window_of(op.attributes, 1, w[1], x[2]), x[2], y[2]) {}
+
+  // The rows that bands divide.
+  int64_t band_rows() const { return sums_over_results ? ssize(rows.right) : ssize(rows.meetings); }
+
+  Band band(int64_t first, int64_t end) const {
+    Band band{first, end, ssize(rows.left), 0, 0, ssize(rows.right)};
+    if (sums_over_results) band = {0, ssize(rows.meetings), ssize(rows.left), 0, first, end};
+    for (int64_t i = band.first; i < band.end; ++i) {
+      for (const Axis::Meeting& m : rows.meetings[static_cast<size_t>(i)]) {
+        if (m.right < band.right || m.right >= band.right_end) continue;
+        band.left = std::min(band.left, m.left);
+        band.left_end = std::max(band.left_end, m.left + 1);
+        ++band.meetings;
+      }
+    }
+    band.left_end = std::max(band.left, band.left_end);
+    return band;
+  }
+};
+
+// The bands of so many groups, one of which a thread computes.
+struct Bands {
+  int64_t height;
+  std::vector<std::vector<Band>> of_group;
+  // Rows and meetings of all bands of a group, and rows of a band: the most.
+  int64_t result_rows = 0, left_rows = 0, right_rows = 0, meetings = 0, left_at_once = 0, right_at_once = 0;
+
+  Bands(const Problem& p, int64_t groups, int64_t height) : height(height), of_group(static_cast<size_t>(groups)) {
+    for (int64_t g = 0; g < groups; ++g) {
+      const int64_t begin = p.band_rows() * g / groups, end = p.band_rows() * (g + 1) / groups;
+      Band all{};
+      for (int64_t first = begin; first < end; first += height) {
+        const Band band = p.band(first, std::min(first + height, end));
+        of_group[static_cast<size_t>(g)].push_back(band);
+        all.end += band.end - band.first;
+        all.left_end += band.left_end - band.left;
+        all.right_end += band.right_end - band.right;
+        all.meetings += band.meetings;
+        left_at_once = std::max(left_at_once, band.left_end - band.left);
+        right_at_once = std::max(right_at_once, band.right_end - band.right);
+      }
+      result_rows = std::max(result_rows, all.end);
+      left_rows = std::max(left_rows, all.left_end);
+      right_rows = std::max(right_rows, all.right_end);
+      meetings = std::max(meetings, all.meetings);
     }
   }
+};
+
+// How the work is divided: into parts, one a thread, with a share of the lines of each factor and of the bands, and each part into what is split
+// at a time.
+struct Division {
+  int64_t down = 1, across = 1, groups = 1;  // parts along the left factor's lines, the right one's, and the bands
+  int64_t lines = 0, columns = 0;            // of a part
+  int64_t split_lines = 0, depth = 0;        // left lines that are split together, and how deep
+
+  int64_t parts() const { return down * across * groups; }
+  int64_t steps() const { return depth / kDepth; }
+  // Bytes of a slot, and of all that are split together.
+  int64_t left_slot() const { return split_lines / kPanelLines * steps() * kStepBytes; }
+  int64_t right_slot() const { return steps() * kStepBytes; }
+  int64_t left_bytes(const Problem& p, const Bands& bands) const { return bands.left_at_once * ssize(p.columns.left) * left_slot(); }
+  int64_t right_bytes(const Problem& p, const Bands& bands) const { return bands.right_at_once * ssize(p.columns.right) * right_slot(); }
+};
+
+// What of a second-level cache split slots may take.
+constexpr int64_t kMostSplit = 7 << 18;
+
+// Cycles of the slowest part, as measured: for an element that is split, for the product of two tiles, for a result that is stored.
+double estimate(const Problem& p, const Bands& bands, const Division& d) {
+  constexpr double kSplit = 0.6, kTileProduct = 16, kStore = 0.7, kProducts = 6;  // of parts
+  const auto number = [](auto... factors) { return (static_cast<double>(factors) * ...); };
+  const int64_t lines = rounded(d.lines, kLines), columns = rounded(d.columns, kLines), inner = rounded(p.left.inner, kDepth);
+  const bool has_partial_sums = p.sums_over_results && d.groups > 1;
+  // Ops before this one gave each thread a share of the images, which it then has in its core's caches.
+  const double fetch = p.sums_over_results || d.groups == 1 ? 0 : 0.5;
+  // With fewer than four sums the tiles wait for one another.
+  const double waiting = (lines > kLines ? 1 : 1.3) * (columns > kLines ? 1 : 1.3);
+  return (kSplit + fetch) * number(bands.left_rows, ssize(p.columns.left), lines, inner) +
+         kSplit * number(bands.right_rows, ssize(p.columns.right), columns, inner, divided(d.lines, d.split_lines)) +
+         kTileProduct * kProducts * waiting * number(bands.meetings, p.columns.meeting_count(), lines / kLines, columns / kLines, inner / kDepth) +
+         kStore * number(bands.result_rows, ssize(p.columns.meetings), lines, columns, divided(p.left.inner, d.depth) + (has_partial_sums ? 2 : 0));
+}
+
+// The fastest division.
+struct Choice {
+  Division division;
+  int64_t height;  // of its bands
+  double cycles;
+};
+
+// None where nothing fits into the cache.
+std::optional<Choice> best_division(const Problem& p) {
+  std::optional<Choice> best;
+  const auto try_splits = [&](const Bands& bands, Division d) {
+    for (d.split_lines = rounded(d.lines, kPanelLines);; d.split_lines = rounded(d.split_lines / 2, kPanelLines)) {
+      for (d.depth = rounded(p.left.inner, kDepth);; d.depth = rounded(d.depth / 2, kDepth)) {
+        const double cycles = estimate(p, bands, d);
+        const bool fits = d.left_bytes(p, bands) + d.right_bytes(p, bands) <= kMostSplit;
+        if (fits && (!best || cycles < best->cycles)) best = {d, bands.height, cycles};
+        if (d.depth == kDepth) break;
+      }
+      if (d.split_lines == kPanelLines) break;
+    }
+  };
+  const int64_t threads = kernel_threads();
+  for (int64_t groups = 1; groups <= std::min(threads, p.band_rows()); ++groups) {
+    if (threads % groups != 0) continue;
+    const int64_t rows = divided(p.band_rows(), groups);
+    for (int64_t count = 1, height = 0; count <= rows; ++count) {
+      if (divided(rows, count) == height) continue;
+      height = divided(rows, count);
+      const Bands bands(p, groups, height);
+      for (int64_t down = 1; down <= threads / groups; ++down) {
+        if (threads / groups % down != 0) continue;
+        Division d;
+        d.groups = groups;
+        d.lines = rounded(divided(p.left.lines, down), kLines);
+        d.columns = rounded(divided(p.right.lines, threads / groups / down), kLines);
+        d.down = divided(p.left.lines, d.lines);
+        d.across = divided(p.right.lines, d.columns);
+        try_splits(bands, d);
+      }
+    }
+  }
+  return best;
+}
+
+void fill_zeros(float* y, int64_t stride, int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) std::fill_n(y + r * stride, columns, 0.0F);
+}
+
+class AmxConvolution final : public Kernel {
+ public:
+  AmxConvolution(Problem problem, const Choice& choice, std::unique_ptr<Kernel> otherwise)
+      : problem_(std::move(problem)), d_(choice.division), bands_(problem_, d_.groups, choice.height), otherwise_(std::move(otherwise)),
+        left_bytes_(d_.left_bytes(problem_, bands_)), right_bytes_(d_.right_bytes(problem_, bands_)),
+        terms_bytes_(rounded(problem_.rows.most_meetings() * problem_.columns.most_meetings() * static_cast<int64_t>(sizeof(Term)), 64)),
+        partial_(problem_.sums_over_results ? ssize(problem_.rows.meetings) * problem_.row_stride : 0) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
-    const auto *left = reinterpret_cast<const float*>(operands[sums_.swapped ? 1 : 0]),
-               *right = reinterpret_cast<const float*>(operands[sums_.swapped ? 0 : 1]);
-    auto* result = reinterpret_cast<float*>(results[0]);
+    const auto *left = reinterpret_cast<const float*>(operands[problem_.swapped ? 1 : 0]),
+               *right = reinterpret_cast<const float*>(operands[problem_.swapped ? 0 : 1]);
+    auto* const result = reinterpret_cast<float*>(results[0]);
+    // Sums over some bands only, which wait for the others.
+    auto* const partial = reinterpret_cast<float*>(scratch + d_.parts() * part_bytes());
     std::atomic<bool> finite = true;
-    parallel_for(grid_.down * grid_.across, kWorkWorthThreads, [&](int64_t begin, int64_t end) {
+    parallel_for(d_.parts(), kWorkWorthThreads, [&](int64_t begin, int64_t end) {
       for (int64_t part = begin; part < end; ++part) {
-        if (!compute(part, left, right, result, scratch + part * part_bytes())) finite = false;
+        const int64_t group = part % d_.groups;
+        float* const to = partial_ == 0 || group == 0 ? result : partial + (group - 1) * partial_;
+        if (!compute(part, left, right, to, scratch + part * part_bytes())) finite = false;
       }
     });
+    if (partial_ > 0 && d_.groups > 1) {
+      parallel_for(partial_, d_.groups, [&](int64_t begin, int64_t end) {
+        if (!add(partial, begin, end, result)) finite = false;
+      });
+    }
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    return std::max(static_cast<size_t>(grid_.down * grid_.across * part_bytes()), otherwise_->scratch_bytes());
+    const int64_t partial = partial_ * (d_.groups - 1) * static_cast<int64_t>(sizeof(float));
+    return std::max(static_cast<size_t>(d_.parts() * part_bytes() + partial), otherwise_->scratch_bytes());
   }
 
  private:
   bool compute(int64_t part, const float* left, const float* right, float* result, std::byte* scratch) const;
-  int64_t all_left_bytes() const { return static_cast<int64_t>(sums_.left_slots.size()) * left_bytes_; }
-  int64_t all_right_bytes() const { return static_cast<int64_t>(sums_.right_slots.size()) * right_bytes_; }
-  int64_t part_bytes() const { return all_left_bytes() + all_right_bytes() + 4 * kTileBytes; }
+  bool multiply(const Band& band, std::byte* scratch, int64_t steps, bool add, float* y, int64_t lines, int64_t columns) const;
+  bool add(const float* partial, int64_t begin, int64_t end, float* result) const;
+  int64_t part_bytes() const { return left_bytes_ + right_bytes_ + terms_bytes_ + 4 * kTileBytes; }
 
-  Sums sums_;
+  Problem problem_;
+  Division d_;
+  Bands bands_;
   std::unique_ptr<Kernel> otherwise_;
-  Grid grid_;
-  int64_t steps_, left_bytes_, right_bytes_;  // of a slot's lines of a part, and of a panel of them
+  int64_t left_bytes_, right_bytes_, terms_bytes_;
+  int64_t partial_;  // elements of the result, where groups have sums of their own, of which all but the first are in scratch; else 0
 };
 
 }  // namespace
@@ -144,52 +306,88 @@ HWY_PUSH_ATTRIBUTES(ALLOY_AMX_TARGETS)
 namespace alloy::portable {
 namespace {
 
-// One thread's lines of both factors: those of the left one are kept, panels of the right one pass by.
+// Rows [first, end) of a factor's slots: lines from `line` on, from `depth` on as deep as `steps` tiles.
+void split_rows(const Slots& slots, const float* data, const std::vector<int64_t>& rows, const std::vector<int64_t>& columns, int64_t first,
+                int64_t end, int64_t line, int64_t end_line, bool left, int64_t depth, int64_t steps, std::byte* to, int64_t slot_bytes) {
+  for (int64_t i = first; i < end; ++i) {
+    for (const int64_t column : columns) {
+      split_panels(slots.at(data, rows[static_cast<size_t>(i)], column, line, end_line, left), 0, end_line - line, depth, steps, to, {});
+      to += slot_bytes;
+    }
+  }
+}
+
+// One thread's lines of both factors, for its bands.
 bool AmxConvolution::compute(int64_t part, const float* left, const float* right, float* result, std::byte* scratch) const {
-  const int64_t row = part / grid_.across * grid_.rows, row_end = std::min(row + grid_.rows, sums_.left.lines);
-  const int64_t column = part % grid_.across * grid_.columns, column_end = std::min(column + grid_.columns, sums_.right.lines);
-  std::byte* const rights = scratch + all_left_bytes();
-  float* const room = reinterpret_cast<float*>(rights + all_right_bytes());
+  const Problem& p = problem_;
+  const int64_t piece = part / d_.groups;
+  const int64_t row = piece / d_.across * d_.lines, row_end = std::min(row + d_.lines, p.left.lines);
+  const int64_t column = piece % d_.across * d_.columns, column_end = std::min(column + d_.columns, p.right.lines);
+  std::byte* const rights = scratch + left_bytes_;
   const Tiles configured;
+  bool finite = true, add = false;
+  for (int64_t depth = 0; depth < p.left.inner; depth += d_.depth) {
+    const int64_t steps = std::min(d_.steps(), divided(p.left.inner - depth, kDepth));
+    for (const Band& band : bands_.of_group[static_cast<size_t>(part % d_.groups)]) {
+      for (int64_t r = row; r < row_end; r += d_.split_lines) {
+        const int64_t r_end = std::min(r + d_.split_lines, row_end);
+        split_rows(p.left, left, p.rows.left, p.columns.left, band.left, band.left_end, r, r_end, true, depth, steps, scratch, d_.left_slot());
+        for (int64_t c = column; c < column_end; c += kPanelLines) {
+          const int64_t c_end = std::min(c + kPanelLines, column_end);
+          split_rows(p.right, right, p.rows.right, p.columns.right, band.right, band.right_end, c, c_end, false, depth, steps, rights,
+                     d_.right_slot());
+          finite &= multiply(band, scratch, steps, add, result + r * p.line_stride + c, r_end - r, c_end - c);
+        }
+      }
+      add |= p.sums_over_results;
+    }
+    add = true;
+  }
+  return finite;
+}
+
+// What split slots give to a block of every matrix of the result.
+bool AmxConvolution::multiply(const Band& band, std::byte* scratch, int64_t steps, bool add, float* y, int64_t lines, int64_t columns) const {
+  const Axis &rows = problem_.rows, &cols = problem_.columns;
+  const std::byte* const rights = scratch + left_bytes_;
+  auto* const terms = reinterpret_cast<Term*>(scratch + left_bytes_ + right_bytes_);
+  float* const room = reinterpret_cast<float*>(scratch + left_bytes_ + right_bytes_ + terms_bytes_);
+  const int64_t left_slot = d_.left_slot(), right_slot = d_.right_slot();
+  const int64_t left_row = ssize(cols.left) * left_slot, right_row = ssize(cols.right) * right_slot;
   Ahead nothing;
   bool finite = true;
-  for (size_t i = 0; i < sums_.left_slots.size(); ++i) {
-    const Factor lines = sums_.left.at(left, sums_.left_slots[i], row, row_end, true);
-    split_panels(lines, 0, row_end - row, 0, steps_, scratch + static_cast<int64_t>(i) * left_bytes_, {});
-  }
-  for (int64_t from = column; from < column_end; from += kPanelLines) {
-    const int64_t to = std::min(from + kPanelLines, column_end);
-    for (size_t i = 0; i < sums_.right_slots.size(); ++i) {
-      const Factor lines = sums_.right.at(right, sums_.right_slots[i], from, to, false);
-      split_panels(lines, 0, to - from, 0, steps_, rights + static_cast<int64_t>(i) * right_bytes_, {});
-    }
-    for (size_t i = 0; i < sums_.terms.size(); ++i) {
-      const std::vector<Term>& terms = sums_.terms[i];
-      float* const matrix = result + static_cast<int64_t>(i) * sums_.result.stride;
-      for (int64_t r = row; r < row_end; r += kPanelLines) {
-        const int64_t rows = std::min(kPanelLines, row_end - r);
-        float* const y = matrix + r * sums_.result.row_stride + from;
-        if (terms.empty()) {
-          for (int64_t j = 0; j < rows; ++j) std::fill_n(y + j * sums_.result.row_stride, to - from, 0.0F);
-          continue;
+  for (int64_t i = band.first; i < band.end; ++i) {
+    for (int64_t j = 0; j < ssize(cols.meetings); ++j) {
+      size_t count = 0;
+      for (const Axis::Meeting& a : rows.meetings[static_cast<size_t>(i)]) {
+        if (a.right < band.right || a.right >= band.right_end) continue;
+        for (const Axis::Meeting& b : cols.meetings[static_cast<size_t>(j)]) {
+          terms[count++] = {(a.left - band.left) * left_row + b.left * left_slot, (a.right - band.right) * right_row + b.right * right_slot};
         }
-        const std::byte* const panel = scratch + (r - row) / kPanelLines * steps_ * kStepBytes;
-        finite &= multiply_panels(panel, rights, terms, steps_, false, y, sums_.result.row_stride, rows, to - from, room, nothing);
+      }
+      float* to = y + i * problem_.row_stride + j * problem_.column_stride;
+      const std::byte* lefts = scratch;
+      for (int64_t l = 0; l < lines; l += kPanelLines, to += kPanelLines * problem_.line_stride, lefts += steps * kStepBytes) {
+        const int64_t some = std::min(kPanelLines, lines - l);
+        if (count > 0) finite &= multiply_panels(lefts, rights, {terms, count}, steps, add, to, problem_.line_stride, some, columns, room, nothing);
+        else if (!add) fill_zeros(to, problem_.line_stride, some, columns);
       }
     }
   }
   return finite;
 }
 
-// Where this was faster than oneDNN: tiles are full, and what a thread splits of each side fits into a second-level cache, with less room where
-// there are few products of each element.
-bool is_faster(const Sides& sides) {
-  const Grid grid(sides.left.lines, sides.right.lines);
-  const int64_t depth = sides.left.steps() * kDepth, lines = rounded(grid.rows, kPanelLines);
-  if (sides.left.lines < kLines || sides.right.lines < kLines || 4 * sides.left.inner < 3 * depth) return false;
-  const int64_t most = grid.rows * grid.columns >= kPanelLines * kPanelLines ? 3 << 19 : 1 << 19;  // bytes
-  const auto bytes = [&](int64_t slots, int64_t split_lines) { return slots * split_lines * depth * 2 * kParts; };
-  return bytes(sides.left.count, lines) <= most && bytes(sides.right.count, kPanelLines) <= most;
+// Completes sums; false where one is not finite.
+bool AmxConvolution::add(const float* partial, int64_t begin, int64_t end, float* result) const {
+  __mmask16 wrong = 0;
+  for (int64_t i = begin; i < end; i += kLines) {
+    const __mmask16 mask = portable::first(end - i);
+    __m512 sum = _mm512_maskz_loadu_ps(mask, result + i);
+    for (int64_t g = 0; g + 1 < d_.groups; ++g) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, partial + g * partial_ + i));
+    _mm512_mask_storeu_ps(result + i, mask, sum);
+    wrong |= not_finite(sum);
+  }
+  return wrong == 0;
 }
 
 }  // namespace
@@ -197,15 +395,32 @@ bool is_faster(const Sides& sides) {
 HWY_POP_ATTRIBUTES
 
 namespace alloy::portable {
+namespace {
+
+// Beside oneDNN, in nanoseconds as measured: what it takes for every convolution, for a million products of one thread and for a weight, which it
+// copies into an order of its own.
+bool is_faster(const Problem& p, double cycles) {
+  constexpr double kTileClock = 2.85, kTileStart = 14e3, kFewestProducts = 1 << 20;
+  const double threads = kernel_threads();
+  double products = p.left.lines * p.right.lines * p.left.inner;
+  for (const Axis* axis : {&p.rows, &p.columns}) products *= axis->meeting_count();
+  double weights = p.right.lines * (p.sums_over_results ? p.left.lines : p.right.inner);
+  for (const Axis* axis : {&p.rows, &p.columns}) weights *= p.sums_over_results ? axis->results_met() : ssize(axis->right);
+  const double onednn = 15e3 + 0.01 * products / threads + 0.35 * weights;
+  return products > kFewestProducts && kTileStart + cycles / kTileClock < onednn;
+}
+
+}  // namespace
 
 std::unique_ptr<Kernel> make_amx_convolution(const Op& op, const Shape& source, const Shape& weights, const Shape& result,
                                              std::unique_ptr<Kernel> otherwise) {
   const bool plain = op.attributes.word(Attr::kDataLayout) == "NHWC" && op.attributes.word(Attr::kWeightsLayout) == "HWIO" &&
                      op.attributes.integer(Attr::kGroups) == 1;
   if (!has_amx() || !plain) return otherwise;
-  const Sides sides(op, source, weights, result);
-  if (!is_faster(sides)) return otherwise;
-  return std::make_unique<AmxConvolution>(Sums(sides, op, source, weights, result), std::move(otherwise));
+  Problem problem(op, source, weights, result);
+  const std::optional<Choice> choice = best_division(problem);
+  if (!choice || !is_faster(problem, choice->cycles)) return otherwise;
+  return std::make_unique<AmxConvolution>(std::move(problem), *choice, std::move(otherwise));
 }
 
 }  // namespace alloy::portable

@@ -1,6 +1,7 @@
-// conv2d and its gradients on AMX tiles, for batches of small images with many channels. The images of a batch are the lines of a factor: at one
+// conv2d and its gradients on AMX tiles, for batches of images with many channels. The images of a batch are the lines of a factor: at one
 // position of the result they are the sum, over the positions of the source that its window sees, of what stands there times the weights
-// between. Nothing is multiplied by padding, and every element is split into parts once (amx_product.h says what parts are).
+// between. Nothing is multiplied by padding, and weights stay as they are. What does not fit into a cache, split into parts (amx_product.h says
+// what parts are), goes through it in bands of the images' rows, of which neighbours are split twice.
 #pragma once
 
 #include <memory>
