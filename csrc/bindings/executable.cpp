@@ -146,6 +146,7 @@ py::object memory_plan(Executable& executable, const std::vector<py::object>& sh
   out["constants"] = plan->constants;
   out["arena"] = plan->arena;
   out["scratch"] = plan->scratch;
+  out["layouts"] = plan->layouts;
   py::list at_peak;
   for (const auto& value : plan->at_peak) at_peak.append(py::make_tuple(value.name, value.kind, shape_to(value.shape), value.bytes));
   out["at_peak"] = at_peak;

@@ -18,8 +18,8 @@
 
 // What an executable may answer beyond MPSGraph's; asked likewise.
 @protocol AlloyExecutableDiagnostics
-// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed meanwhile), scratch
-// (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may be empty), kind, shape, bytes.
+// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed meanwhile), scratch,
+// layouts (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may be empty), kind, shape, bytes.
 - (NSDictionary*)alloyMemoryPlan;
 // Whether runs take the times of their kernels, from now on.
 - (void)alloySetProfiling:(BOOL)on;

@@ -28,6 +28,7 @@ struct MemoryPlan {
   uint64_t results, constants;
   uint64_t arena;              // where everything lives that is computed on the way
   uint64_t scratch;            // of the kernel that needs most
+  uint64_t layouts;            // of weights that no run changes, in the order in which kernels want them
   std::vector<Value> at_peak;  // what the arena holds when that is most
 };
 

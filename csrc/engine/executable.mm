@@ -152,7 +152,14 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
     for (const Array& array : impl_->results) results += array.bytes();
     // Variables in buffers are fed and fetched as far as the framework knows.
     const uint64_t variables = number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
-    out = MemoryPlan{variables, feeds, results, number(plan, @"constants"), number(plan, @"arena"), number(plan, @"scratch"), {}};
+    out = MemoryPlan{variables,
+                     feeds,
+                     results,
+                     number(plan, @"constants"),
+                     number(plan, @"arena"),
+                     number(plan, @"scratch"),
+                     number(plan, @"layouts"),
+                     {}};
     for (NSDictionary* value in [plan objectForKey:@"atPeak"]) {
       out->at_peak.push_back({text(value, @"name"), text(value, @"kind"), shape(value), number(value, @"bytes")});
     }

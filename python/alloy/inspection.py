@@ -78,11 +78,12 @@ class MemoryPlan:
     constants: int
     arena: int                    # where everything lives that is computed on the way, at the fullest moment
     scratch: int                  # of the kernel that needs most
+    layouts: int                  # weights that no run changes, in the order in which kernels want them
     at_peak: tuple[Stored, ...]   # what the arena holds at that moment, the largest first
 
     @property
     def total(self) -> int:
-        return self.variables + self.feeds + self.results + self.constants + self.arena + self.scratch
+        return self.variables + self.feeds + self.results + self.constants + self.arena + self.scratch + self.layouts
 
     @property
     def purposes(self) -> dict[str, int]:
@@ -94,7 +95,7 @@ class MemoryPlan:
         rows = [("variables", self.variables), ("feeds", self.feeds), ("results", self.results),
                 ("constants", self.constants), ("arena", self.arena),
                 *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
-                ("scratch", self.scratch), ("total", self.total)]
+                ("scratch", self.scratch), ("layouts", self.layouts), ("total", self.total)]
         lines = ["bytes of a run", *_table([(what, f"{count:,}") for what, count in rows], numbers=(1,))]
         lines += [f"the largest of {len(self.at_peak)} values at the peak"]
         lines += _table([(f"{value.bytes:,}", shape_text(value.shape), value.name or f"({value.kind})")

@@ -164,7 +164,17 @@ void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>& opera
   scratch.expect_intact(true);
 }
 
-// Builds the op, runs its kernel, and once more in place wherever the kernel allows. Null operands stand for
+// Runs the kernel with weights in its own layout, where it has one.
+void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands, const std::vector<std::byte*>& results) {
+  Guarded layout(kernel.own_layout_bytes());
+  kernel.take_own_layout();
+  kernel.lay_out(operands[1], layout.data(true));
+  layout.expect_intact(true);
+  operands[1] = layout.data(true);
+  run_kernel(kernel, operands, results);
+}
+
+// Builds the op, runs its kernel, and once more in place wherever the kernel allows, and with weights laid out. Null operands stand for
 // `shape_only` ones.
 std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
                             int shape_only = -1) {
@@ -204,6 +214,11 @@ std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attr
       run_kernel(*kernel, from, to);
       EXPECT_EQ(shared, results[r].bytes) << "in place, operand " << o << ", result " << r;
     }
+  }
+  if (kernel->own_layout_bytes() > 0) {
+    std::vector<std::byte> again(results[0].bytes.size());
+    run_laid_out(*kernel, sources, {again.data()});
+    EXPECT_EQ(again, results[0].bytes) << "with weights in the kernel's own layout";
   }
   return results;
 }

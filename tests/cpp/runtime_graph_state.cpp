@@ -88,6 +88,30 @@ TEST(GraphState, RemembersNoFailure) {
   EXPECT_EQ(mistake(i32({2, 3})), "[placeholder] The placeholder is float32 but was fed int32.");
 }
 
+// Whoever writes a variable, programs that keep its weights in an order of their own have the new ones.
+TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
+  const auto state = std::make_shared<GraphState>(cpu_device());
+  Graph& graph = state->graph;
+  const Type images = f32({1, 3, 3, 16}), weights = f32({3, 3, 16, 16}), sums = f32({1, 1, 1, 16});
+  const Value x = placeholder(graph, images), given = placeholder(graph, weights);
+  const Value w = graph.value(OpCode::variable, {}, {{Attr::kValue, Literal::elsewhere(weights)}});
+  const std::vector<float> initial(3 * 3 * 16 * 16, 1);
+  state->allocate_variable(std::as_bytes(std::span(initial)));
+  const auto infer = state->program({{x, images}}, {graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1))}, {});
+  const auto set = state->program({{given, weights}}, {}, {assign(graph, w, given)});
+  ASSERT_EQ(infer->plan().layouts.size(), 1u);
+  const ArrayMemory ones = array(images), out = array(sums), other = array(weights);
+  write(ones, std::vector<float>(3 * 3 * 16, 1));
+  for (float weight = 1; weight < 4; ++weight) {
+    for (int turn = 0; turn < 2; ++turn) {
+      run(state, infer, {ones}, {out});
+      EXPECT_EQ(read(out), std::vector<float>(16, weight * 3 * 3 * 16));
+    }
+    write(other, std::vector<float>(initial.size(), weight + 1));
+    run(state, set, {other}, {});
+  }
+}
+
 TEST(GraphState, ProgramsShareTheVariables) {
   Model m;
   const auto update = m.state->program({{m.x, f32({1, 3})}}, {}, {m.write}),

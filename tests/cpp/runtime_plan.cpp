@@ -133,6 +133,11 @@ class Machine {
       named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i]);
     }
     EXPECT_TRUE(std::is_sorted(plan.variables.begin(), plan.variables.end()));
+    for (const Layout& layout : plan.layouts) {
+      EXPECT_GE(layout.offset, plan.layouts_offset);
+      EXPECT_LT(layout.offset, plan.arena_bytes);
+      arena_[layout.offset] = {plan.steps[layout.step].op->operands[1].type().byte_count(), named_.at({layout.source.kind, layout.source.index})};
+    }
   }
 
   size_t position(int64_t slot) const {
@@ -213,7 +218,7 @@ class Machine {
     const Op& op = *step.op;
     ASSERT_EQ(step.operands.size(), op.operands.size());
     ASSERT_EQ(step.results.size(), op.results.size());
-    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.arena_bytes);
+    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.layouts_offset);
     std::vector<Symbol> operands;
     for (size_t i = 0; i < op.operands.size(); ++i)
       operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
@@ -497,7 +502,7 @@ TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
     for (const Step& step : planned.plan.steps) {
       if (step.kind == Step::Kind::kCall) largest = std::max(largest, step.kernel->scratch_bytes());
     }
-    EXPECT_EQ(planned.plan.arena_bytes - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
+    EXPECT_EQ(planned.plan.layouts_offset - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
   }
 }
 

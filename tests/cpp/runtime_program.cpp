@@ -166,6 +166,40 @@ TEST(Program, ACounterCounts) {
   }
 }
 
+// Where the kernel wants weights in an order of its own, they are brought into it when they are new, and not again; and in every run where the
+// caller cannot tell, or where the run itself changes them.
+TEST(Program, WeightsAreLaidOutOnceAVersion) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
+  const Value y = graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1));
+  Program program(cpu_device(), {{x, x.type()}}, {y}, {});
+  ASSERT_EQ(program.plan().layouts.size(), 1u);
+  std::vector<float> images(6 * 6 * 16, 1), weights(3 * 3 * 16 * 32, 1), out(4 * 4 * 32);
+  const auto result = [&](std::optional<uint64_t> version, float weight) {
+    std::fill(weights.begin(), weights.end(), weight);
+    const std::byte* feeds[] = {reinterpret_cast<const std::byte*>(images.data())};
+    std::byte *variables[] = {reinterpret_cast<std::byte*>(weights.data())}, *results[] = {reinterpret_cast<std::byte*>(out.data())};
+    program.run(feeds, variables, results, version ? &*version : nullptr);
+    EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float v) { return v == out[0]; }));
+    return out[0] / (3 * 3 * 16);
+  };
+  EXPECT_EQ(result(7, 1), 1);
+  EXPECT_EQ(result(7, 2), 1) << "the same version";
+  EXPECT_EQ(result(8, 2), 2);
+  EXPECT_EQ(result(0, 3), 3);
+  EXPECT_EQ(result(0, 4), 3);
+  EXPECT_EQ(result({}, 4), 4);
+  EXPECT_EQ(result({}, 5), 5);
+  EXPECT_EQ(result(0, 6), 6);
+  const int threads = kernel_threads();
+  set_kernel_threads(threads + 1);
+  EXPECT_EQ(result(0, 7), 7) << "the kernels are new";
+  set_kernel_threads(threads);
+
+  Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
+  EXPECT_TRUE(Program(cpu_device(), {{x, x.type()}}, {y}, {write}).plan().layouts.empty());
+}
+
 TEST(Program, VariablesSwap) {
   Graph graph;
   const Value a = variable(graph, f32({3}), 1), b = variable(graph, f32({3}), 2);

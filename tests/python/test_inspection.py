@@ -247,8 +247,20 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     assert sizes == sorted(sizes, reverse=True) and sum(sizes) == sum(plan.purposes.values()) <= plan.arena
     assert sum(sizes) >= 4 * 512 * 64 + 4 * 32 * 512, "the largest gradient and what it was made of"
     assert all(value.bytes == 4 * np.prod(value.shape) for value in plan.at_peak)
+    assert plan.layouts == 0, "weights that every step changes stay as they are"
     small = step.memory_plan((1, 8, 8, 1), (1,))
     assert small.variables == plan.variables and small.feeds == 4 * 65 and small.arena < plan.arena
+
+
+def test_weights_that_no_run_changes_are_kept_in_the_order_of_their_kernels():
+    model = al.models.resnet18()
+    x = model.graph.placeholder((1, 32, 32, 3))
+    before = allocated()
+    predict = model.graph.compile([x], [model(x, training=False)])
+    plan = predict.memory_plan()
+    assert plan.layouts >= 4 * 9 * 512 * 512, "the largest convolution's"
+    taken = plan.results + plan.arena + plan.scratch + plan.layouts
+    assert allocated() - before - plan.variables == taken and plan.total == taken + plan.variables + plan.feeds + plan.constants
 
 
 def test_feeds_that_are_read_where_they_lie_take_no_memory_of_the_device():

@@ -228,7 +228,8 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
                                                     bytes_of(impl.program->feed_types()), @"feeds",
                                                     bytes_of(impl.program->result_types()), @"results", number(constants), @"constants",
                                                     number(plan.scratch_offset), @"arena",
-                                                    number(plan.arena_bytes - plan.scratch_offset), @"scratch", at_peak, @"atPeak", nil];
+                                                    number(plan.layouts_offset - plan.scratch_offset), @"scratch",
+                                                    number(plan.arena_bytes - plan.layouts_offset), @"layouts", at_peak, @"atPeak", nil];
 }
 
 @end

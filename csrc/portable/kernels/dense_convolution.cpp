@@ -89,8 +89,10 @@ class DenseConvolution final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     auto* matrix = reinterpret_cast<float*>(scratch);
-    std::byte* const rest = scratch + (matrix_bytes_ + 63) / 64 * 64;
-    if (code_ == OpCode::conv2d_weights_gradient) {
+    std::byte* const rest = is_laid_out_ ? scratch : scratch + (matrix_bytes_ + 63) / 64 * 64;
+    if (is_laid_out_) {
+      product_->run(operands, results, rest);
+    } else if (code_ == OpCode::conv2d_weights_gradient) {
       const std::byte* factors[] = {operands[1], operands[0]};
       product_->run(factors, &scratch, rest);
       matrix_.gather(matrix, reinterpret_cast<float*>(results[0]));
@@ -100,7 +102,12 @@ class DenseConvolution final : public Kernel {
       product_->run(factors, results, rest);
     }
   }
-  size_t scratch_bytes() const override { return matrix_bytes_ + 63 + product_->scratch_bytes(); }
+  size_t scratch_bytes() const override { return (is_laid_out_ ? 0 : matrix_bytes_ + 63) + product_->scratch_bytes(); }
+  size_t own_layout_bytes() const override { return code_ == OpCode::conv2d_weights_gradient ? 0 : matrix_bytes_; }
+  void take_own_layout() override { is_laid_out_ = true; }
+  void lay_out(const std::byte* weights, std::byte* to) const override {
+    matrix_.write(reinterpret_cast<const float*>(weights), reinterpret_cast<float*>(to));
+  }
 
  private:
   static std::unique_ptr<Kernel> product(OpCode code, const ImageMatrix& matrix, int64_t images) {
@@ -114,6 +121,7 @@ class DenseConvolution final : public Kernel {
   ImageMatrix matrix_;
   std::unique_ptr<Kernel> product_;
   size_t matrix_bytes_;
+  bool is_laid_out_ = false;
 };
 
 }  // namespace

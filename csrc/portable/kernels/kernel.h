@@ -19,6 +19,11 @@ class Kernel {
   virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
   // Bytes of working memory that a run needs.
   virtual size_t scratch_bytes() const { return 0; }
+  // Bytes of the second operand, weights, in a layout of the kernel's own; 0 where it takes them as they stand. Otherwise each run makes a copy,
+  // until take_own_layout(): from then on a run wants what lay_out() has made of them.
+  virtual size_t own_layout_bytes() const { return 0; }
+  virtual void take_own_layout() {}
+  virtual void lay_out(const std::byte* /*weights*/, std::byte* /*to*/) const {}
   // Whether a result may stand in the very memory of that operand.
   virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
 };

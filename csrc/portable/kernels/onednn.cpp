@@ -1,11 +1,18 @@
 #include "kernels/onednn.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "kernels/parallel.h"
 
 namespace alloy::portable {
+
+namespace {
+
+size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
 
 const dnnl::engine& onednn_engine() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
@@ -26,18 +33,19 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::m
                                  const std::vector<Argument>& arguments)
     : primitive_(primitive), stream_(onednn_engine()), threads_(kernel_threads()) {
   for (const Argument& a : arguments) {
-    Bound bound{a.index, a.is_result, dnnl::memory(a.plain, onednn_engine(), nullptr), {}, {}};
+    Bound bound{a.index, a.is_result, dnnl::memory(a.plain, onednn_engine(), nullptr)};
     dnnl::memory taken = bound.memory;
     if (a.plain != a.wanted) {
-      taken = buffer(a.wanted);
+      bound.buffer = taken = buffer(a.wanted);
       const auto& from = a.is_result ? a.wanted : a.plain;
       const auto& to = a.is_result ? a.plain : a.wanted;
       const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to,
                                                onednn_attributes());
       bound.reorder = dnnl::reorder(desc);
+      bound.scratchpad = buffer(desc.scratchpad_desc());
       bound.reorder_arguments = {{DNNL_ARG_FROM, (a.is_result ? taken : bound.memory).get()},
                                  {DNNL_ARG_TO, (a.is_result ? bound.memory : taken).get()},
-                                 {DNNL_ARG_SCRATCHPAD, buffer(desc.scratchpad_desc()).get()}};
+                                 {DNNL_ARG_SCRATCHPAD, bound.scratchpad.get()}};
     }
     primitive_arguments_.push_back({a.id, taken.get()});
     bound_.push_back(std::move(bound));
@@ -48,8 +56,41 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::m
 dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
   dnnl::memory memory(desc, onednn_engine(), nullptr);
   buffers_.push_back({memory, scratch_bytes_});
-  scratch_bytes_ += (desc.get_size() + 63) / 64 * 64;
+  scratch_bytes_ += rounded(desc.get_size());
   return memory;
+}
+
+const PrimitiveKernel::Bound* PrimitiveKernel::weights() const {
+  const auto it = std::find_if(bound_.begin(), bound_.end(), [](const Bound& b) { return b.index == 1 && !b.is_result && b.reorder; });
+  return it == bound_.end() ? nullptr : &*it;
+}
+
+size_t PrimitiveKernel::own_layout_bytes() const {
+  const Bound* const bound = weights();
+  return bound == nullptr ? 0 : rounded(bound->buffer.get_desc().get_size()) + bound->scratchpad.get_desc().get_size();
+}
+
+void PrimitiveKernel::take_own_layout() {
+  Bound& bound = bound_[static_cast<size_t>(weights() - bound_.data())];
+  laid_out_ = bound;
+  bound = {bound.index, false, bound.buffer};
+  // In scratch is only what is left.
+  std::vector<Buffer> before;
+  before.swap(buffers_);
+  scratch_bytes_ = 0;
+  for (const Buffer& b : before) {
+    if (b.memory == laid_out_.buffer || b.memory == laid_out_.scratchpad) continue;
+    buffers_.push_back({b.memory, scratch_bytes_});
+    scratch_bytes_ += rounded(b.memory.get_desc().get_size());
+  }
+}
+
+void PrimitiveKernel::lay_out(const std::byte* weights, std::byte* to) const {
+  const OneDnnThreads threads(threads_);
+  laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
+  laid_out_.buffer.set_data_handle(to);
+  laid_out_.scratchpad.set_data_handle(to + rounded(laid_out_.buffer.get_desc().get_size()));
+  execute(laid_out_.reorder, laid_out_.reorder_arguments);
 }
 
 void PrimitiveKernel::execute(const dnnl::primitive& primitive,

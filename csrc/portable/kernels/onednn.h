@@ -55,6 +55,9 @@ class PrimitiveKernel final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   size_t scratch_bytes() const override { return scratch_bytes_; }
+  size_t own_layout_bytes() const override;
+  void take_own_layout() override;
+  void lay_out(const std::byte* weights, std::byte* to) const override;
 
  private:
   // A primitive's memory at a fixed place in scratch.
@@ -66,17 +69,20 @@ class PrimitiveKernel final : public Kernel {
     size_t index;
     bool is_result;
     dnnl::memory memory;
-    dnnl::reorder reorder;  // to or from the buffer; empty where the primitive takes the plain layout
-    std::vector<dnnl_exec_arg_t> reorder_arguments;
+    dnnl::reorder reorder = {};  // to or from the buffer; empty where the primitive takes the plain layout
+    std::vector<dnnl_exec_arg_t> reorder_arguments = {};
+    dnnl::memory buffer = {}, scratchpad = {};  // of the reorder
   };
 
   dnnl::memory buffer(const dnnl::memory::desc& desc);
+  const Bound* weights() const;  // where they are reordered
   void execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const;
 
   dnnl::primitive primitive_;
   dnnl::stream stream_;
   std::vector<dnnl_exec_arg_t> primitive_arguments_;
   std::vector<Bound> bound_;
+  Bound laid_out_;  // the weights before they are laid out, once that is not for run() to do
   std::vector<Buffer> buffers_;
   size_t scratch_bytes_ = 0;
   int threads_;

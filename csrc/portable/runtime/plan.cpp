@@ -366,7 +366,18 @@ class Planner {
     for (const CopyOut& c : late_copies_) emit_copy(place_of(c.value), c.target, c.value.type().byte_count());
     for (const Detour& d : detours_) emit_copy(arena(d.buffer), d.target, d.value.type().byte_count());
     plan_.scratch_offset = plan_.arena_bytes;
-    plan_.arena_bytes += aligned(scratch);
+    plan_.layouts_offset = plan_.arena_bytes += aligned(scratch);
+    for (Layout& layout : plan_.layouts) {
+      layout.offset += plan_.layouts_offset;
+      plan_.steps[layout.step].operands[1] = {Place::Kind::kArena, layout.offset};
+    }
+    plan_.arena_bytes += layout_bytes_;
+  }
+
+  // Whether no run changes what is there.
+  bool lasts(const Place& place) const {
+    if (place.kind == Place::Kind::kConstant) return true;
+    return place.kind == Place::Kind::kVariable && std::find(slots_.begin(), slots_.end(), plan_.variables[place.index]) == slots_.end();
   }
 
   // Returns the scratch the call needs.
@@ -376,6 +387,12 @@ class Planner {
     step.kernel = std::move(kernels_.at(&op));
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of({const_cast<Op*>(&op), r}));
+    const size_t layout = step.operands.size() > 1 && lasts(step.operands[1]) ? step.kernel->own_layout_bytes() : 0;
+    if (layout > 0) {
+      plan_.layouts.push_back({plan_.steps.size(), step.operands[1], layout_bytes_});
+      layout_bytes_ += aligned(layout);
+      step.kernel->take_own_layout();
+    }
     const size_t scratch = step.kernel->scratch_bytes();
     plan_.steps.push_back(std::move(step));
     return scratch;
@@ -415,6 +432,7 @@ class Planner {
   std::unordered_map<const Op*, std::unique_ptr<Kernel>> kernels_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
+  size_t layout_bytes_ = 0;
   std::vector<CopyOut> result_copies_, late_copies_;
   std::vector<Detour> detours_;
 };

@@ -34,12 +34,20 @@ struct Step {
   const ir::Op* op = nullptr;  // what a call computes
 };
 
+// Weights that no run changes, in the layout of the kernel that takes them.
+struct Layout {
+  size_t step;   // whose second operand they are
+  Place source;  // a variable or a constant
+  size_t offset;  // in the arena
+};
+
 struct Plan {
   std::vector<Step> steps;
+  std::vector<Layout> layouts;
   std::vector<std::vector<std::byte>> constants;
   std::vector<int64_t> variables;  // slots, ascending
-  size_t arena_bytes = 0;          // values and, at its end, scratch
-  size_t scratch_offset = 0;
+  size_t arena_bytes = 0;          // values, scratch, and layouts
+  size_t scratch_offset = 0, layouts_offset = 0;
   std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
 };
 

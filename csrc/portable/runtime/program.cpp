@@ -57,6 +57,7 @@ void Program::prepare() {
     for (const Place& place : step.results) resolve(place);
     calls_.push_back(call);
   }
+  laid_out_.assign(plan_.layouts.size(), std::nullopt);
   set_profiling(!times_.empty());
   threads_ = threads;
 }
@@ -72,7 +73,20 @@ void Program::resolve(const Place& place) {
   pointers_.push_back(pointer);
 }
 
-void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results) {
+void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
+  for (size_t i = 0; i < plan_.layouts.size(); ++i) {
+    const Layout& layout = plan_.layouts[i];
+    const size_t source = layout.source.index;
+    const bool is_constant = layout.source.kind == Place::Kind::kConstant;
+    std::optional<uint64_t> version;
+    if (is_constant || versions != nullptr) version = is_constant ? 0 : versions[source];
+    if (version && laid_out_[i] == version) continue;
+    plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source], arena_->host_bytes() + layout.offset);
+    laid_out_[i] = version;
+  }
+}
+
+void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions) {
   if (kernel_threads() != threads_) prepare();
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
@@ -82,6 +96,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
   }
   const FlushDenormals mode;
   const auto start = Clock::now();
+  lay_out(variables, versions);
   if (times_.empty()) run_steps<false>();
   else run_steps<true>();
   watch_contention(Clock::now() - start);

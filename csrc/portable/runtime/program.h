@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "runtime/device.h"
@@ -20,13 +21,16 @@ class Program {
   const std::vector<ir::Type>& result_types() const { return result_types_; }
   // Slots of the variables that a run reads or writes, in the order in which it wants their memory.
   const std::vector<int64_t>& variables() const { return plan_.variables; }
+  // Slots of those that it writes.
+  const std::vector<int64_t>& written() const { return slots_; }
   // The steps and where everything is; its values belong to the program.
   const Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
-  // Runs of one program are the caller's to serialise, as are runs that share variables.
+  // Runs of one program are the caller's to serialise, as are runs that share variables. `versions`: of the variables' contents; what was made of a
+  // version serves until there is another one. Without them every run begins anew.
   // After the thread count of kernels has changed it prepares its kernels anew, and may then throw as the constructor does.
-  void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results);
+  void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions = nullptr);
 
   // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of all of them.
   struct StepTime {
@@ -51,6 +55,7 @@ class Program {
   // Plans the graph and prepares its kernels for the threads that there are.
   void prepare();
   void resolve(const Place& place);
+  void lay_out(std::byte* const* variables, const uint64_t* versions);
   template <bool kTimed>
   void run_steps();
 
@@ -65,6 +70,7 @@ class Program {
   std::vector<Call> calls_;
   std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
   std::vector<Patch> patches_;        // the others
+  std::vector<std::optional<uint64_t>> laid_out_;  // which version, of each of the plan's layouts
   std::vector<StepTime> times_;       // empty while nobody profiles
 };
 
