@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+import reference as ref
 from alloy.cli import small_cnn
 
 STORAGES = ["variable", "buffers"]
@@ -99,6 +100,33 @@ def test_assigning_between_runs(graph):
         for i in range(runs):
             assert grow()[0] == 3 * 2**i and read()[0] == 3 * 2**(i + 1) + 10
         assert v.numpy() == 3 * 2**runs and frozen.numpy() == 10
+
+
+def test_predictions_follow_whoever_writes_the_weights(graph, rng, tmp_path):
+    """A step, an assignment and a checkpoint, between predictions of few images, whose kernels keep weights in an order of their own."""
+    layer = al.nn.Conv2D(32, 3, use_bias=False)
+    x = graph.placeholder((2, 8, 8, 16))
+    prediction = layer(x)
+    w = layer.variables[0]
+    predict = graph.compile([x], [prediction])
+    step = graph.compile([x], updates=al.SGD(0.1).minimize(al.mean(al.square(prediction))))
+    images = rng.normal(size=(2, 8, 8, 16)).astype(np.float32)
+
+    def check():
+        for _ in range(2):
+            expected = ref.conv2d(images.astype(np.float64), w.numpy().astype(np.float64))
+            np.testing.assert_allclose(predict(images)[0], expected, rtol=1e-5, atol=1e-5)
+    check()
+    al.save(layer, tmp_path / "weights.safetensors")
+    before = w.numpy()
+    step(images)
+    check()
+    w.assign(2 * w.numpy())
+    check()
+    assert not np.allclose(w.numpy(), before)
+    al.load(layer, tmp_path / "weights.safetensors")
+    assert np.array_equal(w.numpy(), before)
+    check()
 
 
 def test_a_value_that_was_read_stays(graph):
