@@ -160,6 +160,13 @@ inline void split_tile(const Square& low, const Square& high, bool transposed, s
   for (int64_t i = 0; i < 16; ++i) split_row(lows[i], highs[i], to + i * 64);
 }
 
+// How many rows at this distance a second-level cache holds besides others: at a large power of two they meet in a few of its sets.
+inline int64_t rows_that_fit(int64_t stride_bytes) {
+  constexpr int64_t kWayBytes = int64_t{1} << 17, kWays = 16;
+  const int64_t power_of_two = std::min(stride_bytes & -stride_bytes, kWayBytes);
+  return kWayBytes / power_of_two * (kWays / 2);
+}
+
 // Lines of a factor that are wanted soon: they come from memory in the meantime, a share of them at each of so many steps.
 class Ahead {
  public:
@@ -191,22 +198,43 @@ class Ahead {
   int64_t rows_ = 0, row_bytes_ = 0, stride_ = 0, offset_ = 0, share_ = 0;
 };
 
+// Tile t of the panels of lines [line, end), from `depth` on, s tiles deep.
+inline void split_tile_of(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, int64_t t, int64_t s) {
+  const int64_t l = line + t * kLines, k = depth + s * kDepth, lines = end - l, low = f.inner - k, high = low - kDepth / 2;
+  const float* const at = f.data + l * f.line_stride + k * f.inner_stride;
+  const float* const half = at + kDepth / 2 * f.inner_stride;
+  std::byte* const place = to + (t / 2 * steps + s) * kStepBytes + t % 2 * kSplitBytes;
+  if (f.inner_stride == 1) split_tile({at, f.line_stride, lines, low}, {half, f.line_stride, lines, high}, !f.left, place);
+  else split_tile({at, f.inner_stride, low, lines}, {half, f.inner_stride, high, lines}, f.left, place);
+}
+
+// split_panels() where rows meet in the cache: those that could not come earlier come one step before.
+HWY_NOINLINE void split_distant_rows(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, Ahead ahead) {
+  const int64_t tiles = divided(end - line, kLines), all = std::min(steps * kDepth, f.inner - depth), there = rows_that_fit(f.inner_stride * 4);
+  for (int64_t s = 0; s < steps; ++s) {
+    const int64_t next = std::max((s + 1) * kDepth, there), rows = std::min(all, (s + 2) * kDepth) - next;
+    Ahead soon(f, line, rows > 0 ? end : line, depth + next, rows, tiles);
+    for (int64_t t = 0; t < tiles; ++t) {
+      soon.fetch();
+      ahead.fetch();
+      split_tile_of(f, line, end, depth, steps, to, t, s);
+    }
+  }
+}
+
 // Splits lines [line, end) into panels, from `depth` on as deep as `steps` tiles.
 inline void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, Ahead ahead) {
-  const int64_t tiles = (end - line + kLines - 1) / kLines;
+  const int64_t tiles = divided(end - line, kLines);
   const auto split = [&](int64_t t, int64_t s) {
     ahead.fetch();
-    const int64_t l = line + t * kLines, k = depth + s * kDepth, lines = end - l, low = f.inner - k, high = low - kDepth / 2;
-    const float* const at = f.data + l * f.line_stride + k * f.inner_stride;
-    const float* const half = at + kDepth / 2 * f.inner_stride;
-    std::byte* const place = to + (t / 2 * steps + s) * kStepBytes + t % 2 * kSplitBytes;
-    if (f.inner_stride == 1) split_tile({at, f.line_stride, lines, low}, {half, f.line_stride, lines, high}, !f.left, place);
-    else split_tile({at, f.inner_stride, low, lines}, {half, f.inner_stride, high, lines}, f.left, place);
+    split_tile_of(f, line, end, depth, steps, to, t, s);
   };
   // In the order in which the elements lie.
   if (f.inner_stride == 1) {
     for (int64_t t = 0; t < tiles; ++t)
       for (int64_t s = 0; s < steps; ++s) split(t, s);
+  } else if (steps * kDepth > rows_that_fit(f.inner_stride * 4)) {
+    split_distant_rows(f, line, end, depth, steps, to, ahead);
   } else {
     for (int64_t s = 0; s < steps; ++s)
       for (int64_t t = 0; t < tiles; ++t) split(t, s);

@@ -38,6 +38,7 @@ bool multiply_part(const Division& division, const Factor& a, const Factor& b, f
   const Factor &kept = division.left_stays ? a : b, &passing = division.left_stays ? b : a;
   std::byte* const group = scratch + division.kept_bytes();
   float* const room = reinterpret_cast<float*>(group + division.group_bytes());
+  const int64_t rows_ahead = passing.inner_stride == 1 ? passing.inner : rows_that_fit(passing.inner_stride * 4);
   const Tiles configured;
   bool finite = true;
   for (int64_t line = 0; line < kept.lines; line += division.kept_lines) {
@@ -45,7 +46,7 @@ bool multiply_part(const Division& division, const Factor& a, const Factor& b, f
     for (int64_t depth = 0; depth < a.inner; depth += division.depth) {
       const int64_t inner = std::min(division.depth, a.inner - depth), steps = divided(inner, kDepth), panel = steps * kStepBytes;
       const auto group_ahead = [&](int64_t from, int64_t turns) {
-        return Ahead(passing, from, std::min(from + division.group, passing.lines), depth, inner, turns);
+        return Ahead(passing, from, std::min(from + division.group, passing.lines), depth, std::min(inner, rows_ahead), turns);
       };
       split_panels(kept, line, end, depth, steps, scratch, group_ahead(0, divided(end - line, kLines) * steps));
       for (int64_t from = 0; from < passing.lines; from += division.group) {
