@@ -168,6 +168,7 @@ def _basic(filters, stride):
 
 _RESNET50, _RESNET18 = _resnet(_bottleneck, (3, 4, 6, 3), 4), _resnet(_basic, (2, 2, 2, 2), 1)
 _DIGITS = (Conv(16, 3), ReLU(), Conv(32, 3), ReLU(), MaxPool(2, 2), Flatten(), *_mlp(64, 10))
+_IMAGES = tuple(layer for filters in (32, 64) for layer in (Conv(filters, 3), ReLU(), Conv(filters, 3), ReLU(), MaxPool(2, 2)))
 _SMALL, _MEDIUM, _LARGE = _mlp(32, 10), _mlp(512, 512, 10), _mlp(4096, 4096, 1000)
 
 _TRAINING = [
@@ -176,6 +177,7 @@ _TRAINING = [
     Workload("resnet50_b16", "ResNet-50, 32x32x3, b16, SGD", _RESNET50, (32, 32, 3), 16, ("sgd", 0.01)),
     Workload("resnet18_b32", "ResNet-18, 32x32x3, b32, SGD", _RESNET18, (32, 32, 3), 32, ("sgd", 0.01)),
     Workload("cnn_digits", "CNN on 8x8x1, b32, Adam", _DIGITS, (8, 8, 1), 32, ("adam", 1e-3), Target(3, 5)),
+    Workload("cnn_images", "CNN on 32x32x3, b64, Adam", (*_IMAGES, Flatten(), *_mlp(128, 10)), (32, 32, 3), 64, ("adam", 1e-3)),
     Workload("mlp_small", "MLP 64-32-10, b32, SGD", _SMALL, (64,), 32, ("sgd", 0.01), Target(3, 5, eager=10)),
     Workload("mlp_small_read", "MLP 64-32-10, b32, SGD, every loss read", _SMALL, (64,), 32, ("sgd", 0.01), reads_every_result=True),
     Workload("mlp_medium", "MLP 784-512-512-10, b128, Adam", _MEDIUM, (784,), 128, ("adam", 1e-3), Target(1.5, 2)),
@@ -185,7 +187,9 @@ _TRAINING = [
     Workload("mlp_large", "MLP 1024-4096-4096-1000, b128, Adam", _LARGE, (1024,), 128, ("adam", 1e-3)),
     Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
 ]
+# Predictions one by one, as a server makes them.
+_SINGLE = [Workload("resnet50_b1_inference", "ResNet-50, 32x32x3, b1, inference", _RESNET50, (32, 32, 3), 1, None, reads_every_result=True)]
 _INFERENCE_TARGETS = {"resnet50_b64": Target(1.5, 2)}
-WORKLOADS = {workload.name: workload for workload in _TRAINING + [
+WORKLOADS = {workload.name: workload for workload in _TRAINING + _SINGLE + [
     replace(workload, name=f"{workload.name}_inference", title=f"{workload.title.rpartition(', ')[0]}, inference", optimizer=None,
             target=_INFERENCE_TARGETS.get(workload.name), neighbour=None, reads_every_result=True) for workload in _TRAINING if not workload.reads_every_result]}
