@@ -61,7 +61,7 @@ struct Axis {
   struct Meeting {
     int64_t left, right;  // among the positions below
   };
-  std::vector<std::vector<Meeting>> meetings;  // by position of the result
+  std::vector<std::vector<Meeting>> meetings;  // by position of the result, in the order of the left ones or the other way round
   std::vector<int64_t> left, right;            // positions that meet another, ascending
 
   int64_t meeting_count() const {
@@ -127,15 +127,22 @@ struct Problem : Sides {
     Band band{first, end, ssize(rows.left), 0, 0, ssize(rows.right)};
     if (sums_over_results) band = {0, ssize(rows.meetings), ssize(rows.left), 0, first, end};
     for (int64_t i = band.first; i < band.end; ++i) {
-      for (const Axis::Meeting& m : rows.meetings[static_cast<size_t>(i)]) {
-        if (m.right < band.right || m.right >= band.right_end) continue;
-        band.left = std::min(band.left, m.left);
-        band.left_end = std::max(band.left_end, m.left + 1);
-        ++band.meetings;
-      }
+      const std::span<const Axis::Meeting> some = meetings(band, i);
+      if (some.empty()) continue;
+      band.left = std::min({band.left, some.front().left, some.back().left});
+      band.left_end = std::max({band.left_end, some.front().left + 1, some.back().left + 1});
+      band.meetings += ssize(some);
     }
     band.left_end = std::max(band.left, band.left_end);
     return band;
+  }
+
+  // Those of a row of the result that belong to the band.
+  std::span<const Axis::Meeting> meetings(const Band& band, int64_t row) const {
+    const std::vector<Axis::Meeting>& all = rows.meetings[static_cast<size_t>(row)];
+    if (!sums_over_results) return all;
+    const auto at = [&](int64_t right) { return std::ranges::lower_bound(all, right, {}, &Axis::Meeting::right); };
+    return {at(band.right), at(band.right_end)};
   }
 };
 
@@ -348,7 +355,7 @@ bool AmxConvolution::compute(int64_t part, const float* left, const float* right
 
 // What split slots give to a block of every matrix of the result.
 bool AmxConvolution::multiply(const Band& band, std::byte* scratch, int64_t steps, bool add, float* y, int64_t lines, int64_t columns) const {
-  const Axis &rows = problem_.rows, &cols = problem_.columns;
+  const Axis& cols = problem_.columns;
   const std::byte* const rights = scratch + left_bytes_;
   auto* const terms = reinterpret_cast<Term*>(scratch + left_bytes_ + right_bytes_);
   float* const room = reinterpret_cast<float*>(scratch + left_bytes_ + right_bytes_ + terms_bytes_);
@@ -359,8 +366,7 @@ bool AmxConvolution::multiply(const Band& band, std::byte* scratch, int64_t step
   for (int64_t i = band.first; i < band.end; ++i) {
     for (int64_t j = 0; j < ssize(cols.meetings); ++j) {
       size_t count = 0;
-      for (const Axis::Meeting& a : rows.meetings[static_cast<size_t>(i)]) {
-        if (a.right < band.right || a.right >= band.right_end) continue;
+      for (const Axis::Meeting& a : problem_.meetings(band, i)) {
         for (const Axis::Meeting& b : cols.meetings[static_cast<size_t>(j)]) {
           terms[count++] = {(a.left - band.left) * left_row + b.left * left_slot, (a.right - band.right) * right_row + b.right * right_slot};
         }
