@@ -66,9 +66,9 @@ class PrimitiveKernel final : public Kernel {
     size_t offset;
   };
   struct Bound {
-    size_t index;
-    bool is_result;
-    dnnl::memory memory;
+    size_t index = 0;
+    bool is_result = false;
+    dnnl::memory memory = {};
     dnnl::reorder reorder = {};  // to or from the buffer; empty where the primitive takes the plain layout
     std::vector<dnnl_exec_arg_t> reorder_arguments = {};
     dnnl::memory buffer = {}, scratchpad = {};  // of the reorder
