@@ -263,7 +263,8 @@ class AmxConvolution final : public Kernel {
   AmxConvolution(Problem problem, const Choice& choice, std::unique_ptr<Kernel> otherwise)
       : problem_(std::move(problem)), d_(choice.division), bands_(problem_, d_.groups, choice.height), otherwise_(std::move(otherwise)),
         left_bytes_(d_.left_bytes(problem_, bands_)), right_bytes_(d_.right_bytes(problem_, bands_)),
-        terms_bytes_(rounded(problem_.rows.most_meetings() * problem_.columns.most_meetings() * static_cast<int64_t>(sizeof(Term)), 64)),
+        terms_bytes_(rounded(std::min(problem_.rows.most_meetings(), bands_.right_at_once) * problem_.columns.most_meetings() *
+                                 static_cast<int64_t>(sizeof(Term)), 64)),
         partial_(problem_.sums_over_results ? ssize(problem_.rows.meetings) * problem_.row_stride : 0) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
@@ -403,8 +404,8 @@ HWY_POP_ATTRIBUTES
 namespace alloy::portable {
 namespace {
 
-// Beside oneDNN, in nanoseconds as measured: what it takes for every convolution, for a million products of one thread and for a weight, which it
-// copies into an order of its own.
+// Beside oneDNN, in nanoseconds as measured: what that takes for a convolution, for a product on one thread, and for a weight, which it copies into
+// an order of its own.
 bool is_faster(const Problem& p, double cycles) {
   constexpr double kTileClock = 2.85, kTileStart = 14e3, kFewestProducts = 1 << 20;
   const double threads = kernel_threads();

@@ -92,13 +92,9 @@ Status Run::operator()() const {
       feed_pointers.push_back(packed.bytes);
     }
     for (const ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
-    std::vector<uint64_t> versions;
+    for (int64_t slot : program_->variables()) variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
     for (int64_t slot : program_->written()) ++state_->versions_[static_cast<size_t>(slot)];
-    for (int64_t slot : program_->variables()) {
-      variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
-      versions.push_back(state_->versions_[static_cast<size_t>(slot)]);
-    }
-    program_->run(feed_pointers.data(), variable_pointers.data(), result_pointers.data(), versions.data());
+    program_->run(feed_pointers.data(), variable_pointers.data(), result_pointers.data(), state_->versions_.data());
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].copy.empty()) continue;
       for_each_row(results_[i], results[i].bytes, [](std::byte* from, std::byte* to, size_t n) { std::memcpy(to, from, n); });

@@ -36,7 +36,7 @@ class GraphState {
   using Key = std::vector<uint64_t>;
 
   std::vector<std::shared_ptr<Storage>> variables_;  // by slot
-  std::vector<uint64_t> versions_;                   // of their contents
+  std::vector<uint64_t> versions_;                   // of their contents, by slot
   std::mutex compiling_;
   std::map<Key, std::shared_ptr<Program>> programs_;
   std::mutex running_;

@@ -36,8 +36,8 @@ struct Step {
 
 // Weights that no run changes, in the layout of the kernel that takes them.
 struct Layout {
-  size_t step;   // whose second operand they are
-  Place source;  // a variable or a constant
+  size_t step;    // whose second operand they are
+  Place source;   // a variable or a constant
   size_t offset;  // in the arena
 };
 

@@ -79,7 +79,8 @@ void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
     const size_t source = layout.source.index;
     const bool is_constant = layout.source.kind == Place::Kind::kConstant;
     std::optional<uint64_t> version;
-    if (is_constant || versions != nullptr) version = is_constant ? 0 : versions[source];
+    if (is_constant) version = 0;
+    else if (versions != nullptr) version = versions[plan_.variables[source]];
     if (version && laid_out_[i] == version) continue;
     plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source], arena_->host_bytes() + layout.offset);
     laid_out_[i] = version;

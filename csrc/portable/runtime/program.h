@@ -27,8 +27,8 @@ class Program {
   const Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
-  // Runs of one program are the caller's to serialise, as are runs that share variables. `versions`: of the variables' contents; what was made of a
-  // version serves until there is another one. Without them every run begins anew.
+  // Runs of one program are the caller's to serialise, as are runs that share variables. `versions`: of all variables' contents, by slot; what was made
+  // of a version serves until there is another one. Without them every run begins anew.
   // After the thread count of kernels has changed it prepares its kernels anew, and may then throw as the constructor does.
   void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions = nullptr);
 
