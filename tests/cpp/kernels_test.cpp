@@ -1121,6 +1121,7 @@ TEST(Threads, OneIsTheCallers) {
   std::thread([] {
     const int64_t threads = thread_total();
     const FlushDenormals mode;
+    Team::start();
     set_waiting(Waiting::kSleep);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_LE(thread_total(), threads);
@@ -1173,6 +1174,7 @@ TEST(Denormals, AreZeroWhileFlushed) {
   for (int turn = 0; turn < 2; ++turn) {
     {
       const FlushDenormals mode;
+      Team::start();
       EXPECT_TRUE(flushes());
       const auto [result, operand] = products();
       for (int64_t i = 0; i < result.size(); ++i) ASSERT_EQ(result.at(i), 0) << i;

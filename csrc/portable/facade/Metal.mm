@@ -299,7 +299,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (void)alloySetThreads:(NSUInteger)count {
-  set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, 4096)));
+  set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX)));
 }
 
 - (NSUInteger)alloyThreads {

@@ -141,7 +141,7 @@ std::unique_ptr<Kernel> make_convolution(const Op& op) {
   const Shape &a = first.shape, &b = op.operands[1].shape(), &r = op.results[0].shape;
   if (a.element_count() == 0 || b.element_count() == 0 || r.element_count() == 0) return make_zeros(op);
   try {
-    const OneDnnThreads threads(kernel_threads());
+    const Team team;
     const bool is_forward = op.code == OpCode::conv2d, is_data = op.code == OpCode::conv2d_data_gradient;
     const Shape &x = is_forward ? a : is_data ? r : b, &w = is_forward || is_data ? b : r, &y = is_forward ? r : a;
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);

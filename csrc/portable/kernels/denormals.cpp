@@ -1,6 +1,4 @@
 // The floating-point mode of the threads that compute.
-#include <omp.h>
-
 #include "kernels/kernel.h"
 #include "kernels/parallel.h"
 
@@ -31,14 +29,9 @@ void set_mode(uint64_t) {}
 
 }  // namespace
 
-FlushDenormals::FlushDenormals() : before_(mode()) {
-  set_mode(before_ | kFlush);
-  // A thread's team is its own and computes nothing else, so its mode is set once.
-  static thread_local int threads_set = 1;
-  if (threads_set >= kernel_threads() || omp_in_parallel()) return;
-  threads_set = kernel_threads();
-  run_on_threads(threads_set, [](const void*, int) { set_mode(mode() | kFlush); }, nullptr);
-}
+void flush_denormals() { set_mode(mode() | kFlush); }
+
+FlushDenormals::FlushDenormals() : before_(mode()) { flush_denormals(); }
 
 FlushDenormals::~FlushDenormals() { set_mode(before_); }
 

@@ -31,8 +31,8 @@ class Kernel {
 // The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
 std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
 
-// While one lives, arithmetic on this thread and on the threads of its parallel loops takes denormals for zero, as Apple's kernels do;
-// they cost a hundred times as much as other numbers. Restores the thread's own mode.
+// While one lives, arithmetic on this thread takes denormals for zero, as Apple's kernels do; they cost a hundred times as much as other
+// numbers. Restores the thread's own mode.
 class FlushDenormals {
  public:
   FlushDenormals();
@@ -47,7 +47,26 @@ class FlushDenormals {
 // Threads that kernels prepared from now on use: the count given, at least 1, or at first as many as the process has cores (its CPU
 // quota counts) unless OMP_NUM_THREADS says otherwise.
 void set_kernel_threads(int count);
+// How many this thread really gets, which may be fewer: OpenMP's own limits count (OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS, a parallel
+// region around the caller), and what the system lets the process start. Kernels compute right only with as many as they were prepared for;
+// whoever keeps kernels asks before each run.
 int kernel_threads();
+
+// What a thread holds while it prepares or runs kernels: the size of its teams is what kernel_threads() says, whatever OpenMP would choose.
+class Team {
+ public:
+  explicit Team(int count = kernel_threads());
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  // Starts the team, unless it is there, so that its threads flush denormals, too, and counts it. Call it before a run, and ask
+  // kernel_threads() after it.
+  static void start();
+
+ private:
+  int size_before_, dynamic_before_;
+};
 
 // What a thread does that waits for the others of its loop: it spins for a while (at first so), or sleeps almost at once.
 enum class Waiting : uint8_t { kSpin, kSleep };

@@ -86,7 +86,7 @@ void PrimitiveKernel::take_own_layout() {
 }
 
 void PrimitiveKernel::lay_out(const std::byte* weights, std::byte* to) const {
-  const OneDnnThreads threads(threads_);
+  const Team team(threads_);
   laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
   laid_out_.buffer.set_data_handle(to);
   laid_out_.scratchpad.set_data_handle(to + rounded(laid_out_.buffer.get_desc().get_size()));
@@ -106,7 +106,7 @@ void PrimitiveKernel::execute(const dnnl::primitive& primitive,
 
 void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results,
                           std::byte* scratch) const {
-  const OneDnnThreads threads(threads_);
+  const Team team(threads_);
   for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
   for (const Bound& b : bound_) {
     // oneDNN's handles are not const, but it does not write to a source.
@@ -120,7 +120,7 @@ void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* re
 }
 
 PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y) {
-  const OneDnnThreads threads(kernel_threads());
+  const Team team;
   const dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, y, onednn_attributes());
   return PrimitiveKernel(dnnl::matmul(desc), desc.scratchpad_desc(),
                          {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});

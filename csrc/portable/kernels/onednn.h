@@ -1,8 +1,6 @@
 // oneDNN behind the kernel interface: one engine, and a kernel that runs one prepared primitive.
 #pragma once
 
-#include <omp.h>
-
 #include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
@@ -17,24 +15,6 @@ dnnl::primitive_attr onednn_attributes();
 
 // Float32 elements of these dimensions at these strides.
 dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides);
-
-// Gives oneDNN, which asks OpenMP, the kernels' number of threads for as long as it lives.
-class OneDnnThreads {
- public:
-  explicit OneDnnThreads(int count) : before_(omp_get_max_threads()) {
-    if (count != before_) omp_set_num_threads(count);
-    changed_ = count != before_;
-  }
-  ~OneDnnThreads() {
-    if (changed_) omp_set_num_threads(before_);
-  }
-  OneDnnThreads(const OneDnnThreads&) = delete;
-  OneDnnThreads& operator=(const OneDnnThreads&) = delete;
-
- private:
-  int before_;
-  bool changed_;
-};
 
 // A primitive with its memory objects. Where it wants an operand or result in another layout than the plain
 // one, that goes through a buffer in scratch. Uses the threads that kernels had when it was prepared: oneDNN

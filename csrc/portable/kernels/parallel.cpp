@@ -1,17 +1,23 @@
 #include "kernels/parallel.h"
 
 #include <omp.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "kernels/cpu_quota.h"
 
 namespace alloy::portable {
 namespace {
 
-std::atomic<int> thread_count{0};
+// More help nobody, and OpenMP's own tables of them are on the stack.
+constexpr int kMostThreads = 512;
+
+std::atomic<int> wanted{0};
 
 int default_threads() {
   const int threads = omp_get_max_threads();
@@ -19,18 +25,81 @@ int default_threads() {
   return static_cast<int>(std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
 }
 
-}  // namespace
-
-int kernel_threads() {
-  const int count = thread_count.load(std::memory_order_relaxed);
-  if (count > 0) return count;
-  static const int at_first = default_threads();
-  return at_first;
+// The largest team that OpenMP's rules allow on this thread.
+int most_allowed() {
+  if (omp_get_active_level() > 0 || omp_get_max_active_levels() < 1) return 1;
+  return std::min(omp_get_thread_limit(), kMostThreads);
 }
 
-void set_kernel_threads(int count) { thread_count.store(std::max(count, 1), std::memory_order_relaxed); }
+// How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one that it asks for. As many
+// again must be left to everybody else, who needs threads and memory, too.
+int startable(int count) {
+  struct Waiting {
+    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t threads[2 * kMostThreads];
+  };
+  const std::unique_ptr<Waiting> waiting(new (std::nothrow) Waiting);
+  if (!waiting) return 1;
+  pthread_mutex_lock(&waiting->turn);
+  int total = 1;
+  const auto wait = [](void* turn) -> void* {
+    pthread_mutex_lock(static_cast<pthread_mutex_t*>(turn));
+    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(turn));
+    return nullptr;
+  };
+  while (total < 2 * count && pthread_create(&waiting->threads[total], nullptr, wait, &waiting->turn) == 0) ++total;
+  pthread_mutex_unlock(&waiting->turn);
+  for (int i = 1; i < total; ++i) pthread_join(waiting->threads[i], nullptr);
+  return std::max(total / 2, 1);
+}
 
-bool worth_threads(int64_t work) { return work >= kWorkWorthThreads && !omp_in_parallel(); }
+// What was found out on this thread: a team of `asked` has `granted` threads.
+thread_local struct {
+  int asked = 1, granted = 1;
+} found;
+
+// The size of this thread's team since it last changed: libgomp ends and restarts threads then.
+thread_local int started = 1;
+
+}  // namespace
+
+int most_threads(int count) {
+  count = std::min(count, most_allowed());
+  if (count > found.asked) found = {count, startable(count)};
+  return std::min(count, found.granted);
+}
+
+int kernel_threads() {
+  if (const int count = wanted.load(std::memory_order_relaxed); count > 0) return most_threads(count);
+  static const int at_first = std::clamp(default_threads(), 1, kMostThreads);
+  return most_threads(at_first);
+}
+
+void set_kernel_threads(int count) { wanted.store(std::clamp(count, 1, kMostThreads), std::memory_order_relaxed); }
+
+Team::Team(int count) : size_before_(omp_get_max_threads()), dynamic_before_(omp_get_dynamic()) {
+  if (count != size_before_) omp_set_num_threads(count);
+  if (dynamic_before_ != 0) omp_set_dynamic(0);
+}
+
+Team::~Team() {
+  if (omp_get_max_threads() != size_before_) omp_set_num_threads(size_before_);
+  if (dynamic_before_ != 0) omp_set_dynamic(dynamic_before_);
+}
+
+void Team::start() {
+  const int count = kernel_threads();
+  if (count == started || count == 1) return;
+  int members = 1;
+#pragma omp parallel num_threads(count)
+  {
+    flush_denormals();
+#pragma omp master
+    members = omp_get_num_threads();
+  }
+  if (members < count) found = {count, members};
+  started = members;
+}
 
 void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context) {
 #pragma omp parallel num_threads(threads)

@@ -12,8 +12,14 @@ namespace alloy::portable {
 // cache). Entering and leaving a parallel region costs some microseconds.
 inline constexpr int64_t kWorkWorthThreads = int64_t{1} << 16;
 
-// Whether a loop of that much work is worth threads.
-bool worth_threads(int64_t work);
+// Whether a loop of that much work is worth threads, if there are any.
+inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
+
+// Makes this thread take denormals for zero from now on.
+void flush_denormals();
+
+// How many of `count` threads a team of this thread can have.
+int most_threads(int count);
 
 // Calls body(context, thread) on each of `threads` threads.
 void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context);
@@ -24,8 +30,8 @@ void run_on_threads(int threads, void (*body)(const void* context, int thread), 
 template <class Body>
 void parallel_for(int64_t count, int64_t work_per_item, const Body& body) {
   // Always all threads or one: libgomp ends and restarts threads when teams change their size.
-  const int threads = kernel_threads();
-  if (count <= 1 || threads == 1 || !worth_threads(count * work_per_item)) {
+  const int threads = count <= 1 || !worth_threads(count * work_per_item) ? 1 : kernel_threads();
+  if (threads == 1) {
     if (count > 0) body(int64_t{0}, count);
     return;
   }

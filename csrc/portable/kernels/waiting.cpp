@@ -33,8 +33,7 @@ class IdleTeam {
  private:
   void hold(int turn) {
     // One thread more than there are cores, with those of the kernels.
-    const int size = std::max(2, omp_get_num_procs() - kernel_threads() + 2);
-    run_on_threads(size, [](const void*, int) {}, nullptr);
+    run_on_threads(most_threads(std::max(2, omp_get_num_procs() - kernel_threads() + 2)), [](const void*, int) {}, nullptr);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !wanted_ || turn != turn_; });
     // The team ends with its thread.

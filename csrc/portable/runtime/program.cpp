@@ -46,6 +46,7 @@ void Program::prepare() {
   pointers_.clear();
   patches_.clear();
   const int threads = kernel_threads();
+  const Team team(threads);
   plan_ = make_plan(*graph_, placeholders_, slots_);
   arena_.reset();
   arena_ = device_.allocate(plan_.arena_bytes);
@@ -88,6 +89,9 @@ void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
 }
 
 void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions) {
+  const FlushDenormals mode;
+  const Team team;
+  Team::start();
   if (kernel_threads() != threads_) prepare();
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
@@ -95,7 +99,6 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
                                : patch.place.kind == Place::Kind::kVariable ? variables[i]
                                                                             : results[i];
   }
-  const FlushDenormals mode;
   const auto start = Clock::now();
   lay_out(variables, versions);
   if (times_.empty()) run_steps<false>();

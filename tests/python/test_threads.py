@@ -1,0 +1,85 @@
+"""However few threads OpenMP and the system give, results are right, and al.threads() says how many there are."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+# What goes to threads in different ways: large, stacked, thin and transposed products, convolutions and all their
+# gradients, reductions; after what the test does first, and again after what it does later.
+PROGRAM = """
+import ctypes, json, resource, sys
+import numpy as np
+import alloy as al
+rng = np.random.default_rng(0)
+def array(*shape): return rng.normal(size=shape).astype(np.float32)
+%(before)s
+graph = al.Graph()
+pairs = [(array(600, 600), array(600, 600)), (array(8, 128, 128), array(8, 128, 128)), (array(2048, 64), array(64, 2048)),
+         (array(2, 4096), array(4096, 700))]
+fed, fetched, exact = [], [], []
+for a, b in pairs:
+    x, y = graph.placeholder(a.shape), graph.placeholder(b.shape)
+    fed += [(x, a), (y, b)]
+    fetched.append(x @ y)
+    exact.append(a.astype(np.float64) @ b)
+for channels in 3, 32:
+    a, w = array(16, 12, 12, channels), array(3, 3, channels, 32)
+    x, y = graph.placeholder(a.shape), graph.placeholder(w.shape)
+    fed += [(x, a), (y, w)]
+    convolved = al.conv2d(x, y, padding="valid")
+    to_source, to_weights = al.gradients(al.sum(convolved), [x, y])
+    fetched += [convolved, to_source, to_weights]
+    windows = np.lib.stride_tricks.sliding_window_view(a.astype(np.float64), (3, 3), axis=(1, 2))
+    exact.append(np.einsum("nhwcij,ijco->nhwo", windows, w))
+    spread = np.zeros(a.shape)
+    for i in range(3):
+        for j in range(3):
+            spread[:, i:i + 10, j:j + 10] += w[i, j].sum(1)
+    exact.append(spread)
+    exact.append(np.broadcast_to(windows.sum((0, 1, 2)).transpose(1, 2, 0)[..., None], w.shape))
+x = fed[0][0]
+fetched.append(al.variance(x, axes=(0,)))
+exact.append(fed[0][1].astype(np.float64).var(0, keepdims=True))
+run = graph.compile([x for x, _ in fed], fetched)
+def error():
+    results = run(*[a for _, a in fed])
+    return max(float(np.abs(result - truth).max() / np.abs(truth).max()) for result, truth in zip(results, exact))
+report = [al.threads(), error()]
+%(after)s
+print(json.dumps(report + [al.threads(), error()]))
+"""
+
+
+def results(environment, before="", after=""):
+    program = PROGRAM % {"before": before, "after": after}
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# OpenMP's functions that limit teams in a running process.
+OPENMP = "openmp = ctypes.CDLL('libgomp.so.1')"
+
+
+@pytest.mark.parametrize("environment, before, after, first, then", [
+    ({"OMP_THREAD_LIMIT": "1"}, "", "", {1}, {1}),
+    ({"OMP_THREAD_LIMIT": "3"}, "al.set_threads(8)", "al.set_threads(2)", {3}, {2}),
+    ({"OMP_DYNAMIC": "true"}, "al.set_threads(4)", "", {4}, {4}),
+    ({"OMP_MAX_ACTIVE_LEVELS": "0"}, "al.set_threads(4)", "", {1}, {1}),
+    ({"OMP_NUM_THREADS": "100000"}, "", "al.set_threads(2)", set(range(2, 513)), {2}),
+    ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_max_active_levels(0)", {4}, {1}),
+    ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_dynamic(1)", {4}, {4}),
+], ids=str)
+def test_products_and_gradients_are_right_with_the_threads_there_are(environment, before, after, first, then):
+    threads, error, threads_then, error_then = results(environment, before, after)
+    assert threads in first and threads_then in then
+    assert max(error, error_then) < 1e-5
+
+
+def test_no_more_threads_than_the_system_has_memory_for():
+    limit = "resource.setrlimit(resource.RLIMIT_AS, (2_500_000_000,) * 2); al.set_threads(400)"
+    threads, error, *_ = results({}, before=limit)
+    assert 1 <= threads < 400
+    assert error < 1e-5
