@@ -1,8 +1,10 @@
 // Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what is between them
 // never leaves the cache.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "kernels/elementwise.h"
@@ -26,69 +28,55 @@ constexpr size_t kMostTiles = Elementwise::kMostBuffers - 2;
 // The ops of one block in groups. A group becomes one op, so no group may need what needs it.
 class Groups {
  public:
-  explicit Groups(const Block& block) {
-    for (const auto& op : block.ops) {
-      for (const Op* used : used_by(*op)) ++uses_[used];
-    }
-    for (const Value& v : block.results) ++uses_[v.op];
-    for (const auto& op : block.ops) {
-      const size_t g = group_count();
-      group_of_[op.get()] = g;
-      members_.push_back({op.get()});
-      tiles_.push_back(tiles(*op));
-      products_.push_back(0);
-      needs_.emplace_back();
-      for (const Op* used : used_by(*op)) {
-        const auto it = group_of_.find(used);
-        if (it != group_of_.end()) add_need(g, find(it->second));
+  explicit Groups(const Block& block) : ops_(block.ops), inputs_(block.ops.size()), users_(block.ops.size()), uses_(block.ops.size(), 0) {
+    for (uint32_t i = 0; i < ops_.size(); ++i) index_.emplace(ops_[i].get(), i);
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      for (const Value& v : ir::used_values(*ops_[i])) {
+        if (!has(v.op)) continue;
+        ++uses_[index_.at(v.op)];
+        inputs_[i].push_back(index_.at(v.op));
       }
-      if (Elementwise::accepts(*op)) join_producers(*op);
+    }
+    for (const Value& v : block.results) {
+      if (has(v.op)) ++uses_[index_.at(v.op)];
+    }
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      merged_.push_back(i);
+      members_.push_back({ops_[i].get()});
+      tiles_.push_back(tiles(*ops_[i]));
+      products_.push_back(0);
+      seen_.push_back({0, 0});
+      for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
+      if (Elementwise::accepts(*ops_[i])) join_producers(i);
     }
   }
 
-  size_t group_count() const { return members_.size(); }
-  size_t group_of(const Op* op) const { return find(group_of_.at(op)); }
-  bool has(const Op* op) const { return group_of_.contains(op); }
-  const std::vector<const Op*>& members(size_t g) const { return members_[g]; }
-  size_t tile_count(size_t g) const { return tiles_[g]; }
+  // Groups are numbers below the number of ops.
+  uint32_t group_of(const Op* op) const { return find(index_.at(op)); }
+  bool has(const Op* op) const { return index_.contains(op); }
+  const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
+  size_t tile_count(uint32_t g) const { return tiles_[g]; }
   // Whether the value exists block by block only, inside a group.
   bool is_inside(Value v) const { return has(v.op) && !Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1; }
 
-  // The ops whose values an op uses, in its regions too.
-  static std::vector<const Op*> used_by(const Op& op) {
-    std::vector<const Op*> used;
-    for (const Value& v : ir::used_values(op)) used.push_back(v.op);
+  // The groups whose values the op uses, in its regions too.
+  std::vector<uint32_t> used_by(const Op* op) const {
+    std::vector<uint32_t> used;
+    for (const uint32_t i : inputs_[index_.at(op)]) used.push_back(find(i));
     return used;
   }
 
  private:
-  using Bits = std::vector<bool>;
-
-  size_t find(size_t g) const {
-    while (merged_.contains(g)) g = merged_.at(g);
+  uint32_t find(uint32_t g) const {
+    while (merged_[g] != g) g = merged_[g] = merged_[merged_[g]];
     return g;
   }
 
-  // The groups that a group needs, directly or not, as bits by number.
-  bool needs(size_t g, size_t other) const { return other < needs_[g].size() && needs_[g][other]; }
-
-  void set(size_t g, size_t other) {
-    if (needs_[g].size() <= other) needs_[g].resize(other + 1);
-    needs_[g][other] = true;
-  }
-
-  void add_need(size_t g, size_t other) {
-    set(g, other);
-    for (size_t i = 0; i < needs_[other].size(); ++i) {
-      if (needs_[other][i]) set(g, i);
-    }
-  }
-
-  void join_producers(const Op& op) {
+  void join_producers(uint32_t i) {
+    const Op& op = *ops_[i];
     for (const Value& v : op.operands) {
-      const auto it = group_of_.find(v.op);
-      if (it == group_of_.end()) continue;
-      const size_t producer = find(it->second), own = group_of(&op);
+      if (!has(v.op)) continue;
+      const uint32_t producer = group_of(v.op), own = find(i);
       if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > kMostTiles) continue;
       if (products_[producer] + products_[own] > 1) continue;
       if (Elementwise::accepts(*v.op)) {
@@ -100,10 +88,11 @@ class Groups {
   }
 
   // A product, under this shape or another, that only this group uses.
-  void join_product(Value v, size_t own) {
+  void join_product(Value v, uint32_t own) {
     const Op* product = v.op;
-    if (product->code == OpCode::reshape && uses_.at(product) == 1) product = product->operands[0].op;
-    if (!has(product) || product->code != OpCode::matmul || uses_.at(product) != 1) return;
+    const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
+    if (product->code == OpCode::reshape && is_used_once(product)) product = product->operands[0].op;
+    if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
     const auto products = OuterProducts::of(*product);
     if (!products || !PackedProduct::pays(*products)) return;
     merge(own, group_of(product));
@@ -111,40 +100,59 @@ class Groups {
     products_[own] = 1;
   }
 
-  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product.
-  bool is_cyclic(size_t producer, size_t own) const {
+  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product. Looks from both ends in turn, and takes
+  // what it has not found out after some steps for a yes: then the groups only stay apart.
+  bool is_cyclic(uint32_t producer, uint32_t own) {
     for (const Op* op : members_[own]) {
-      for (const Op* used : used_by(*op)) {
-        const auto it = group_of_.find(used);
-        if (it == group_of_.end()) continue;
-        const size_t g = find(it->second);
-        if (g == producer ? op->code == OpCode::matmul : g != own && needs(g, producer)) return true;
+      if (op->code != OpCode::matmul) continue;
+      for (const uint32_t g : used_by(op)) {
+        if (g == producer) return true;
+      }
+    }
+    constexpr int kMostSteps = 512;
+    ++search_;
+    std::vector<uint32_t> behind_producer = {producer}, before_own = {own};
+    for (int step = 0; step < kMostSteps; ++step) {
+      if (behind_producer.empty() || before_own.empty()) return false;
+      if (extend(behind_producer, users_, 0, producer, own) || extend(before_own, inputs_, 1, own, producer)) return true;
+    }
+    return true;
+  }
+
+  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Whether one of them has been
+  // reached from the other side.
+  bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side, uint32_t start, uint32_t goal) {
+    const uint32_t g = ways.back();
+    ways.pop_back();
+    for (const Op* op : members_[g]) {
+      for (const uint32_t i : neighbours[index_.at(op)]) {
+        const uint32_t next = find(i);
+        if (next == start || (g == start && next == goal) || seen_[next][side] == search_) continue;
+        if (next == goal || seen_[next][1 - side] == search_) return true;
+        seen_[next][side] = search_;
+        ways.push_back(next);
       }
     }
     return false;
   }
 
-  void merge(size_t into, size_t from) {
+  void merge(uint32_t into, uint32_t from) {
     tiles_[into] += tiles_[from];
     products_[into] += products_[from];
     members_[into].insert(members_[into].end(), members_[from].begin(), members_[from].end());
     members_[from].clear();
     merged_[from] = into;
-    for (size_t i = 0; i < needs_[from].size(); ++i) {
-      if (needs_[from][i] && i != into) set(into, i);
-    }
-    // Whoever needs one of them now needs both, and all that they need.
-    for (size_t g = 0; g < needs_.size(); ++g) {
-      if (g != into && g != from && (needs(g, into) || needs(g, from))) add_need(g, into);
-    }
   }
 
-  std::map<const Op*, size_t> uses_;      // how many
-  std::map<const Op*, size_t> group_of_;  // before merging; find() follows
-  std::map<size_t, size_t> merged_;
+  const std::vector<std::unique_ptr<Op>>& ops_;
+  std::unordered_map<const Op*, uint32_t> index_;         // positions in ops_, which number everything below
+  std::vector<std::vector<uint32_t>> inputs_, users_;     // ops of this block, the users as far as groups are made
+  std::vector<uint32_t> uses_;                            // how many, results of the block included
+  mutable std::vector<uint32_t> merged_;                  // where a group went, or itself
   std::vector<std::vector<const Op*>> members_;
-  std::vector<size_t> tiles_, products_;  // how many
-  std::vector<Bits> needs_;
+  std::vector<size_t> tiles_, products_;                  // how many
+  std::vector<std::array<uint32_t, 2>> seen_;             // the last search that reached the group, from either side
+  uint32_t search_ = 0;
 };
 
 using Values = std::unordered_set<Value, ir::ValueHash>;
@@ -176,7 +184,7 @@ class Traffic {
   // Whether a group must give the value to others.
   bool is_written(Value v) const { return written_.contains(v); }
   // The ops of other groups that this one computes anew.
-  const std::set<const Op*>& copies(size_t group) const {
+  const std::set<const Op*>& copies(uint32_t group) const {
     static const std::set<const Op*> none;
     const auto it = copies_.find(group);
     return it == copies_.end() ? none : it->second;
@@ -214,7 +222,7 @@ class Traffic {
 
   const Groups& groups_;
   Values written_;
-  std::map<size_t, std::set<const Op*>> copies_;
+  std::map<uint32_t, std::set<const Op*>> copies_;
 };
 
 // Copies a graph group by group, each where everything it needs is there.
@@ -244,20 +252,20 @@ class Fuser {
   // Groups in an order of execution: as early as the first member that nothing holds back.
   static std::vector<std::vector<const Op*>> sorted(const Block& block, const Groups& groups) {
     std::vector<std::vector<const Op*>> order;
-    std::unordered_set<size_t> done;
+    std::unordered_set<uint32_t> done;
     // Depth first from every op in order; a graph has chains too long for recursion.
     for (const auto& start : block.ops) {
-      std::vector<size_t> stack = {groups.group_of(start.get())};
+      std::vector<uint32_t> stack = {groups.group_of(start.get())};
       while (!stack.empty()) {
-        const size_t g = stack.back();
+        const uint32_t g = stack.back();
         if (done.contains(g)) {
           stack.pop_back();
           continue;
         }
         const size_t height = stack.size();
         for (const Op* member : groups.members(g)) {
-          for (const Op* used : Groups::used_by(*member)) {
-            if (groups.has(used) && groups.group_of(used) != g && !done.contains(groups.group_of(used))) stack.push_back(groups.group_of(used));
+          for (const uint32_t used : groups.used_by(member)) {
+            if (used != g && !done.contains(used)) stack.push_back(used);
           }
         }
         if (stack.size() > height) continue;

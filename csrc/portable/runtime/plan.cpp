@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "runtime/offsets.h"
 #include "runtime/schedule.h"
 
 namespace alloy::portable {
@@ -184,14 +185,13 @@ class Planner {
 
   // A variable's last value is written straight into the variable where nobody can want the old one any more.
   void claim_variables() {
+    std::unordered_map<int64_t, Value> old;
+    for (const auto& [v, slot] : variables_) old.emplace(slot, v);
     for (size_t s = 0; s < slots_.size(); ++s) {
       const Value v = root(graph_.body().results[result_count_ + s]);
       if (places_.contains(v) || !writers_.contains(v)) continue;
-      bool safe = true;
-      for (const auto& [old, slot] : variables_) {
-        if (slot == slots_[s]) safe = safe && may_overwrite(old, v);
-      }
-      if (safe) places_[v] = {Place::Kind::kVariable, variable_index(slots_[s])};
+      const auto known = old.find(slots_[s]);
+      if (known == old.end() || may_overwrite(known->second, v)) places_[v] = {Place::Kind::kVariable, variable_index(slots_[s])};
     }
   }
 
@@ -286,28 +286,12 @@ class Planner {
     }
   }
 
-  // Offsets: the largest buffers first, each at the lowest offset where it meets no other that lives at the same time.
   void lay_out() {
-    std::vector<size_t> order(buffers_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return buffers_[a].bytes > buffers_[b].bytes; });
-    std::vector<size_t> placed;
-    for (size_t b : order) {
-      Buffer& buffer = buffers_[b];
-      std::vector<const Buffer*> rivals;
-      for (size_t p : placed) {
-        if (buffers_[p].first <= buffer.last && buffer.first <= buffers_[p].last) rivals.push_back(&buffers_[p]);
-      }
-      std::sort(rivals.begin(), rivals.end(), [](const Buffer* x, const Buffer* y) { return x->offset < y->offset; });
-      size_t offset = 0;
-      for (const Buffer* rival : rivals) {
-        if (offset + aligned(buffer.bytes) <= rival->offset) break;
-        offset = std::max(offset, rival->offset + aligned(rival->bytes));
-      }
-      buffer.offset = offset;
-      plan_.arena_bytes = std::max(plan_.arena_bytes, offset + aligned(buffer.bytes));
-      placed.push_back(b);
-    }
+    std::vector<Lifetime> lifetimes;
+    for (const Buffer& buffer : buffers_) lifetimes.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
+    const Offsets offsets = assign_offsets(lifetimes);
+    for (size_t b = 0; b < buffers_.size(); ++b) buffers_[b].offset = offsets.of[b];
+    plan_.arena_bytes = offsets.end;
   }
 
   // Where the buffers that live at one time are largest together, and what is in them then.
@@ -377,7 +361,7 @@ class Planner {
   // Whether no run changes what is there.
   bool lasts(const Place& place) const {
     if (place.kind == Place::Kind::kConstant) return true;
-    return place.kind == Place::Kind::kVariable && std::find(slots_.begin(), slots_.end(), plan_.variables[place.index]) == slots_.end();
+    return place.kind == Place::Kind::kVariable && !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
   }
 
   // Returns the scratch the call needs.

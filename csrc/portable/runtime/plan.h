@@ -51,7 +51,7 @@ struct Plan {
   std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
 };
 
-// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`. `feeds` are its placeholders in
+// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`, ascending. `feeds` are its placeholders in
 // the order in which runs give them.
 Plan make_plan(const ir::Graph& graph, const std::vector<ir::Value>& feeds, const std::vector<int64_t>& slots);
 
