@@ -41,7 +41,7 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
     operands.emplace_back(graph, graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}}));
     feeds.push_back({operands.back().value(), {ir::DType::float32, shape}});
   }
-  portable::Program program(portable::cpu_device(), feeds, build(operands), {});
+  portable::Program program(std::make_shared<portable::Arena>(portable::cpu_device()), feeds, build(operands), {});
   std::vector<std::vector<float>> memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;

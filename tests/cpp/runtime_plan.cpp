@@ -130,7 +130,7 @@ class Machine {
     for (int64_t slot : slots)
       EXPECT_TRUE(std::binary_search(plan.variables.begin(), plan.variables.end(), slot));
     for (size_t i = 0; i < plan.constants.size(); ++i) {
-      named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i]);
+      named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i].literal());
     }
     EXPECT_TRUE(std::is_sorted(plan.variables.begin(), plan.variables.end()));
     for (const Layout& layout : plan.layouts) {

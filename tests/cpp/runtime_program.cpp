@@ -44,7 +44,7 @@ class Runner {
  public:
   Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results,
          const std::vector<Op*>& effects)
-      : program_(cpu_device(), feeds, results, effects) {
+      : program_(std::make_shared<Arena>(cpu_device()), feeds, results, effects) {
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
       const Literal& initial = *op->attributes.get<LiteralRef>(Attr::kValue);
@@ -172,7 +172,7 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   Graph graph;
   const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
   const Value y = graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1));
-  Program program(cpu_device(), {{x, x.type()}}, {y}, {});
+  Program program(std::make_shared<Arena>(cpu_device()), {{x, x.type()}}, {y}, {});
   ASSERT_EQ(program.plan().layouts.size(), 1u);
   std::vector<float> images(6 * 6 * 16, 1), weights(3 * 3 * 16 * 32, 1), out(4 * 4 * 32);
   const auto result = [&](std::optional<uint64_t> version, float weight) {
@@ -197,7 +197,7 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   set_kernel_threads(threads);
 
   Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
-  EXPECT_TRUE(Program(cpu_device(), {{x, x.type()}}, {y}, {write}).plan().layouts.empty());
+  EXPECT_TRUE(Program(std::make_shared<Arena>(cpu_device()), {{x, x.type()}}, {y}, {write}).plan().layouts.empty());
 }
 
 TEST(Program, VariablesSwap) {
@@ -369,7 +369,7 @@ TEST(Program, SaysWhatItCannotCompile) {
   graph.location = "model.py:8";
   const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
   auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
-    return error_of([&] { Program(cpu_device(), feeds, {result}, {}); });
+    return error_of([&] { Program(std::make_shared<Arena>(cpu_device()), feeds, {result}, {}); });
   };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");

@@ -21,6 +21,7 @@ struct FacadeGraph : GraphState {
   ir::ValueMap<MPSGraphTensor *> tensors;                    ///< Retained while the owner lives.
   std::unordered_map<ir::Op *, MPSGraphOperation *> operations;  ///< Retained while the owner lives.
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
+  RecentPrograms runs;                                       ///< Of the graph's own run methods.
   std::vector<MPSGraphTensor *> placeholders;                ///< In order of creation; not retained.
 };
 

@@ -330,6 +330,7 @@ Prepared prepare(MPSGraph *self, id<MTLDevice> device, MPSGraphTensorDataDiction
   for (MPSGraphOperation *operation in operations) request.effects.push_back(op_of(self, operation));
   const GraphRef &graph = graph_of(self);
   const std::shared_ptr<Program> program = compile(*graph, request, types);
+  graph->runs.keep(program);
   NSArray<MPSGraphTensorData *> *results = given;
   Run run = make_run(graph, program, inputs, &results, device);
   return {std::move(run), results, [NSDictionary dictionaryWithObjects:results forKeys:targets]};

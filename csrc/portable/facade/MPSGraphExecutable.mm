@@ -26,8 +26,7 @@ struct ExecutableImpl {
   NSArray<MPSGraphTensor *> *feeds;    // retained
   NSArray<MPSGraphTensor *> *targets;  // retained
   id<MTLDevice> device;                // retained
-  std::mutex mutex;                    // of program
-  std::shared_ptr<Program> program;    // the last one used
+  RecentPrograms programs;             // for the types of inputs that it was given
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
 };
 
@@ -51,9 +50,9 @@ std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir:
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
-  std::lock_guard lock(impl.mutex);
-  if (!impl.program || impl.program->feed_types() != types) impl.program = compile(*impl.graph, impl.request, types);
-  return impl.program;
+  std::shared_ptr<Program> program = impl.programs.find(types);
+  if (!program) impl.programs.keep(program = compile(*impl.graph, impl.request, types));
+  return program;
 }
 
 std::vector<ir::Type> types_of(NSArray<MPSGraphType *> *inputs) {
@@ -180,17 +179,16 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (void)alloySetProfiling:(BOOL)on {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
-  if (impl.program) impl.graph->set_profiling(*impl.program, on != NO);
+  if (const auto program = impl.programs.latest()) impl.graph->set_profiling(*program, on != NO);
 }
 
 - (NSArray *)alloyProfile {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
-  if (!impl.program) return nil;
+  const std::shared_ptr<Program> program = impl.programs.latest();
+  if (!program) return nil;
   NSMutableArray *kernels = [NSMutableArray array];
-  const std::vector<Step> &steps = impl.program->plan().steps;
-  const std::vector<Program::StepTime> times = impl.graph->times(*impl.program);
+  const std::vector<Step> &steps = program->plan().steps;
+  const std::vector<Program::StepTime> times = impl.graph->times(*program);
   for (size_t i = 0; i < times.size(); ++i) {
     const Step &step = steps[i];
     if (step.kind != Step::Kind::kCall && step.kind != Step::Kind::kCopy) continue;
@@ -211,9 +209,9 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (NSDictionary *)alloyMemoryPlan {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
-  if (!impl.program) return nil;
-  const Plan &plan = impl.program->plan();
+  const std::shared_ptr<Program> program = impl.programs.latest();
+  if (!program) return nil;
+  const Plan &plan = program->plan();
   auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };
   size_t constants = 0;
   for (const auto &constant : plan.constants) constants += constant.size();
@@ -224,9 +222,9 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
                                                                   mps_shape_of(value.shape()), @"shape",
                                                                   number(value.type().byte_count()), @"bytes", nil]];
   }
-  return [NSDictionary dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*impl.program)), @"variables",
-                                                    bytes_of(impl.program->feed_types()), @"feeds",
-                                                    bytes_of(impl.program->result_types()), @"results", number(constants), @"constants",
+  return [NSDictionary dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*program)), @"variables",
+                                                    bytes_of(program->feed_types()), @"feeds",
+                                                    bytes_of(program->result_types()), @"results", number(constants), @"constants",
                                                     number(plan.scratch_offset), @"arena",
                                                     number(plan.layouts_offset - plan.scratch_offset), @"scratch",
                                                     number(plan.arena_bytes - plan.layouts_offset), @"layouts", at_peak, @"atPeak", nil];
@@ -249,8 +247,9 @@ MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Re
   for (const ir::Value &v : request.results) [targets addObject:tensor_of(graph, v)];
   MPSGraphExecutable *executable = [[MPSGraphExecutable alloc] init];
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
-  executable->_impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {},
-                                         std::move(program), MPSGraphOptionsDefault};
+  auto *impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {}, MPSGraphOptionsDefault};
+  if (program) impl->programs.keep(std::move(program));
+  executable->_impl = impl;
   return executable;
 }
 

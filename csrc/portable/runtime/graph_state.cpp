@@ -1,10 +1,39 @@
 #include "runtime/graph_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/guard.h"
 
 namespace alloy::portable {
+namespace {
+
+// What a program takes besides memory for its runs is its list of kernels: up to some megabytes for a deep network.
+constexpr size_t kMostPrograms = 32;
+
+}  // namespace
+
+void RecentPrograms::keep(std::shared_ptr<Program> program) {
+  std::list<std::shared_ptr<Program>> dropped;  // outside the lock
+  std::lock_guard lock(mutex_);
+  const auto known = std::find(programs_.begin(), programs_.end(), program);
+  if (known != programs_.end()) programs_.splice(programs_.begin(), programs_, known);
+  else programs_.push_front(std::move(program));
+  if (programs_.size() > kMostPrograms) dropped.splice(dropped.end(), programs_, std::prev(programs_.end()));
+}
+
+std::shared_ptr<Program> RecentPrograms::find(const std::vector<ir::Type>& feeds) {
+  std::lock_guard lock(mutex_);
+  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) { return program->feed_types() == feeds; });
+  if (known == programs_.end()) return nullptr;
+  programs_.splice(programs_.begin(), programs_, known);
+  return programs_.front();
+}
+
+std::shared_ptr<Program> RecentPrograms::latest() {
+  std::lock_guard lock(mutex_);
+  return programs_.empty() ? nullptr : programs_.front();
+}
 
 std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
                                              const std::vector<ir::Op*>& effects) {
@@ -18,16 +47,16 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
   key.push_back(UINT64_MAX);
   for (const ir::Op* op : effects) key.push_back(op->id);
   std::lock_guard lock(compiling_);
-  auto& program = programs_[key];
-  if (!program) {
-    try {
-      program = std::make_shared<Program>(device, feeds, results, effects);
-    } catch (...) {
-      programs_.erase(key);
-      throw;
-    }
-    ++device.counters().compilations;
+  if (const auto known = programs_.find(key); known != programs_.end()) {
+    if (std::shared_ptr<Program> program = known->second.lock()) return program;
   }
+  if (programs_.size() >= most_programs_) {
+    std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
+    most_programs_ = 2 * programs_.size() + 64;
+  }
+  auto program = std::make_shared<Program>(arena_, feeds, results, effects);
+  programs_[std::move(key)] = program;
+  ++device.counters().compilations;
   return program;
 }
 
@@ -46,12 +75,12 @@ size_t GraphState::variable_bytes(const Program& program) const {
 }
 
 void GraphState::set_profiling(Program& program, bool on) {
-  std::lock_guard lock(running_);
+  std::lock_guard lock(arena_->running);
   program.set_profiling(on);
 }
 
 std::vector<Program::StepTime> GraphState::times(const Program& program) {
-  std::lock_guard lock(running_);
+  std::lock_guard lock(arena_->running);
   return program.times();
 }
 
@@ -81,7 +110,7 @@ void for_each_row(const ArrayMemory& memory, std::byte* packed, F f) {
 }  // namespace
 
 Status Run::operator()() const {
-  std::lock_guard lock(state_->running_);
+  std::lock_guard lock(state_->arena_->running);
   Status status{guard([&] {
     std::vector<Packed> feeds, results;
     std::vector<const std::byte*> feed_pointers;

@@ -2,6 +2,7 @@
 // far. Lives as long as any of them. One thread builds; runs are serialised here.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,11 +14,26 @@
 
 namespace alloy::portable {
 
+// The programs that one user of a graph has asked for most recently. Older ones end to live, unless somebody else keeps them.
+class RecentPrograms {
+ public:
+  // Makes a program the most recent one.
+  void keep(std::shared_ptr<Program> program);
+  // The one for feeds of these types, which then is the most recent; null where there is none.
+  std::shared_ptr<Program> find(const std::vector<ir::Type>& feeds);
+  // The most recent one, or null.
+  std::shared_ptr<Program> latest();
+
+ private:
+  std::mutex mutex_;
+  std::list<std::shared_ptr<Program>> programs_;  // the most recent first
+};
+
 class GraphState {
  public:
-  explicit GraphState(Device& device) : device(device) {}
+  explicit GraphState(Device& device) : device(device), arena_(std::make_shared<Arena>(device)) {}
 
-  // The program for these feeds, results and effects: compiled when first asked for, then the same one. Throws ir::Error.
+  // The program for these feeds, results and effects: compiled when first asked for, then the same one while anybody keeps it. Throws ir::Error.
   std::shared_ptr<Program> program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
                                    const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
@@ -35,11 +51,12 @@ class GraphState {
   friend class Run;
   using Key = std::vector<uint64_t>;
 
+  const std::shared_ptr<Arena> arena_;
   std::vector<std::shared_ptr<Storage>> variables_;  // by slot
   std::vector<uint64_t> versions_;                   // of their contents, by slot
   std::mutex compiling_;
-  std::map<Key, std::shared_ptr<Program>> programs_;
-  std::mutex running_;
+  std::map<Key, std::weak_ptr<Program>> programs_;
+  size_t most_programs_ = 64;                        // in the map before those that are gone are dropped from it
 };
 
 // One run of a program with its feeds and results; a copyable item of work for a stream.

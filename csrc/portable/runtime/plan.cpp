@@ -77,9 +77,8 @@ class Planner {
       case OpCode::placeholder:
       case OpCode::empty: break;
       case OpCode::constant: {
-        const ir::Literal& literal = *op.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
         places_[v] = {Place::Kind::kConstant, plan_.constants.size()};
-        literal.fill(plan_.constants.emplace_back(literal.type().byte_count()).data());
+        plan_.constants.emplace_back(op.attributes.get<ir::LiteralRef>(ir::Attr::kValue));
         break;
       }
       case OpCode::variable: variables_.emplace_back(v, op.attributes.integer(ir::Attr::kSlot)); break;
@@ -422,6 +421,12 @@ class Planner {
 };
 
 }  // namespace
+
+ConstantBytes::ConstantBytes(ir::LiteralRef literal) : literal_(std::move(literal)) {
+  if (!literal_->is_splat()) return;
+  written_.resize(size());
+  literal_->fill(written_.data());
+}
 
 Plan make_plan(const ir::Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots) {
   return Planner(graph, feeds, slots).make();

@@ -41,10 +41,23 @@ struct Layout {
   size_t offset;  // in the arena
 };
 
+// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy written out.
+class ConstantBytes {
+ public:
+  explicit ConstantBytes(ir::LiteralRef literal);
+  const ir::Literal& literal() const { return *literal_; }
+  const std::byte* data() const { return written_.empty() ? literal_->bytes().data() : written_.data(); }
+  size_t size() const { return literal_->type().byte_count(); }
+
+ private:
+  ir::LiteralRef literal_;
+  std::vector<std::byte> written_;
+};
+
 struct Plan {
   std::vector<Step> steps;
   std::vector<Layout> layouts;
-  std::vector<std::vector<std::byte>> constants;
+  std::vector<ConstantBytes> constants;
   std::vector<int64_t> variables;  // slots, ascending
   size_t arena_bytes = 0;          // values, scratch, and layouts
   size_t scratch_offset = 0, layouts_offset = 0;

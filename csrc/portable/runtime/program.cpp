@@ -21,8 +21,9 @@ bool is_zero(const std::byte* bytes, size_t count) {
 
 }  // namespace
 
-Program::Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
-    : device_(device) {
+Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
+                 const std::vector<ir::Op*>& effects)
+    : arena_(std::move(arena)) {
   // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
   ir::Specialized special = ir::specialize(feeds, results, effects);
   auto& outputs = special.graph->body().results;
@@ -45,12 +46,12 @@ void Program::prepare() {
   calls_.clear();
   pointers_.clear();
   patches_.clear();
+  inside_.clear();
+  base_ = nullptr;
   const int threads = kernel_threads();
   const Team team(threads);
   plan_ = make_plan(*graph_, placeholders_, slots_);
-  arena_.reset();
-  arena_ = device_.allocate(plan_.arena_bytes);
-  if (!arena_) throw std::bad_alloc();
+  arena_.want(plan_.arena_bytes);
   for (const Step& step : plan_.steps) {
     Call call{step.kind, step.kernel.get(), pointers_.size(), 0, step.bytes, step.target};
     for (const Place& place : step.operands) resolve(place);
@@ -67,11 +68,19 @@ void Program::resolve(const Place& place) {
   std::byte* pointer = nullptr;
   switch (place.kind) {
     case Place::Kind::kNowhere: break;
-    case Place::Kind::kConstant: pointer = plan_.constants[place.index].data(); break;
-    case Place::Kind::kArena: pointer = arena_->host_bytes() + place.index; break;
+    case Place::Kind::kConstant: pointer = const_cast<std::byte*>(plan_.constants[place.index].data()); break;
+    case Place::Kind::kArena: inside_.push_back({place, pointers_.size()}); break;
     default: patches_.push_back({place, pointers_.size()});
   }
   pointers_.push_back(pointer);
+}
+
+void Program::use_arena() {
+  const ArenaShare::Use use = arena_.use();
+  if (!use.as_left) laid_out_.assign(plan_.layouts.size(), std::nullopt);
+  if (use.bytes == base_) return;
+  base_ = use.bytes;
+  for (const Patch& patch : inside_) pointers_[patch.pointer] = base_ + patch.place.index;
 }
 
 void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
@@ -83,7 +92,7 @@ void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
     if (is_constant) version = 0;
     else if (versions != nullptr) version = versions[plan_.variables[source]];
     if (version && laid_out_[i] == version) continue;
-    plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source], arena_->host_bytes() + layout.offset);
+    plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source], base_ + layout.offset);
     laid_out_[i] = version;
   }
 }
@@ -93,6 +102,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
   const Team team;
   Team::start();
   if (kernel_threads() != threads_) prepare();
+  use_arena();
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
     pointers_[patch.pointer] = patch.place.kind == Place::Kind::kFeed       ? const_cast<std::byte*>(feeds[i])
@@ -108,7 +118,7 @@ void Program::run(const std::byte* const* feeds, std::byte* const* variables, st
 
 template <bool kTimed>
 void Program::run_steps() {
-  std::byte* const scratch = arena_->host_bytes() + plan_.scratch_offset;
+  std::byte* const scratch = base_ + plan_.scratch_offset;
   const auto start = kTimed ? Clock::now() : Clock::time_point();
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
   int64_t now = 0;

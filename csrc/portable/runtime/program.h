@@ -1,4 +1,5 @@
-// A compiled computation: specialised types, one plan, prepared kernels, one arena of the device. Runs with the memory that each run brings.
+// A compiled computation: specialised types, one plan, prepared kernels. Runs with the memory that each run brings, and in an arena that it may
+// share.
 #pragma once
 
 #include <memory>
@@ -6,15 +7,15 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/device.h"
+#include "runtime/arena.h"
 #include "runtime/plan.h"
 
 namespace alloy::portable {
 
 class Program {
  public:
-  // Compiles the graph's results and effects for feeds of these types. Throws ir::Error, and std::bad_alloc where the device is full.
-  Program(Device& device, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+  // Compiles the graph's results and effects for feeds of these types. Throws ir::Error.
+  Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
 
   // Types of the feeds and results, in the order given to the constructor.
   const std::vector<ir::Type>& feed_types() const { return feed_types_; }
@@ -27,9 +28,10 @@ class Program {
   const Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
-  // Runs of one program are the caller's to serialise, as are runs that share variables. `versions`: of all variables' contents, by slot; what was made
-  // of a version serves until there is another one. Without them every run begins anew.
-  // After the thread count of kernels has changed it prepares its kernels anew, and may then throw as the constructor does.
+  // Runs of one program are the caller's to serialise, as are runs that share an arena or variables. `versions`: of all variables' contents, by slot;
+  // what was made of a version serves until there is another one, or another program has had the arena. Without them every run begins anew.
+  // Throws std::bad_alloc where the device has no room for the arena. After the thread count of kernels has changed it prepares its kernels anew, and
+  // may then throw as the constructor does.
   void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions = nullptr);
 
   // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of all of them.
@@ -55,21 +57,22 @@ class Program {
   // Plans the graph and prepares its kernels for the threads that there are.
   void prepare();
   void resolve(const Place& place);
+  void use_arena();
   void lay_out(std::byte* const* variables, const uint64_t* versions);
   template <bool kTimed>
   void run_steps();
 
-  Device& device_;
+  ArenaShare arena_;
+  std::byte* base_ = nullptr;   // of the arena in the last run
   std::unique_ptr<ir::Graph> graph_;  // what plan_ computes
   std::vector<ir::Value> placeholders_;
   std::vector<int64_t> slots_;  // of the variables whose new values are the graph's last results
   int threads_ = 0;
   Plan plan_;
   std::vector<ir::Type> feed_types_, result_types_;
-  std::shared_ptr<Storage> arena_;
   std::vector<Call> calls_;
-  std::vector<std::byte*> pointers_;  // of all calls, those into the arena and constants fixed
-  std::vector<Patch> patches_;        // the others
+  std::vector<std::byte*> pointers_;     // of all calls, those to constants fixed
+  std::vector<Patch> patches_, inside_;  // the others: what every run brings, and what is in the arena
   std::vector<std::optional<uint64_t>> laid_out_;  // which version, of each of the plan's layouts
   std::vector<StepTime> times_;       // empty while nobody profiles
 };

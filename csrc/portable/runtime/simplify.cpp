@@ -23,6 +23,9 @@ using Replacement = std::optional<std::vector<Value>>;
 // What is worth computing once, at compile time.
 constexpr int64_t kMostFoldedElements = 64;
 
+// Constants up to here are compared element by element.
+constexpr size_t kMostComparedBytes = 4096;
+
 const ir::Literal* literal_of(Value v) {
   return v.op->code == OpCode::constant ? v.op->attributes.get<LiteralRef>(Attr::kValue).get() : nullptr;
 }
@@ -214,6 +217,8 @@ class Simplifier {
     const auto* literal = std::get_if<LiteralRef>(&value);
     if (literal == nullptr) return ir::to_string(value);
     const auto bytes = (*literal)->bytes();
+    // Large ones are equal to themselves only: to look through them would take time, and to remember them memory.
+    if (bytes.size() > kMostComparedBytes) return std::to_string(reinterpret_cast<uintptr_t>(literal->get()));
     return to_string((*literal)->type()) + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
 
