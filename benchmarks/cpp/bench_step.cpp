@@ -63,11 +63,11 @@ void tiny_dispatch(benchmark::State& state) {
   auto graph = std::make_shared<Graph>();
   const Expr x = placeholder(*graph, {4});
   auto executable = graph->compile({x.value()}, {(x + 1.0).value()}, {});
-  engine::Compiled& step = executable->specialize({Shape({4})});
+  const auto step = executable->specialize({Shape({4})});
   float in[4] = {1, 2, 3, 4}, out[4];
   const void* feeds[] = {in};
   void* results[] = {out};
-  for (auto _ : state) step.run(feeds, results);
+  for (auto _ : state) executable->run(step, feeds, results);
   if (out[3] != 5) state.SkipWithError("wrong result");
 }
 BENCHMARK(tiny_dispatch)->Unit(benchmark::kMicrosecond);
@@ -80,7 +80,7 @@ void digits_step(benchmark::State& state) {
   for (const auto& v : graph->variables()) variables.push_back(v.value);
   const auto updates = engine::apply_adam(*graph, engine::loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
-  engine::Compiled& step = executable->specialize({images.shape(), labels.shape()});
+  const auto step = executable->specialize({images.shape(), labels.shape()});
 
   std::mt19937 random(1);
   std::uniform_real_distribution<float> uniform;
@@ -90,7 +90,7 @@ void digits_step(benchmark::State& state) {
   float value = 0;
   const void* feeds[] = {x.data(), y.data()};
   void* results[] = {&value};
-  for (auto _ : state) step.run(feeds, results);
+  for (auto _ : state) executable->run(step, feeds, results);
   if (!std::isfinite(value)) state.SkipWithError("the loss is not finite");
   state.counters["steps/s"] = benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "arrays.h"
+#include "gil.h"
 #include "graph.h"
 
 namespace py = pybind11;
@@ -53,59 +54,73 @@ size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& n
   throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(feeds.size()) + " feeds (" + described(feeds) + "), got " + given + ".");
 }
 
-// Calls work(compiled, feeds, results), with the GIL released, for what a call was given; returns the results' arrays.
-using Work = std::function<void(engine::Compiled& compiled, const void* const* feeds, void* const* results)>;
+// The step for these shapes; compiled now if it is not there.
+std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& executable, const std::vector<ir::Shape>& shapes) {
+  if (auto step = executable->find(shapes)) return step;
+  const auto compiled = std::make_shared<std::shared_ptr<engine::Compiled>>();
+  interruptibly([=] { *compiled = executable->specialize(shapes); });
+  return *compiled;
+}
 
-py::list with_arrays(Executable& executable, const py::args& positional, const py::kwargs& by_label, const Work& work) {
-  const std::vector<ir::Value>& declared = executable.feeds();
-  if (positional.size() > declared.size()) wrong_feeds(declared, std::to_string(positional.size()));
-  std::vector<py::object> arrays(declared.size());
-  for (size_t i = 0; i < positional.size(); ++i) arrays[i] = positional[i];
-  for (auto [label, array] : by_label) {
-    const size_t i = labelled(declared, label.cast<std::string>(), "executable");
-    if (arrays[i]) wrong_feeds(declared, described(declared[i]) + " twice");
-    arrays[i] = py::reinterpret_borrow<py::object>(array);
-  }
+// What a call was given, and the arrays for its results.
+struct Call {
+  std::vector<py::object> arrays;
   std::vector<ir::LiteralRef> bound;
   std::vector<const void*> feeds;
-  std::vector<ir::Shape> shapes;
-  for (size_t i = 0; i < declared.size(); ++i) {
-    if (arrays[i]) {
-      const ir::DType dtype = declared[i].dtype();
-      if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, feed_label(declared[i]));
-      feeds.push_back(data_of(arrays[i]));
-      shapes.push_back(shape_of(arrays[i]));
-    } else if (auto contents = executable.graph()->bound(declared[i])) {
-      feeds.push_back(contents->bytes().data());
-      shapes.push_back(contents->type().shape);
-      bound.push_back(std::move(contents));
-    } else {
-      wrong_feeds(declared, std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
-    }
-  }
-  engine::Compiled& compiled = executable.specialize(shapes);
+  std::shared_ptr<engine::Compiled> step;
   py::list out;
   std::vector<void*> results;
-  for (const ir::Type& type : compiled.result_types()) {
-    py::object array = new_array(type);
-    results.push_back(data_of(array));
-    out.append(std::move(array));
+
+  Call(const std::shared_ptr<Executable>& executable, const py::args& positional, const py::kwargs& by_label) {
+    const std::vector<ir::Value>& declared = executable->feeds();
+    if (positional.size() > declared.size()) wrong_feeds(declared, std::to_string(positional.size()));
+    arrays.resize(declared.size());
+    for (size_t i = 0; i < positional.size(); ++i) arrays[i] = positional[i];
+    for (auto [label, array] : by_label) {
+      const size_t i = labelled(declared, label.cast<std::string>(), "executable");
+      if (arrays[i]) wrong_feeds(declared, described(declared[i]) + " twice");
+      arrays[i] = py::reinterpret_borrow<py::object>(array);
+    }
+    std::vector<ir::Shape> shapes;
+    for (size_t i = 0; i < declared.size(); ++i) {
+      if (arrays[i]) {
+        const ir::DType dtype = declared[i].dtype();
+        if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, feed_label(declared[i]));
+        feeds.push_back(data_of(arrays[i]));
+        shapes.push_back(shape_of(arrays[i]));
+      } else if (auto contents = executable->graph()->bound(declared[i])) {
+        feeds.push_back(contents->bytes().data());
+        shapes.push_back(contents->type().shape);
+        bound.push_back(std::move(contents));
+      } else {
+        wrong_feeds(declared, std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
+      }
+    }
+    step = step_for(executable, shapes);
+    for (const ir::Type& type : step->result_types()) {
+      py::object array = new_array(type);
+      results.push_back(data_of(array));
+      out.append(std::move(array));
+    }
   }
-  py::gil_scoped_release release;
-  work(compiled, feeds.data(), results.data());
-  return out;
+};
+
+py::list run(const std::shared_ptr<Executable>& executable, const py::args& positional, const py::kwargs& by_label) {
+  const Call call(executable, positional, by_label);
+  {
+    const WithoutGil released;
+    executable->run(call.step, call.feeds.data(), call.results.data());
+  }
+  return call.out;
 }
 
-py::list run(Executable& executable, const py::args& positional, const py::kwargs& by_label) {
-  return with_arrays(executable, positional, by_label,
-                     [](engine::Compiled& compiled, const void* const* feeds, void* const* results) { compiled.run(feeds, results); });
-}
-
-py::object profile(Executable& executable, int runs, const py::args& positional, const py::kwargs& by_label) {
+py::object profile(const std::shared_ptr<Executable>& executable, int runs, const py::args& positional, const py::kwargs& by_label) {
+  const Call call(executable, positional, by_label);
   std::optional<std::vector<engine::KernelTime>> kernels;
-  with_arrays(executable, positional, by_label, [&](engine::Compiled& compiled, const void* const* feeds, void* const* results) {
-    kernels = compiled.profile(feeds, results, runs);
-  });
+  {
+    const WithoutGil released;
+    kernels = executable->profile(call.step, call.feeds.data(), call.results.data(), runs, check_signals);
+  }
   if (!kernels) return py::none();
   py::list out;
   for (const engine::KernelTime& k : *kernels) {
@@ -134,10 +149,11 @@ void bind(engine::Graph& graph, const py::object& given) {
   graph.bind(bindings);
 }
 
-py::object memory_plan(Executable& executable, const std::vector<py::object>& shapes) {
+py::object memory_plan(const std::shared_ptr<Executable>& executable, const std::vector<py::object>& shapes) {
+  if (shapes.size() != executable->feeds().size()) wrong_feeds(executable->feeds(), std::to_string(shapes.size()) + " shapes");
   std::vector<ir::Shape> given;
   for (const py::object& shape : shapes) given.push_back(shape_from(shape));
-  const auto plan = executable.specialize(given).memory_plan();
+  const auto plan = step_for(executable, given)->memory_plan();
   if (!plan) return py::none();
   py::dict out;
   out["variables"] = plan->variables;

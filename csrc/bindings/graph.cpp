@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.h"
+#include "gil.h"
 #include "ir/expr.h"
 
 namespace py = pybind11;
@@ -13,6 +14,11 @@ namespace {
 using ir::Attr;
 using ir::OpCode;
 
+constexpr const char* kReadDoc =
+    "Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device failed.";
+constexpr const char* kAssignDoc =
+    "Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or TypeError, before any is set: another "
+    "shape or dtype.";
 constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
 
 std::string named(const char* what, const std::string& name) { return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'"); }
@@ -67,30 +73,34 @@ engine::Storage storage_named(const std::string& name) {
 using GraphRef = std::shared_ptr<engine::Graph>;
 
 Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name, const std::string& location) {
-  Labels labels(graph->ir(), name, location);
-  return {graph, graph->ir().value(OpCode::placeholder, {}, {{Attr::kShape, shape_from(shape)}, {Attr::kDtype, dtype_named(dtype)}})};
+  ir::Attributes attributes{{Attr::kShape, shape_from(shape)}, {Attr::kDtype, dtype_named(dtype)}};
+  const Building building(*graph, name, location);
+  return {graph, graph->ir().value(OpCode::placeholder, {}, std::move(attributes))};
 }
 
 Tensor constant(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
   ir::DType dtype;
   const py::object array = packed_array(value, &dtype, named("constant", name));
-  Labels labels(graph->ir(), name, location);
-  return {graph, graph->ir().value(OpCode::constant, {}, {{Attr::kValue, literal(array, dtype)}})};
+  ir::LiteralRef contents = literal(array, dtype);
+  const Building building(*graph, name, location);
+  return {graph, graph->ir().value(OpCode::constant, {}, {{Attr::kValue, std::move(contents)}})};
 }
 
 Variable variable(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
   ir::DType dtype;
   const py::object array = packed_array(value, &dtype, named("variable", name));
-  Labels labels(graph->ir(), name, location);
-  return {{graph, graph->variable(literal(array, dtype))}};
+  ir::LiteralRef initial = literal(array, dtype);
+  const Building building(*graph, name, location);
+  return {{graph, graph->variable(std::move(initial))}};
 }
 
 std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor*>& tensors, const py::dict& attributes,
                           const std::string& name, const std::string& location) {
   const ir::OpInfo* row = ir::find_op(op);
   if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
-  Labels labels(graph->ir(), name, location);
-  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), attributes_from(*row, attributes, location));
+  ir::Attributes given = attributes_from(*row, attributes, location);
+  const Building building(*graph, name, location);
+  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), std::move(given));
   std::vector<Tensor> out;
   for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, {const_cast<ir::Op*>(made), i}});
   return out;
@@ -98,7 +108,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
 
 std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor*>& tensors, const std::string& location) {
   graph->require_own(loss.value, "loss");
-  Labels labels(graph->ir(), "", location);
+  const Building building(*graph, "", location);
   const std::vector<ir::Value> targets = values_of(*graph, tensors);
   std::vector<ir::Value> found = ir::gradients(graph->ir(), loss.value, targets);
   std::vector<Tensor> out;
@@ -110,7 +120,7 @@ std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const s
 }
 
 Update assign(const GraphRef& graph, const Variable& target, const Tensor& value, const std::string& location) {
-  Labels labels(graph->ir(), "", location);
+  const Building building(*graph, "", location);
   graph->require_own(target.value, "variable");
   graph->require_own(value.value, "value");
   return {graph, graph->ir().add(OpCode::assign, {target.value, value.value})};
@@ -126,22 +136,49 @@ std::vector<Variable> variables(const GraphRef& graph) {
   return out;
 }
 
+void require_shape(const Variable& v, const py::object& array) {
+  if (shape_of(array) == v.value.shape()) return;
+  v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " + to_string(shape_of(array)));
+}
+
+py::list read_variables(engine::Graph& graph, const std::vector<Variable*>& variables) {
+  py::list arrays;
+  std::vector<ir::Value> values;
+  std::vector<void*> out;
+  for (const Variable* v : variables) {
+    py::object array = new_array(v->value.type());
+    values.push_back(v->value);
+    out.push_back(data_of(array));
+    arrays.append(std::move(array));
+  }
+  const WithoutGil released;
+  graph.read(values, out.data());
+  return arrays;
+}
+
+void assign_variables(engine::Graph& graph, const std::vector<Variable*>& variables, const std::vector<py::object>& given) {
+  std::vector<py::object> arrays;
+  std::vector<ir::Value> values;
+  std::vector<const void*> bytes;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Variable& v = *variables[i];
+    arrays.push_back(packed_array(given.at(i), v.value.dtype(), named("assign", v.value.op->name)));
+    require_shape(v, arrays.back());
+    values.push_back(v.value);
+    bytes.push_back(data_of(arrays.back()));
+  }
+  const WithoutGil released;
+  graph.assign(values, bytes.data());
+}
+
 py::object read_variable(const Variable& v) {
-  py::object array = new_array(v.value.type());
-  void* out = data_of(array);
-  py::gil_scoped_release release;
-  v.graph->read(v.value, out);
-  return array;
+  Variable variable = v;
+  return read_variables(*v.graph, {&variable})[0];
 }
 
 void assign_variable(const Variable& v, const py::object& value) {
-  const py::object array = packed_array(value, v.value.dtype(), named("assign", v.value.op->name));
-  if (shape_of(array) != v.value.shape()) {
-    v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " + to_string(shape_of(array)));
-  }
-  const void* bytes = data_of(array);
-  py::gil_scoped_release release;
-  v.graph->assign(v.value, bytes);
+  Variable variable = v;
+  assign_variables(*v.graph, {&variable}, {value});
 }
 
 std::vector<ir::Feed> feeds_of(const std::vector<Tensor*>& tensors, const std::vector<py::object>& shapes) {
@@ -256,6 +293,8 @@ void bind_graph(py::module_& m) {
       .def("apply", &apply)
       .def("gradients", &gradients)
       .def("assign", &assign)
+      .def("read_variables", &read_variables, py::arg("variables"), kReadDoc)
+      .def("assign_variables", &assign_variables, py::arg("variables"), py::arg("values"), kAssignDoc)
       .def("verify", &verify)
       .def("inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")

@@ -23,19 +23,21 @@ struct Inspected {
   ir::Inspected op;
 };
 
-// What the next op gets as its name and place in the user's source; restored when the call is over.
-class Labels {
+// Held while ops are added to a graph: nobody copies it meanwhile to compile it. Gives the ops their name and place in the user's source.
+// Nothing that could let another thread of Python run may happen while it lives; that thread might wait for it with the interpreter's lock.
+class Building {
  public:
-  Labels(ir::Graph& graph, const std::string& name, const std::string& location) : graph_(graph) {
-    graph.name = name;
-    graph.location = location;
+  Building(engine::Graph& graph, const std::string& name, const std::string& location) : lock_(graph.building), graph_(graph.ir()) {
+    graph_.name = name;
+    graph_.location = location;
   }
-  ~Labels() {
+  ~Building() {
     graph_.name.clear();
     graph_.location.clear();
   }
 
  private:
+  std::lock_guard<std::mutex> lock_;
   ir::Graph& graph_;
 };
 

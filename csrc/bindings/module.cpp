@@ -42,6 +42,11 @@ py::dict counts(const engine::Stats& stats) {
   return out;
 }
 
+constexpr const char* kStatsDoc =
+    "Counts of the engine since the process started. compiled_for tells why something was compiled: the first shapes of an executable, new ones, those "
+    "that it had compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large and was begun "
+    "anew. live_steps: what was compiled and is kept now; live_objects: graphs and executables.";
+
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
@@ -59,10 +64,14 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception_translator(&translate);
   m.def("op_table", &op_table, "Every op, a dict each.");
   m.def("stats", [] {
-    py::dict out = counts(engine::stats());
-    out["live_objects"] = engine::stats().live_objects;
+    const engine::Stats stats = engine::stats();
+    py::dict out = counts(stats), reasons;
+    for (size_t i = 0; i < std::size(engine::kReasons); ++i) reasons[engine::kReasons[i]] = stats.compiled_for[i];
+    out["compiled_for"] = reasons;
+    out["live_steps"] = stats.live_steps;
+    out["live_objects"] = stats.live_objects;
     return out;
-  }, "Counts of the engine since the process started.");
+  }, kStatsDoc);
   m.def("device_stats", []() -> py::object {
     const auto stats = engine::device_stats();
     if (!stats) return py::none();

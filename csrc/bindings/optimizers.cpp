@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <variant>
+
 #include "graph.h"
 #include "engine/optimizer.h"
 #include "ir/expr.h"
@@ -17,18 +19,24 @@ struct Adam : Sgd {
   engine::AdamCoefficients coefficients;
 };
 
-ir::Value rate_in(const py::object& rate, engine::Graph& graph, const ir::Value& like) {
-  if (!py::isinstance<Tensor>(rate)) return ir::Expr(graph.ir(), like).scalar(rate.cast<double>()).value();
-  const Tensor& tensor = rate.cast<const Tensor&>();
-  graph.require_own(tensor.value, "learning rate");
-  return tensor.value;
+using Rate = std::variant<double, ir::Value>;
+
+Rate rate_in(const py::object& rate) {
+  if (py::isinstance<Tensor>(rate)) return rate.cast<const Tensor&>().value;
+  return rate.cast<double>();
+}
+
+ir::Value value_of(const Rate& rate, engine::Graph& graph, const ir::Value& like) {
+  if (const double* number = std::get_if<double>(&rate)) return ir::Expr(graph.ir(), like).scalar(*number).value();
+  graph.require_own(std::get<ir::Value>(rate), "learning rate");
+  return std::get<ir::Value>(rate);
 }
 
 std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss, const std::vector<Variable*>& variables,
                                    const std::string& location) {
   std::vector<ir::Value> values;
   for (const Variable* v : variables) values.push_back(v->value);
-  Labels labels(graph->ir(), "", location);
+  const Building building(*graph, "", location);
   std::vector<Tensor> out;
   for (const engine::VariableGradient& pair : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, pair.gradient});
   return out;
@@ -41,9 +49,10 @@ std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Te
   const std::shared_ptr<engine::Graph>& graph = pairs[0].second->graph;
   std::vector<engine::VariableGradient> gradients;
   for (const auto& [gradient, variable] : pairs) gradients.push_back({gradient->value, variable->value});
-  Labels labels(graph->ir(), "", location);
+  const Rate given = rate_in(rate);
+  const Building building(*graph, "", location);
   std::vector<Update> updates;
-  for (ir::Op* op : step(*graph, gradients, rate_in(rate, *graph, gradients[0].variable))) updates.push_back({graph, op});
+  for (ir::Op* op : step(*graph, gradients, value_of(given, *graph, gradients[0].variable))) updates.push_back({graph, op});
   return updates;
 }
 

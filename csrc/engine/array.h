@@ -13,9 +13,11 @@ namespace alloy::engine {
 
 class Array {
  public:
-  // Of a static type, with undefined contents.
-  explicit Array(const ir::Type& type);
+  // Of a static type, with undefined contents. A function and no constructor: what the framework raises must not pass a C++ container, which
+  // could neither handle it nor hand it on.
+  static Array make(const ir::Type& type);
   Array(Array&&) = default;
+  Array& operator=(Array&&) = default;
 
   // Copies the contents in and out, packed row-major, and counts the bytes.
   void write(const void* bytes);
@@ -25,9 +27,11 @@ class Array {
   MPSGraphTensorData* data() const { return data_.get(); }
 
  private:
+  Array() = default;
+
   Ref<MPSNDArray*> array_;
   Ref<MPSGraphTensorData*> data_;
-  size_t bytes_;
+  size_t bytes_ = 0;
 };
 
 // A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it did not allocate.
@@ -35,22 +39,25 @@ class Array {
 class Feed {
  public:
   // Of a static type; `at` is its position in the inputs of a run.
-  Feed(const ir::Type& type, NSUInteger at);
+  static Feed make(const ir::Type& type, NSUInteger at);
 
   size_t bytes() const { return bytes_; }
   // Puts what stands for the contents at `bytes`, packed row-major, into the inputs of a run.
   void enter(NSMutableArray* inputs, const void* bytes);
   // Lets go of the user's memory; after every run, also one that failed.
   void leave(NSMutableArray* inputs);
+  // Lets go of the copy's memory, too, until there is one again.
+  void forget(NSMutableArray* inputs);
 
  private:
+  Feed() = default;
   // The memory as data, which does not own it; nil where Metal refuses it.
   Ref<MPSGraphTensorData*> lend(const void* bytes) const;
 
   ir::Type type_;
-  size_t bytes_;
+  size_t bytes_ = 0;
   Ref<MPSShape*> shape_;
-  NSUInteger at_;
+  NSUInteger at_ = 0;
   bool is_lent_ = false;
   std::optional<Array> own_;  // for copies: made when first needed, and from then on in the inputs unless memory is lent
 };
@@ -59,7 +66,7 @@ class Feed {
 // So feed and result never alias, and a run that fails loses nothing.
 class Buffers {
  public:
-  explicit Buffers(const ir::Literal& initial);
+  static Buffers make(const ir::Literal& initial);
 
   Array& value() { return *arrays_[now_]; }
   // The array for the next value; only after reserve_next, for variables that nothing writes have one array.
@@ -68,6 +75,8 @@ class Buffers {
   void swap() { now_ = 1 - now_; }
 
  private:
+  Buffers() = default;
+
   ir::Type type_;
   std::optional<Array> arrays_[2];
   size_t now_ = 0;

@@ -10,10 +10,13 @@
 
 namespace alloy::engine {
 
-Array::Array(const ir::Type& type) : bytes_(type.byte_count()) {
+Array Array::make(const ir::Type& type) {
+  Array made;
+  made.bytes_ = type.byte_count();
   MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:mps_type(type.dtype) shape:mps_shape(type.shape)];
-  array_ = Ref<MPSNDArray*>::adopt([[MPSNDArray alloc] initWithDevice:metal_device() descriptor:descriptor]);
-  data_ = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMPSNDArray:array_.get()]);
+  made.array_ = Ref<MPSNDArray*>::adopt([[MPSNDArray alloc] initWithDevice:metal_device() descriptor:descriptor]);
+  made.data_ = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMPSNDArray:made.array_.get()]);
+  return made;
 }
 
 void Array::write(const void* bytes) {
@@ -32,8 +35,14 @@ bool begins_at_page(const void* bytes) { return reinterpret_cast<uintptr_t>(byte
 
 }  // namespace
 
-Feed::Feed(const ir::Type& type, NSUInteger at)
-    : type_(type), bytes_(type.byte_count()), shape_(Ref<MPSShape*>::adopt([mps_shape(type.shape) copy])), at_(at) {}
+Feed Feed::make(const ir::Type& type, NSUInteger at) {
+  Feed made;
+  made.type_ = type;
+  made.bytes_ = type.byte_count();
+  made.shape_ = Ref<MPSShape*>::adopt([mps_shape(type.shape) copy]);
+  made.at_ = at;
+  return made;
+}
 
 Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
   // Whole pages, which are mapped anyway; nothing looks behind the contents.
@@ -59,7 +68,7 @@ void Feed::enter(NSMutableArray* inputs, const void* bytes) {
     }
   }
   if (!own_) {
-    own_.emplace(type_);
+    own_ = Array::make(type_);
     [inputs replaceObjectAtIndex:at_ withObject:own_->data()];
   }
   own_->write(bytes);
@@ -71,15 +80,23 @@ void Feed::leave(NSMutableArray* inputs) {
   [inputs replaceObjectAtIndex:at_ withObject:own_ ? static_cast<id>(own_->data()) : [NSNull null]];
 }
 
-Buffers::Buffers(const ir::Literal& initial) : type_(initial.type()) {
-  std::vector<std::byte> contents(type_.byte_count());
+void Feed::forget(NSMutableArray* inputs) {
+  own_.reset();
+  [inputs replaceObjectAtIndex:at_ withObject:[NSNull null]];
+}
+
+Buffers Buffers::make(const ir::Literal& initial) {
+  Buffers made;
+  made.type_ = initial.type();
+  std::vector<std::byte> contents(made.type_.byte_count());
   initial.fill(contents.data());
-  arrays_[0].emplace(type_);
-  arrays_[0]->write(contents.data());
+  made.arrays_[0] = Array::make(made.type_);
+  made.arrays_[0]->write(contents.data());
+  return made;
 }
 
 void Buffers::reserve_next() {
-  if (!arrays_[1]) arrays_[1].emplace(type_);
+  if (!arrays_[1]) arrays_[1] = Array::make(type_);
 }
 
 }  // namespace alloy::engine

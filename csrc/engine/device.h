@@ -34,7 +34,8 @@ namespace alloy::engine {
 id<MTLDevice> metal_device();
 MPSGraphDevice* graph_device();
 
-// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes a DeviceError.
+// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that is what it says, or a
+// DeviceError.
 void on_device(const std::function<void()>& work);
 
 }  // namespace alloy::engine

@@ -1,5 +1,6 @@
 #import "engine/device.h"
 
+#include <iterator>
 #include <string>
 
 #include "engine/device_info.h"
@@ -32,13 +33,18 @@ MPSGraphDevice* graph_device() {
 
 void on_device(const std::function<void()>& work) {
   std::string message;
+  bool lacks_memory = false;
   @autoreleasepool {
     @try {
       work();
     } @catch (NSException* exception) {
-      message = std::string([[exception reason] UTF8String] ?: [[exception name] UTF8String]);
+      NSString* text = [exception reason];
+      if (text == nil) text = [exception name];
+      message = std::string([text UTF8String]);
+      lacks_memory = [[exception name] isEqualToString:NSMallocException];
     }
   }
+  if (lacks_memory) throw OutOfMemory(message);
   if (!message.empty()) throw DeviceError(message);
 }
 
@@ -80,7 +86,13 @@ Counters& counters() {
 
 Stats stats() {
   const Counters& c = counters();
-  return {c.dispatches, c.compilations, c.bytes_to_device, c.bytes_from_device, c.live_objects, 0};
+  Stats out{.dispatches = c.dispatches, .compilations = c.compilations};
+  for (size_t i = 0; i < std::size(kReasons); ++i) out.compiled_for[i] = c.compiled_for[i];
+  out.live_steps = c.live_steps;
+  out.bytes_to_device = c.bytes_to_device;
+  out.bytes_from_device = c.bytes_from_device;
+  out.live_objects = c.live_objects;
+  return out;
 }
 
 std::optional<Stats> device_stats() {
@@ -89,8 +101,12 @@ std::optional<Stats> device_stats() {
     NSObject* device = static_cast<NSObject*>(metal_device());
     if (![device respondsToSelector:@selector(alloyCounters)]) return;
     NSDictionary* counts = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyCounters];
-    out = Stats{number(counts, @"dispatches"), number(counts, @"compilations"), number(counts, @"bytesToDevice"),
-                number(counts, @"bytesFromDevice"), 0, number(counts, @"allocatedBytes")};
+    out.emplace();
+    out->dispatches = number(counts, @"dispatches");
+    out->compilations = number(counts, @"compilations");
+    out->bytes_to_device = number(counts, @"bytesToDevice");
+    out->bytes_from_device = number(counts, @"bytesFromDevice");
+    out->allocated_bytes = number(counts, @"allocatedBytes");
   });
   return out;
 }

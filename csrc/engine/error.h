@@ -1,13 +1,25 @@
-// The failure of a device, as opposed to a mistake of the user (ir::Error).
+// The failures of a device, as opposed to a mistake of the user (ir::Error).
 #pragma once
 
+#include <new>
 #include <stdexcept>
+#include <string>
 
 namespace alloy::engine {
 
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// What the device lacks is memory.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string message) : message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  std::string message_;
 };
 
 }  // namespace alloy::engine

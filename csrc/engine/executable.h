@@ -1,6 +1,8 @@
 // Compiled steps. Plain C++.
 #pragma once
 
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,29 +44,38 @@ struct KernelTime {
   double begin, end;  // seconds from the start of the last run
 };
 
-// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias.
+// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias. Made and run by executables and graphs, which
+// hold the graph's lock meanwhile.
 class Compiled {
  public:
-  // Compiles; `graph` must outlive it.
+  // `graph` must outlive it.
   Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates);
   ~Compiled();
 
+  const std::vector<ir::Shape>& feed_shapes() const { return feed_shapes_; }
   const std::vector<ir::Type>& result_types() const { return result_types_; }
   // Nothing where the framework does not tell.
   std::optional<MemoryPlan> memory_plan() const;
+  // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
+  bool is_current() const;
   // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds and fetches. Throws
-  // DeviceError.
+  // DeviceError or OutOfMemory.
   void run(const void* const* feeds, void* const* results);
-  // Runs so many times and tells the times of the kernels; nothing where the framework does not take them.
-  std::optional<std::vector<KernelTime>> profile(const void* const* feeds, void* const* results, int runs);
+  // Gives back the memory for feeds and results, until the next run.
+  void forget_arrays();
+  // Runs take the times of their kernels from now on, or no longer; false where the framework does not take them. What they took.
+  bool set_profiling(bool on);
+  std::vector<KernelTime> times() const;
 
  private:
   struct Impl;
+  std::vector<ir::Shape> feed_shapes_;
   std::vector<ir::Type> result_types_;
   std::unique_ptr<Impl> impl_;
 };
 
-// What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles once per concrete shapes of the feeds.
+// What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles for every combination of the feeds' shapes that is
+// asked for, and keeps what it compiled last. Any thread may call it at any time.
 class Executable {
  public:
   Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
@@ -72,14 +83,32 @@ class Executable {
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<ir::Value>& feeds() const { return feeds_; }
   const std::vector<ir::Value>& fetches() const { return fetches_; }
-  // The step for feeds of these static shapes, compiled now if it was not before. Throws ir::Error where the shapes do not fit.
-  Compiled& specialize(const std::vector<ir::Shape>& shapes);
+  // The step for feeds of these static shapes, compiled now if it is not there. Throws ir::Error where the shapes do not fit.
+  std::shared_ptr<Compiled> specialize(const std::vector<ir::Shape>& shapes);
+  // Null where it is not there.
+  std::shared_ptr<Compiled> find(const std::vector<ir::Shape>& shapes);
+  // Runs a step of this executable (Compiled::run).
+  void run(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results);
+  // Runs it so many times and tells the times of the kernels; nothing where the framework does not take them. Calls `between` before each run, which
+  // may throw to end it.
+  std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results, int runs,
+                                                 const std::function<void()>& between);
+  // Forgets what it has compiled; the graph calls it when that is not current any more.
+  void drop_steps();
 
  private:
+  using Shapes = std::vector<ir::Shape>;
+
+  std::shared_ptr<Compiled> found(const Shapes& shapes);
+  std::shared_ptr<Compiled> compiled(const Shapes& shapes);
+  void run_now(std::shared_ptr<Compiled> step, const void* const* feeds, void* const* results);
+
   std::shared_ptr<Graph> graph_;
   std::vector<ir::Value> feeds_, fetches_;
   std::vector<ir::Op*> updates_;
-  std::map<std::vector<ir::Dims>, std::unique_ptr<Compiled>> compiled_;
+  std::list<std::shared_ptr<Compiled>> steps_;    // the most recent first; guarded by the graph's lock
+  std::weak_ptr<Compiled> latest_;                // that ran, and holds arrays
+  std::map<std::vector<ir::Dims>, Reason> gone_;  // shapes that were compiled before, and why that is not kept
   Alive alive_;
 };
 

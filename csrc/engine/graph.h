@@ -23,8 +23,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Storage storage() const { return storage_; }
 
-  // The graph under construction: ops are added to it directly.
+  // The graph under construction: ops are added to it directly, by one thread at a time that holds `building`, because executables of the graph
+  // may be compiled meanwhile.
   ir::Graph& ir() { return ir_; }
+  std::mutex building;
   // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone what is not
   // trainable, unless they are told to update it.
   ir::Value variable(ir::LiteralRef initial, bool trainable = true);
@@ -34,13 +36,14 @@ class Graph : public std::enable_shared_from_this<Graph> {
     bool trainable;
   };
   std::vector<VariableEntry>& variables() { return variables_; }
-
-  // The device has the variable: a large initial value is dropped.
+  // What a variable begins with; null from then on that the device has it, which forget_initial says.
+  ir::LiteralRef initial_value(int64_t slot) const;
   void forget_initial(int64_t slot);
 
-  // Copies a variable's value to `out`, packed row-major; reads it from `bytes`. The variable must be one of this graph.
-  void read(ir::Value variable, void* out);
-  void assign(ir::Value variable, const void* bytes);
+  // Copies the values of variables of this graph, all of one moment, to `out`, packed row-major; sets them, all at one moment, to what is at
+  // `bytes`. One dispatch for all of them. Where a variable is assigned several times the last value holds.
+  void read(const std::vector<ir::Value>& variables, void* const* out);
+  void assign(const std::vector<ir::Value>& variables, const void* const* bytes);
 
   // Keeps contents for placeholders, for runs that are given none; null ends that. Throws ir::Error, and keeps nothing, where one is not a
   // placeholder of this graph or its contents do not fit.
@@ -67,8 +70,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   struct Impl;
   Impl& impl() { return *impl_; }
+  // Begins another graph of the framework where most of what is in this one serves nobody any more. The caller holds the graph's lock.
+  void renew_if_wasteful();
 
  private:
+  std::shared_ptr<Compiled> access(bool writes, const std::vector<ir::Value>& variables);
+
   const Storage storage_;
   ir::Graph ir_;
   std::vector<VariableEntry> variables_;

@@ -2,32 +2,86 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 
 #import "engine/graph_impl.h"
+#include "engine/process.h"
 
 namespace alloy::engine {
 
-Graph::Graph(Storage storage) : storage_(storage) {
-  id<MTLDevice> device = metal_device();
+Graph::Graph(Storage storage) : storage_(storage), impl_(std::make_unique<Impl>()) {
   on_device([&] {
-    impl_ = std::make_unique<Impl>();
-    impl_->graph = Ref<MPSGraph*>::adopt([[MPSGraph alloc] init]);
-    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([device newCommandQueue]);
+    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([metal_device() newCommandQueue]);
+    impl_->begin_framework();
   });
 }
 
 Graph::~Graph() = default;
 
+void Graph::Impl::begin_framework() {
+  auto made = std::make_shared<Framework>();
+  made->graph = Ref<MPSGraph*>::adopt([[MPSGraph alloc] init]);
+  framework = std::move(made);
+}
+
+Buffers& Graph::Impl::buffers_of(int64_t slot) {
+  if (const auto known = buffers.find(slot); known != buffers.end()) return known->second;
+  std::unique_lock lock(beginning);
+  const ir::LiteralRef contents = initial.at(slot);
+  lock.unlock();
+  Buffers made = Buffers::make(*contents);
+  lock.lock();
+  initial.erase(slot);
+  return buffers.emplace(slot, std::move(made)).first->second;
+}
+
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
-  variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(initial)}}), trainable});
+  // What is large is nobody's to see in the graph, and only in the way of the device's own copy.
+  constexpr size_t kLarge = 4096;  // bytes
+  ir::LiteralRef shown = initial->bytes().size() < kLarge ? initial : ir::Literal::elsewhere(initial->type());
+  variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(shown)}}), trainable});
+  std::lock_guard lock(impl_->beginning);
+  impl_->initial.emplace(static_cast<int64_t>(variables_.size()) - 1, std::move(initial));
   return variables_.back().value;
 }
 
+ir::LiteralRef Graph::initial_value(int64_t slot) const {
+  std::lock_guard lock(impl_->beginning);
+  const auto found = impl_->initial.find(slot);
+  return found == impl_->initial.end() ? nullptr : found->second;
+}
+
 void Graph::forget_initial(int64_t slot) {
-  constexpr size_t kLarge = 4096;  // bytes
-  ir::Attributes& attributes = variables_[static_cast<size_t>(slot)].value.op->attributes;
-  const auto& initial = attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-  if (initial->bytes().size() >= kLarge) attributes.set(ir::Attr::kValue, ir::Literal::elsewhere(initial->type()));
+  std::lock_guard lock(impl_->beginning);
+  impl_->initial.erase(slot);
+}
+
+void Graph::renew_if_wasteful() {
+  Impl& own = *impl_;
+  if (!own.framework->is_mostly_waste()) return;
+  std::vector<ir::Value> held;
+  if (storage_ == Storage::kVariable) {
+    std::lock_guard lock(building);
+    for (const auto& [slot, tensor] : own.framework->variables) held.push_back(variables_[static_cast<size_t>(slot)].value);
+  }
+  std::vector<std::vector<std::byte>> contents;
+  std::vector<void*> out;
+  for (const ir::Value& v : held) out.push_back(contents.emplace_back(v.type().byte_count()).data());
+  if (!held.empty()) access(false, held)->run(nullptr, out.data());
+  on_device([&] { own.begin_framework(); });
+  for (size_t i = 0; i < held.size(); ++i) {
+    std::lock_guard lock(own.beginning);
+    own.initial[held[i].op->attributes.integer(ir::Attr::kSlot)] = std::make_shared<ir::Literal>(held[i].type(), std::move(contents[i]));
+  }
+  own.accesses.clear();
+  std::vector<std::weak_ptr<Executable>> executables;
+  {
+    std::lock_guard lock(own.listing);
+    executables = own.executables;
+  }
+  for (const auto& weak : executables) {
+    if (const auto executable = weak.lock()) executable->drop_steps();
+  }
 }
 
 void Graph::require_own(ir::Value value, const char* what) const {
@@ -38,66 +92,94 @@ void Graph::require_own(ir::Value value, const char* what) const {
 
 namespace {
 
-// Calls f with the arrays of a variable, no run being under way.
-void with_buffers(Graph::Impl& graph, const ir::Op& variable, const std::function<void(Buffers&)>& f) {
-  on_device([&] {
-    Buffers* buffers = nullptr;
-    {
-      std::lock_guard lock(graph.compiling);
-      buffers = &graph.buffers_of(variable);
-    }
-    std::lock_guard lock(graph.running);
-    f(*buffers);
-  });
+std::vector<int64_t> slots_of(const std::vector<ir::Value>& variables) {
+  std::vector<int64_t> slots;
+  for (const ir::Value& v : variables) slots.push_back(v.op->attributes.integer(ir::Attr::kSlot));
+  return slots;
 }
 
 }  // namespace
 
-void Graph::read(ir::Value variable, void* out) {
-  require_own(variable, "variable");
-  if (storage_ == Storage::kBuffers) return with_buffers(*impl_, *variable.op, [&](Buffers& buffers) { buffers.value().read(out); });
-  Compiled* reader = nullptr;
-  {
-    std::lock_guard lock(impl_->compiling);
-    auto& made = impl_->readers[variable.op];
-    if (!made) made = std::make_unique<Compiled>(*this, std::vector<ir::Feed>{}, std::vector{variable}, std::vector<ir::Op*>{});
-    reader = made.get();
+// The executable that reads or writes these variables in one dispatch.
+std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value>& variables) {
+  constexpr size_t kMostAccesses = 32;
+  std::list<Impl::Access>& known = impl_->accesses;
+  std::vector<int64_t> slots = slots_of(variables);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& a) { return a.writes == writes && a.slots == slots; });
+  if (found != known.end()) {
+    known.splice(known.begin(), known, found);
+    return known.front().step;
   }
-  reader->run(nullptr, &out);
+  std::shared_ptr<Compiled> step;
+  if (writes) {
+    // In a graph of its own: the user's shows what the user built.
+    ir::Graph apart;
+    std::vector<ir::Feed> feeds;
+    std::vector<ir::Op*> updates;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const ir::Type type = variables[i].type();
+      apart.name = variables[i].op->name;
+      const ir::Value target = apart.value(ir::OpCode::variable, {}, variables[i].op->attributes);
+      target.op->attributes.set(ir::Attr::kSlot, slots[i]);
+      feeds.push_back({apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}), type});
+      updates.push_back(apart.add(ir::OpCode::assign, {target, feeds.back().placeholder}));
+    }
+    step = std::make_shared<Compiled>(*this, feeds, std::vector<ir::Value>{}, updates);
+  } else {
+    step = std::make_shared<Compiled>(*this, std::vector<ir::Feed>{}, variables, std::vector<ir::Op*>{});
+  }
+  ++counters().compiled_for[static_cast<size_t>(Reason::kFirst)];
+  known.push_front({writes, std::move(slots), step});
+  if (known.size() > kMostAccesses) known.pop_back();
+  return step;
 }
 
-void Graph::assign(ir::Value variable, const void* bytes) {
-  require_own(variable, "variable");
-  {
-    // Nothing has needed the variable yet: it begins with this value instead.
-    std::lock_guard lock(impl_->compiling);
-    const int64_t slot = variable.op->attributes.integer(ir::Attr::kSlot);
-    if (!impl_->variables.contains(slot) && !impl_->buffers.contains(slot)) {
-      const ir::Type type = variable.type();
-      const std::span contents(static_cast<const std::byte*>(bytes), type.byte_count());
-      variable.op->attributes.set(ir::Attr::kValue, std::make_shared<ir::Literal>(type, contents));
-      return;
+void Graph::read(const std::vector<ir::Value>& variables, void* const* out) {
+  for (const ir::Value& v : variables) require_own(v, "variable");
+  if (variables.empty()) return;
+  const Entry entry;
+  std::lock_guard lock(impl_->busy);
+  if (storage_ == Storage::kBuffers) {
+    const std::vector<int64_t> slots = slots_of(variables);
+    return on_device([&] {
+      for (size_t i = 0; i < slots.size(); ++i) impl_->buffers_of(slots[i]).value().read(out[i]);
+    });
+  }
+  const std::shared_ptr<Compiled> reader = access(false, variables);
+  reader->run(nullptr, out);
+  reader->forget_arrays();
+}
+
+void Graph::assign(const std::vector<ir::Value>& variables, const void* const* bytes) {
+  for (const ir::Value& v : variables) require_own(v, "variable");
+  const Entry entry;
+  std::lock_guard lock(impl_->busy);
+  // Those that nothing has needed yet begin with the value instead.
+  std::map<int64_t, ir::LiteralRef> begin;
+  std::vector<ir::Value> held;
+  std::vector<const void*> contents;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const ir::Type& type = variables[i].type();
+    const int64_t slot = variables[i].op->attributes.integer(ir::Attr::kSlot);
+    if (initial_value(slot)) {
+      begin[slot] = std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(bytes[i]), type.byte_count()));
+    } else {
+      held.push_back(variables[i]);
+      contents.push_back(bytes[i]);
     }
   }
-  if (storage_ == Storage::kBuffers) return with_buffers(*impl_, *variable.op, [&](Buffers& buffers) { buffers.value().write(bytes); });
-  Compiled* writer = nullptr;
-  {
-    std::lock_guard lock(impl_->compiling);
-    auto& made = impl_->writers[variable.op];
-    if (!made) {
-      // In a graph of its own: the user's shows what the user built.
-      ir::Graph apart;
-      const ir::Type type = variable.type();
-      apart.name = variable.op->name;
-      const ir::Value target = apart.value(ir::OpCode::variable, {}, variable.op->attributes);
-      target.op->attributes.set(ir::Attr::kSlot, variable.op->attributes.integer(ir::Attr::kSlot));
-      const ir::Value fed = apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}});
-      ir::Op* write = apart.add(ir::OpCode::assign, {target, fed});
-      made = std::make_unique<Compiled>(*this, std::vector<ir::Feed>{{fed, type}}, std::vector<ir::Value>{}, std::vector{write});
-    }
-    writer = made.get();
+  if (!held.empty() && storage_ == Storage::kBuffers) {
+    const std::vector<int64_t> slots = slots_of(held);
+    on_device([&] {
+      for (size_t i = 0; i < slots.size(); ++i) impl_->buffers_of(slots[i]).value().write(contents[i]);
+    });
+  } else if (!held.empty()) {
+    const std::shared_ptr<Compiled> writer = access(true, held);
+    writer->run(contents.data(), nullptr);
+    writer->forget_arrays();
   }
-  writer->run(&bytes, nullptr);
+  std::lock_guard beginning(impl_->beginning);
+  for (auto& [slot, literal] : begin) impl_->initial[slot] = std::move(literal);
 }
 
 void Graph::bind(const std::vector<Binding>& bindings) {
@@ -114,17 +196,22 @@ ir::LiteralRef Graph::bound(ir::Value placeholder) const {
 }
 
 std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
-  for (size_t i = 0; i < feeds.size(); ++i) {
-    const ir::Value& v = feeds[i];
+  std::unordered_set<const ir::Op*> fed;
+  for (const ir::Value& v : feeds) {
     require_own(v, "feed");
-    if (std::find(feeds.begin(), feeds.begin() + static_cast<long>(i), v) != feeds.begin() + static_cast<long>(i)) {
-      v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
-    }
     if (v.op->code != ir::OpCode::placeholder) v.op->fail("Only a placeholder can be fed, not the result of this op");
+    if (!fed.insert(v.op).second) v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
   }
   for (const ir::Value& v : fetches) require_own(v, "fetch");
   for (ir::Op* op : updates) require_own({op, 0}, "update");
-  return std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
+  auto executable = std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
+  std::lock_guard lock(impl_->listing);
+  if (impl_->executables.size() >= impl_->most_executables) {
+    std::erase_if(impl_->executables, [](const auto& weak) { return weak.expired(); });
+    impl_->most_executables = 2 * impl_->executables.size() + 64;
+  }
+  impl_->executables.push_back(executable);
+  return executable;
 }
 
 }  // namespace alloy::engine

@@ -1,8 +1,11 @@
 // The framework's side of a Graph. Private to the engine.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <list>
 #include <map>
-#include <unordered_map>
+#include <mutex>
 
 #import "engine/array.h"
 #import "engine/device.h"
@@ -12,20 +15,46 @@
 
 namespace alloy::engine {
 
-struct Graph::Impl {
+// A graph of the framework and what was made in it. Nothing can be taken out of one, so it grows with every compilation; once most of it serves
+// nobody any more the engine begins another.
+struct Framework {
   Ref<MPSGraph*> graph;
-  Ref<id<MTLCommandQueue>> queue;  // one a graph: different graphs run side by side
   VariableTensors variables;
-  std::map<int64_t, Buffers> buffers;  // of Storage::kBuffers, by slot; made when first needed
-  std::mutex compiling;                // guards variables, buffers, readers, writers and the compiled steps of executables
-  std::mutex running;  // one run of a graph at a time, from copying the feeds in to copying the results out; guards the buffers' contents
-  std::unordered_map<const ir::Op*, std::unique_ptr<Compiled>> readers, writers;  // of Storage::kVariable
+  ConstantTensors constants;
+  size_t made = 0;                // ops
+  std::atomic<size_t> needed{0};  // of them, by steps that live
 
-  // The arrays of a variable. `compiling` is held by the caller, who is on the device.
-  Buffers& buffers_of(const ir::Op& variable) {
-    const auto& initial = variable.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-    return buffers.try_emplace(variable.attributes.integer(ir::Attr::kSlot), *initial).first->second;
-  }
+  bool is_mostly_waste() const { return made - needed > std::max<size_t>(4 * needed, 10'000); }
+};
+
+struct Graph::Impl {
+  // One compilation or run of a graph at a time, from copying the feeds in to copying the results out. Guards everything here and what the
+  // executables of the graph have compiled.
+  std::mutex busy;
+  std::shared_ptr<Framework> framework;
+  Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
+  std::map<int64_t, Buffers> buffers;  // of Storage::kBuffers, by slot; made when first needed
+
+  std::mutex listing;
+  std::vector<std::weak_ptr<Executable>> executables;
+  size_t most_executables = 64;  // before those that are gone are dropped from the list
+
+  // What variables begin with that the device does not have yet, by slot.
+  std::mutex beginning;
+  std::map<int64_t, ir::LiteralRef> initial;
+
+  // Executables of the engine's own that read or write some variables (slots), the most recent first.
+  struct Access {
+    bool writes;
+    std::vector<int64_t> slots;
+    std::shared_ptr<Compiled> step;
+  };
+  std::list<Access> accesses;
+
+  // Makes an empty graph of the framework the one to compile in.
+  void begin_framework();
+  // The arrays of a variable. On the device.
+  Buffers& buffers_of(int64_t slot);
 };
 
 }  // namespace alloy::engine

@@ -18,9 +18,7 @@ void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetch
 }
 
 // What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
-void require_initialised(const ir::Op& variable, bool trainable) {
-  const ir::Literal& literal = *variable.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-  if (literal.is_elsewhere()) return;  // on the device, which has changed it since
+void require_initialised(const ir::Op& variable, const ir::Literal& literal, bool trainable) {
   if (kind(literal.type().dtype) != ir::DTypeKind::kFloating || !ir::computes(literal.type().dtype)) return;
   const int64_t count = literal.type().shape.element_count(), stored = literal.is_splat() ? std::min<int64_t>(count, 1) : count;
   int64_t wrong = 0;
@@ -53,7 +51,10 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
   std::erase_if(updates, [&](ir::Op* update) { return !passes([&] { require_own({update, 0}, "update"); }); });
   for (const ir::Op* op : ir::live_ops(fetches, updates)) {
     if (op->code != ir::OpCode::variable) continue;
-    passes([&] { require_initialised(*op, variables_[static_cast<size_t>(op->attributes.integer(ir::Attr::kSlot))].trainable); });
+    const int64_t slot = op->attributes.integer(ir::Attr::kSlot);
+    const ir::LiteralRef initial = initial_value(slot);
+    if (!initial) continue;  // on the device, which has changed it since
+    passes([&] { require_initialised(*op, *initial, variables_[static_cast<size_t>(slot)].trainable); });
   }
   const ir::Specialized special = ir::specialize(feeds, fetches, updates, problems);
   for (const auto& op : special.graph->body().ops) {

@@ -1,5 +1,6 @@
 #import "engine/lowering.h"
 
+#import "engine/graph_impl.h"
 #include "engine/stats.h"
 #include "ir/windows.h"
 
@@ -95,7 +96,7 @@ struct SliceWords {
   }
 };
 
-MPSGraphTensor* constant(MPSGraph* graph, const ir::Literal& literal) {
+MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   const ir::Type& type = literal.type();
   if (literal.is_splat()) return [graph constantWithScalar:literal.at(0) shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
   NSData* data = [NSData dataWithBytes:literal.bytes().data() length:literal.bytes().size()];
@@ -207,6 +208,8 @@ MPSDataType mps_type(ir::DType dtype) {
 
 MPSShape* mps_shape(const ir::Shape& shape) { return numbers(shape.dims()); }
 
+Lowering::Lowering(Graph& graph) : owner_(graph), graph_(graph.impl().framework->graph.get()) {}
+
 void Lowering::lower(const ir::Graph& graph) {
   for (const auto& op : graph.body().ops) lower(*op);
 }
@@ -250,17 +253,32 @@ void Lowering::lower_now(const ir::Op& op) {
 }
 
 MPSGraphTensor* Lowering::variable(const ir::Op& op) {
+  VariableTensors& variables = owner_.impl().framework->variables;
+  const int64_t slot = op.attributes.integer(Attr::kSlot);
+  if (const auto known = variables.find(slot); known != variables.end()) return known->second;
+  const ir::Type& type = op.results[0];
   NSString* name = string(op.name);
-  MPSGraphTensor*& tensor = variables_[op.attributes.integer(Attr::kSlot)];
-  if (tensor == nil && storage_ == Storage::kBuffers) {
-    tensor = [graph_ placeholderWithShape:mps_shape(op.results[0].shape) dataType:mps_type(op.results[0].dtype) name:name];
-  } else if (tensor == nil) {
-    const ir::Literal& literal = *op.attributes.get<ir::LiteralRef>(Attr::kValue);
-    const auto data = Ref<NSMutableData*>::adopt([[NSMutableData alloc] initWithLength:literal.type().byte_count()]);
-    literal.fill(static_cast<std::byte*>([data.get() mutableBytes]));
-    tensor = [graph_ variableWithData:data.get() shape:mps_shape(literal.type().shape) dataType:mps_type(literal.type().dtype) name:name];
-    counters().bytes_to_device += literal.type().byte_count();
+  MPSGraphTensor* tensor = nil;
+  if (owner_.storage() == Storage::kBuffers) {
+    owner_.impl().buffers_of(slot);
+    tensor = [graph_ placeholderWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
+  } else {
+    const auto data = Ref<NSMutableData*>::adopt([[NSMutableData alloc] initWithLength:type.byte_count()]);
+    owner_.initial_value(slot)->fill(static_cast<std::byte*>([data.get() mutableBytes]));
+    tensor = [graph_ variableWithData:data.get() shape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
+    counters().bytes_to_device += type.byte_count();
+    owner_.forget_initial(slot);
   }
+  variables.emplace(slot, tensor);
+  return tensor;
+}
+
+MPSGraphTensor* Lowering::constant(const ir::Op& op) {
+  ConstantTensors& constants = owner_.impl().framework->constants;
+  const auto& literal = op.attributes.get<ir::LiteralRef>(Attr::kValue);
+  if (const auto known = constants.find(literal); known != constants.end()) return known->second;
+  MPSGraphTensor* tensor = made_constant(graph_, *literal);
+  constants.emplace(literal, tensor);
   return tensor;
 }
 
@@ -298,7 +316,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
       return [graph_ selectWithPredicateTensor:x(op, 0) truePredicateTensor:x(op, 1) falsePredicateTensor:x(op, 2) name:name];
     case OpCode::clamp: return [graph_ clampWithTensor:x(op, 0) minValueTensor:x(op, 1) maxValueTensor:x(op, 2) name:name];
     case OpCode::placeholder: return [graph_ placeholderWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
-    case OpCode::constant: return constant(graph_, *op.attributes.get<ir::LiteralRef>(Attr::kValue));
+    case OpCode::constant: return constant(op);
     case OpCode::empty: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
     case OpCode::variable: return variable(op);
     case OpCode::read_variable: return [graph_ readVariable:x(op) name:name];

@@ -51,7 +51,7 @@ auto with_native(DType dtype, F f) {
 
 }  // namespace
 
-Literal::Literal(Type type, std::span<const std::byte> bytes) : type_(std::move(type)), bytes_(bytes.begin(), bytes.end()) {
+Literal::Literal(Type type, std::vector<std::byte> bytes) : type_(std::move(type)), bytes_(std::move(bytes)) {
   if (!type_.is_static() || !type_.is_addressable()) {
     throw std::invalid_argument("a constant cannot have the type " + to_string(type_));
   }

@@ -50,7 +50,9 @@ enum class AttrKind : uint8_t { Bool, Int, Word, Ints, Shape, DType, Literal };
 class Literal {
  public:
   // Copies `bytes`: either one element or the whole tensor in row-major order.
-  Literal(Type type, std::span<const std::byte> bytes);
+  Literal(Type type, std::span<const std::byte> bytes) : Literal(std::move(type), std::vector<std::byte>(bytes.begin(), bytes.end())) {}
+  // The same with bytes that it takes over.
+  Literal(Type type, std::vector<std::byte> bytes);
   // Every element `value`, converted to the type.
   static std::shared_ptr<const Literal> splat(Type type, double value);
   // Of that type, with elements that somebody else keeps: only type() may be asked.

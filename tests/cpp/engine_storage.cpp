@@ -10,8 +10,15 @@
 namespace alloy::test {
 namespace {
 
-using engine::Compiled;
+using engine::Executable;
 using engine::Storage;
+
+// Runs a step for feeds of the shapes that its placeholders have.
+void run(Executable& executable, const std::vector<const void*>& feeds, const std::vector<void*>& results) {
+  std::vector<Shape> shapes;
+  for (const Value& v : executable.feeds()) shapes.push_back(v.shape());
+  executable.run(executable.specialize(shapes), feeds.data(), results.data());
+}
 
 class State : public testing::TestWithParam<Storage> {
  public:
@@ -26,13 +33,14 @@ class State : public testing::TestWithParam<Storage> {
     std::vector<float> out(fetches.size());
     std::vector<void*> results;
     for (float& f : out) results.push_back(&f);
-    Compiled(*graph, {}, fetches, updates).run(nullptr, results.data());
+    test::run(*graph->compile({}, fetches, updates), {}, results);
     return out;
   }
 
   float value(Value variable) {
     float out;
-    graph->read(variable, &out);
+    void* to = &out;
+    graph->read({variable}, &to);
     return out;
   }
 };
@@ -64,8 +72,8 @@ TEST_P(State, AnAssignmentThatComesBeforeSomethingHappens) {
 
 TEST_P(State, SwapsTakeTheOldValues) {
   const Value a = scalar(1), b = scalar(2);
-  Compiled swap(*graph, {}, {}, {assign(ir, a, b), assign(ir, b, a)});
-  for (int i = 0; i < 3; ++i) swap.run(nullptr, nullptr);
+  const auto swap = graph->compile({}, {}, {assign(ir, a, b), assign(ir, b, a)});
+  for (int i = 0; i < 3; ++i) test::run(*swap, {}, {});
   EXPECT_EQ((Floats{value(a), value(b)}), (Floats{2, 1}));
 }
 
@@ -85,21 +93,21 @@ TEST_P(State, AssignedAndNeverRead) {
 TEST_P(State, NoArrayIsBothFedAndWritten) {
   const Value a = scalar(0), b = scalar(0);
   Op *step_a = assign(ir, a, sum(a, number(1))), *step_b = assign(ir, b, sum(b, a));
-  Compiled first(*graph, {}, {}, {step_a}), both(*graph, {}, {}, {step_a, step_b}),
-      none(*graph, {}, {sum(a, b)}, {});
+  const auto first = graph->compile({}, {}, {step_a}), both = graph->compile({}, {}, {step_a, step_b}),
+             none = graph->compile({}, {sum(a, b)}, {});
   float expected_a = 0, expected_b = 0;
   const Watch watch;
   for (int i = 0; i < 20; ++i) {
     float seen = 0;
     void* result = &seen;
     if (i % 3 == 0) {
-      first.run(nullptr, nullptr);
+      test::run(*first, {}, {});
     } else {
-      both.run(nullptr, nullptr);
+      test::run(*both, {}, {});
       expected_b += expected_a;
     }
     expected_a += 1;
-    none.run(nullptr, &result);
+    test::run(*none, {}, {result});
     EXPECT_EQ(seen, expected_a + expected_b) << "run " << i;
   }
   EXPECT_EQ(watch.runs(), 40u);
@@ -111,25 +119,26 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 TEST(Buffers, ARunThatFailsLosesNothing) {
-  engine::Graph graph(Storage::kBuffers);
-  const Value v = graph.variable(Literal::splat(f32({}), 1)), one = constant(graph.ir(), f32({}), 1);
-  Compiled step(graph, {}, {}, {assign(graph.ir(), v, graph.ir().value(OpCode::add, {v, one}))});
+  const auto graph = std::make_shared<engine::Graph>(Storage::kBuffers);
+  const Value v = graph->variable(Literal::splat(f32({}), 1)), one = constant(graph->ir(), f32({}), 1);
+  const auto step = graph->compile({}, {}, {assign(graph->ir(), v, graph->ir().value(OpCode::add, {v, one}))});
   const auto value = [&] {
     float out;
-    graph.read(v, &out);
+    void* to = &out;
+    graph->read({v}, &to);
     return out;
   };
-  step.run(nullptr, nullptr);
+  run(*step, {}, {});
   Watch watch;
   watch.fail_next();
   try {
-    step.run(nullptr, nullptr);
+    run(*step, {}, {});
     ADD_FAILURE() << "the device's failure was swallowed";
   } catch (const engine::DeviceError& error) {
     EXPECT_STREQ(error.what(), "The device was lost.");
   }
   EXPECT_EQ(value(), 2);
-  step.run(nullptr, nullptr);
+  run(*step, {}, {});
   EXPECT_EQ(value(), 3);
 }
 
@@ -138,16 +147,13 @@ class Feeds : public testing::TestWithParam<Storage> {};
 // Memory that is not there any more cannot be touched unnoticed.
 TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
   constexpr size_t kCount = 1 << 16;
-  engine::Graph graph(GetParam());
-  const ir::Type type = f32({int64_t{kCount}});
-  const Value x = placeholder(graph.ir(), type);
-  Compiled step(graph, {{x, type}}, {graph.ir().value(OpCode::add, {x, x}), x}, {});
+  const auto graph = std::make_shared<engine::Graph>(GetParam());
+  const Value x = placeholder(graph->ir(), f32({int64_t{kCount}}));
+  const auto step = graph->compile({x}, {graph->ir().value(OpCode::add, {x, x}), x}, {});
   std::vector<float> doubled(kCount), same(kCount), elsewhere(kCount + 1);
-  void* results[] = {doubled.data(), same.data()};
   const auto run = [&](float* values, float value) {
     std::fill(values, values + kCount, value);
-    const void* feed = values;
-    step.run(&feed, results);
+    test::run(*step, {values}, {doubled.data(), same.data()});
   };
   const auto run_mapped = [&](float value) {
     struct Mapped {
@@ -164,9 +170,9 @@ TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
     const auto stats = engine::device_stats();
     return stats ? stats->allocated_bytes : 0;
   };
-  const uint64_t before = allocated(), copied = engine::stats().bytes_to_device;
   run_mapped(1);
   expect(1);
+  const uint64_t before = allocated(), copied = engine::stats().bytes_to_device;
   Watch watch;
   for (bool has_copied : {false, true}) {
     watch.fail_next();

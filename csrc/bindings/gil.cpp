@@ -1,0 +1,81 @@
+#include "gil.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+struct Task {
+  std::function<void()> work;
+  std::mutex mutex = {};
+  std::condition_variable ended = {};
+  bool has_ended = false;
+  std::exception_ptr error = {};
+
+  void run() {
+    std::exception_ptr thrown;
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    work = nullptr;
+    std::lock_guard lock(mutex);
+    error = std::move(thrown);
+    has_ended = true;
+    ended.notify_all();
+  }
+
+  bool wait() {
+    std::unique_lock lock(mutex);
+    return ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return has_ended; });
+  }
+};
+
+// At its end Python stops a thread that asks for the lock by unwinding its stack, on which objects lie that it has taken away already.
+template <class Take>
+auto take_lock(const Take& take) {
+  try {
+    return take();
+  } catch (...) {
+    for (;;) pause();
+  }
+}
+
+}  // namespace
+
+WithoutGil::~WithoutGil() {
+  take_lock([this] { PyEval_RestoreThread(state_); });
+}
+
+void check_signals() {
+  const PyGILState_STATE state = take_lock([] { return PyGILState_Ensure(); });
+  const struct Release {
+    PyGILState_STATE state;
+    ~Release() { PyGILState_Release(state); }
+  } release{state};
+  if (PyErr_CheckSignals() < 0) throw py::error_already_set();
+}
+
+void interruptibly(std::function<void()> work) {
+  const auto task = std::make_shared<Task>(std::move(work));
+  const WithoutGil released;
+  try {
+    std::thread([task] { task->run(); }).detach();
+  } catch (const std::system_error&) {  // without a thread nobody hears of signals
+    task->run();
+  }
+  while (!task->wait()) check_signals();
+  if (task->error) std::rethrow_exception(task->error);
+}
+
+}  // namespace alloy::bindings
