@@ -289,7 +289,8 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
   for (size_t i = 0; i < shapes.size(); ++i) feeds.push_back({feeds_[i], {feeds_[i].dtype(), shapes[i]}});
   auto step = std::make_shared<Compiled>(*graph_, feeds, fetches_, updates_);
   const auto gone = gone_.find(dims_of(shapes));
-  const Reason reason = gone != gone_.end() ? gone->second : steps_.empty() ? Reason::kFirst : Reason::kShapes;
+  const bool is_first = gone_.empty() && steps_.empty();
+  const Reason reason = gone != gone_.end() ? gone->second : is_first ? Reason::kFirst : Reason::kShapes;
   ++counters().compiled_for[static_cast<size_t>(reason)];
   steps_.push_front(step);
   if (steps_.size() > kMostSteps) {

@@ -237,11 +237,11 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     assert plan.variables == arrays * state, "the parameters, two moments of each and two corrections"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
-    assert allocated() - before == taken - plan.feeds and plan.total == taken + plan.constants
+    assert allocated() - before == plan.variables and plan.total == taken + plan.constants
     batch = rng.random((32, 8, 8, 1), np.float32), np.zeros(32, np.int32)
     for _ in range(3):
         step(*batch)
-    assert allocated() - before == taken, "the first run makes room for copies of the feeds, the others for nothing"
+    assert allocated() - before == taken, "the first run makes room for everything, the others for nothing"
     assert step.memory_plan(*batch) == plan and allocated() - before == taken
     sizes = [value.bytes for value in plan.at_peak]
     assert sizes == sorted(sizes, reverse=True) and sum(sizes) == sum(plan.purposes.values()) <= plan.arena
@@ -260,7 +260,11 @@ def test_weights_that_no_run_changes_are_kept_in_the_order_of_their_kernels():
     plan = predict.memory_plan()
     assert plan.layouts >= 4 * 9 * 512 * 512, "the largest convolution's"
     taken = plan.results + plan.arena + plan.scratch + plan.layouts
-    assert allocated() - before - plan.variables == taken and plan.total == taken + plan.variables + plan.feeds + plan.constants
+    assert allocated() - before == plan.variables and plan.total == taken + plan.variables + plan.feeds + plan.constants
+    predict(al.empty((1, 32, 32, 3)))  # memory that the device reads where it lies
+    predict(al.empty((1, 32, 32, 3)))
+    copied = plan.feeds if plan.feeds < 32 << 10 else 0
+    assert allocated() - before == plan.variables + taken + copied
 
 
 def test_feeds_that_are_read_where_they_lie_take_no_memory_of_the_device():
@@ -270,7 +274,7 @@ def test_feeds_that_are_read_where_they_lie_take_no_memory_of_the_device():
     step = graph.compile([x, y], [al.sum(x * y)])
     plan = step.memory_plan()
     own = plan.results + plan.arena + plan.scratch
-    assert plan.feeds == 4 * 65 * 300 and allocated() - before == own
+    assert plan.feeds == 4 * 65 * 300 and allocated() == before
     memory, weights = al.empty((64 * 300 + 1,)), np.ones(300, np.float32)
     memory[...] = 1
     at_page, off_page = memory[:-1].reshape(64, 300), memory[1:].reshape(64, 300)

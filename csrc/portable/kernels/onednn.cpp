@@ -15,7 +15,13 @@ size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 }  // namespace
 
 const dnnl::engine& onednn_engine() {
-  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  // Never destroyed: a thread may still be preparing kernels when the process ends.
+  static const dnnl::engine& engine = *[] {
+    // What oneDNN remembers beside our programs: the kernels of a deep network, not those of a thousand batch sizes.
+    constexpr int kMostPrimitives = 128;
+    if (std::getenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY") == nullptr) dnnl::set_primitive_cache_capacity(kMostPrimitives);
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
   return engine;
 }
 
