@@ -48,10 +48,25 @@ py::object cast_to(py::handle array, int number) {
   return steal(PyArray_FROMANY(array.ptr(), number, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST));
 }
 
+// An array whose numbers the type can hold, though floats may be rounded; throws ir::Error where it cannot.
+py::object cast_exactly(py::handle array, ir::DType dtype, const std::string& what) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::object quiet = numpy.attr("errstate")(py::arg("all") = "ignore");
+  quiet.attr("__enter__")();
+  const py::object cast = cast_to(array, numpy_type(dtype));
+  quiet.attr("__exit__")(py::none(), py::none(), py::none());
+  const bool is_floating = kind(dtype) == ir::DTypeKind::kFloating;
+  const auto seen = [&](py::handle of) { return is_floating ? numpy.attr("isfinite")(of) : py::reinterpret_borrow<py::object>(of); };
+  const py::object differs = numpy.attr("not_equal")(seen(cast), seen(array));
+  if (!numpy.attr("any")(differs).cast<bool>()) return cast;
+  const py::object first = array.attr("__getitem__")(differs).attr("flat").attr("__getitem__")(0);
+  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)) + ".");
+}
+
 py::object to_float32(py::handle array, const std::string& what) {
   const std::string message = what + " is float64 and was cast to float32.";
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw py::error_already_set();
-  return cast_to(array, NPY_FLOAT32);
+  return cast_exactly(array, ir::DType::float32, what);
 }
 
 std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
@@ -79,7 +94,7 @@ py::object packed_array(py::handle object, ir::DType dtype, const std::string& w
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
   const py::object type = steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(wanted)));
   const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)), reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
-  if (!is_typed(object) && keeps_kind) return cast_to(array, wanted);
+  if (!is_typed(object) && keeps_kind) return cast_exactly(array, dtype, what);
   if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
   throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
 }
@@ -90,7 +105,7 @@ py::object packed_array(py::handle object, ir::DType* dtype, const std::string& 
   if (given == NPY_FLOAT64) {
     *dtype = ir::DType::float32;
     // A Python number or list of numbers is not somebody's float64 data.
-    return is_typed(object) ? to_float32(array, what) : cast_to(array, NPY_FLOAT32);
+    return is_typed(object) ? to_float32(array, what) : cast_exactly(array, *dtype, what);
   }
   for (const NumpyType& row : kNumpyTypes) {
     if (!PyArray_EquivTypenums(row.number, given)) continue;

@@ -52,6 +52,10 @@ void translate(std::exception_ptr pointer) {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ir::Error& error) {
     PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError, error.what());
+  } catch (const engine::OutOfMemory& error) {
+    PyErr_SetString(PyExc_MemoryError, error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "Memory is exhausted.");
   }
 }
 

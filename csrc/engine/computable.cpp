@@ -1,6 +1,7 @@
 #include "engine/computable.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace alloy::engine {
 namespace {
@@ -25,6 +26,9 @@ bool moves(const ir::Op& op) {
 
 bool has_no_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() == 0; }
 
+// An array of the framework counts its elements in an int (MPSNDArray.h).
+bool has_too_many_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() > std::numeric_limits<int32_t>::max(); }
+
 }  // namespace
 
 void require_computable(const ir::Op& op) {
@@ -34,6 +38,12 @@ void require_computable(const ir::Op& op) {
     }
     for (const ir::Type& type : op.results) {
       if (!ir::computes(type.dtype)) op.fail("Computing " + to_string(type) + " is not available", ir::Error::Kind::kType);
+    }
+  }
+  for (const ir::Type& type : op.results) {
+    if (has_too_many_elements(type)) {
+      op.fail("The shape " + to_string(type.shape) + " has " + std::to_string(type.shape.element_count()) + " elements; at most " +
+              std::to_string(std::numeric_limits<int32_t>::max()) + " were expected");
     }
   }
   if (std::any_of(op.operands.begin(), op.operands.end(), [](const ir::Value& v) { return has_no_elements(v.type()); })) return;

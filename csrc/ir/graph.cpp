@@ -48,6 +48,11 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
     if (!holds(before->block)) op->fail("An op to run after, " + std::string(before->info().name) + ", is of another graph");
   }
   op->results = infer(*op);
+  for (const Type& type : op->results) {
+    if (type.shape.ranked() && type.shape.rank() > kMostAxes) {
+      op->fail("Expected at most " + std::to_string(kMostAxes) + " axes, got " + std::to_string(type.shape.rank()));
+    }
+  }
   if (code == OpCode::variable) ++variable_count_;
   op->id = next_id_++;
   for (auto& region : op->regions) region->parent = op.get();

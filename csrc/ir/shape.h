@@ -15,6 +15,9 @@ using Dims = std::vector<int64_t>;
 // A dimension that is known only when a graph is specialised.
 inline constexpr int64_t kUnknown = -1;
 
+// As many as an array of Apple's framework can have (MPSNDArrayDescriptor).
+inline constexpr int64_t kMostAxes = 16;
+
 class Shape {
  public:
   Shape() : dims_(Dims{}) {}                          // rank 0

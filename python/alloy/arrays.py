@@ -45,7 +45,7 @@ def as_array(op: str, value) -> np.ndarray:
     _require_numbers(op, array, value)
     if array.dtype == np.float64:
         warn_user("float64 values are cast to float32")
-        return array.astype(np.float32)
+        return as_exact_array(op, array, "float32")
     return array
 
 
@@ -57,13 +57,13 @@ def as_exact_array(op: str, numbers, dtype: str) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
         converted = given.astype(dtype)
     if dtype == "bool":
-        keeps = given.dtype == bool
+        lost = np.full(given.shape, given.dtype != bool)
     elif is_integer(dtype):
-        keeps = np.array_equal(converted, given)
+        lost = converted != given
     else:
-        keeps = np.array_equal(np.isfinite(converted), np.isfinite(given))
-    if not keeps:
-        raise mistake(op, f"Expected a number that {dtype} can hold, got {numbers}", TypeError)
+        lost = np.isfinite(converted) != np.isfinite(given)
+    if lost.any():
+        raise mistake(op, f"Expected a number that {dtype} can hold, got {given[lost].flat[0]}", TypeError)
     return converted
 
 

@@ -423,7 +423,7 @@ static void the_memory_plan_is_told() {
   CHECK(number(@"variables") == 4 * 4 * 8 && number(@"feeds") == 4 * 100 * 4 && number(@"results") == 4 * 100);
   CHECK(number(@"arena") == 4 * 100 * 8 && number(@"constants") == 0);
   // A plan takes no memory before the first run.
-  NSArray *inputs = list(data_of(random_array({100, 4}))), *results = list(data_of(random_array({100, 1})));
+  NSArray *inputs = list(tensor_data(random_array({100, 4}))), *results = list(tensor_data(random_array({100, 1})));
   const NSUInteger before = [g_device currentAllocatedSize];
   for (int i = 0; i < 2; ++i) {
     [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];

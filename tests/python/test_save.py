@@ -1,4 +1,12 @@
 """Variables in files."""
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -82,3 +90,190 @@ def test_what_cannot_be_saved_or_loaded(path):
         al.load(model(), path)
     with pytest.raises(FileNotFoundError):
         al.load(model(), path.with_name("missing"))
+
+
+# ---- whole or not at all ----
+
+def count_in_step(graph, count):
+    """Variables that every run of the step sets to one more, all to the same number."""
+    variables = [graph.variable(np.zeros(5000, np.float32), f"v{i}") for i in range(count)]
+    return variables, graph.compile(updates=[graph.assign(v, v + 1.0) for v in variables])
+
+
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_a_file_and_what_is_loaded_are_of_one_moment_beside_running_steps(path, storage):
+    graph = al.Graph(storage=storage)
+    variables, step = count_in_step(graph, 6)
+    step()
+    ended = threading.Event()
+
+    def run():
+        while not ended.is_set():
+            step()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        for _ in range(40):
+            al.save(variables, path)
+            values = {float(array[0]) for array in load_file(path).values()}
+            assert len(values) == 1 and all((array == array[0]).all() for array in load_file(path).values())
+            al.load(variables, path)
+    finally:
+        ended.set()
+        thread.join()
+    assert len({float(v.numpy()[0]) for v in variables}) == 1
+
+
+def test_all_variables_take_one_dispatch(path):
+    m = model()
+    al.save(m, path)
+    before = al.stats()["dispatches"]
+    al.save(m, path)
+    al.load(m, path)
+    assert al.stats()["dispatches"] - before == 2
+
+
+def test_an_interrupted_load_is_whole_or_nothing(path):
+    code = """
+import signal, sys, time
+import numpy as np
+import alloy as al
+graph = al.Graph()
+variables = [graph.variable(np.zeros(20000, np.float32), f"v{i}") for i in range(300)]
+ones, zeros = ([np.full(20000, value, np.float32)] * 300 for value in (1, 0))
+graph.assign_variables(variables, ones)
+al.save(variables, sys.argv[1])
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+seen = set()
+for turn in range(30):
+    graph.assign_variables(variables, zeros)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0002 + 0.001 * turn)
+        al.load(variables, sys.argv[1])
+        time.sleep(1)
+    except KeyboardInterrupt:
+        pass
+    values = {float(v[0]) for v in graph.read_variables(variables)}
+    assert len(values) == 1, turn
+    seen |= values
+assert seen == {0, 1}, "some were interrupted, some were not"
+"""
+    subprocess.run([sys.executable, "-c", code, path], check=True, timeout=120)
+
+
+def test_permissions_are_those_of_a_new_file_or_of_the_replaced_one(path):
+    def mode():
+        return stat.S_IMODE(path.stat().st_mode)
+
+    before = os.umask(0o027)
+    try:
+        al.save(model(), path)
+        assert mode() == 0o640
+        path.chmod(0o604)
+        al.save(model(), path)
+        assert mode() == 0o604
+    finally:
+        os.umask(before)
+
+
+def test_a_symbolic_link_stays_and_bytes_are_a_path(path):
+    link = path.with_name("latest")
+    link.symlink_to(path.name)
+    al.save(model(), os.fsencode(link))
+    assert link.is_symlink() and path.exists()
+    al.load(model(), os.fsencode(link))
+
+
+def test_many_threads_save_to_one_path(path):
+    m, errors = model(), []
+
+    def run():
+        try:
+            for _ in range(10):
+                al.save(m, path)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors and os.listdir(path.parent) == [path.name]
+
+
+def test_the_next_save_tidies_up_behind_one_that_was_killed(path):
+    code = """
+import sys
+import numpy as np
+import alloy as al
+v = al.Graph().variable(np.ones(4_000_000, np.float32), "v")
+while True:
+    al.save([v], sys.argv[1])
+"""
+    for pause in (0.0, 0.004, 0.008, 0.012, 0.016):
+        process = subprocess.Popen([sys.executable, "-c", code, path])
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert set(load_file(path)) == {"v"}, "the file is whole"
+    al.save(model(), path)
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(path, monkeypatch):
+    """Of the calls to the system, in order: the content, then the name, then the directory."""
+    calls = []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"),
+                                                 fsync(fd)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("name"), replace(*paths)))
+    al.save(model(), path)
+    assert calls == ["file", "name", "directory"]
+
+
+def test_what_the_disk_says_is_an_os_error(path):
+    m = model()
+    for missing in (path.parent / "no" / "x", path / "x"):
+        path.touch()
+        with pytest.raises(OSError):
+            al.save(m, missing)
+    with pytest.raises(FileNotFoundError):
+        al.load(m, path.parent / "none")
+    with pytest.raises(IsADirectoryError):
+        al.load(m, path.parent)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(path):
+    al.save(model(), path)
+    before = path.read_bytes()
+    code = """
+import resource, sys
+import numpy as np
+import alloy as al
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+try:
+    al.save([al.Graph().variable(np.zeros(10000, np.float32), "v")], sys.argv[1])
+except OSError as error:
+    print(error.strerror)
+"""
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert run.stdout == "File too large\n"
+    assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
+
+
+def test_element_types_that_no_variable_has_are_refused(path):
+    header = b'{"v":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    v = al.Graph().variable(np.zeros(2, np.float32), "v")
+    with pytest.raises(ValueError, match=r"Expected v of float32 \(2,\), got BF16 \(2,\)"):
+        al.load([v], path)
+
+
+def test_a_name_that_such_a_file_keeps_to_itself(path):
+    with pytest.raises(ValueError, match="__metadata__"):
+        al.save([al.Graph().variable(1.0, "__metadata__")], path)
+    assert not path.exists()

@@ -35,7 +35,7 @@ class Retained {
 /// Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
 [[noreturn]] void raise_invalid(NSString *format, ...) __attribute__((format(NSString, 1, 2)));
 
-/// Raises NSInternalInconsistencyException with the message of a failed status.
+/// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks, NSMallocException.
 void raise_if_failed(const Status &status);
 
 /// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.

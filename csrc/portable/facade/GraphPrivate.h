@@ -40,7 +40,7 @@ ir::Op *op_of(MPSGraph *graph, MPSGraphOperation *operation);
 MPSGraphTensor *tensor_of(const std::shared_ptr<FacadeGraph> &graph, ir::Value value);
 MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::Op *op);
 
-/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence.
+/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or NSMallocException.
 void build(const std::function<void()> &work);
 
 /// Adds an op with one result under the given name.

@@ -105,6 +105,7 @@ MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::O
 
 void build(const std::function<void()> &work) {
   const std::string mistake = guard(work);
+  if (mistake == kMemoryIsExhausted) raise_if_failed({mistake});
   if (!mistake.empty()) raise_invalid(@"%s", mistake.c_str());
 }
 

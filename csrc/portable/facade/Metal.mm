@@ -13,6 +13,7 @@
 #include "kernels/kernel.h"
 #include "facade/FacadePrivate.h"
 #include "runtime/command_list.h"
+#include "runtime/guard.h"
 
 using namespace alloy::portable;
 
@@ -85,8 +86,9 @@ void raise_invalid(NSString *format, ...) {
 
 void raise_if_failed(const Status &status) {
   if (status.ok()) return;
+  const bool lacks_memory = status.message == kMemoryIsExhausted;
   NSString *reason = [NSString stringWithUTF8String:status.message.c_str()];
-  [[NSException exceptionWithName:NSInternalInconsistencyException reason:reason userInfo:nil] raise];
+  [[NSException exceptionWithName:lacks_memory ? NSMallocException : NSInternalInconsistencyException reason:reason userInfo:nil] raise];
 }
 
 NSError *error_of(const Status &status) {

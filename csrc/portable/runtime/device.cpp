@@ -67,6 +67,8 @@ class CpuDevice final : public Device {
     // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
     const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
     if (rounded < bytes) return nullptr;
+    // Linux would promise more than there is and end the process when it is used.
+    if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > memory_size()) return nullptr;
 #if defined(__GLIBC__)
     // glibc keeps what was freed, initial values of variables for example, and would not take a large block from it.
     if (rounded >= kLarge) malloc_trim(0);

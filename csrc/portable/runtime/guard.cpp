@@ -10,7 +10,7 @@ std::string guard(const std::function<void()>& work) noexcept {
     work();
     return {};
   } catch (const std::bad_alloc&) {
-    return "Memory is exhausted.";
+    return kMemoryIsExhausted;
   } catch (const std::exception& error) {
     return error.what()[0] == '\0' ? "An exception without a message." : error.what();
   }

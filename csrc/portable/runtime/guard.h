@@ -6,7 +6,9 @@
 
 namespace alloy::portable {
 
-// Runs `work` and returns the sentence of the exception it threw, or an empty string.
+inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
+
+// Runs `work` and returns the sentence of the exception it threw, or an empty string; of std::bad_alloc kMemoryIsExhausted.
 std::string guard(const std::function<void()>& work) noexcept;
 
 }  // namespace alloy::portable

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <memory>
 
+#include "ir/shape.h"
 #include "runtime/device.h"
 
 namespace alloy::portable {
 
 /// Most dimensions an array can have.
-inline constexpr std::size_t kMaxRank = 16;
+inline constexpr std::size_t kMaxRank = ir::kMostAxes;
 
 /// Where the elements of an array are in its storage: row-major, the fastest dimension without gaps, each row
 /// of it `row_bytes` after the one before.
