@@ -94,7 +94,8 @@ py::object packed_array(py::handle object, ir::DType dtype, const std::string& w
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
   const py::object type = steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(wanted)));
   const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)), reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
-  if (!is_typed(object) && keeps_kind) return cast_exactly(array, dtype, what);
+  const bool are_integers = PyTypeNum_ISINTEGER(given) && PyTypeNum_ISINTEGER(wanted);
+  if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, what);
   if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
   throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
 }

@@ -78,3 +78,20 @@ def test_objective_c_has_no_cpp_handler():
     for path in SOURCES:
         if path.suffix == ".mm":
             assert not re.search(r"(?<!@)\b(try|catch)\b\s*[{(]", CODE_ONLY.sub("", path.read_text())), path
+
+
+def test_no_objective_c_exception_passes_a_container():
+    """Containers and optionals that make an element in place catch and rethrow what its constructor throws, which
+    ends the process if that was an NSException. So what messages the framework is made by functions and then moved,
+    or its constructor lets no such exception out."""
+    made_by_functions = set()
+    for path in of_layers("engine"):
+        code = CODE_ONLY.sub("", path.read_text())
+        for name, body in re.findall(r"^class (\w+)[^;{]*\{(.*?)^\};", code, re.M | re.S):
+            if re.search(rf"static {name} make\(", body):
+                made_by_functions.add(name)
+                public = body.partition("private:")[0]
+                assert not re.search(rf"(?<!&)\b{name}\((?!{name}&&|const {name}&)", public.replace(f"static {name} make(", "")), name
+        for name, body in re.findall(r"^(\w+)::\1\([^;]*?\{(.*?)^\}", code, re.M | re.S) if path.suffix == ".mm" else ():
+            assert "on_device(" in body or not re.search(r"\[\[?\w[^\]\n]* \w+[\]:]", body), f"{path.name}: {name}"
+    assert made_by_functions == {"Array", "Feed", "Buffers"}

@@ -1,0 +1,126 @@
+"""What cannot be had is refused in a sentence, and the object stays usable: too many axes or elements, more memory
+than there is, numbers that a type cannot hold."""
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import alloy as al
+
+MOST = 2**31 - 1
+
+
+
+
+@pytest.mark.parametrize("build", [
+    lambda g, x: g.placeholder((1,) * 17),
+    lambda g, x: g.variable(np.ones((1,) * 17, np.float32)),
+    lambda g, x: g.constant(np.ones((1,) * 17, np.float32)),
+    lambda g, x: al.broadcast_to(x, (1,) * 17),
+    lambda g, x: al.reshape(x, (1,) * 17),
+    lambda g, x: al.expand_dims(al.reshape(x, (1,) * 16), axes=(0,)),
+])
+def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):
+    graph = al.Graph()
+    x = graph.placeholder((1,))
+    with pytest.raises(ValueError, match=r"Expected at most 16 axes, got 17; built at .*test_limits\.py:\d+\.$"):
+        build(graph, x)
+    sixteen = al.reshape(x, (1,) * 16)
+    assert graph.compile([x], [sixteen + 1.0])(np.float32([1]))[0].shape == (1,) * 16
+
+
+@pytest.mark.parametrize("shape", [(2**31,), (2**40,), (2**16, 2**15), (100_000, 100_000)], ids=str)
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_two_to_the_31_elements_are_refused(shape, storage):
+    graph = al.Graph(storage=storage)
+    x = graph.placeholder((1,) * len(shape))
+    one = np.ones(x.shape, np.float32)
+    large = al.broadcast_to(x, shape)
+    for fetch in (large, al.sum(large)):
+        with pytest.raises(ValueError, match=rf"\[broadcast_to\].* has {np.prod(shape, dtype=object)} elements; at most {MOST} .*built at"):
+            graph.compile([x], [fetch])(one)
+    assert graph.compile([x], [x + 1.0])(one)[0].ravel() == [2]
+
+
+def test_a_plan_tells_of_memory_that_is_not_there():
+    graph = al.Graph()
+    x = graph.placeholder((None,))
+    step = graph.compile([x], [x + 1.0])
+    plan = step.memory_plan((MOST,))
+    if plan is not None:
+        assert plan.feeds == plan.results == 4 * MOST
+    with pytest.raises(ValueError, match="elements"):
+        step.memory_plan((2**31,))
+    assert step(np.float32([1]))[0] == [2]
+
+
+LIMITED = """
+import resource, sys
+import numpy as np
+import alloy as al
+graph = al.Graph(storage=sys.argv[1])
+x = graph.placeholder((None,))
+v = graph.variable(np.zeros(2**24, np.float32), "v")     # 64 MiB
+step = graph.compile([x], [al.sum(x)])
+copies = [x * float(i) for i in range(40)]
+large = graph.compile([x], [al.sum(sum(copies[1:], copies[0]) * copies[3] - al.max(x)), *copies])
+step(np.ones(4, np.float32))
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (now + (150 << 20),) * 2)
+refused = 0
+for work in (v.numpy, lambda: v.assign(np.ones(2**24, np.float32)), lambda: v.assign(v.numpy()),
+             lambda: graph.compile([x], [v * v + al.sum(x), al.exp(v), al.tanh(v)])(np.ones(1, np.float32)),
+             lambda: large(np.ones(2**21, np.float32)),
+             lambda: graph.variable(np.zeros(2**26, np.float32)).numpy()):
+    try:
+        work()
+    except MemoryError as error:
+        refused += bool(str(error))
+    assert step(np.ones(4, np.float32))[0] == 4
+print(refused)
+"""
+
+
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_where_memory_lacks_it_is_a_memory_error_and_nothing_is_lost(storage):
+    run = subprocess.run([sys.executable, "-c", LIMITED, storage], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= 3
+
+
+FEEDS = {
+    "call": lambda graph, x, value: graph.compile([x], [x])(value),
+    "bind": lambda graph, x, value: graph.bind({x: value}),
+    "assign": lambda graph, x, value: graph.variable(np.zeros(x.shape, x.dtype)).assign(value),
+    "constant": lambda graph, x, value: graph.constant(value),
+}
+
+
+@pytest.mark.parametrize("entry", ["call", "bind", "assign"])
+@pytest.mark.parametrize("dtype, value", [
+    ("int32", 3_000_000_000), ("int32", -2**31 - 1), ("int8", 128), ("int8", -129), ("uint8", 256), ("uint8", -1),
+    ("int16", 40_000), ("float32", 1e300), ("float32", -1e39), ("float16", 70_000.0)], ids=str)
+def test_python_numbers_that_the_type_cannot_hold_are_refused(entry, dtype, value):
+    graph = al.Graph()
+    x = graph.placeholder((2,), dtype)
+    with pytest.raises(TypeError, match=rf"is {dtype}, which cannot hold {value!r}".replace("+", r"\+")):
+        FEEDS[entry](graph, x, [1, value])
+
+
+@pytest.mark.parametrize("entry", FEEDS)
+def test_float64_arrays_keep_their_one_warning_and_may_not_become_infinite(entry):
+    graph = al.Graph()
+    x = graph.placeholder((3,))
+    with pytest.warns(UserWarning, match="float64") as warnings:
+        FEEDS[entry](graph, x, np.array([1.5, np.inf, np.nan]))
+    assert len(warnings) == 1
+    with pytest.warns(UserWarning), pytest.raises(TypeError, match=r"hold,? (got )?1e\+300"):
+        FEEDS[entry](graph, x, np.array([1.5, 1e300, np.nan]))
+
+
+@pytest.mark.parametrize("entry", FEEDS)
+def test_infinities_and_nans_of_python_pass(entry):
+    graph = al.Graph()
+    FEEDS[entry](graph, graph.placeholder((3,)), [1, float("inf"), float("nan")])
