@@ -31,8 +31,8 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /
 
 
 @linux
-def test_a_thousand_batch_sizes_take_little_more_than_the_largest():
-    before, largest, thousand = output("""
+def test_hundreds_of_batch_sizes_take_little_more_than_the_largest():
+    before, largest, all_of_them = output("""
     graph = al.Graph()
     x, y = graph.placeholder((None, 28, 28, 1)), graph.placeholder((None,), al.int32)
     model = al.nn.Sequential(al.nn.Conv2D(8, 3), al.nn.ReLU(), al.nn.MaxPool2D(2), al.nn.Flatten(), al.nn.Dense(32), al.nn.ReLU(),
@@ -43,11 +43,11 @@ def test_a_thousand_batch_sizes_take_little_more_than_the_largest():
     print(resident())
     step(images, labels)
     print(resident())
-    for count in range(999, 0, -1):
+    for count in range(999, 0, -5):
         step(images[:count], labels[:count])
     print(resident())
     """)
-    assert thousand - before <= 1.5 * (largest - before)
+    assert all_of_them - before <= 1.5 * (largest - before)
 
 
 @linux
