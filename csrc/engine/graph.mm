@@ -123,7 +123,15 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
     if (v.op->code != ir::OpCode::placeholder) v.op->fail("Only a placeholder can be fed, not the result of this op");
   }
   for (const ir::Value& v : fetches) require_own(v, "fetch");
-  for (ir::Op* op : updates) require_own({op, 0}, "update");
+  ir::ValueMap<const ir::Op*> updated;
+  for (ir::Op* op : updates) {
+    require_own({op, 0}, "update");
+    const ir::Op& variable = *op->operands[0].op;
+    const ir::Op* other = updated.try_emplace(op->operands[0], op).first->second;
+    if (other != op) {
+      op->fail("The variable" + (variable.name.empty() ? "" : " '" + variable.name + "'") + " has another update, built at " + other->location);
+    }
+  }
   return std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
 }
 
