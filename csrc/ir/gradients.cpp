@@ -204,9 +204,11 @@ class AtMaxima {
  public:
   AtMaxima(const Op& op, Expr pooled, Expr source) : pooled_(pooled), source_(source), axes_(LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout))) {
     const Shape &x = source.shape(), &y = pooled.shape();
+    if (!x.ranked() || !y.ranked() || x[axes_.height] == kUnknown || x[axes_.width] == kUnknown || y[axes_.height] == kUnknown || y[axes_.width] == kUnknown) {
+      op.fail("The gradient of images of unknown height or width is not available");
+    }
     height_ = y[axes_.height];
     width_ = y[axes_.width];
-    if (x[axes_.height] == kUnknown || x[axes_.width] == kUnknown) op.fail("The gradient of images of unknown height or width is not available");
     const Dims& window = op.attributes.ints(Attr::kWindow);
     rows_ = taps_of(window_of(op.attributes, 0, window[0], x[axes_.height]), height_, x[axes_.height]);
     columns_ = taps_of(window_of(op.attributes, 1, window[1], x[axes_.width]), width_, x[axes_.width]);

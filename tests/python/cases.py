@@ -86,7 +86,7 @@ REFERENCES = {
     "identity": lambda x: x, "exp": np.exp, "log": np.log, "square": np.square, "sqrt": np.sqrt,
     "rsqrt": lambda x: x**-0.5, "reciprocal": lambda x: 1 / x, "abs": np.abs, "negative": np.negative,
     "sign": np.sign, "tanh": np.tanh, "relu": lambda x: np.maximum(x, 0), "sigmoid": _sigmoid,
-    "relu_gradient": lambda g, x: g * (x > 0),
+    "relu_gradient": lambda g, x: np.where(x <= 0, 0, g),
     "sigmoid_gradient": lambda g, x: g * _sigmoid(x) * _sigmoid(-x), "add": np.add, "subtract": np.subtract,
     "multiply": np.multiply, "divide": _divide, "divide_no_nan": np.divide, "power": np.power,
     "minimum": np.minimum, "maximum": np.maximum, "equal": np.equal, "not_equal": np.not_equal,

@@ -221,7 +221,24 @@ struct DistanceFold {
       squares = hn::MulAdd(distance, distance, squares);
       sum = hn::Add(sum, distance);
     }
+    HWY_INLINE void Take(const Lanes& other) {
+      squares = hn::Add(squares, other.squares);
+      sum = hn::Add(sum, other.sum);
+    }
   };
+
+  // The lanes of `count` distances from number k on, added up by halves: few roundings on top of one another.
+  template <int64_t count, class Distance>
+  static HWY_INLINE Lanes Tree(const Distance& distance, int64_t k) {
+    if constexpr (count == 1) {
+      const auto one = distance(k);
+      return {hn::Mul(one, one), one};
+    } else {
+      Lanes lanes = Tree<count / 2>(distance, k);
+      lanes.Take(Tree<count / 2>(distance, k + count / 2));
+      return lanes;
+    }
+  }
 
   static void Start(std::byte* totals, int64_t count) {
     std::fill_n(reinterpret_cast<Distances*>(totals), count, Distances{0, 0});
@@ -249,7 +266,7 @@ struct DistanceFold {
     const auto* p = reinterpret_cast<const float*>(x);
     const auto c = hn::Set(Tag(), *reinterpret_cast<const float*>(center));
     for (auto n = static_cast<size_t>(count); n > 0;) {
-      const size_t block = std::min(n, kRowBlock);
+      const size_t block = std::min(n, 128 * hn::Lanes(Tag()));
       Add(Block(p, block, c), *reinterpret_cast<Distances*>(total));
       p += block;
       n -= block;
@@ -271,17 +288,16 @@ struct DistanceFold {
         const auto take = [&](int64_t row, auto count) HWY_ATTR {
           ForVectors(d, n, [&](size_t i, size_t lanes) HWY_ATTR {
             const auto middle = LoadUpTo(d, center + i, lanes, Zero(d));
-            Lanes l{hn::Load(d, squares + i), hn::Load(d, sums + i)};
-            for (int64_t k = row; k < row + count(); ++k) {
-              l.Take(hn::Sub(LoadUpTo(d, p + k * stride + i, lanes, Zero(d)), middle));
-            }
-            hn::Store(l.squares, d, squares + i);
-            hn::Store(l.sum, d, sums + i);
+            const auto distance = [&](int64_t k) HWY_ATTR { return hn::Sub(LoadUpTo(d, p + k * stride + i, lanes, Zero(d)), middle); };
+            Lanes running{hn::Load(d, squares + i), hn::Load(d, sums + i)};
+            running.Take(Tree<count()>(distance, row));
+            hn::Store(running.squares, d, squares + i);
+            hn::Store(running.sum, d, sums + i);
           });
         };
         int64_t row = r;
         const int64_t last = std::min(r + kColumnBlock, rows);
-        for (; row + 4 <= last; row += 4) take(row, std::integral_constant<int64_t, 4>());
+        for (; row + 8 <= last; row += 8) take(row, std::integral_constant<int64_t, 8>());
         for (; row < last; ++row) take(row, std::integral_constant<int64_t, 1>());
         for (size_t i = 0; i < n; ++i) {
           Add({squares[i], sums[i]}, reinterpret_cast<Distances*>(totals)[static_cast<size_t>(begin) + i]);
