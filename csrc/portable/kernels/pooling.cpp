@@ -111,12 +111,18 @@ HWY_INLINE void ForChannels(int64_t begin, int64_t end, const Body& body) {
   for (; c < end; ++c) body(hn::CappedTag<float, 1>(), c);
 }
 
+// The greater, and NaN where either is.
+template <class D>
+HWY_INLINE Vec<D> MaxOrNaN(Vec<D> a, Vec<D> b) {
+  return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+}
+
 void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result) {
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d);
       ForWindow(p, y, x,
-                [&](int64_t at) HWY_ATTR { greatest = MaxOrNaN(d, hn::LoadU(d, source + at + c), greatest); });
+                [&](int64_t at) HWY_ATTR { greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + at + c), greatest); });
       hn::StoreU(greatest, d, result + out + c);
     });
   });

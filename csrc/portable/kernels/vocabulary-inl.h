@@ -103,12 +103,6 @@ HWY_INLINE Vec<D> Max(D, Vec<D> a, Vec<D> b) {
   else return hn::Max(a, b);
 }
 
-// The greater, and NaN where either is.
-template <class D>
-HWY_INLINE Vec<D> MaxOrNaN(D, Vec<D> a, Vec<D> b) {
-  return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
-}
-
 // ---- arithmetic; integers wrap around ----
 
 // f lane by lane, for what the instruction sets do not have.
