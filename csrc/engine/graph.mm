@@ -129,7 +129,8 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
     const ir::Op& variable = *op->operands[0].op;
     const ir::Op* other = updated.try_emplace(op->operands[0], op).first->second;
     if (other != op) {
-      op->fail("The variable" + (variable.name.empty() ? "" : " '" + variable.name + "'") + " has another update, built at " + other->location);
+      const std::string name = variable.name.empty() ? "" : " '" + variable.name + "'";
+      op->fail("The variable" + name + " has another update, built at " + other->location);
     }
   }
   return std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));

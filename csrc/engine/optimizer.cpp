@@ -76,9 +76,10 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
   if (gradients.empty()) return {};
   const ir::Type scalar{gradients[0].variable.dtype(), ir::Shape({1})};
   std::vector<ir::Op*> updates;
-  // The moments are kept divided by 1 - beta^t, their correction: the newest gradient then enters with the weight (1 - beta) / (1 - beta^t), and
-  // the op's own beta is what is left of 1. So no step depends on beta^t, which drifts away where beta is a float32 near 1. The correction
-  // advances by (1 - beta) of what it lacks: exact to rounding from the first step on.
+  // The moments are kept divided by their correction, 1 - beta^t: the newest gradient then enters with the weight
+  // (1 - beta) / (1 - beta^t), and the op's own beta is what is left of 1. So no step depends on beta^t, which drifts
+  // away where beta is a float32 near 1. The correction advances by (1 - beta) of what it lacks: exact to rounding from
+  // the first step on.
   auto decay = [&](double beta, const char* name) {
     name_after(graph, name);
     const Expr before(graph.ir(), graph.variable(ir::Literal::splat(scalar, 0), false));

@@ -181,8 +181,8 @@ void gradient_conv2d_weights_gradient(Rule& r) {
 
 void gradient_max_pool2d(Rule& r) { r.give(0, apply(OpCode::max_pool2d_gradient, {r.g(), r.x()}, r.op().attributes)); }
 
-// One element of a pooling window along one axis, the same in every window: which windows, [first, last), have it inside the source, and
-// where the first of those finds it.
+// One element of a pooling window along one axis, the same in every window: which windows, [first, last), have it
+// inside the source, and where the first of those finds it.
 struct Tap {
   int64_t first, last, start, stride;
 };
@@ -198,13 +198,16 @@ std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
   return taps;
 }
 
-// The op is linear in the incoming gradient. Its adjoint takes, for every window, the element at the place of the window's maximum: windows
-// are walked through element by element, all at once, and whenever one is greater, what stands at its place is taken.
+// The op is linear in the incoming gradient. Its adjoint takes, for every window, the element at the place of the
+// window's maximum: windows are walked through element by element, all at once, and whenever one is greater, what stands
+// at its place is taken.
 class AtMaxima {
  public:
-  AtMaxima(const Op& op, Expr pooled, Expr source) : pooled_(pooled), source_(source), axes_(LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout))) {
+  AtMaxima(const Op& op, Expr pooled, Expr source)
+      : pooled_(pooled), source_(source), axes_(LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout))) {
     const Shape &x = source.shape(), &y = pooled.shape();
-    if (!x.ranked() || !y.ranked() || x[axes_.height] == kUnknown || x[axes_.width] == kUnknown || y[axes_.height] == kUnknown || y[axes_.width] == kUnknown) {
+    for (const Shape* s : {&x, &y}) {
+      if (s->ranked() && (*s)[axes_.height] != kUnknown && (*s)[axes_.width] != kUnknown) continue;
       op.fail("The gradient of images of unknown height or width is not available");
     }
     height_ = y[axes_.height];
@@ -215,7 +218,8 @@ class AtMaxima {
   }
 
   Expr of(Expr given) {
-    std::vector<float> begins(static_cast<size_t>(height_ * width_)), goes_on = begins;  // which windows come to their first, to another element
+    // Which windows come to their first element, and which to another one.
+    std::vector<float> begins(static_cast<size_t>(height_ * width_)), goes_on = begins;
     std::vector<bool> begun(begins.size(), false);
     Expr greatest, taken;
     for (const Tap& row : rows_) {
@@ -235,7 +239,7 @@ class AtMaxima {
         }
         const auto number = [&](Expr truth) { return cast(truth, v.value().dtype()); };
         const Expr is_new_nan = number(not_equal(v, v)) * number(greatest == greatest);
-        const Expr wins = of_windows(begins) + of_windows(goes_on) * (number(v > greatest) + is_new_nan);
+        const Expr wins = of_windows(begins) + of_windows(goes_on) * (number(v > greatest) + is_new_nan) > 0.0;
         greatest = select(wins, v, greatest);
         taken = select(wins, at, taken);
       }
@@ -256,17 +260,21 @@ class AtMaxima {
       firsts[i] = tap.first;
       lasts[i] = tap.last;
     }
-    const Expr inside = apply(OpCode::slice, {x}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}});
-    if (row.last - row.first == height_ && column.last - column.first == width_) return inside;
-    return apply(OpCode::slice_gradient, {inside, pooled_}, {{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(4, 1)}});
+    const Attributes from{{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}};
+    const Attributes to{{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(4, 1)}};
+    const Expr inside = apply(OpCode::slice, {x}, from);
+    const bool everywhere = row.last - row.first == height_ && column.last - column.first == width_;
+    return everywhere ? inside : apply(OpCode::slice_gradient, {inside, pooled_}, to);
   }
 
   Expr of_windows(const std::vector<float>& numbers) const {
     Dims dims(4, 1);
     dims[static_cast<size_t>(axes_.height)] = height_;
     dims[static_cast<size_t>(axes_.width)] = width_;
-    const auto literal = std::make_shared<Literal>(Type{DType::float32, Shape(dims)}, std::as_bytes(std::span(numbers)));
-    return cast(Expr(source_.graph(), source_.graph().value(OpCode::constant, {}, {{Attr::kValue, literal}})), source_.value().dtype());
+    const Type type{DType::float32, Shape(dims)};
+    const auto literal = std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)));
+    Graph& graph = source_.graph();
+    return cast(Expr(graph, graph.value(OpCode::constant, {}, {{Attr::kValue, literal}})), source_.value().dtype());
   }
 
   Expr pooled_, source_;

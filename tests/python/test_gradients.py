@@ -143,7 +143,8 @@ def test_what_pooling_took_is_taken_where_there_are_nans():
     run = graph.compile([x, g, taken], [found])
     for values, expected in [([1, np.nan, 2, 3], [20, 20]), ([np.nan, np.nan, 5, 1], [10, 20]),
                              ([-np.inf, -np.inf, -np.inf, -np.inf], [10, 20]), ([4, 4, 1, 4], [10, 20])]:
-        value, = run(np.float32(values).reshape(x.shape), np.zeros(g.shape, "f"), np.float32([10, 20, 30, 40]).reshape(x.shape))
+        value, = run(np.float32(values).reshape(x.shape), np.zeros(g.shape, "f"),
+                     np.float32([10, 20, 30, 40]).reshape(x.shape))
         np.testing.assert_array_equal(value.ravel(), expected)
 
 

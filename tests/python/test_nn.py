@@ -302,7 +302,8 @@ def test_losses_of_the_confident_and_right_are_not_lost():
     np.testing.assert_allclose(gradient, -1 / (1 + np.exp(-z.astype(float))), rtol=2e-6, atol=6e-8)
 
 
-@pytest.mark.parametrize("shape, axis", [((40, 3), 1), ((5, 3), 1), ((7, 40), 1), ((2, 3000), 1), ((3, 300), 0)], ids=str)
+@pytest.mark.parametrize("shape, axis", [((40, 3), 1), ((5, 3), 1), ((7, 40), 1), ((2, 3000), 1),
+                                         ((3, 300), 0)], ids=str)
 def test_softmax_losses_of_the_confident_and_right(shape, axis, rng):
     """Rows short and long, columns; one greatest logit, or two that are one logit."""
     for equals in 1, 2:

@@ -373,12 +373,14 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
 
 namespace {
 
-// Of tensors that are concatenated Apple's header asks to be broadcast-compatible along the other dimensions: where one is longer, those of
-// extent 1 are repeated.
+// Of tensors that are concatenated Apple's header asks to be broadcast-compatible along the other dimensions: where one
+// is longer, those of extent 1 are repeated.
 MPSGraphTensor *concatenation(MPSGraph *self, std::vector<ir::Value> values, NSInteger dimension, NSString *name) {
   const ir::Shape first = values.empty() ? ir::Shape::unranked() : values[0].shape();
   const auto along = first.ranked() ? ir::normalize_axis(dimension, first.rank()) : std::nullopt;
-  const bool alike = along && std::all_of(values.begin(), values.end(), [&](const ir::Value &v) { return v.shape().ranked() && v.shape().rank() == first.rank(); });
+  const bool alike = along && std::all_of(values.begin(), values.end(), [&](const ir::Value &v) {
+    return v.shape().ranked() && v.shape().rank() == first.rank();
+  });
   ir::Dims longest = alike ? first.dims() : ir::Dims();
   for (size_t i = 0; i < longest.size(); ++i) {
     for (const ir::Value &v : values) longest[i] = std::max(longest[i], v.shape().dims()[i]);

@@ -288,7 +288,9 @@ struct DistanceFold {
         const auto take = [&](int64_t row, auto count) HWY_ATTR {
           ForVectors(d, n, [&](size_t i, size_t lanes) HWY_ATTR {
             const auto middle = LoadUpTo(d, center + i, lanes, Zero(d));
-            const auto distance = [&](int64_t k) HWY_ATTR { return hn::Sub(LoadUpTo(d, p + k * stride + i, lanes, Zero(d)), middle); };
+            const auto distance = [&](int64_t k) HWY_ATTR {
+              return hn::Sub(LoadUpTo(d, p + k * stride + i, lanes, Zero(d)), middle);
+            };
             Lanes running{hn::Load(d, squares + i), hn::Load(d, sums + i)};
             running.Take(Tree<count()>(distance, row));
             hn::Store(running.squares, d, squares + i);
@@ -312,7 +314,8 @@ struct DistanceFold {
     }
   }
 
-  // The mean square of the distances from the mean itself: that of those from the center, less the square of what lies between the two.
+  // The mean square of the distances from the mean itself: that of those from the center, less the square of what
+  // lies between the two.
   static void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* elements) {
     for (int64_t i = 0; i < count; ++i) {
       const Distances& t = reinterpret_cast<const Distances*>(totals)[i];
@@ -330,7 +333,8 @@ struct DistanceFold {
 
 Fold FindVariance(DType dtype) {
   if (dtype != DType::float32) return {};
-  return {sizeof(Distances), &DistanceFold::Start, &DistanceFold::Row, &DistanceFold::Columns, &DistanceFold::Merge, &DistanceFold::Finish};
+  return {sizeof(Distances),      &DistanceFold::Start, &DistanceFold::Row,
+          &DistanceFold::Columns, &DistanceFold::Merge, &DistanceFold::Finish};
 }
 
 // ---- positions ----

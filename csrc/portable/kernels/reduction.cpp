@@ -239,7 +239,8 @@ class IntegerMoment final : public Kernel {
     for_each(x, [&](T v) { sum += v; });
     const Sum mean = sum / n;
     if (!is_variance_) return static_cast<T>(mean);
-    // The distances from the truncated mean: n^2 times the variance is n times their squares less the square of their sum, which is below n.
+    // By the distances from the truncated mean: n^2 times the variance is n times their squares less the square of
+    // their sum, which is below n.
     Wide squares = 0;
     for_each(x, [&](T v) { squares += static_cast<Wide>(v - mean) * static_cast<Wide>(v - mean); });
     const auto rest = static_cast<Wide>(sum - n * mean), count = static_cast<Wide>(n);

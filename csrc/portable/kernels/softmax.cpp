@@ -56,7 +56,8 @@ HWY_INLINE float RowMaximum(const float* x, size_t n) {
   const Tag d;
   auto greatest = Lowest(d);
   ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
-    greatest = hn::Max(LoadUpTo(d, x + i, count, Lowest(d)), greatest);  // with a NaN the whole row will be NaN, whatever this gives
+    // With a NaN the whole row will be NaN, whatever this gives.
+    greatest = hn::Max(LoadUpTo(d, x + i, count, Lowest(d)), greatest);
   });
   return hn::GetLane(hn::MaxOfLanes(d, greatest));
 }
@@ -80,8 +81,8 @@ HWY_INLINE Vec<Tag> ShiftedExp(const float* x, size_t count, Vec<Tag> greatest) 
   return Exp(d, hn::Sub(LoadUpTo(d, x, count, Lowest(d)), greatest));
 }
 
-// What is added up under the logarithm, in two parts: the greatest elements, of which each gives 1, and the others, which may be too small
-// to be seen beside a 1. log(sum) is log1p(others + (ones - 1)).
+// What is added up under the logarithm, in two parts: the greatest elements, of which each gives 1, and the others,
+// which may be too small to be seen beside a 1. log(sum) is log1p(others + (ones - 1)).
 struct Sums {
   Vec<Tag> ones, others;
 
