@@ -51,13 +51,15 @@ Expr share_ties(Expr g, Expr x, Expr y, const Dims& axes) {
   return mask * (g / sum(mask, axes));
 }
 
-// The product of all other elements: y / x where nothing is 0, and exact where one element is.
+// The product of all other elements: y / x where nothing is 0, and exact where one element is. The one zero that is left
+// among them stands there as a factor, for the sake of its own derivative.
 Expr product_gradient(Expr g, Expr x, const Dims& axes) {
   const Expr is_zero = x == 0.0;
-  const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes);
+  const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes), zero = sum(select(is_zero, x, 0.0), axes);
   const Expr filled = select(is_zero, 1.0, x);
   const Expr others = product(filled, axes);
-  return g * select(is_zero, select(zeros == 1.0, others, 0.0), select(zeros == 0.0, others / filled, 0.0));
+  return g * select(is_zero, others * select(zeros == 1.0, 1.0, select(zeros == 2.0, zero - x, 0.0)),
+                    others / filled * select(zeros == 0.0, 1.0, select(zeros == 1.0, zero, 0.0)));
 }
 
 // ---- structured ops ----

@@ -134,6 +134,44 @@ def test_second_derivatives_through_pooling(options, rng):
     np.testing.assert_allclose(of_found, 4 * x * won**2, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("x", [[2, -3, 5, 7], [0, -3, 5, 7], [0, -3, 0, 7], [0, 0, 0, 7]], ids=str)
+def test_second_derivatives_of_a_product(x):
+    """d2 / dx_i dx_j is the product of all others, whatever is 0."""
+    graph = al.Graph()
+    feed, w = graph.placeholder((4,)), np.float32([1, 10, 100, 1000])
+    first, = al.gradients(al.product(feed), [feed])
+    found, = graph.compile([feed], al.gradients(al.sum(first * w), [feed]))(np.float32(x))
+    hessian = [[0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)] for i in range(4)]
+    np.testing.assert_allclose(found, hessian @ w, rtol=1e-6)
+
+
+def test_second_derivatives_of_a_network(rng):
+    """The Hessian times a direction, against the difference of two gradients."""
+    graph = al.Graph()
+    x = graph.constant(rng.normal(size=(8, 6, 6, 1)).astype("f"))
+    y = graph.constant(np.eye(3, dtype="f")[rng.integers(0, 3, 8)])
+    variables = [graph.variable(rng.normal(size=shape).astype("f") * 0.5) for shape in [(3, 3, 1, 4), (16, 3), (3,)]]
+    kernel, weights, bias = variables
+    hidden = al.max_pool2d(al.relu(al.conv2d(x, kernel)))
+    logits = al.flatten(al.sigmoid(hidden) * al.tanh(hidden)) @ weights + bias
+    loss = al.mean(al.losses.softmax_cross_entropy(logits, y)) + al.mean(al.losses.binary_cross_entropy(logits, y))
+    first = al.gradients(loss, variables)
+    directions = [rng.normal(size=v.shape).astype("f") for v in variables]
+    along = [al.sum(g * d) for g, d in zip(first, directions)]
+    second = graph.compile([], al.gradients(along[0] + along[1] + along[2], variables))()
+    run, start, h = graph.compile([], first), [v.numpy() for v in variables], np.float32(2e-3)
+
+    def moved(step):
+        for v, value, direction in zip(variables, start, directions):
+            v.assign(value + step * direction)
+        return run()
+
+    for found, above, below in zip(second, moved(h), moved(-h)):
+        # Roundings of the gradients, 1e-7 of them, divided by h.
+        expected = (above - below) / (2 * h)
+        np.testing.assert_allclose(found, expected, rtol=5e-3, atol=2e-3 * np.max(np.abs(expected)))
+
+
 def test_what_pooling_took_is_taken_where_there_are_nans():
     """The adjoint of max_pool2d's gradient takes from the place that the gradient goes to."""
     graph = al.Graph()
