@@ -56,7 +56,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   ir::LiteralRef bound(ir::Value placeholder) const;
 
   // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
-  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind.
+  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind, or a variable has two updates.
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
 
   // Everything that keeps `fetches` and `updates` from being computed from feeds of these types, as far as the types are known, and every

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_map>
 #include <unordered_set>
 
 #import "engine/graph_impl.h"
@@ -203,7 +204,16 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
     if (!fed.insert(v.op).second) v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
   }
   for (const ir::Value& v : fetches) require_own(v, "fetch");
-  for (ir::Op* op : updates) require_own({op, 0}, "update");
+  std::unordered_map<const ir::Op*, const ir::Op*> updated;
+  for (ir::Op* op : updates) {
+    require_own({op, 0}, "update");
+    const ir::Op& variable = *op->operands[0].op;
+    const ir::Op* other = updated.try_emplace(&variable, op).first->second;
+    if (other != op) {
+      const std::string name = variable.name.empty() ? "" : " '" + variable.name + "'";
+      op->fail("The variable" + name + " has another update, built at " + other->location);
+    }
+  }
   auto executable = std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
   std::lock_guard lock(impl_->listing);
   if (impl_->executables.size() >= impl_->most_executables) {

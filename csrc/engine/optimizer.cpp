@@ -76,20 +76,20 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
   if (gradients.empty()) return {};
   const ir::Type scalar{gradients[0].variable.dtype(), ir::Shape({1})};
   std::vector<ir::Op*> updates;
-  // 1 - beta^t, advanced as c <- beta c + (1 - beta): exact to rounding from the first step on, where 1 - pow(beta, t) cancels.
-  auto correction = [&](double beta, const char* name) {
+  // The moments are kept divided by their correction, 1 - beta^t: the newest gradient then enters with the weight
+  // (1 - beta) / (1 - beta^t), and the op's own beta is what is left of 1. So no step depends on beta^t, which drifts
+  // away where beta is a float32 near 1. The correction advances by (1 - beta) of what it lacks: exact to rounding from
+  // the first step on.
+  auto decay = [&](double beta, const char* name) {
     name_after(graph, name);
     const Expr before(graph.ir(), graph.variable(ir::Literal::splat(scalar, 0), false));
-    const Expr now = before * beta + (1.0 - beta);
-    updates.push_back(assign(graph, before, now));
-    return now;
+    const Expr correction = before + (1.0 - before) * (1.0 - beta);
+    updates.push_back(assign(graph, before, correction));
+    return 1.0 - (1.0 - beta) / correction;
   };
-  const Expr correction1 = correction(c.beta1, "correction1"), root2 = ir::sqrt(correction(c.beta2, "correction2"));
-  name_after(graph, "rate");
-  const Expr lr(graph.ir(), rate);
-  // The op adds epsilon to the uncorrected root; scaling rate and epsilon by the root's correction makes that PyTorch's formula.
-  const Expr step = lr * root2 / correction1, epsilon = root2 * c.epsilon;
-  const Expr beta1 = lr.scalar(c.beta1), beta2 = lr.scalar(c.beta2);
+  const Expr beta1 = decay(c.beta1, "correction1"), beta2 = decay(c.beta2, "correction2");
+  name_after(graph, "epsilon");
+  const Expr step(graph.ir(), rate), epsilon = step.scalar(c.epsilon);
   for (const VariableGradient& pair : gradients) {
     const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
     name_after(graph, pair.variable.op->name);

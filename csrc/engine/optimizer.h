@@ -22,8 +22,9 @@ std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const
 // values - rate * gradient. One update a variable.
 std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate);
 
-// Adam with bias correction and epsilon outside the root, as PyTorch computes it (Kingma and Ba 2015, algorithm 1). The moments and the
-// step's corrections are new variables of the graph. Returns the updates of the variables and of that state.
+// Adam with bias correction and epsilon outside the root, as PyTorch computes it (Kingma and Ba 2015, algorithm 1). The
+// moments, which are kept corrected, and the corrections are new variables of the graph. Returns the updates of the
+// variables and of that state.
 struct AdamCoefficients {
   double beta1 = 0.9;
   double beta2 = 0.999;

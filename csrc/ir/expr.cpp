@@ -21,7 +21,7 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
   Expr name(Expr a, Expr b) { return apply(OpCode::name, {a, b}); }
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
   Expr name(Expr a, Expr b) { return apply(OpCode::name, {a, b}); }
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) \
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
   Expr name(Expr g, Expr x) { return apply(OpCode::name, {g, x}); }
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   Expr name(Expr x, const Dims& axes) { return apply(OpCode::name, {x}, {{Attr::kAxes, axes}}); }

@@ -32,7 +32,7 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
 #define ALLOY_ACTIVATION ALLOY_UNARY
 #define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) Expr name(Expr a, Expr b);
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) Expr name(Expr a, Expr b);
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) Expr name(Expr g, Expr x);
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) Expr name(Expr g, Expr x);
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) Expr name(Expr x, const Dims& axes);
 #define ALLOY_MOMENT(name, stem, gradient, doc) Expr name(Expr x, const Dims& axes);
 #include "ir/ops.def"

@@ -1,8 +1,10 @@
 // Gradient rules and the reverse walk. A table op's rule stands in its row of ops.def; a structured op's rule is a function here.
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 #include "ir/expr.h"
+#include "ir/windows.h"
 
 namespace alloy::ir {
 namespace {
@@ -49,13 +51,15 @@ Expr share_ties(Expr g, Expr x, Expr y, const Dims& axes) {
   return mask * (g / sum(mask, axes));
 }
 
-// The product of all other elements: y / x where nothing is 0, and exact where one element is.
+// The product of all other elements: y / x where nothing is 0, and exact where one element is. The one zero that is left
+// among them stands there as a factor, for the sake of its own derivative.
 Expr product_gradient(Expr g, Expr x, const Dims& axes) {
   const Expr is_zero = x == 0.0;
-  const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes);
+  const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes), zero = sum(select(is_zero, x, 0.0), axes);
   const Expr filled = select(is_zero, 1.0, x);
   const Expr others = product(filled, axes);
-  return g * select(is_zero, select(zeros == 1.0, others, 0.0), select(zeros == 0.0, others / filled, 0.0));
+  return g * select(is_zero, others * select(zeros == 1.0, 1.0, select(zeros == 2.0, zero - x, 0.0)),
+                    others / filled * select(zeros == 0.0, 1.0, select(zeros == 1.0, zero, 0.0)));
 }
 
 // ---- structured ops ----
@@ -74,7 +78,7 @@ void gradient_read_variable(Rule& r) { r.give(0, r.g()); }
 // The walk differentiates conditionals itself.
 void gradient_if_else(Rule&) {}
 
-void gradient_fused(Rule& r) { r.op().fail("The op has no gradient"); }
+void gradient_fused(Rule& r) { r.op().fail("What the compiler has fused has no gradient"); }
 
 void gradient_reshape(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
 void gradient_reshape_like(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
@@ -178,11 +182,117 @@ void gradient_conv2d_weights_gradient(Rule& r) {
 }
 
 void gradient_max_pool2d(Rule& r) { r.give(0, apply(OpCode::max_pool2d_gradient, {r.g(), r.x()}, r.op().attributes)); }
-void gradient_max_pool2d_gradient(Rule& r) { r.op().fail("The op has no gradient"); }
+
+// One element of a pooling window along one axis, the same in every window: which windows, [first, last), have it
+// inside the source, and where the first of those finds it.
+struct Tap {
+  int64_t first, last, start, stride;
+};
+
+std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
+  std::vector<Tap> taps;
+  for (int64_t k = 0; k < w.size; ++k) {
+    const int64_t origin = k * w.dilation - w.before;  // of window 0
+    const int64_t first = origin < 0 ? (-origin + w.stride - 1) / w.stride : 0;
+    const int64_t last = origin < extent ? std::min((extent - 1 - origin) / w.stride + 1, windows) : 0;
+    if (first < last) taps.push_back({first, last, origin + first * w.stride, w.stride});
+  }
+  return taps;
+}
+
+// The op is linear in the incoming gradient. Its adjoint takes, for every window, the element at the place of the
+// window's maximum: windows are walked through element by element, all at once, and whenever one is greater, what stands
+// at its place is taken.
+class AtMaxima {
+ public:
+  AtMaxima(const Op& op, Expr pooled, Expr source)
+      : pooled_(pooled), source_(source), axes_(LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout))) {
+    const Shape &x = source.shape(), &y = pooled.shape();
+    for (const Shape* s : {&x, &y}) {
+      if (s->ranked() && (*s)[axes_.height] != kUnknown && (*s)[axes_.width] != kUnknown) continue;
+      op.fail("The gradient of images of unknown height or width is not available");
+    }
+    height_ = y[axes_.height];
+    width_ = y[axes_.width];
+    const Dims& window = op.attributes.ints(Attr::kWindow);
+    rows_ = taps_of(window_of(op.attributes, 0, window[0], x[axes_.height]), height_, x[axes_.height]);
+    columns_ = taps_of(window_of(op.attributes, 1, window[1], x[axes_.width]), width_, x[axes_.width]);
+  }
+
+  Expr of(Expr given) {
+    // Which windows come to their first element, and which to another one.
+    std::vector<float> begins(static_cast<size_t>(height_ * width_)), goes_on = begins;
+    std::vector<bool> begun(begins.size(), false);
+    Expr greatest, taken;
+    for (const Tap& row : rows_) {
+      for (const Tap& column : columns_) {
+        for (size_t i = 0; i < begins.size(); ++i) {
+          const auto y = static_cast<int64_t>(i) / width_, x = static_cast<int64_t>(i) % width_;
+          const bool inside = y >= row.first && y < row.last && x >= column.first && x < column.last;
+          begins[i] = inside && !begun[i];
+          goes_on[i] = inside && begun[i];
+          begun[i] = begun[i] || inside;
+        }
+        const Expr v = seen(source_, row, column), at = seen(given, row, column);
+        if (!greatest) {
+          greatest = v;
+          taken = at;
+          continue;
+        }
+        const auto number = [&](Expr truth) { return cast(truth, v.value().dtype()); };
+        const Expr is_new_nan = number(not_equal(v, v)) * number(greatest == greatest);
+        const Expr wins = of_windows(begins) + of_windows(goes_on) * (number(v > greatest) + is_new_nan) > 0.0;
+        greatest = select(wins, v, greatest);
+        taken = select(wins, at, taken);
+      }
+    }
+    return taken;
+  }
+
+ private:
+  // What every window sees of `x` there; 0 where that lies outside.
+  Expr seen(Expr x, const Tap& row, const Tap& column) const {
+    Dims starts(4, 0), ends(4, kSliceToEnd), strides(4, 1), firsts(4, 0), lasts(4, kSliceToEnd);
+    const std::pair<int64_t, const Tap&> axes[] = {{axes_.height, row}, {axes_.width, column}};
+    for (const auto& [axis, tap] : axes) {
+      const auto i = static_cast<size_t>(axis);
+      starts[i] = tap.start;
+      ends[i] = tap.start + (tap.last - tap.first - 1) * tap.stride + 1;
+      strides[i] = tap.stride;
+      firsts[i] = tap.first;
+      lasts[i] = tap.last;
+    }
+    const Attributes from{{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}};
+    const Attributes to{{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(4, 1)}};
+    const Expr inside = apply(OpCode::slice, {x}, from);
+    const bool everywhere = row.last - row.first == height_ && column.last - column.first == width_;
+    return everywhere ? inside : apply(OpCode::slice_gradient, {inside, pooled_}, to);
+  }
+
+  Expr of_windows(const std::vector<float>& numbers) const {
+    Dims dims(4, 1);
+    dims[static_cast<size_t>(axes_.height)] = height_;
+    dims[static_cast<size_t>(axes_.width)] = width_;
+    const Type type{DType::float32, Shape(dims)};
+    const auto literal = std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)));
+    Graph& graph = source_.graph();
+    return cast(Expr(graph, graph.value(OpCode::constant, {}, {{Attr::kValue, literal}})), source_.value().dtype());
+  }
+
+  Expr pooled_, source_;
+  LayoutAxes axes_;
+  int64_t height_, width_;
+  std::vector<Tap> rows_, columns_;
+};
+
+void gradient_max_pool2d_gradient(Rule& r) {
+  if (r.wants(0)) r.give(0, AtMaxima(r.op(), r.x(0), r.x(1)).of(r.g()));
+}
+
 void gradient_avg_pool2d(Rule& r) { r.give(0, apply(OpCode::avg_pool2d_gradient, {r.g(), r.x()}, r.op().attributes)); }
 void gradient_avg_pool2d_gradient(Rule& r) { r.give(0, apply(OpCode::avg_pool2d, {r.g()}, r.op().attributes)); }
-void gradient_sgd(Rule& r) { r.op().fail("The op has no gradient"); }
-void gradient_adam(Rule& r) { r.op().fail("The op has no gradient"); }
+void gradient_sgd(Rule& r) { r.op().fail("An optimizer's step has no gradient"); }
+void gradient_adam(Rule& r) { r.op().fail("An optimizer's step has no gradient"); }
 
 // In a row, both(...) and all_three(...) give each operand its gradient; an expression is only built where it is wanted.
 #define both(ga, gb)            \
@@ -212,10 +322,10 @@ void differentiate(Rule& r) {
     return;                                                                      \
   }
 #define ALLOY_COMPARISON(name, ...) case OpCode::name: return;
-#define ALLOY_ACTIVATION_GRADIENT(name, ...) case OpCode::name: r.op().fail("The op has no gradient");
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) ALLOY_BINARY(name, stem, types, , forward, gradient, doc)
 #define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
   case OpCode::name: {                                                           \
-    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), c = r.x(2);   \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), c = r.x(2), y = r.y(); \
     gradient;                                                                    \
     return;                                                                      \
   }

@@ -41,6 +41,13 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->location = location;
   if (code == OpCode::variable) op->attributes.set(Attr::kSlot, variable_count_);
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
+  if (code == OpCode::transpose) {
+    // From here on axes are counted from the front.
+    Dims permutation = op->attributes.ints(Attr::kPermutation);
+    const auto rank = static_cast<int64_t>(permutation.size());
+    for (int64_t& axis : permutation) axis = normalize_axis(axis, rank).value_or(axis);
+    op->attributes.set(Attr::kPermutation, permutation);
+  }
   for (const Value& v : op->operands) {
     if (!holds(v.op->block)) op->fail("An operand, the result of " + std::string(v.op->info().name) + ", is of another graph");
   }

@@ -30,14 +30,14 @@ constexpr OpInfo kTable[] = {
   {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, doc},
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
   {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, doc},
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) \
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
   {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, doc},
 #define ALLOY_TERNARY(name, types, forward, gradient, doc) \
   {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, doc},
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, doc},
 #define ALLOY_MOMENT(name, stem, gradient, doc) \
-  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, floating, Domain::real, doc},
+  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, numeric, Domain::real, doc},
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
   {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, doc},
 #define ALLOY_OP(name, fewest, most, results, attributes, doc) \

@@ -18,7 +18,7 @@ enum class OpCode : uint8_t {
 #define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) name,
 #define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) name,
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) name,
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc) name,
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) name,
 #define ALLOY_TERNARY(name, types, forward, gradient, doc) name,
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) name,
 #define ALLOY_MOMENT(name, stem, gradient, doc) name,

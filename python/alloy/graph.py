@@ -62,7 +62,7 @@ def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
     """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
 
     Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch or update needs a
-    placeholder that is not among the feeds, or belongs to another graph."""
+    placeholder that is not among the feeds, or belongs to another graph, or a variable has two updates."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     return self._compile(feeds, fetches, updates)
 

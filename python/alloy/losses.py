@@ -3,8 +3,8 @@ from alloy._core import Tensor
 from alloy.apply import apply, require_tensor
 from alloy.dtypes import is_integer
 from alloy.location import mistake
-from alloy.ops import one_hot
-from alloy.table_ops import abs, exp, log, maximum, mean, negative, square
+from alloy.ops import one_hot, select, stop_gradient
+from alloy.table_ops import abs, equal, exp, log, maximum, mean, negative, square
 from alloy.tensor import describe
 
 
@@ -37,10 +37,19 @@ def binary_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function.
 
     z, the logits, and t, the targets in [0, 1], are float32 of one shape (n, ...). Computed without overflow,
-    as max(z, 0) - z t + log(1 + e^-|z|)."""
+    as max(z, 0) - z t + log(1 + e^-|z|), and exact where the logits are confident and right."""
     _require_same_shapes("binary_cross_entropy", logits, targets)
     # maximum and not relu: it shares the gradient at 0, where the derivative is 1/2 - t.
-    return _mean_of_examples(maximum(logits, 0.0) - logits * targets + log(1.0 + exp(negative(abs(logits)))))
+    return _mean_of_examples(maximum(logits, 0.0) - logits * targets + _log1p(exp(negative(abs(logits)))))
+
+
+def _log1p(x):
+    """log(1 + x) for x of 0 or more, also where 1 + x rounds: log(u) * x / (u - 1), u being the rounded sum
+    (Kahan). Its gradient is that of log(u)."""
+    u = 1.0 + x
+    plain = log(u)
+    exact = select(equal(u, 1.0), x, plain * (x / (u - 1.0)))
+    return plain + stop_gradient(exact - plain)
 
 
 def _mean_of_examples(x):

@@ -24,9 +24,11 @@ def select(predicate, a, b) -> Tensor:
 
 
 def clamp(x: Tensor, low, high) -> Tensor:
-    """x held between low and high, which broadcast to it.
+    """x held between low and high, which broadcast to it: min(max(x, low), high).
 
-    The three have one dtype, of numbers; each may be a number or an array, but not all of them."""
+    Where the bounds cross it is high; a NaN gives way to a number. The gradient goes to whichever of the three
+    was taken, at a bound to x. The three have one dtype, of numbers; each may be a number or an array, but not
+    all of them."""
     return apply("clamp", [x, low, high])
 
 
@@ -58,7 +60,8 @@ def flatten(x: Tensor) -> Tensor:
 
 
 def transpose(x: Tensor, permutation=None) -> Tensor:
-    """x with its axes permuted: axis i of the result is axis permutation[i] of x. None reverses them."""
+    """x with its axes permuted: axis i of the result is axis permutation[i] of x, counted from the end where
+    negative. None reverses them."""
     if permutation is None:
         permutation = range(len(_known_shape("transpose", x)))[::-1]
     return apply("transpose", [x], {"permutation": as_integers("transpose", "a permutation", permutation)})
@@ -140,7 +143,8 @@ def conv2d(x: Tensor, weights, *, strides=1, padding="valid", dilations=1, group
 
 
 def max_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layout="NHWC") -> Tensor:
-    """The greatest element of each window; padding never wins. Strides are the window's extents unless given.
+    """The greatest element of each window, NaN where it holds one; padding never wins. Strides are the window's
+    extents unless given.
 
     x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
     return _pool2d("max_pool2d", x, window, strides, padding, data_layout)

@@ -132,9 +132,9 @@ class Interpreter {
       case OpCode::negative: return -a;
       case OpCode::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
       case OpCode::tanh: return std::tanh(a);
-      case OpCode::relu: return a > 0 ? a : 0;
+      case OpCode::relu: return a <= 0 ? 0 : a;
       case OpCode::sigmoid: return sigmoid(a);
-      case OpCode::relu_gradient: return b > 0 ? a : 0;
+      case OpCode::relu_gradient: return b <= 0 ? 0 : a;
       case OpCode::sigmoid_gradient: return a * sigmoid(b) * (1 - sigmoid(b));
       case OpCode::add: return a + b;
       case OpCode::subtract: return a - b;
@@ -151,7 +151,7 @@ class Interpreter {
       case OpCode::greater: return a > b;
       case OpCode::greater_equal: return a >= b;
       case OpCode::select: return a != 0 ? b : c;
-      case OpCode::clamp: return a < b ? b : a > c ? c : a;
+      case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
       default: ADD_FAILURE() << "the interpreter does not know " << info(code).name; return 0;
     }
   }

@@ -96,6 +96,13 @@ TEST(GradientValues, TableOps) {
         check_op(row.code, {{}, {2, 1}}, {}, domain);
         check_op(row.code, {{2, 3}, {2, 3}}, {}, domain, {1});
         break;
+      case Family::kActivationGradient: {
+        // relu_gradient is constant in its source, but for the step at 0.
+        const std::vector<size_t> of = row.code == OpCode::relu_gradient ? std::vector<size_t>{0} : std::vector<size_t>{0, 1};
+        check_op(row.code, {{2, 3}, {2, 3}}, {}, domain, of);
+        check_op(row.code, {{2, 3}, {3}}, {}, domain, of);
+        break;
+      }
       case Family::kReduction:
       case Family::kMoment:
         check_op(row.code, {{2, 3, 2}}, {{Attr::kAxes, Dims{1}}}, domain);

@@ -65,7 +65,7 @@ TEST(Gradients, DoNotEnterWhatNoTargetReaches) {
   std::vector<Value> found;
   ASSERT_EQ(error_of([&] { found = gradients(graph, z, {x}); }), "no error");
   EXPECT_TRUE(found[0]);
-  EXPECT_EQ(error_of([&] { gradients(graph, z, {y}); }), "[sgd] The op has no gradient.");
+  EXPECT_EQ(error_of([&] { gradients(graph, z, {y}); }), "[sgd] An optimizer's step has no gradient.");
 }
 
 TEST(Gradients, OfNothingAddNothingButTheSeed) {
@@ -227,16 +227,15 @@ TEST(Gradients, LeaveTheGraphsSettingsAlone) {
 
 // The ops that a gradient may have to pass and cannot, with what they say.
 const std::map<std::string, std::string> kWithout = {
-    {"relu_gradient", "[relu_gradient] The op has no gradient."},
-    {"sigmoid_gradient", "[sigmoid_gradient] The op has no gradient."},
-    {"max_pool2d_gradient", "[max_pool2d_gradient] The op has no gradient."},
-    {"sgd", "[sgd] The op has no gradient."},
-    {"adam", "[adam] The op has no gradient."},
+    {"sgd", "[sgd] An optimizer's step has no gradient."},
+    {"adam", "[adam] An optimizer's step has no gradient."},
 };
 
-// The ops of which some floating operand does not influence the result, or only its shape does.
-const std::map<std::string, std::vector<size_t>> kShapeOnly = {
+// The ops of which some floating operand does not influence the result, or only in steps, or only its shape does.
+const std::map<std::string, std::vector<size_t>> kWithoutSlope = {
     {"sign", {0}},
+    {"relu_gradient", {1}},
+    {"max_pool2d_gradient", {1}},
     {"reshape_like", {1}},
     {"broadcast_like", {1}},
     {"reduce_like", {1}},
@@ -270,11 +269,11 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
       std::vector<Value> found;
       const std::string mistake = error_of([&] { found = gradients(graph, y, {operands[i]}); });
       EXPECT_EQ(verify(graph), std::vector<std::string>{});
-      const auto listed = kShapeOnly.find(op_name);
-      const bool shape_only =
-          listed != kShapeOnly.end() &&
+      const auto listed = kWithoutSlope.find(op_name);
+      const bool without_slope =
+          listed != kWithoutSlope.end() &&
           std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end();
-      if (shape_only) {
+      if (without_slope) {
         ASSERT_EQ(mistake, "no error");
         EXPECT_FALSE(found[0]);
       } else if (mistake != "no error") {
@@ -446,7 +445,7 @@ TEST(Gradients, ThatFailInABranchLeaveNoRegionOpen) {
         return std::vector{Value{inner, 0}};
       },
       [&] { return std::vector{x}; });
-  EXPECT_EQ(error_of([&] { gradients(graph, {op, 0}, {x}); }), "[sgd] The op has no gradient.");
+  EXPECT_EQ(error_of([&] { gradients(graph, {op, 0}, {x}); }), "[sgd] An optimizer's step has no gradient.");
   EXPECT_EQ(graph.value(OpCode::exp, {x}).op->block, &graph.body());
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
 }

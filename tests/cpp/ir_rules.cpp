@@ -98,8 +98,8 @@ TEST(Rules, ReductionsKeepTheirAxes) {
   EXPECT_EQ(infer_text(OpCode::sum, {f32({2, 3})}, axes({0, 2})),
             "[sum] Axis 2 is outside a tensor of rank 2.");
   EXPECT_EQ(infer_text(OpCode::sum, {f32({})}, axes({-1})), "[sum] Axis -1 is outside a tensor of rank 0.");
-  EXPECT_EQ(infer_text(OpCode::mean, {i32({2})}, axes({0})),
-            "[mean] Expected operands of a floating type, got int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::mean, {i32({2, 3})}, axes({0})), "int32(1, 3)");
+  EXPECT_EQ(infer_text(OpCode::mean, {bools({2})}, axes({0})), "[mean] Expected operands of a number, got bool(2,).");
 }
 
 TEST(Rules, ArgReductionsNeedAnElement) {
@@ -272,8 +272,12 @@ TEST(Rules, Transpose) {
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0, 0).");
   EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({0})),
             "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (0,).");
-  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-1, 0})),
-            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (-1, 0).");
+  // Negative axes count from the end; from then on all are counted from the front.
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3, U})}, permutation({-1, 0, -2})), "float32(?, 2, 3)");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-1, 1})),
+            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (1, 1).");
+  EXPECT_EQ(infer_text(OpCode::transpose, {f32({2, 3})}, permutation({-3, 0})),
+            "[transpose] Expected a permutation of the 2 axes of shape (2, 3), got (-3, 0).");
   // What is no permutation of anything is wrong for every rank.
   EXPECT_EQ(infer_text(OpCode::transpose, {f32(kAnyRank)}, permutation({5, 7})),
             "[transpose] Expected a permutation of the 2 axes of shape (...), got (5, 7).");

@@ -268,9 +268,9 @@ double reference(OpCode code, DType dtype, double a, double b, double c) {
     case OpCode::negative: return -a;
     case OpCode::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
     case OpCode::tanh: return std::tanh(a);
-    case OpCode::relu: return a > 0 ? a : 0;
+    case OpCode::relu: return a <= 0 ? 0 : a;
     case OpCode::sigmoid: return sigmoid(a);
-    case OpCode::relu_gradient: return b > 0 ? a : 0;
+    case OpCode::relu_gradient: return b <= 0 ? 0 : a;
     case OpCode::sigmoid_gradient: return a * sigmoid(b) * sigmoid(-b);
     case OpCode::add: return a + b;
     case OpCode::subtract: return a - b;
@@ -443,7 +443,13 @@ TEST_P(Simd, FloatFunctionsAtTheEdges) {
   const Tensor x({7}, {-kInfinity, -100, -0.0, 0, 100, kInfinity, kNaN});
   expect_equal(run(OpCode::exp, {x}),
                {0, static_cast<float>(std::exp(-100.0)), 1, 1, kInfinity, kInfinity, kNaN});
-  expect_equal(run(OpCode::tanh, {x}), {-1, -1, 0, 0, 1, 1, kNaN});
+  const Tensor tanh = run(OpCode::tanh, {x});
+  expect_equal(tanh, {-1, -1, 0, 0, 1, 1, kNaN});
+  EXPECT_TRUE(std::signbit(tanh.at(2)) && !std::signbit(tanh.at(3)));
+  const Tensor relu = run(OpCode::relu, {x});
+  expect_equal(relu, {0, 0, 0, 0, 100, kInfinity, kNaN});
+  for (int64_t i = 0; i < 4; ++i) EXPECT_FALSE(std::signbit(relu.at(i)));
+  expect_equal(run(OpCode::relu_gradient, {Tensor({7}, {1, 2, 3, 4, 5, 6, 7}), x}), {0, 0, 0, 0, 5, 6, 7});
   expect_equal(run(OpCode::sigmoid, {x}), {0, static_cast<float>(std::exp(-100.0)), 0.5, 0.5, 1, 1, kNaN});
   expect_equal(run(OpCode::log, {Tensor({5}, {-1, -kInfinity, -0.0, kInfinity, kNaN})}),
                {kNaN, kNaN, -kInfinity, kInfinity, kNaN});
@@ -541,7 +547,7 @@ TEST_P(Simd, AChainIsOneKernel) {
 
 // ---- reductions ----
 
-double reduce_reference(OpCode code, const std::vector<double>& v) {
+double reduce_reference(OpCode code, DType dtype, const std::vector<double>& v) {
   auto fold = [&](double init, auto f) { return std::accumulate(v.begin(), v.end(), init, f); };
   const double count = static_cast<double>(v.size());
   const double mean = fold(0, std::plus<>()) / count;
@@ -550,8 +556,12 @@ double reduce_reference(OpCode code, const std::vector<double>& v) {
     case OpCode::product: return fold(1, std::multiplies<>());
     case OpCode::max: return fold(-kInfinity, [](double a, double b) { return std::fmax(a, b); });
     case OpCode::min: return fold(kInfinity, [](double a, double b) { return std::fmin(a, b); });
-    case OpCode::mean: return mean;
+    case OpCode::mean: return dtype == DType::float32 ? mean : std::trunc(mean);
     case OpCode::variance:
+      if (dtype != DType::float32) {  // exact: the squares are small integers
+        const double squares = fold(0, [](double t, double x) { return t + x * x; }), sum = fold(0, std::plus<>());
+        return std::trunc((count * squares - sum * sum) / (count * count));
+      }
       return fold(0, [&](double t, double x) { return t + (x - mean) * (x - mean); }) / count;
     default: ADD_FAILURE() << "No reference for " << ir::info(code).name; return 0;
   }
@@ -580,7 +590,7 @@ void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<int64_t>(y.size(), 1));
   const double absolute = code == OpCode::sum ? 1e-7 * count : code == OpCode::mean ? 1e-7 : 0;
   expect_close(
-      y, [&](int64_t i) { return reduce_reference(code, groups[static_cast<size_t>(i)]); },
+      y, [&](int64_t i) { return reduce_reference(code, x.type.dtype, groups[static_cast<size_t>(i)]); },
       code == OpCode::product ? 64 : 8, absolute);
 }
 
@@ -634,6 +644,50 @@ TEST(Reductions, FloatSumsStayAccurate) {
   Tensor far(Type{DType::float32, Shape({4096})});
   for (int64_t i = 0; i < far.size(); ++i) far.set(i, 10000 + static_cast<double>(i % 2));
   EXPECT_NEAR(run(OpCode::variance, {far}, {{Attr::kAxes, Dims{0}}}).at(0), 0.25, 1e-6);
+}
+
+// Numbers near `mean`, whose variance in float64 is that of the numbers as they are.
+TEST_P(Simd, VarianceOfLargeMeans) {
+  for (const Shape& shape : {Shape({1000, 3}), Shape({257, 40}), Shape({40, 2048}), Shape({5, 5000}), Shape({64, 9, 33}), Shape({40000, 2})}) {
+    for (double mean : {0.0, 1.0, -3e3, 1e6}) {
+      Tensor x(Type{DType::float32, shape});
+      for (int64_t i = 0; i < x.size(); ++i) x.set(i, mean + random_.uniform(-2, 2));
+      for (const Dims& axes : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+        SCOPED_TRACE(to_string(shape) + " over " + to_string(Shape(axes)) + " around " + std::to_string(mean));
+        const Tensor y = run(OpCode::variance, {x}, {{Attr::kAxes, axes}});
+        const auto groups = groups_of(x, y.type.shape, [&](Dims index) {
+          for (size_t i = 0; i < index.size(); ++i) index[i] = y.type.shape.dims()[i] == 1 ? 0 : index[i];
+          return index;
+        });
+        for (int64_t i = 0; i < y.size(); ++i) {
+          const double truth = reduce_reference(OpCode::variance, DType::float32, groups[static_cast<size_t>(i)]);
+          ASSERT_NEAR(y.at(i), truth, 3e-7 * truth);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Simd, VarianceOfEqualNumbersIsZero) {
+  for (double number : {16777.216, 0.1, -1e6 / 3, 3e15, 1e-15}) {
+    for (const Shape& shape : {Shape({1000, 3}), Shape({3, 1000}), Shape({70003, 2}), Shape({2, 70003}), Shape({300, 600})}) {
+      const Tensor x(shape, std::vector<double>(static_cast<size_t>(shape.element_count()), number));
+      for (const Dims& axes : {Dims{0}, Dims{1}, Dims{0, 1}}) {
+        const Tensor y = run(OpCode::variance, {x}, {{Attr::kAxes, axes}});
+        for (int64_t i = 0; i < y.size(); ++i) ASSERT_EQ(y.at(i), 0) << number << " in " << to_string(shape) << " over " << to_string(Shape(axes));
+      }
+    }
+  }
+}
+
+TEST_P(Simd, VarianceOfWhatIsNoNumber) {
+  for (double odd : {kNaN, kInfinity, -kInfinity}) {
+    Tensor x = random_.tensor({50, 40});
+    x.set(25 * 40 + 7, odd);
+    const Tensor rows = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{1}}}), columns = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{0}}});
+    for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(std::isnan(rows.at(i)), i == 25) << odd;
+    for (int64_t i = 0; i < 40; ++i) EXPECT_EQ(std::isnan(columns.at(i)), i == 7) << odd;
+  }
 }
 
 TEST(Reductions, SameBitsForAnyNumberOfThreads) {
@@ -794,6 +848,30 @@ TEST_P(Simd, SoftmaxDoesNotOverflow) {
     expect_close(run(OpCode::softmax_cross_entropy, {x, labels},
                      {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}}),
                  [](int64_t) { return std::log(2.0); });
+  }
+}
+
+// The loss of a right answer is what the other classes add to the sum, however little that is.
+TEST_P(Simd, LogSumsNearZeroAreExact) {
+  for (const Shape& shape : {Shape({100, 3}), Shape({4, 16}), Shape({3, 40}), Shape({2, 3000}), Shape({60, 7, 5})}) {
+    for (double margin : {0.1, 3.0, 16.0, 30.0, 80.0}) {
+      SCOPED_TRACE(to_string(shape) + " margin " + std::to_string(margin));
+      Tensor x = random_.tensor(shape), labels(x.type);
+      const int64_t axis = 1, extent = shape[1], inner = shape.rank() == 3 ? shape[2] : 1;
+      for (int64_t i = 0; i < x.size(); ++i) {
+        const bool greatest = i / inner % extent == extent / 2;
+        x.set(i, greatest ? 5 : 3 - margin + x.at(i));
+        labels.set(i, greatest);
+      }
+      const Tensor loss = run(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, axis}, {Attr::kReduction, std::string("none")}});
+      for (int64_t i = 0; i < loss.size(); ++i) {
+        double rest = 0;
+        for (int64_t k = 0; k < extent; ++k) {
+          if (k != extent / 2) rest += std::exp(x.at((i / inner * extent + k) * inner + i % inner) - 5);
+        }
+        ASSERT_NEAR(loss.at(i), std::log1p(rest), 2e-6 * std::log1p(rest));
+      }
+    }
   }
 }
 
@@ -1545,7 +1623,7 @@ TEST_P(Simd, PoolingAgainstLoops) {
   }
 }
 
-TEST_P(Simd, NaNsLoseThePool) {
+TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
   const PoolCase c{.source = {1, 2, 4, 1}, .window = {2, 2}, .strides = {2, 2}};
   expect_pooling(c, true,
                  Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}),
@@ -1556,9 +1634,19 @@ TEST_P(Simd, NaNsLoseThePool) {
                               {Attr::kPadding, c.padding},
                               {Attr::kPaddingStyle, std::string("explicit")},
                               {Attr::kDataLayout, std::string("NHWC")}};
-  const Tensor x({1, 2, 2, 1}, {kNaN, -7, 2, kNaN});
-  expect_equal(run(OpCode::max_pool2d, {x}, attributes), {2});
-  expect_equal(run(OpCode::max_pool2d_gradient, {Tensor({1, 1, 1, 1}, {5}), x}, attributes), {0, 0, 5, 0});
+  for (const auto& [values, of_them] : {std::pair<std::vector<double>, std::vector<double>>{{kNaN, -7, 2, kNaN}, {5, 0, 0, 0}},
+                                       {{1, 7, kNaN, kInfinity}, {0, 0, 5, 0}},
+                                       {{kNaN, kNaN, kNaN, kNaN}, {5, 0, 0, 0}}}) {
+    // By vectors of channels, too.
+    for (int64_t channels : {1, 37}) {
+      Tensor x({DType::float32, Shape({1, 2, 2, channels})}), wide({DType::float32, Shape({1, 1, 1, channels})});
+      for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[static_cast<size_t>(i / channels)]);
+      for (int64_t i = 0; i < channels; ++i) wide.set(i, 5);
+      const Tensor y = run(OpCode::max_pool2d, {x}, attributes), dx = run(OpCode::max_pool2d_gradient, {wide, x}, attributes);
+      for (int64_t i = 0; i < channels; ++i) EXPECT_TRUE(std::isnan(y.at(i)));
+      for (int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(dx.at(i), of_them[static_cast<size_t>(i / channels)]);
+    }
+  }
 }
 
 // ---- optimizers ----

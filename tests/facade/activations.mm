@@ -58,6 +58,11 @@ static void extremes() {
   // At 0 nothing flows.
   CHECK_ARRAY(session.run([graph reLUGradientWithIncomingGradient:dy sourceTensor:x name:nil]),
               Array({5}, {0, 0, 0, 8, 16}));
+  // A NaN is seen, and its gradient too.
+  MPSGraphTensor *nan = session.feed(Array({2}, {std::nan(""), -1})), *two = session.feed(Array({2}, {3, 4}));
+  const Array seen = session.run([graph reLUWithTensor:nan name:nil]);
+  CHECK(std::isnan(seen.values.at(0)) && seen.values.at(1) == 0);
+  CHECK_ARRAY(session.run([graph reLUGradientWithIncomingGradient:two sourceTensor:nan name:nil]), Array({2}, {3, 0}));
 }
 
 static Array softmax(const Array &x, long axis) {

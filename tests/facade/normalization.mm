@@ -81,6 +81,18 @@ static void moments() {
               Array({1}, 1.25));
 }
 
+// Exact, then truncated toward zero.
+static void moments_of_integers() {
+  for (MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64}) {
+    Session session;
+    MPSGraph *g = session.graph();
+    MPSGraphTensor *x = session.feed(Array({2, 4}, {1, 2, 3, 5, -1, -2, -3, -5}, type));  // means of 2.75, -2.75
+    CHECK_ARRAY_WITHIN(0, session.run([g meanOfTensor:x axes:numbers({1}) name:nil]), Array({2, 1}, {2, -2}, type));
+    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({1}) name:nil]), Array({2, 1}, {2, 2}, type));  // 2.19
+    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({0}) name:nil]), Array({1, 4}, {1, 4, 9, 25}, type));
+  }
+}
+
 // Where the statistics, the scale and the shift have these shapes.
 struct Kind {
   Shape source;
@@ -240,6 +252,7 @@ static void gradient_ops() {
 int main() {
   @autoreleasepool {
     moments();
+    moments_of_integers();
     normalisation();
     normalisation_by_its_own_statistics();
     gradient_ops();

@@ -81,6 +81,15 @@ static void transpose() {
     for (std::size_t i = 0; i < permutation.size(); ++i)
       inverse.at(static_cast<std::size_t>(permutation.at(i))) = static_cast<long>(i);
     CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), permuted(dy, inverse));
+    // Counted from the end.
+    std::vector<long> negative = permutation;
+    for (long &axis : negative) axis -= static_cast<long>(permutation.size());
+    const Build from_the_end = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+      return [g transposeTensor:t.at(0) permutation:numbers(negative) name:nil];
+    };
+    Session session;
+    CHECK_ARRAY_WITHIN(0, session.run(from_the_end(session.graph(), {session.feed(x)})), permuted(x, permutation));
+    CHECK_ARRAY_WITHIN(0, Differentiated(from_the_end, {x}, dy).gradients.at(0), permuted(dy, inverse));
   }
   const Array x = random_array({2, 3, 4, 5});
   for (long a = -4; a < 4; ++a) {
@@ -327,6 +336,29 @@ static void concatenate() {
   }
 }
 
+// Along the other dimensions the tensors broadcast.
+static void concatenate_and_broadcast() {
+  const std::vector<Array> parts = {random_array({2, 3, 1}), random_array({1, 2, 4}), random_array({2, 1, 4}), random_array({1, 1, 1})};
+  std::vector<Array> whole;
+  for (const Array &part : parts) {
+    Array y({2, part.shape.at(1), 4});
+    for_each_index(y.shape, [&](const Index &i) { y.at(i) = broadcast_at(part, i); });
+    whole.push_back(y);
+  }
+  for (long dimension : {1, -2}) {
+    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+      return [g concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), t.at(3), nil] dimension:dimension name:nil];
+    };
+    Session session;
+    std::vector<MPSGraphTensor *> fed;
+    for (const Array &part : parts) fed.push_back(session.feed(part));
+    CHECK_ARRAY_WITHIN(0, session.run(build(session.graph(), fed)), joined(whole, 1));
+    CHECK_ARRAY_WITHIN(0, session.run([session.graph() concatTensor:fed.at(1) withTensor:fed.at(2) dimension:dimension name:nil]),
+                       joined({whole.at(1), whole.at(2)}, 1));
+    CHECK_GRADIENTS(build, parts);
+  }
+}
+
 static void broadcast() {
   const std::pair<Shape, Shape> rows[] = {{{4}, {3, 4}},         {{3, 1}, {3, 4}},          {{1}, {2, 3}},
                                           {{}, {2, 3}},          {{2, 1, 3}, {5, 2, 4, 3}}, {{2, 3}, {2, 3}},
@@ -422,6 +454,7 @@ int main() {
     strided_slice();
     slice_of_one_dimension();
     concatenate();
+    concatenate_and_broadcast();
     broadcast();
     shape_of_a_tensor();
     cast();

@@ -1,5 +1,7 @@
 """Gradients where frameworks are usually wrong: ties, kinks, poles, overflow, broadcasting, sharing, and
 where no gradient flows."""
+import itertools
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,169 @@ def test_ties_in_max_pooling_go_to_the_first(rng):
         row, column = np.unravel_index(np.argmax(window), window.shape)
         expected[n, 2 * i + row, j + column, c] += g[n, i, j, c]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def nan_among(values, *shape):
+    """Every combination of the values, of which one is NaN, as arrays of that shape."""
+    return [np.float32(column) for column in np.array(list(itertools.product([np.nan, *values], repeat=shape[0]))).T]
+
+
+@pytest.mark.parametrize("op, value", [(al.maximum, np.fmax), (al.minimum, np.fmin)], ids=["maximum", "minimum"])
+def test_a_gradient_follows_the_value_of_an_extreme(op, value):
+    """PyTorch's for numbers, halves at ties; of a NaN and a number the number gets it."""
+    a, b = nan_among([-np.inf, -1, 0, 1, np.inf], 2)
+    of_a, of_b = gradients(op, a, b, weights=np.full(a.shape, 8))
+    taken = value(a, b)
+    for x, other, found in (a, b, of_a), (b, a, of_b):
+        expected = np.where(x == other, 4, np.where(x == taken, 8, 0))
+        known = ~(np.isnan(x) & np.isnan(other))
+        np.testing.assert_array_equal(found[known], expected[known])
+
+
+def origin_of_clamped(x, low, high):
+    """Which operand min(max(x, low), high) is; x at a bound."""
+    held = np.fmax(x, low)
+    if not np.isnan(high) and not held <= high:
+        return 2
+    return 0 if held == x else 1
+
+
+def test_a_gradient_follows_the_value_of_clamp():
+    """Bounds cross here, and bounds and x are NaN."""
+    given = nan_among([-2, -1, 0, 1, 2], 3)
+    g = np.arange(1, given[0].size + 1, dtype=np.float32)
+    found = np.array(gradients(al.clamp, *given, weights=g))
+    origins = np.array([origin_of_clamped(*numbers) for numbers in zip(*given)])
+    known = ~np.all(np.isnan(given), 0)
+    expected = np.where(np.arange(3)[:, None] == origins, g, 0)
+    np.testing.assert_array_equal(found[:, known], expected[:, known])
+    # PyTorch's formulas, which give nothing to a low bound that is the high one.
+    x, low, high = given
+    numbers = ~np.any(np.isnan(given), 0) & ~((x < low) & (low == high))
+    torch = (x >= low) & (x <= high), (x < low) & (low < high), (x > high) | (high < low)
+    np.testing.assert_array_equal(found[:, numbers], (torch * g)[:, numbers])
+
+
+def test_a_nan_is_seen_behind_relu_and_pooling():
+    x = np.float32([np.nan, -1, 0, 2]).reshape(1, 2, 2, 1)
+    graph = al.Graph()
+    feed = graph.placeholder(x.shape)
+    pooled = al.max_pool2d(feed)
+    run = graph.compile([feed], [
+        al.relu(feed), al.mean(al.relu(feed)), pooled, *al.gradients(al.sum(al.relu(feed) * 3.0), [feed]),
+        *al.gradients(al.sum(pooled * 5.0), [feed])])
+    value, mean, pooled, of_relu, of_pooling = run(x)
+    np.testing.assert_array_equal(value.ravel(), [np.nan, 0, 0, 2])
+    np.testing.assert_array_equal([mean, pooled.item()], [np.nan, np.nan])
+    np.testing.assert_array_equal(of_relu.ravel(), [3, 0, 0, 3])  # PyTorch: 0 where x <= 0
+    np.testing.assert_array_equal(of_pooling.ravel(), [5, 0, 0, 0])
+
+
+def test_the_first_nan_of_a_window_takes_the_gradient():
+    x = np.float32([[1, np.nan, np.nan, 7], [-np.inf, -np.inf, -np.inf, -np.inf]])[:, None, :, None]
+    found, = gradients(lambda x: al.max_pool2d(x, window=(1, 4)), x)
+    np.testing.assert_array_equal(found[:, 0, :, 0], [[0, 1, 0, 0], [1, 0, 0, 0]])
+
+
+# ---- derivatives of derivatives ----
+
+def second(build, x, weights=1.0):
+    """The gradient of the sum of the squared gradient of sum(build(x) * weights), and that gradient."""
+    x = np.float32(x)
+    graph = al.Graph()
+    feed = graph.placeholder((None, *x.shape[1:]))
+    first, = al.gradients(al.sum(build(feed) * weights), [feed])
+    return graph.compile([feed], [first, *al.gradients(al.sum(al.square(first)) * 0.5, [feed])])(x)
+
+
+@pytest.mark.parametrize("build, first, slope", [
+    (lambda x: al.relu(x)**3.0, lambda x: 3 * np.maximum(x, 0)**2, lambda x: 6 * np.maximum(x, 0)),
+    (lambda x: al.relu(al.square(x) - 1.0), lambda x: 2 * x * (x * x > 1), lambda x: 2 * (x * x > 1)),
+    (al.sigmoid, lambda x: np.exp(x) / (1 + np.exp(x))**2,
+     lambda x: np.exp(x) * (1 - np.exp(x)) / (1 + np.exp(x))**3),
+    (lambda x: al.maximum(x, 0.5 * x)**2.0, lambda x: np.where(x > 0, 2 * x, x / 2),
+     lambda x: np.where(x > 0, 2, 0.5)),
+], ids=["relu", "relu of a square", "sigmoid", "maximum"])
+def test_second_derivatives(build, first, slope):
+    x = np.float32([-4, -1.5, -0.3, -1e-3, 1e-3, 0.7, 2, 5])
+    found, of_found = second(build, x)
+    np.testing.assert_allclose(found, first(x.astype(float)), rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(of_found, first(x.astype(float)) * slope(x.astype(float)), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3, "strides": (2, 1)}, {"window": (3, 2), "padding": "same"},
+                                     {"window": 3, "strides": 2, "padding": ((1, 1), (1, 1))},
+                                     {"window": 2, "data_layout": "NCHW"}], ids=str)
+def test_second_derivatives_through_pooling(options, rng):
+    """Of sum(pool(x^2) g): the gradient is 2 x G with G = sum of g over the windows that x^2 won, so that of half
+    its square is 4 x G^2. Values of few kinds: ties."""
+    x = rng.integers(1, 4, (2, 6, 6, 4)).astype(np.float32)
+    graph = al.Graph()
+    g = rng.normal(size=al.max_pool2d(graph.placeholder(x.shape), **options).shape).astype(np.float32)
+    won, = gradients(lambda x: al.max_pool2d(x, **options), x, weights=g)
+    found, of_found = second(lambda x: al.max_pool2d(al.square(x), **options), x, g)
+    np.testing.assert_allclose(found, 2 * x * won, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(of_found, 4 * x * won**2, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("x", [[2, -3, 5, 7], [0, -3, 5, 7], [0, -3, 0, 7], [0, 0, 0, 7]], ids=str)
+def test_second_derivatives_of_a_product(x):
+    """d2 / dx_i dx_j is the product of all others, whatever is 0."""
+    graph = al.Graph()
+    feed, w = graph.placeholder((4,)), np.float32([1, 10, 100, 1000])
+    first, = al.gradients(al.product(feed), [feed])
+    found, = graph.compile([feed], al.gradients(al.sum(first * w), [feed]))(np.float32(x))
+    hessian = [[0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)] for i in range(4)]
+    np.testing.assert_allclose(found, hessian @ w, rtol=1e-6)
+
+
+def test_second_derivatives_of_a_network(rng):
+    """The Hessian times a direction, against the difference of two gradients."""
+    graph = al.Graph()
+    x = graph.constant(rng.normal(size=(8, 6, 6, 1)).astype("f"))
+    y = graph.constant(np.eye(3, dtype="f")[rng.integers(0, 3, 8)])
+    variables = [graph.variable(rng.normal(size=shape).astype("f") * 0.5) for shape in [(3, 3, 1, 4), (16, 3), (3,)]]
+    kernel, weights, bias = variables
+    hidden = al.max_pool2d(al.relu(al.conv2d(x, kernel)))
+    logits = al.flatten(al.sigmoid(hidden) * al.tanh(hidden)) @ weights + bias
+    loss = al.mean(al.losses.softmax_cross_entropy(logits, y)) + al.mean(al.losses.binary_cross_entropy(logits, y))
+    first = al.gradients(loss, variables)
+    directions = [rng.normal(size=v.shape).astype("f") for v in variables]
+    along = [al.sum(g * d) for g, d in zip(first, directions)]
+    second = graph.compile([], al.gradients(along[0] + along[1] + along[2], variables))()
+    run, start, h = graph.compile([], first), [v.numpy() for v in variables], np.float32(2e-3)
+
+    def moved(step):
+        for v, value, direction in zip(variables, start, directions):
+            v.assign(value + step * direction)
+        return run()
+
+    for found, above, below in zip(second, moved(h), moved(-h)):
+        # Roundings of the gradients, 1e-7 of them, divided by h.
+        expected = (above - below) / (2 * h)
+        np.testing.assert_allclose(found, expected, rtol=5e-3, atol=2e-3 * np.max(np.abs(expected)))
+
+
+def test_what_pooling_took_is_taken_where_there_are_nans():
+    """The adjoint of max_pool2d's gradient takes from the place that the gradient goes to."""
+    graph = al.Graph()
+    x, g, taken = graph.placeholder((1, 1, 4, 1)), graph.placeholder((1, 1, 2, 1)), graph.placeholder((1, 1, 4, 1))
+    placed, = al.gradients(al.sum(al.max_pool2d(x, window=(1, 3), strides=1) * g), [x])
+    found, = al.gradients(al.sum(placed * taken), [g])
+    run = graph.compile([x, g, taken], [found])
+    for values, expected in [([1, np.nan, 2, 3], [20, 20]), ([np.nan, np.nan, 5, 1], [10, 20]),
+                             ([-np.inf, -np.inf, -np.inf, -np.inf], [10, 20]), ([4, 4, 1, 4], [10, 20])]:
+        value, = run(np.float32(values).reshape(x.shape), np.zeros(g.shape, "f"),
+                     np.float32([10, 20, 30, 40]).reshape(x.shape))
+        np.testing.assert_array_equal(value.ravel(), expected)
+
+
+def test_a_step_of_an_optimizer_has_no_gradient():
+    graph = al.Graph()
+    rate, values, slope = (graph.placeholder((1,)) for _ in range(3))
+    moved = graph.apply("sgd", [rate, values, slope], {}, "", "here.py:1")[0]
+    with pytest.raises(ValueError, match=r"^\[sgd\] An optimizer's step has no gradient; built at here\.py:1\.$"):
+        al.gradients(moved, [values])
 
 
 def test_padding_never_takes_a_gradient():

@@ -201,6 +201,20 @@ def test_a_swap_reads_both_before_it_writes(graph):
     np.testing.assert_array_equal([a.numpy(), b.numpy()], [[3, 4], [1, 2]])
 
 
+def test_a_variable_has_one_update_in_a_step(graph):
+    v, w = graph.variable([1.0], name="v"), graph.variable([2.0])
+    loss, kept = al.sum(v * w), graph.assign(w, w + 1)
+    graph.compile([], [], [kept, kept])()  # one update, named twice
+    assert w.numpy() == 3
+    for updates, name in [(al.SGD(0.1).minimize(loss) + al.SGD(0.1).minimize(loss), " 'v'"),
+                          ([graph.assign(v, v), kept, graph.assign(v, v + 1)], " 'v'"),
+                          ([kept, graph.assign(w, w)], "")]:
+        place = r"\S*test_graph\.py:\d+"
+        with pytest.raises(ValueError, match=rf"^\[assign\] The variable{name} has another update, built at {place}; "
+                           rf"built at {place}\.$"):
+            graph.compile([], [], updates)
+
+
 def test_two_executables_share_variables(graph):
     v = graph.variable(0.0)
     count, read = graph.compile([], [], [graph.assign(v, v + 1)]), graph.compile([], [v])

@@ -290,6 +290,37 @@ def test_binary_cross_entropy():
     np.testing.assert_allclose(gradient, 1 / (1 + np.exp(-wide)) - t, rtol=1e-5, atol=1e-6)
 
 
+def test_losses_of_the_confident_and_right_are_not_lost():
+    """log(1 + s) of an s that vanishes beside 1, against NumPy in float64."""
+    z = -np.float32([0.1, 2, 12, 16, 17, 20, 30, 60, 80])
+    loss, = run(al.losses.binary_cross_entropy, z, np.zeros_like(z))
+    np.testing.assert_allclose(loss, np.log1p(np.exp(z.astype(float))), rtol=5e-7)
+    loss, gradient = run(
+        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], -z,
+        np.ones_like(z))
+    np.testing.assert_allclose(loss, np.log1p(np.exp(z.astype(float))), rtol=5e-7)
+    np.testing.assert_allclose(gradient, -1 / (1 + np.exp(-z.astype(float))), rtol=2e-6, atol=6e-8)
+
+
+@pytest.mark.parametrize("shape, axis", [((40, 3), 1), ((5, 3), 1), ((7, 40), 1), ((2, 3000), 1),
+                                         ((3, 300), 0)], ids=str)
+def test_softmax_losses_of_the_confident_and_right(shape, axis, rng):
+    """Rows short and long, columns; one greatest logit, or two that are one logit."""
+    for equals in 1, 2:
+        others = rng.uniform(-1, 0, shape)
+        at = np.arange(shape[axis]).reshape((-1, 1) if axis == 0 else (1, -1))
+        for margin in 0.5, 5, 30, 60:
+            x = np.where(at < equals, 3, 3 - margin + others).astype(np.float32)
+            labels = np.broadcast_to(np.float32(at == 0), shape).copy()
+            rest = np.where(at < equals, 0, np.exp(x.astype(float) - 3)).sum(axis, keepdims=True)
+            expected = np.log1p(rest + (equals - 1))
+            graph = al.Graph()
+            feeds = [graph.placeholder(shape), graph.placeholder(shape)]
+            loss = graph.apply("softmax_cross_entropy", feeds, {"axis": axis, "reduction": "none"}, "", "")[0]
+            loss, = graph.compile(feeds, [loss])(x, labels)
+            np.testing.assert_allclose(loss, expected, rtol=2e-6)
+
+
 def test_accuracy():
     logits, labels = np.float32([[3, 1], [0, 1], [2, 0], [0, 9]]), np.int64([0, 1, 1, 1])
     assert run(al.metrics.accuracy, logits, labels)[0] == 0.75

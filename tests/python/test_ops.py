@@ -127,10 +127,30 @@ def test_special_values():
         ("maximum", [special, one], [1, 1, np.inf, 1, 1]),
         ("minimum", [special, one], [0, 0, 1, -np.inf, 1]),
         ("max", [special], np.inf), ("min", [special], -np.inf), ("sum", [special], np.nan),
-        ("argmax", [special], 2), ("argmin", [special], 3),
+        ("argmax", [special], 2), ("argmin", [special], 3), ("relu", [special], [0, 0, np.inf, 0, np.nan]),
+        ("relu_gradient", [one, special], [0, 0, 1, 0, 1]),
     ]:
         _, (value,) = run(getattr(al, op), arrays)
         np.testing.assert_array_equal(value, np.float32(expected), err_msg=op)
+
+
+@pytest.mark.parametrize("op", [al.tanh, al.sign, al.sqrt, al.identity], ids=lambda op: op.__name__)
+def test_a_zero_keeps_its_sign(op):
+    zeros = np.float32([0.0, -0.0] * 20)
+    _, (value,) = run(op, [zeros])
+    np.testing.assert_array_equal(value, zeros)
+    np.testing.assert_array_equal(np.signbit(value), np.signbit(zeros))
+
+
+def test_integer_moments_are_exact_before_they_are_truncated():
+    """Sums pass their type, and a variance is an integer where the mean is none."""
+    x = np.int32([2**31 - 1] * 5 + [2**31 - 3])
+    _, (mean, variance) = run(al.mean, [x], lambda _, feeds: [al.variance(feeds[0])])
+    assert mean == 2**31 - 2 and variance == 0  # of 2147483646.67 and 0.56
+    for dtype in np.int32, np.int64:
+        x = np.array([4, -1, -1, 1, 0, 0, 0, 0, 0], dtype) - 7
+        _, (mean, variance) = run(al.mean, [x], lambda _, feeds: [al.variance(feeds[0])])
+        assert mean == -6 and variance == 2 and mean.dtype == variance.dtype == dtype  # of -60 / 9, and 19 / 9 - 1 / 9
 
 
 def test_ties_share_the_gradient():

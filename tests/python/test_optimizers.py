@@ -97,6 +97,68 @@ def test_wrong_pairs(graph):
     assert len(graph.variables) == before and al.SGD().apply([]) == []
 
 
+# ---- Adam against its formula ----
+
+def exact_adam(gradients, rate, beta1, beta2, epsilon):
+    """The steps, in float64."""
+    m = v = 0.0
+    for t, g in enumerate(gradients.astype(float), 1):
+        m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g * g
+        yield rate * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + epsilon)
+
+
+def torch_adam(gradients, rate, beta1, beta2, epsilon):
+    """The steps as PyTorch computes them: tensors in float32, numbers in float64 (torch.optim.adam, one tensor)."""
+    f = np.float32
+    m = v = f(0)
+    for t, g in enumerate(gradients, 1):
+        m = m + f(1 - beta1) * (g - m)
+        v = v * f(beta2) + f(1 - beta2) * g * g
+        denominator = np.sqrt(v) / f((1 - beta2**t)**0.5) + f(epsilon)
+        yield f(rate / (1 - beta1**t)) * (m / denominator)
+
+
+def adam_steps(gradients, make_rate, **betas):
+    """What Alloy's Adam takes from a variable that is 0 before each step."""
+    graph = al.Graph()
+    v, slope = graph.variable([0.0]), graph.placeholder((1,))
+    update = graph.compile([slope], [], al.Adam(make_rate(graph), **betas).apply([(slope, v)]))
+    for g in gradients:
+        v.assign([0.0])
+        update([g])
+        yield -v.numpy().item()
+
+
+def relative_error(steps, exact):
+    return np.max(np.abs(np.array(list(steps), float) / list(exact) - 1))
+
+
+RATES = {"number": lambda graph: 1e-3, "tensor": lambda graph: graph.constant([1e-3]) * 1.0,
+         "schedule": lambda graph: lambda step: step * 0.0 + 1e-3}
+
+
+@pytest.mark.parametrize("rate", RATES.values(), ids=RATES)
+@pytest.mark.parametrize("beta2", [0.99, 0.999, 0.9999, 0.99999])
+@pytest.mark.parametrize("gradient", [1.0, 0.3, -70.0, "random"])
+def test_the_first_steps_of_adam_are_exact(gradient, beta2, rate, rng):
+    gradients = np.full(100, gradient, "f") if gradient != "random" else rng.uniform(0.5, 1.5, 100).astype("f")
+    exact = exact_adam(gradients, 1e-3, 0.9, beta2, 1e-8)
+    # Roundings of float32, 6e-8 each: two for a gradient that stays, ten for one that changes.
+    assert relative_error(adam_steps(gradients, rate, beta2=beta2), exact) <= (3e-7 if gradient != "random" else 6e-7)
+
+
+@pytest.mark.parametrize("beta2", [0.999, 0.9999, 0.99999])
+@pytest.mark.parametrize("course", ["constant", "random", "falling", "rising"])
+def test_adam_is_as_exact_as_pytorch(course, beta2, rng):
+    t, noise = np.arange(5000), rng.uniform(0.8, 1.2, 5000)
+    gradients = {"constant": t * 0 + 0.3, "random": noise, "falling": noise * np.exp(-t / 1500),
+                 "rising": noise * np.exp(t / 1500)}[course].astype(np.float32)
+    formula = 1e-3, 0.9, beta2, 1e-8
+    exact = list(exact_adam(gradients, *formula))
+    error = relative_error(adam_steps(gradients, RATES["number"], beta2=beta2), exact)
+    assert error <= relative_error(torch_adam(gradients, *formula), exact)
+
+
 # ---- what is trained ----
 
 def model_and_data(rng):

@@ -371,6 +371,34 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
 
 }  // namespace
 
+namespace {
+
+// Of tensors that are concatenated Apple's header asks to be broadcast-compatible along the other dimensions: where one
+// is longer, those of extent 1 are repeated.
+MPSGraphTensor *concatenation(MPSGraph *self, std::vector<ir::Value> values, NSInteger dimension, NSString *name) {
+  const ir::Shape first = values.empty() ? ir::Shape::unranked() : values[0].shape();
+  const auto along = first.ranked() ? ir::normalize_axis(dimension, first.rank()) : std::nullopt;
+  const bool alike = along && std::all_of(values.begin(), values.end(), [&](const ir::Value &v) {
+    return v.shape().ranked() && v.shape().rank() == first.rank();
+  });
+  ir::Dims longest = alike ? first.dims() : ir::Dims();
+  for (size_t i = 0; i < longest.size(); ++i) {
+    for (const ir::Value &v : values) longest[i] = std::max(longest[i], v.shape().dims()[i]);
+  }
+  for (ir::Value &v : values) {
+    if (!alike) break;
+    ir::Dims dims = v.shape().dims();
+    for (int64_t i = 0; i < first.rank(); ++i) {
+      int64_t &extent = dims[static_cast<size_t>(i)];
+      if (i != *along && extent == 1) extent = longest[static_cast<size_t>(i)];
+    }
+    if (dims != v.shape().dims()) v = value_of(add(self, OpCode::broadcast_to, {v}, {{Attr::kShape, ir::Shape(dims)}}, nil));
+  }
+  return add(self, OpCode::concat, values, {{Attr::kAxis, int64_t{dimension}}}, name);
+}
+
+}  // namespace
+
 @implementation MPSGraph (MPSGraphTensorShapeOps)
 
 - (MPSGraphTensor *)reshapeTensor:(MPSGraphTensor *)tensor withShape:(MPSShape *)shape name:(NSString *)name {
@@ -479,11 +507,11 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
                       withTensor:(MPSGraphTensor *)tensor2
                        dimension:(NSInteger)dimension
                             name:(NSString *)name {
-  return add(self, OpCode::concat, {value_of(self, tensor), value_of(self, tensor2)}, {{Attr::kAxis, int64_t{dimension}}}, name);
+  return concatenation(self, {value_of(self, tensor), value_of(self, tensor2)}, dimension, name);
 }
 
 - (MPSGraphTensor *)concatTensors:(NSArray<MPSGraphTensor *> *)tensors dimension:(NSInteger)dimension name:(NSString *)name {
-  return add(self, OpCode::concat, values_of(self, tensors), {{Attr::kAxis, int64_t{dimension}}}, name);
+  return concatenation(self, values_of(self, tensors), dimension, name);
 }
 
 - (MPSGraphTensor *)broadcastTensor:(MPSGraphTensor *)tensor toShape:(MPSShape *)shape name:(NSString *)name {

@@ -21,8 +21,7 @@ namespace HWY_NAMESPACE {
 using ir::DType;
 using ir::OpCode;
 
-// One struct per row: the fold of nothing and of two. Squares must not be summed in float, nor sums; see
-// Total.
+// One struct per row: the fold of nothing and of two. Sums must not be in float; see Total.
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   struct Row_##name {                                                            \
     static constexpr OpCode kCode = OpCode::name;                                \
@@ -47,21 +46,6 @@ using ir::OpCode;
 template <class T, class Row>
 using Total = std::conditional_t<Row::kCode == OpCode::sum && hwy::IsFloat<T>(), double, T>;
 
-// What happens to an element before it is folded.
-struct Plain {
-  template <class D>
-  static HWY_INLINE Vec<D> Of(D, Vec<D> x, Vec<D>) {
-    return x;
-  }
-};
-struct SquaredDistance {
-  template <class D>
-  static HWY_INLINE Vec<D> Of(D, Vec<D> x, Vec<D> center) {
-    const auto distance = hn::Sub(x, center);
-    return hn::Mul(distance, distance);
-  }
-};
-
 template <class Row, class T>
 HWY_INLINE T CombineOne(T a, T b) {
   const hn::CappedTag<T, 1> d;
@@ -82,20 +66,22 @@ HWY_INLINE A CombineLanes(D d, Vec<D> v) {
   return totals[0];
 }
 
-// A block is short enough for float lanes to be exact to a few ulp; blocks are combined in the type of the
-// total.
-template <class T, class Row, class Map>
-struct RowFold {
-  static constexpr size_t kBlock = 2048;
+// Elements of a row, and rows of columns, few enough for float lanes to be exact to a few ulp; such blocks are
+// combined in the type of the total.
+constexpr size_t kRowBlock = 2048;
+constexpr int64_t kColumnBlock = 256;
+// As many columns at a time as the first-level cache holds running lanes of.
+constexpr size_t kColumns = 512;
 
-  static Total<T, Row> Block(const T* x, size_t n, T center_value) {
+template <class T, class Row>
+struct RowFold {
+  static Total<T, Row> Block(const T* x, size_t n) {
     const hn::ScalableTag<T> d;
     const size_t lanes = hn::Lanes(d);
-    const auto center = hn::Set(d, center_value);
     const auto init = Row::Init(d);
     auto a = init, b = init, c = init, e = init;
     auto next = [&](Vec<decltype(d)> total, size_t i)
-                    HWY_ATTR { return Row::Combine(d, total, Map::Of(d, hn::LoadU(d, x + i), center)); };
+                    HWY_ATTR { return Row::Combine(d, total, hn::LoadU(d, x + i)); };
     size_t i = 0;
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
       a = next(a, i);
@@ -104,21 +90,17 @@ struct RowFold {
       e = next(e, i + 3 * lanes);
     }
     for (; i + lanes <= n; i += lanes) a = next(a, i);
-    if (i < n) {
-      const auto rest = Map::Of(d, LoadFirst(d, x + i, n - i, center), center);
-      b = Row::Combine(d, b, hn::IfThenElse(hn::FirstN(d, n - i), rest, init));
-    }
+    if (i < n) b = Row::Combine(d, b, LoadFirst(d, x + i, n - i, init));
     return CombineLanes<Row, Total<T, Row>>(d, Row::Combine(d, Row::Combine(d, a, b), Row::Combine(d, c, e)));
   }
 
-  static void Run(const std::byte* x, int64_t count, const std::byte* center, std::byte* total) {
+  static void Run(const std::byte* x, int64_t count, const std::byte*, std::byte* total) {
     using A = Total<T, Row>;
     const T* p = reinterpret_cast<const T*>(x);
-    const T c = center != nullptr ? *reinterpret_cast<const T*>(center) : T{0};
     A& t = *reinterpret_cast<A*>(total);
     for (auto n = static_cast<size_t>(count); n > 0;) {
-      const size_t block = std::min(n, kBlock);
-      t = CombineOne<Row>(t, Block(p, block, c));
+      const size_t block = std::min(n, kRowBlock);
+      t = CombineOne<Row>(t, Block(p, block));
       p += block;
       n -= block;
     }
@@ -127,22 +109,15 @@ struct RowFold {
 
 // Columns are folded in a row of running lanes that stays in the cache, four rows at a time; after a block of
 // rows it goes into the totals.
-template <class T, class Row, class Map>
+template <class T, class Row>
 struct ColumnFold {
-  static constexpr size_t kColumns = 512;
-  static constexpr int64_t kBlock = 256;
-
-  static HWY_INLINE void Rows(const T* x, int64_t rows, int64_t stride, size_t columns, const T* centers,
-                              T* running) {
+  static HWY_INLINE void Rows(const T* x, int64_t rows, int64_t stride, size_t columns, T* running) {
     const hn::ScalableTag<T> d;
     int64_t r = 0;
     for (; r + 4 <= rows; r += 4) {
       const T* row = x + r * stride;
       ForVectors(d, columns, [&](size_t i, size_t n) HWY_ATTR {
-        const auto center = centers != nullptr ? LoadUpTo(d, centers + i, n, Zero(d)) : Zero(d);
-        auto load = [&](int64_t k) HWY_ATTR {
-          return Map::Of(d, LoadUpTo(d, row + k * stride + i, n, Zero(d)), center);
-        };
+        auto load = [&](int64_t k) HWY_ATTR { return LoadUpTo(d, row + k * stride + i, n, Zero(d)); };
         const auto four =
             Row::Combine(d, Row::Combine(d, load(0), load(1)), Row::Combine(d, load(2), load(3)));
         hn::Store(Row::Combine(d, hn::Load(d, running + i), four), d, running + i);
@@ -151,28 +126,25 @@ struct ColumnFold {
     for (; r < rows; ++r) {
       const T* row = x + r * stride;
       ForVectors(d, columns, [&](size_t i, size_t n) HWY_ATTR {
-        const auto center = centers != nullptr ? LoadUpTo(d, centers + i, n, Zero(d)) : Zero(d);
-        const auto one = Map::Of(d, LoadUpTo(d, row + i, n, Zero(d)), center);
+        const auto one = LoadUpTo(d, row + i, n, Zero(d));
         hn::Store(Row::Combine(d, hn::Load(d, running + i), one), d, running + i);
       });
     }
   }
 
-  static void Run(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers,
+  static void Run(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte*,
                   std::byte* totals) {
     using A = Total<T, Row>;
     const hn::ScalableTag<T> d;
     HWY_ALIGN T running[kColumns];
     const T* p = reinterpret_cast<const T*>(x);
-    const T* c = reinterpret_cast<const T*>(centers);
     A* t = reinterpret_cast<A*>(totals);
     const T init = hn::GetLane(Row::Init(d));
     for (int64_t begin = 0; begin < columns; begin += kColumns) {
       const size_t n = std::min<size_t>(kColumns, static_cast<size_t>(columns - begin));
-      for (int64_t r = 0; r < rows; r += kBlock) {
+      for (int64_t r = 0; r < rows; r += kColumnBlock) {
         std::fill_n(running, kColumns, init);
-        Rows(p + r * stride + begin, std::min(kBlock, rows - r), stride, n,
-             c != nullptr ? c + begin : nullptr, running);
+        Rows(p + r * stride + begin, std::min(kColumnBlock, rows - r), stride, n, running);
         for (size_t i = 0; i < n; ++i)
           t[static_cast<size_t>(begin) + i] =
               CombineOne<Row>(t[static_cast<size_t>(begin) + i], static_cast<A>(running[i]));
@@ -206,18 +178,18 @@ void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* e
   }
 }
 
-template <class T, class Row, class Map>
+template <class T, class Row>
 Fold FoldOf() {
-  return {sizeof(Total<T, Row>),         &Start<T, Row>, &RowFold<T, Row, Map>::Run,
-          &ColumnFold<T, Row, Map>::Run, &Merge<T, Row>, &Finish<T, Row>};
+  return {sizeof(Total<T, Row>),    &Start<T, Row>, &RowFold<T, Row>::Run,
+          &ColumnFold<T, Row>::Run, &Merge<T, Row>, &Finish<T, Row>};
 }
 
 template <class Row>
 Fold FoldFor(DType dtype) {
   switch (dtype) {
-    case DType::float32: return FoldOf<float, Row, Plain>();
-    case DType::int32: return FoldOf<int32_t, Row, Plain>();
-    case DType::int64: return FoldOf<int64_t, Row, Plain>();
+    case DType::float32: return FoldOf<float, Row>();
+    case DType::int32: return FoldOf<int32_t, Row>();
+    case DType::int64: return FoldOf<int64_t, Row>();
     default: return {};
   }
 }
@@ -232,9 +204,137 @@ Fold FindFold(OpCode code, DType dtype) {
   }
 }
 
-Fold FindSquaredDistance(DType dtype) {
+// ---- distances ----
+
+// The squares of the distances from a center and their sum, which says how far from the mean the center is.
+struct Distances {
+  double squares, sum;
+};
+
+struct DistanceFold {
+  using Tag = hn::ScalableTag<float>;
+
+  struct Lanes {
+    Vec<Tag> squares, sum;
+
+    HWY_INLINE void Take(Vec<Tag> distance) {
+      squares = hn::MulAdd(distance, distance, squares);
+      sum = hn::Add(sum, distance);
+    }
+    HWY_INLINE void Take(const Lanes& other) {
+      squares = hn::Add(squares, other.squares);
+      sum = hn::Add(sum, other.sum);
+    }
+  };
+
+  // The lanes of `count` distances from number k on, added up by halves: few roundings on top of one another.
+  template <int64_t count, class Distance>
+  static HWY_INLINE Lanes Tree(const Distance& distance, int64_t k) {
+    if constexpr (count == 1) {
+      const auto one = distance(k);
+      return {hn::Mul(one, one), one};
+    } else {
+      Lanes lanes = Tree<count / 2>(distance, k);
+      lanes.Take(Tree<count / 2>(distance, k + count / 2));
+      return lanes;
+    }
+  }
+
+  static void Start(std::byte* totals, int64_t count) {
+    std::fill_n(reinterpret_cast<Distances*>(totals), count, Distances{0, 0});
+  }
+
+  static Distances Block(const float* x, size_t n, Vec<Tag> center) {
+    const Tag d;
+    const size_t lanes = hn::Lanes(d);
+    const Lanes none{Zero(d), Zero(d)};
+    Lanes a = none, b = none, c = none, e = none;
+    size_t i = 0;
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+      a.Take(hn::Sub(hn::LoadU(d, x + i), center));
+      b.Take(hn::Sub(hn::LoadU(d, x + i + lanes), center));
+      c.Take(hn::Sub(hn::LoadU(d, x + i + 2 * lanes), center));
+      e.Take(hn::Sub(hn::LoadU(d, x + i + 3 * lanes), center));
+    }
+    for (; i < n; i += lanes) a.Take(hn::Sub(LoadUpTo(d, x + i, std::min(lanes, n - i), center), center));
+    const auto total = [&](Vec<Tag> p, Vec<Tag> q, Vec<Tag> r, Vec<Tag> s)
+                           HWY_ATTR { return CombineLanes<Row_sum, double>(d, hn::Add(hn::Add(p, q), hn::Add(r, s))); };
+    return {total(a.squares, b.squares, c.squares, e.squares), total(a.sum, b.sum, c.sum, e.sum)};
+  }
+
+  static void Row(const std::byte* x, int64_t count, const std::byte* center, std::byte* total) {
+    const auto* p = reinterpret_cast<const float*>(x);
+    const auto c = hn::Set(Tag(), *reinterpret_cast<const float*>(center));
+    for (auto n = static_cast<size_t>(count); n > 0;) {
+      const size_t block = std::min(n, 128 * hn::Lanes(Tag()));
+      Add(Block(p, block, c), *reinterpret_cast<Distances*>(total));
+      p += block;
+      n -= block;
+    }
+  }
+
+  static void Columns(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers,
+                      std::byte* totals) {
+    const Tag d;
+    HWY_ALIGN float squares[kColumns];
+    HWY_ALIGN float sums[kColumns];
+    for (int64_t begin = 0; begin < columns; begin += static_cast<int64_t>(kColumns)) {
+      const size_t n = std::min(kColumns, static_cast<size_t>(columns - begin));
+      const auto* p = reinterpret_cast<const float*>(x) + begin;
+      const auto* center = reinterpret_cast<const float*>(centers) + begin;
+      for (int64_t r = 0; r < rows; r += kColumnBlock) {
+        std::fill_n(squares, kColumns, 0.0F);
+        std::fill_n(sums, kColumns, 0.0F);
+        const auto take = [&](int64_t row, auto count) HWY_ATTR {
+          ForVectors(d, n, [&](size_t i, size_t lanes) HWY_ATTR {
+            const auto middle = LoadUpTo(d, center + i, lanes, Zero(d));
+            const auto distance = [&](int64_t k) HWY_ATTR {
+              return hn::Sub(LoadUpTo(d, p + k * stride + i, lanes, Zero(d)), middle);
+            };
+            Lanes running{hn::Load(d, squares + i), hn::Load(d, sums + i)};
+            running.Take(Tree<count()>(distance, row));
+            hn::Store(running.squares, d, squares + i);
+            hn::Store(running.sum, d, sums + i);
+          });
+        };
+        int64_t row = r;
+        const int64_t last = std::min(r + kColumnBlock, rows);
+        for (; row + 8 <= last; row += 8) take(row, std::integral_constant<int64_t, 8>());
+        for (; row < last; ++row) take(row, std::integral_constant<int64_t, 1>());
+        for (size_t i = 0; i < n; ++i) {
+          Add({squares[i], sums[i]}, reinterpret_cast<Distances*>(totals)[static_cast<size_t>(begin) + i]);
+        }
+      }
+    }
+  }
+
+  static void Merge(const std::byte* others, int64_t count, std::byte* totals) {
+    for (int64_t i = 0; i < count; ++i) {
+      Add(reinterpret_cast<const Distances*>(others)[i], reinterpret_cast<Distances*>(totals)[i]);
+    }
+  }
+
+  // The mean square of the distances from the mean itself: that of those from the center, less the square of what
+  // lies between the two.
+  static void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* elements) {
+    for (int64_t i = 0; i < count; ++i) {
+      const Distances& t = reinterpret_cast<const Distances*>(totals)[i];
+      const double variance = (t.squares - t.sum * t.sum / divisor) / divisor;
+      reinterpret_cast<float*>(elements)[i] = static_cast<float>(variance < 0 ? 0 : variance);
+    }
+  }
+
+ private:
+  static void Add(const Distances& other, Distances& total) {
+    total.squares += other.squares;
+    total.sum += other.sum;
+  }
+};
+
+Fold FindVariance(DType dtype) {
   if (dtype != DType::float32) return {};
-  return FoldOf<float, Row_sum, SquaredDistance>();
+  return {sizeof(Distances),      &DistanceFold::Start, &DistanceFold::Row,
+          &DistanceFold::Columns, &DistanceFold::Merge, &DistanceFold::Finish};
 }
 
 // ---- positions ----
@@ -325,11 +425,11 @@ HWY_AFTER_NAMESPACE();
 namespace alloy::portable {
 
 HWY_EXPORT(FindFold);
-HWY_EXPORT(FindSquaredDistance);
+HWY_EXPORT(FindVariance);
 HWY_EXPORT(FindArgFold);
 
 Fold find_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindFold)(code, dtype); }
-Fold find_squared_distance(ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindSquaredDistance)(dtype); }
+Fold find_variance(ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindVariance)(dtype); }
 ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) {
   return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype);
 }

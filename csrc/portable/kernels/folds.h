@@ -9,9 +9,10 @@
 
 namespace alloy::portable {
 
-// Totals are running results, `total_bytes` each: double for float sums, whose error then does not grow with
-// the count, else the element type. `centers` are elements that are subtracted before squaring, and null in
-// all folds but one.
+// Totals are running results, `total_bytes` each, kMostTotalBytes at most: double for float sums, whose error then
+// does not grow with the count, else the element type. `centers` are what find_variance's fold measures distances
+// from; others do not look at them.
+inline constexpr size_t kMostTotalBytes = 16;
 struct Fold {
   size_t total_bytes = 0;
   // Sets totals to what the fold of nothing is.
@@ -30,8 +31,8 @@ struct Fold {
 
 // The fold of a reduction, with sum for mean; start is null where there is none.
 Fold find_fold(ir::OpCode code, ir::DType dtype);
-// The sum of squared distances from the centers.
-Fold find_squared_distance(ir::DType dtype);
+// The variance. Its centers are the means, to a few digits more than the deviations have: the nearer, the more exact.
+Fold find_variance(ir::DType dtype);
 
 // Positions of the winners, of the first on ties; a NaN never wins, and -1 stands for all NaN.
 struct ArgFold {

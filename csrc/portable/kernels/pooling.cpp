@@ -111,12 +111,18 @@ HWY_INLINE void ForChannels(int64_t begin, int64_t end, const Body& body) {
   for (; c < end; ++c) body(hn::CappedTag<float, 1>(), c);
 }
 
+// The greater, and NaN where either is.
+template <class D>
+HWY_INLINE Vec<D> MaxOrNaN(Vec<D> a, Vec<D> b) {
+  return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
+}
+
 void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result) {
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d);
       ForWindow(p, y, x,
-                [&](int64_t at) HWY_ATTR { greatest = Max(d, hn::LoadU(d, source + at + c), greatest); });
+                [&](int64_t at) HWY_ATTR { greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + at + c), greatest); });
       hn::StoreU(greatest, d, result + out + c);
     });
   });
@@ -134,16 +140,15 @@ void Average(const Pooling& p, const float* source, int64_t begin, int64_t end, 
 }
 
 // The winner's number in the window is kept beside the maximum, as a float, so that both have one kind of
-// lanes.
+// lanes. The first of all wins unless another is greater, or a NaN.
 void MaximumGradient(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                      float* result) {
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
-      auto greatest = hn::Set(d, std::numeric_limits<float>::quiet_NaN()), winner = Zero(d), number = Zero(d);
+      auto greatest = Lowest(d), winner = Zero(d), number = Zero(d);
       ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
         const auto v = hn::LoadU(d, source + at + c);
-        // Whatever comes replaces a NaN, the one at the start included.
-        const auto wins = hn::Or(hn::Gt(v, greatest), hn::IsNaN(greatest));
+        const auto wins = hn::Or(hn::Gt(v, greatest), hn::AndNot(hn::IsNaN(greatest), hn::IsNaN(v)));
         greatest = hn::IfThenElse(wins, v, greatest);
         winner = hn::IfThenElse(wins, number, winner);
         number = hn::Add(number, One(d));

@@ -90,7 +90,7 @@ class Pass {
     const int64_t folded = layout_.folded();
     const int64_t block = std::min(layout_.line(), kColumns);
     parallel_for(tasks_ * parts_, folded / parts_ * block + kTaskWork, [&](int64_t begin, int64_t end) {
-      alignas(64) std::byte totals[kColumns * 8];
+      alignas(64) std::byte totals[kColumns * static_cast<int64_t>(kMostTotalBytes)];
       for (int64_t task = begin; task < end; ++task) {
         const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
                       from = task % column_blocks_ * kColumns;
@@ -168,7 +168,7 @@ class EmptyReduction final : public Kernel {
       : fold_(fold), count_(count), width_(width), divisor_(divisor) {}
 
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
-    alignas(64) std::byte total[8];
+    alignas(64) std::byte total[kMostTotalBytes];
     fold_.start(total, 1);
     for (int64_t i = 0; i < count_; ++i)
       fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
@@ -194,23 +194,69 @@ class Reduction final : public Kernel {
   Pass pass_;
 };
 
-// The mean first, then the mean squared distance from it: one pass would cancel.
+// The mean first, then the variance by the distances from it: one pass would cancel.
 class Variance final : public Kernel {
  public:
-  Variance(Pass mean, Pass distance, size_t result_bytes)
-      : mean_(std::move(mean)), distance_(std::move(distance)), mean_bytes_((result_bytes + 63) / 64 * 64) {}
+  Variance(Pass mean, Pass distances, size_t result_bytes)
+      : mean_(std::move(mean)), distances_(std::move(distances)), mean_bytes_((result_bytes + 63) / 64 * 64) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     mean_.run(operands[0], nullptr, scratch, scratch + mean_bytes_);
-    distance_.run(operands[0], scratch, results[0], scratch + mean_bytes_);
+    distances_.run(operands[0], scratch, results[0], scratch + mean_bytes_);
   }
   size_t scratch_bytes() const override {
-    return mean_bytes_ + std::max(mean_.scratch_bytes(), distance_.scratch_bytes());
+    return mean_bytes_ + std::max(mean_.scratch_bytes(), distances_.scratch_bytes());
   }
 
  private:
-  Pass mean_, distance_;
+  Pass mean_, distances_;
   size_t mean_bytes_;
+};
+
+__extension__ using Wide = unsigned __int128;
+
+// Mean and variance of integers, exact and then truncated toward zero.
+template <class T>
+class IntegerMoment final : public Kernel {
+ public:
+  IntegerMoment(Layout layout, bool is_variance) : layout_(std::move(layout)), is_variance_(is_variance) {}
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    parallel_for(layout_.results(), layout_.folded() * 8, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = offset_of(layout_.units, i / layout_.line()) + i % layout_.line();
+        reinterpret_cast<T*>(results[0])[i] = of(reinterpret_cast<const T*>(operands[0]) + first);
+      }
+    });
+  }
+
+ private:
+  __extension__ using Sum = __int128;
+
+  T of(const T* x) const {
+    const Sum n = layout_.folded();
+    Sum sum = 0;
+    for_each(x, [&](T v) { sum += v; });
+    const Sum mean = sum / n;
+    if (!is_variance_) return static_cast<T>(mean);
+    // By the distances from the truncated mean: n^2 times the variance is n times their squares less the square of
+    // their sum, which is below n.
+    Wide squares = 0;
+    for_each(x, [&](T v) { squares += static_cast<Wide>(v - mean) * static_cast<Wide>(v - mean); });
+    const auto rest = static_cast<Wide>(sum - n * mean), count = static_cast<Wide>(n);
+    return static_cast<T>((squares - (rest * rest + count - 1) / count) / count);
+  }
+
+  template <class F>
+  void for_each(const T* x, const F& f) const {
+    for (int64_t segment = 0; segment < layout_.segment_count; ++segment) {
+      const T* p = x + offset_of(layout_.segments, segment);
+      for (int64_t i = 0; i < layout_.run; ++i) f(p[i * layout_.line()]);
+    }
+  }
+
+  Layout layout_;
+  bool is_variance_;
 };
 
 // Winners along one axis: over rows where the axis is innermost, else over columns.
@@ -259,11 +305,14 @@ std::unique_ptr<Kernel> make_reduction(const Op& op) {
     return std::make_unique<EmptyReduction>(fold, result.element_count(), width, divisor);
 
   const Layout layout(x.shape, reduced);
+  if (op.info().family == ir::Family::kMoment && x.dtype != ir::DType::float32) {
+    const bool is_variance = op.code == OpCode::variance;
+    if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(layout, is_variance);
+    return std::make_unique<IntegerMoment<int64_t>>(layout, is_variance);
+  }
   Pass pass(layout, fold, width, divisor);
   if (op.code != OpCode::variance) return std::make_unique<Reduction>(std::move(pass));
-  const Fold distance = find_squared_distance(x.dtype);
-  if (distance.start == nullptr) refuse(op, x);
-  return std::make_unique<Variance>(std::move(pass), Pass(layout, distance, width, divisor),
+  return std::make_unique<Variance>(std::move(pass), Pass(layout, find_variance(x.dtype), width, divisor),
                                     op.results[0].byte_count());
 }
 

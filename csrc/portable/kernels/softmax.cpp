@@ -56,7 +56,8 @@ HWY_INLINE float RowMaximum(const float* x, size_t n) {
   const Tag d;
   auto greatest = Lowest(d);
   ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
-    greatest = Max(d, LoadUpTo(d, x + i, count, Lowest(d)), greatest);
+    // With a NaN the whole row will be NaN, whatever this gives.
+    greatest = hn::Max(LoadUpTo(d, x + i, count, Lowest(d)), greatest);
   });
   return hn::GetLane(hn::MaxOfLanes(d, greatest));
 }
@@ -80,9 +81,41 @@ HWY_INLINE Vec<Tag> ShiftedExp(const float* x, size_t count, Vec<Tag> greatest) 
   return Exp(d, hn::Sub(LoadUpTo(d, x, count, Lowest(d)), greatest));
 }
 
-HWY_INLINE double RowSum(const float* x, size_t n, float greatest) {
-  const auto m = hn::Set(Tag(), greatest);
-  return BlockedSum(n, [&](size_t i, size_t count) HWY_ATTR { return ShiftedExp(x + i, count, m); });
+// What is added up under the logarithm, in two parts: the greatest elements, of which each gives 1, and the others,
+// which may be too small to be seen beside a 1. log(sum) is log1p(others + (ones - 1)).
+struct Sums {
+  Vec<Tag> ones, others;
+
+  // Takes elements shifted by the greatest, and their exponentials.
+  HWY_INLINE void Take(Vec<Tag> shifted, Vec<Tag> exponentials) {
+    const auto is_greatest = hn::Eq(shifted, Zero(Tag()));
+    ones = hn::Add(ones, hn::IfThenElseZero(is_greatest, One(Tag())));
+    others = hn::Add(others, hn::IfThenZeroElse(is_greatest, exponentials));
+  }
+};
+
+// log(1 + x), x >= 0, where 1 + x rounds, too (Kahan).
+HWY_INLINE Vec<Tag> Log1p(Vec<Tag> x) {
+  const Tag d;
+  const auto sum = hn::Add(x, One(d)), seen = hn::Sub(sum, One(d));
+  return hn::IfThenElse(hn::Eq(seen, Zero(d)), x, hn::Mul(Log(d, sum), hn::Div(x, seen)));
+}
+
+// The logarithm of the sum of e^(x - greatest).
+HWY_INLINE float RowLogSum(const float* x, size_t n, float greatest) {
+  const Tag d;
+  const auto m = hn::Set(d, greatest);
+  double ones = 0, others = 0;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    Sums sums{Zero(d), Zero(d)};
+    ForVectors(d, std::min(kBlock, n - begin), [&](size_t i, size_t count) HWY_ATTR {
+      const auto shifted = hn::Sub(LoadUpTo(d, x + begin + i, count, Lowest(d)), m);
+      sums.Take(shifted, Exp(d, shifted));
+    });
+    ones += SumOf(sums.ones);
+    others += SumOf(sums.others);
+  }
+  return static_cast<float>(std::log1p(others + (ones - 1)));
 }
 
 void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
@@ -91,7 +124,7 @@ void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
   if (logarithm) {
-    const auto log_sum = hn::Set(d, static_cast<float>(std::log(RowSum(x, n, greatest))));
+    const auto log_sum = hn::Set(d, RowLogSum(x, n, greatest));
     ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
       StoreUpTo(d, hn::Sub(hn::Sub(LoadUpTo(d, x + i, count, m), m), log_sum), count, y + i);
     });
@@ -119,7 +152,7 @@ void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
   const auto n = static_cast<size_t>(size);
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
-  const auto log_sum = hn::Set(d, static_cast<float>(std::log(RowSum(x, n, greatest))));
+  const auto log_sum = hn::Set(d, RowLogSum(x, n, greatest));
   *loss = static_cast<float>(-BlockedSum(n, [&](size_t i, size_t count) HWY_ATTR {
     return LossOf(LoadUpTo(d, x + i, count, m), LoadUpTo(d, labels + i, count, Zero(d)), m, log_sum);
   }));
@@ -133,23 +166,32 @@ HWY_INLINE Vec<Tag> Across(const float* x, int64_t n) {
   return hn::GatherIndex(Tag(), x, hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n))));
 }
 
-// Rows shifted by their maxima, which are returned; their elements' exponentials, and the sums of those.
+// Rows shifted by their maxima, and their elements' exponentials.
 struct ShortRows {
-  Vec<Tag> greatest, sum;
+  Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
 
-  HWY_INLINE ShortRows(const float* x, int64_t n, Vec<Tag>* shifted, Vec<Tag>* exponentials) {
+  HWY_INLINE ShortRows(const float* x, int64_t n) {
     const Tag d;
-    greatest = Lowest(d);
+    auto greatest = Lowest(d);
     for (int64_t j = 0; j < n; ++j) {
       shifted[j] = Across(x + j, n);
-      greatest = Max(d, shifted[j], greatest);
+      greatest = hn::Max(shifted[j], greatest);
     }
-    sum = Zero(d);
     for (int64_t j = 0; j < n; ++j) {
       shifted[j] = hn::Sub(shifted[j], greatest);
       exponentials[j] = Exp(d, shifted[j]);
-      sum = hn::Add(sum, exponentials[j]);
     }
+  }
+
+  HWY_INLINE Vec<Tag> Sum(int64_t n) const {
+    auto sum = Zero(Tag());
+    for (int64_t j = 0; j < n; ++j) sum = hn::Add(sum, exponentials[j]);
+    return sum;
+  }
+  HWY_INLINE Vec<Tag> LogSum(int64_t n) const {
+    Sums sums{Zero(Tag()), Zero(Tag())};
+    for (int64_t j = 0; j < n; ++j) sums.Take(shifted[j], exponentials[j]);
+    return Log1p(hn::Add(sums.others, hn::Sub(sums.ones, One(Tag()))));
   }
 };
 
@@ -160,11 +202,10 @@ void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, f
   const auto places = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n)));
   int64_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
-    Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
-    const ShortRows r(x + row * n, n, shifted, exponentials);
-    const auto log_sum = Log(d, r.sum);
+    const ShortRows r(x + row * n, n);
+    const auto sum = logarithm ? r.LogSum(n) : r.Sum(n);
     for (int64_t j = 0; j < n; ++j) {
-      const auto v = logarithm ? hn::Sub(shifted[j], log_sum) : hn::Div(exponentials[j], r.sum);
+      const auto v = logarithm ? hn::Sub(r.shifted[j], sum) : hn::Div(r.exponentials[j], sum);
       hn::ScatterIndex(v, d, y + row * n + j, places);
     }
   }
@@ -176,12 +217,11 @@ void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n,
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
-    Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
-    const ShortRows r(x + row * n, n, shifted, exponentials);
-    const auto log_sum = Log(d, r.sum);
+    const ShortRows r(x + row * n, n);
+    const auto log_sum = r.LogSum(n);
     auto total = Zero(d);
     for (int64_t j = 0; j < n; ++j) {
-      total = hn::Sub(total, LossOf(shifted[j], Across(labels + row * n + j, n), Zero(d), log_sum));
+      total = hn::Sub(total, LossOf(r.shifted[j], Across(labels + row * n + j, n), Zero(d), log_sum));
     }
     hn::StoreU(total, d, losses + row);
   }
@@ -190,7 +230,7 @@ void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n,
 
 // ---- columns ----
 
-// Running results of a block of columns.
+// Running results of a block of columns; `sum` is that of the exponentials, or its logarithm.
 struct Columns {
   HWY_ALIGN float greatest[kSoftmaxColumns];
   HWY_ALIGN float sum[kSoftmaxColumns];
@@ -206,28 +246,44 @@ HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Bod
   }
 }
 
-HWY_INLINE void FindColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
+HWY_INLINE void FindGreatest(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
   const Tag d;
   std::fill_n(c.greatest, kSoftmaxColumns, LowestOf<float>());
-  std::fill_n(c.sum, kSoftmaxColumns, 0.0f);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
-    hn::Store(Max(d, LoadUpTo(d, x + at, count, Zero(d)), hn::Load(d, c.greatest + i)), d, c.greatest + i);
+    hn::Store(hn::Max(LoadUpTo(d, x + at, count, Zero(d)), hn::Load(d, c.greatest + i)), d, c.greatest + i);
   });
+}
+
+HWY_INLINE void FindSums(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
+  const Tag d;
+  FindGreatest(x, rows, stride, columns, c);
+  std::fill_n(c.sum, kSoftmaxColumns, 0.0f);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d,
               c.sum + i);
   });
 }
 
-HWY_INLINE void TakeLogarithms(int64_t columns, float* sums) {
-  for (int64_t i = 0; i < columns; ++i) sums[i] = std::log(sums[i]);
+HWY_INLINE void FindLogSums(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
+  const Tag d;
+  FindGreatest(x, rows, stride, columns, c);
+  HWY_ALIGN float ones[kSoftmaxColumns] = {};
+  HWY_ALIGN float others[kSoftmaxColumns] = {};
+  ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
+    Sums sums{hn::Load(d, ones + i), hn::Load(d, others + i)};
+    const auto shifted = hn::Sub(LoadUpTo(d, x + at, count, Lowest(d)), hn::Load(d, c.greatest + i));
+    sums.Take(shifted, Exp(d, shifted));
+    hn::Store(sums.ones, d, ones + i);
+    hn::Store(sums.others, d, others + i);
+  });
+  for (int64_t i = 0; i < columns; ++i) c.sum[i] = std::log1p(others[i] + (ones[i] - 1));
 }
 
 void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y) {
   const Tag d;
   Columns c;
-  FindColumns(x, rows, stride, columns, c);
-  if (logarithm) TakeLogarithms(columns, c.sum);
+  if (logarithm) FindLogSums(x, rows, stride, columns, c);
+  else FindSums(x, rows, stride, columns, c);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     const auto m = hn::Load(d, c.greatest + i), sum = hn::Load(d, c.sum + i);
     const auto v = logarithm ? hn::Sub(hn::Sub(LoadUpTo(d, x + at, count, m), m), sum)
@@ -240,8 +296,7 @@ void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stri
                  float* losses) {
   const Tag d;
   Columns c;
-  FindColumns(x, rows, stride, columns, c);
-  TakeLogarithms(columns, c.sum);
+  FindLogSums(x, rows, stride, columns, c);
   HWY_ALIGN float totals[kSoftmaxColumns] = {};
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     const auto m = hn::Load(d, c.greatest + i);

@@ -62,7 +62,7 @@ constexpr auto any = TypeClass::any;
       return forward;                                                       \
     }                                                                       \
   };
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, doc)          \
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
   struct Row_##name {                                                       \
     static constexpr TypeClass kTypes = types;                              \
     template <class D>                                                      \

@@ -274,7 +274,7 @@ HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
                             1.33314422036e-1f, -3.33332819422e-1f);
   const auto near = hn::MulAdd(hn::Mul(p, z), x, x);
   const auto far = hn::Sub(One(d), hn::Div(hn::Set(d, 2.0f), hn::Add(Exp(d, hn::Add(a, a)), One(d))));
-  return hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, hn::CopySign(far, x));
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, far), x);  // of -0, too
 }
 
 // Both halves by e^-|x|, which cannot overflow.

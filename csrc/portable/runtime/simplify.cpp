@@ -95,7 +95,7 @@ class Simplifier {
     return std::nullopt;
   }
 
-  // relu(x) instead of x, where it is there: both are above 0 at the same elements, and x may then be forgotten.
+  // relu(x) instead of x, where it is there: both are 0 or below at the same elements, and x may then be forgotten.
   Value rectified(Value x) const {
     const auto known = values_.find(key_of(OpCode::relu, {x}, {}));
     return known == values_.end() ? x : known->second;

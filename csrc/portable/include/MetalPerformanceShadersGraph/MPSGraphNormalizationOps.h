@@ -9,7 +9,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Normalisation; reduced dimensions stay with length 1.
 @interface MPSGraph (MPSGraphNormalizationOps)
 
-/// Mean over `axes`.
+/// Mean over `axes`; of integers truncated toward zero.
 - (MPSGraphTensor *)meanOfTensor:(MPSGraphTensor *)tensor
                             axes:(NSArray<NSNumber *> *)axes
                             name:(NSString *_Nullable)name;
@@ -20,7 +20,7 @@ NS_ASSUME_NONNULL_BEGIN
                                 axes:(NSArray<NSNumber *> *)axes
                                 name:(NSString *_Nullable)name;
 
-/// As above from the mean over `axes`.
+/// As above from the mean over `axes`; of integers the exact variance, truncated.
 - (MPSGraphTensor *)varianceOfTensor:(MPSGraphTensor *)tensor
                                 axes:(NSArray<NSNumber *> *)axes
                                 name:(NSString *_Nullable)name;

@@ -75,12 +75,12 @@ NS_ASSUME_NONNULL_BEGIN
 /// Pooling of sources of rank 4.
 @interface MPSGraph (MPSGraphPoolingOps)
 
-/// Largest element of each window; padding never wins.
+/// Largest element of each window, NaN where it holds one; padding never wins.
 - (MPSGraphTensor *)maxPooling2DWithSourceTensor:(MPSGraphTensor *)source
                                       descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                             name:(NSString *_Nullable)name;
 
-/// Its gradient, to the first largest element in window order.
+/// Its gradient, to the first largest element in window order, or to the first NaN.
 - (MPSGraphTensor *)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
                                               sourceTensor:(MPSGraphTensor *)source
                                                 descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor

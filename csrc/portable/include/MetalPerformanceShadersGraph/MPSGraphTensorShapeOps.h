@@ -25,7 +25,7 @@ NS_ASSUME_NONNULL_BEGIN
                       withDimension:(NSUInteger)dimensionIndex2
                                name:(NSString *_Nullable)name;
 
-/// Dimension i of the result is dimension permutation[i] of the operand.
+/// Dimension i of the result is dimension permutation[i] of the operand, negative from the end.
 - (MPSGraphTensor *)transposeTensor:(MPSGraphTensor *)tensor
                         permutation:(NSArray<NSNumber *> *)permutation
                                name:(NSString *_Nullable)name;
@@ -74,13 +74,13 @@ NS_ASSUME_NONNULL_BEGIN
                             squeezeMask:(uint32_t)squeezeMask
                                    name:(NSString *_Nullable)name;
 
-/// Two tensors one after the other along a dimension.
+/// Two tensors one after the other along a dimension; along the others they broadcast, their ranks being equal.
 - (MPSGraphTensor *)concatTensor:(MPSGraphTensor *)tensor
                       withTensor:(MPSGraphTensor *)tensor2
                        dimension:(NSInteger)dimensionIndex
                             name:(NSString *_Nullable)name;
 
-/// Tensors one after the other along a dimension.
+/// Tensors one after the other along a dimension; along the others they broadcast, their ranks being equal.
 - (MPSGraphTensor *)concatTensors:(NSArray<MPSGraphTensor *> *)tensors
                         dimension:(NSInteger)dimensionIndex
                              name:(NSString *_Nullable)name;
