@@ -69,6 +69,8 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:integers secondaryTensor:x name:nil]);
   CHECK_REASON(@"int32", [g exponentWithTensor:integers name:nil]);
   CHECK_REASON(@"bool", [g squareWithTensor:flags name:nil]);
+  CHECK_REASON(@"bool", [g additionWithPrimaryTensor:flags secondaryTensor:flags name:nil]);
+  CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:flags secondaryTensor:x name:nil]);
   CHECK_REASON(@"[select]", [g selectWithPredicateTensor:flags
                                      truePredicateTensor:x
                                     falsePredicateTensor:integers
@@ -209,6 +211,7 @@ static void windows_that_do_not_fit() {
                                                   paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                     dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
   CHECK_REASON(@"height", [g maxPooling2DWithSourceTensor:source descriptor:p name:nil]);
+  CHECK_REASON(@"rank 4", [g maxPooling2DWithSourceTensor:victim.x descriptor:p name:nil]);
   CHECK_REASON(@"descriptor", [g avgPooling2DWithSourceTensor:source descriptor:nothing name:nil]);
   CHECK_REASON(@"kernelWidth", [p setKernelWidth:0]);
   [p setKernelHeight:2];
@@ -305,27 +308,25 @@ static void runs_that_do_not_fit() {
   auto run_into = [&](NSDictionary *results) {
     [g runWithMTLCommandQueue:queue feeds:feeds targetOperations:nil resultsDictionary:results];
   };
-  CHECK_REASON(@"(6,)", run_into(pair(tensor_data(Array(Shape{6})), y)));
+  CHECK_REASON(@"(5,)", run_into(pair(tensor_data(Array(Shape{5})), y)));
+  CHECK_REASON(@"(2, 4)", run_into(pair(tensor_data(Array({2, 4})), y)));
   CHECK_REASON(@"int32", run_into(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), y)));
-  CHECK_REASON(@"shares its memory", run_into(pair([feeds objectForKey:x], y)));
   MPSGraphTensorData *one = tensor_data(Array({2, 3}));
   CHECK_REASON(@"shares its memory",
                run_into([NSDictionary dictionaryWithObjectsAndKeys:one, y, one, victim.state, nil]));
-  // Feed and result over one buffer, with an offset of nothing but their names.
+  // Two results over one buffer.
   id<MTLBuffer> buffer = [[device newBufferWithLength:24 options:MTLResourceStorageModeShared] autorelease];
   auto over = [&] {
     return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                     shape:numbers({2, 3})
                                                  dataType:MPSDataTypeFloat32] autorelease];
   };
-  CHECK_REASON(@"shares its memory", [g runWithMTLCommandQueue:queue
-                                                         feeds:pair(over(), x)
-                                              targetOperations:nil
-                                             resultsDictionary:pair(over(), y)]);
+  NSDictionary *both = [NSDictionary dictionaryWithObjectsAndKeys:over(), y, over(), victim.state, nil];
+  CHECK_REASON(@"shares its memory", run_into(both));
   CHECK_REASON(@"shares its memory", [g runAsyncWithMTLCommandQueue:queue
-                                                              feeds:pair(over(), x)
+                                                              feeds:feeds
                                                    targetOperations:nil
-                                                  resultsDictionary:pair(over(), y)
+                                                  resultsDictionary:both
                                                 executionDescriptor:nil]);
   id nothing = nil;
   CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing
@@ -367,6 +368,10 @@ static void tensor_data_that_does_not_fit() {
                                                                 data:[NSData data]
                                                                shape:numbers({2, -1})
                                                             dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"needs 8 bytes, but the data has 7", [[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                                                           data:[NSMutableData dataWithLength:7]
+                                                                                          shape:numbers({2})
+                                                                                       dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:graph_device
                                                              data:nothing
                                                             shape:numbers({2})

@@ -88,7 +88,8 @@ struct Request {
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types);
 /// The type of an array.
 ir::Type type_of(MPSGraphTensorData *data);
-/// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a result does not fit.
+/// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a result does not fit
+/// or shares memory with another one.
 Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Program> &program, NSArray<MPSGraphTensorData *> *feeds,
              NSArray<MPSGraphTensorData *> **results, id<MTLDevice> device);
 /// Waits for, runs, signals: what a stream does for a run.

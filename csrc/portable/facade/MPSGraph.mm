@@ -244,6 +244,18 @@ ir::Type type_of(MPSGraphTensorData *data) {
   return {dtype_of([data dataType]), shape_of([data shape])};
 }
 
+namespace {
+
+// Where an array begins and ends in memory.
+using Range = std::pair<const std::byte *, const std::byte *>;
+
+Range range_of(const ArrayMemory &memory) {
+  const std::byte *bytes = memory.storage->host_bytes();
+  return {bytes + memory.layout.offset, bytes + memory.layout.end()};
+}
+
+}  // namespace
+
 Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Program> &program, NSArray<MPSGraphTensorData *> *feeds,
              NSArray<MPSGraphTensorData *> **results, id<MTLDevice> device) {
   const std::vector<ir::Type> &types = program->result_types();
@@ -259,27 +271,31 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), static_cast<size_t>([*results count]));
   }
   std::vector<ArrayMemory> inputs, outputs;
-  std::vector<const Storage *> fed, written;
-  for (MPSGraphTensorData *data in feeds) {
-    inputs.push_back(memory_of(data));
-    fed.push_back(inputs.back().storage.get());
-  }
-  std::sort(fed.begin(), fed.end());
+  std::vector<Range> written;
   size_t i = 0;
   for (MPSGraphTensorData *data in *results) {
+    // The data may see its elements in another shape; they are written in their order.
     const ir::Type given = type_of(data);
-    if (given != types[i]) {
+    if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(), to_string(given).c_str());
     }
     outputs.push_back(memory_of(data));
-    written.push_back(outputs.back().storage.get());
-    // Apple's framework computes wrong numbers here without a word.
-    if (std::binary_search(fed.begin(), fed.end(), written.back())) raise_invalid(@"[MPSGraph] Result %zu shares its memory with a feed.", i);
+    written.push_back(range_of(outputs.back()));
     ++i;
   }
   std::sort(written.begin(), written.end());
-  if (std::adjacent_find(written.begin(), written.end()) != written.end()) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
-  return Run(graph, program, std::move(inputs), std::move(outputs));
+  for (size_t r = 1; r < written.size(); ++r) {
+    if (written[r].first < written[r - 1].second) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
+  }
+  std::vector<size_t> overwritten;
+  for (MPSGraphTensorData *data in feeds) {
+    inputs.push_back(memory_of(data));
+    const Range fed = range_of(inputs.back());
+    // Of results, none of which overlap, the last one that begins before the feed ends.
+    const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, nullptr});
+    if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
+  }
+  return Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
 }
 
 Status perform(const Run &run, const EventList &events) {

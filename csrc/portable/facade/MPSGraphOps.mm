@@ -9,6 +9,19 @@ namespace ir = alloy::ir;
 using ir::Attr;
 using ir::OpCode;
 
+namespace {
+
+// Arithmetic of a number with a bool takes the bool as a 0 or 1 of the number's type. Other types must be equal.
+MPSGraphTensor *add_arithmetic(MPSGraph *graph, OpCode code, ir::Value a, ir::Value b, NSString *name) {
+  auto as_number = [&](ir::Value v, ir::DType dtype) {
+    const bool is_mixed = v.dtype() == ir::DType::boolean && ir::accepts(ir::TypeClass::numeric, dtype);
+    return is_mixed ? value_of(add(graph, OpCode::cast, {v}, {{Attr::kDtype, dtype}}, nil)) : v;
+  };
+  return add(graph, code, {as_number(a, b.dtype()), as_number(b, a.dtype())}, {}, name);
+}
+
+}  // namespace
+
 // Each row of the table as a method; the selector is the row's stem.
 
 @implementation MPSGraph (MPSGraphArithmeticOps)
@@ -20,9 +33,13 @@ using ir::OpCode;
 #define ALLOY_BINARY(op, stem, ...)                                                           \
   -(MPSGraphTensor *)stem##WithPrimaryTensor : (MPSGraphTensor *)primary                      \
       secondaryTensor : (MPSGraphTensor *)secondary name : (NSString *)name {                 \
+    return add_arithmetic(self, OpCode::op, value_of(self, primary), value_of(self, secondary), name); \
+  }
+#define ALLOY_COMPARISON(op, stem, ...)                                                       \
+  -(MPSGraphTensor *)stem##WithPrimaryTensor : (MPSGraphTensor *)primary                      \
+      secondaryTensor : (MPSGraphTensor *)secondary name : (NSString *)name {                 \
     return add(self, OpCode::op, {value_of(self, primary), value_of(self, secondary)}, {}, name); \
   }
-#define ALLOY_COMPARISON ALLOY_BINARY
 #include "ir/ops.def"
 
 - (MPSGraphTensor *)selectWithPredicateTensor:(MPSGraphTensor *)predicate
@@ -314,32 +331,46 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor *d) {
 
 @end
 
+namespace {
+
+// A pooling of images, or of one image without its batch axis; every operand is an image.
+MPSGraphTensor *pool(MPSGraph *graph, OpCode code, std::vector<ir::Value> operands, MPSGraphPooling2DOpDescriptor *descriptor, NSString *name) {
+  const ir::Attributes attributes = attributes_of(descriptor);
+  const ir::Shape shape = operands.back().shape();
+  if (!shape.ranked() || shape.rank() != 3) return add(graph, code, operands, attributes, name);
+  const ir::Attributes batch{{Attr::kAxes, ir::Dims{0}}};
+  for (ir::Value &v : operands) v = value_of(add(graph, OpCode::expand_dims, {v}, batch, nil));
+  return add(graph, OpCode::squeeze, {value_of(add(graph, code, operands, attributes, nil))}, batch, name);
+}
+
+}  // namespace
+
 @implementation MPSGraph (MPSGraphPoolingOps)
 
 - (MPSGraphTensor *)maxPooling2DWithSourceTensor:(MPSGraphTensor *)source
                                       descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                             name:(NSString *)name {
-  return add(self, OpCode::max_pool2d, {value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::max_pool2d, {value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
                                               sourceTensor:(MPSGraphTensor *)source
                                                 descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                                       name:(NSString *)name {
-  return add(self, OpCode::max_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::max_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)avgPooling2DWithSourceTensor:(MPSGraphTensor *)source
                                       descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                             name:(NSString *)name {
-  return add(self, OpCode::avg_pool2d, {value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::avg_pool2d, {value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
                                               sourceTensor:(MPSGraphTensor *)source
                                                 descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                                       name:(NSString *)name {
-  return add(self, OpCode::avg_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::avg_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
 }
 
 @end

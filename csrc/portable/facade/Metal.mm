@@ -8,8 +8,6 @@
 #include <cstdarg>
 #include <cstring>
 
-#include <unistd.h>
-
 #include "kernels/kernel.h"
 #include "facade/FacadePrivate.h"
 #include "runtime/command_list.h"
@@ -268,15 +266,8 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void *, NSUInteger))deallocator {
-  const NSUInteger page = static_cast<NSUInteger>(sysconf(_SC_PAGESIZE));
-  if (!pointer || reinterpret_cast<NSUInteger>(pointer) % page)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The pointer %p is not aligned to a page of %lu bytes.", pointer,
-                  static_cast<unsigned long>(page));
-  if (length == 0 || length % page)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The length %lu is not a multiple of a page of %lu bytes.",
-                  static_cast<unsigned long>(length), static_cast<unsigned long>(page));
-  if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The storage mode must be shared or managed.");
+  if (!pointer || length == 0) return nil;
+  if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless) return nil;
   std::function<void()> release;
   if (deallocator) {
     auto copy = Block_copy(deallocator);
@@ -355,7 +346,8 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (MTLHazardTrackingMode)hazardTrackingMode {
-  return static_cast<MTLHazardTrackingMode>((_options >> 8) & 0x3);
+  const auto mode = static_cast<MTLHazardTrackingMode>((_options >> 8) & 0x3);
+  return mode == MTLHazardTrackingModeDefault ? MTLHazardTrackingModeTracked : mode;
 }
 
 - (MTLResourceOptions)resourceOptions {

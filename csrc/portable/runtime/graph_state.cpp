@@ -1,5 +1,6 @@
 #include "runtime/graph_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/guard.h"
@@ -57,13 +58,13 @@ std::vector<Program::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// Packed bytes of an array: its own, or, where rows have gaps, of a copy.
+// Packed bytes of an array: its own, or, where rows have gaps or it is asked for, of a copy.
 struct Packed {
   std::byte* bytes;
   std::vector<std::byte> copy;
 
-  explicit Packed(const ArrayMemory& memory) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
-    if (memory.layout.is_packed()) return;
+  explicit Packed(const ArrayMemory& memory, bool copies = false) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
+    if (memory.layout.is_packed() && !copies) return;
     copy.resize(memory.layout.packed_bytes());
     bytes = copy.data();
   }
@@ -87,7 +88,8 @@ Status Run::operator()() const {
     std::vector<const std::byte*> feed_pointers;
     std::vector<std::byte*> result_pointers, variable_pointers;
     for (const ArrayMemory& memory : feeds_) {
-      Packed& packed = feeds.emplace_back(memory);
+      const bool is_overwritten = std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
+      Packed& packed = feeds.emplace_back(memory, is_overwritten);
       if (!packed.copy.empty()) for_each_row(memory, packed.bytes, [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
       feed_pointers.push_back(packed.bytes);
     }
