@@ -59,6 +59,12 @@ static MPSGraphTensor *ones(MPSGraph *g, const Shape &shape) {
   return [g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32];
 }
 
+static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape) {
+  Array lengths({static_cast<long>(shape.size())}, 0, MPSDataTypeInt32);
+  for (std::size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
+  return constant(g, lengths);
+}
+
 static void operands_that_do_not_fit() {
   Victim victim;
   MPSGraph *g = victim.g;
@@ -102,7 +108,11 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
-  CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShapeTensor:victim.y name:nil]);
+  CHECK_REASON(@"vector of integers", [g reshapeTensor:x withShapeTensor:victim.y name:nil]);
+  CHECK_REASON(@"vector of integers", [g broadcastTensor:x toShapeTensor:integers name:nil]);
+  CHECK_REASON(@"has 6 elements", [g reshapeTensor:x withShapeTensor:shape_constant(g, {4, -1}) name:nil]);
+  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShapeTensor:shape_constant(g, {2, 4}) name:nil]);
+  CHECK_REASON(@"0 or more", [g reshapeTensor:x withShapeTensor:shape_constant(g, {-2, -3}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({0, 0}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({1, 0, 2}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x dimension:0 withDimension:2 name:nil]);
@@ -302,6 +312,12 @@ static void runs_that_do_not_fit() {
   CHECK_REASON(@"Only a placeholder",
                run([NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x,
                                                               tensor_data(Array({2, 3})), y, nil]));
+  // A shape that only the run knows.
+  MPSGraphTensor *lengths = placeholder(g, {2}, MPSDataTypeInt32);
+  MPSGraphTensor *wider = [g broadcastTensor:x toShapeTensor:lengths name:nil];
+  NSMutableDictionary *with_lengths = [NSMutableDictionary dictionaryWithDictionary:feeds];
+  [with_lengths setObject:tensor_data(Array({2}, {2, 3}, MPSDataTypeInt32)) forKey:lengths];
+  CHECK_REASON(@"only a run knows", [g runWithFeeds:with_lengths targetTensors:list(wider) targetOperations:nil]);
   // The results of the caller.
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];

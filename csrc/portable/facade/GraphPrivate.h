@@ -64,12 +64,10 @@ MPSShape *mps_shape_of(const ir::Shape &shape);
 ir::Dims numbers_of(NSArray<NSNumber *> *numbers);
 /// The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
 ir::Dims axes_of(MPSGraph *graph, MPSGraphTensor *tensor, NSArray<NSNumber *> *axes);
-/// The lengths in a constant shape tensor; raises for another tensor.
-ir::Dims constant_dims(MPSGraph *graph, MPSGraphTensor *shape_tensor, NSString *method);
-/// A value that lends its shape: the operand of shapeOfTensor: where `shape_tensor` came from it, or the constant it is. Raises otherwise.
-ir::Value shape_lender(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype, NSString *method);
 /// A value of that shape whose contents are unspecified.
 ir::Value empty(MPSGraph *graph, MPSShape *shape, ir::DType dtype);
+/// The same with the shape in a tensor.
+ir::Value shaped(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype);
 
 /// A new operation or tensor object, retained for the caller.
 MPSGraphTensor *new_tensor(const std::shared_ptr<FacadeGraph> &graph, ir::Value value) NS_RETURNS_RETAINED;

@@ -306,7 +306,7 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor *d) {
                                            forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
                                                                    name:(NSString *)name {
   const ir::Value g = value_of(self, gradient), w = value_of(self, weights);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"convolution2DDataGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   return add(self, OpCode::conv2d_data_gradient, {g, w, like}, attributes_of(descriptor), name);
 }
 
@@ -325,7 +325,7 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor *d) {
                                               forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
                                                                       name:(NSString *)name {
   const ir::Value g = value_of(self, gradient), x = value_of(self, source);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"convolution2DWeightsGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   return add(self, OpCode::conv2d_weights_gradient, {g, x, like}, attributes_of(descriptor), name);
 }
 
@@ -409,10 +409,8 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
 }
 
 - (MPSGraphTensor *)reshapeTensor:(MPSGraphTensor *)tensor withShapeTensor:(MPSGraphTensor *)shapeTensor name:(NSString *)name {
-  const ir::Value x = value_of(self, tensor), shape = value_of(self, shapeTensor);
-  if (shape.op->code == OpCode::shape_of) return add(self, OpCode::reshape_like, {x, shape.op->operands[0]}, {}, name);
-  // A constant shape may leave one length open, as the array form may.
-  return add(self, OpCode::reshape, {x}, {{Attr::kShape, ir::Shape(constant_dims(self, shapeTensor, @"reshape"))}}, name);
+  const ir::Value x = value_of(self, tensor);
+  return add(self, OpCode::reshape_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor *)transposeTensor:(MPSGraphTensor *)tensor
@@ -501,7 +499,7 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
                             squeezeMask:(uint32_t)squeezeMask
                                    name:(NSString *)name {
   ir::Value g = value_of(self, gradient);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"sliceGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   if (squeezeMask != 0) g = value_of(add(self, OpCode::expand_dims, {g}, {{Attr::kAxes, axes_of_mask(squeezeMask)}}, nil));
   return add(self, OpCode::slice_gradient, {g, like}, slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), name);
 }
@@ -523,7 +521,7 @@ ir::Attributes slice_attributes(NSArray<NSNumber *> *starts, NSArray<NSNumber *>
 
 - (MPSGraphTensor *)broadcastTensor:(MPSGraphTensor *)tensor toShapeTensor:(MPSGraphTensor *)shapeTensor name:(NSString *)name {
   const ir::Value x = value_of(self, tensor);
-  return add(self, OpCode::broadcast_like, {x, shape_lender(self, shapeTensor, x.dtype(), @"broadcast")}, {}, name);
+  return add(self, OpCode::broadcast_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor *)shapeOfTensor:(MPSGraphTensor *)tensor name:(NSString *)name {
