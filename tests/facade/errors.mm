@@ -243,6 +243,17 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"nil", [g squareWithTensor:nothing name:nil]);
   CHECK_REASON(@"nil", [g additionWithPrimaryTensor:x secondaryTensor:nothing name:nil]);
   CHECK_REASON(@"nil", [g reductionSumWithTensor:nothing axes:nil name:nil]);
+  CHECK_REASON(@"nil", [g meanOfTensor:nothing axes:nothing name:nil]);
+  CHECK_REASON(@"nil", [g normalizationBetaGradientWithIncomingGradientTensor:x
+                                                                 sourceTensor:nothing
+                                                                reductionAxes:nothing
+                                                                         name:nil]);
+  CHECK_REASON(@"another graph", [g varianceOfTensor:foreign axes:nothing name:nil]);
+  CHECK_REASON(@"another graph", [g normalizationBetaGradientWithIncomingGradientTensor:x
+                                                                           sourceTensor:foreign
+                                                                          reductionAxes:nothing
+                                                                                   name:nil]);
+  CHECK_REASON(@"block", [g controlDependencyWithOperations:list(victim.step) dependentBlock:nothing name:nil]);
   CHECK_REASON(@"nil", [g assignVariable:nothing withValueOfTensor:x name:nil]);
   CHECK_REASON(@"nil", [g applyStochasticGradientDescentWithLearningRateTensor:x
                                                                       variable:nothing
@@ -273,6 +284,9 @@ static void tensors_of_nobody_and_of_another_graph() {
                                                        return [NSArray array];
                                                      }
                                                                name:nil]);
+  // A name that is no text is none.
+  const unichar half = 0xd800;
+  [g squareWithTensor:x name:[NSString stringWithCharacters:&half length:1]];
   // A block that raises leaves nothing behind.
   CHECK_REASON(@"Axis 9", [g controlDependencyWithOperations:list(victim.step)
                                               dependentBlock:^{
@@ -293,6 +307,8 @@ static void constants_that_do_not_fit() {
                                             dataType:static_cast<MPSDataType>(77)
                                                 name:nil]);
   CHECK_REASON(@"constant", [g constantWithScalar:1 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"data type", [g constantWithScalar:1 dataType:static_cast<MPSDataType>(77)]);
+  CHECK_REASON(@"data type", [g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeInvalid]);
 }
 
 static void runs_that_do_not_fit() {

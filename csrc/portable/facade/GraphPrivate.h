@@ -39,7 +39,8 @@ ir::Op *op_of(MPSGraph *graph, MPSGraphOperation *operation);
 MPSGraphTensor *tensor_of(const std::shared_ptr<FacadeGraph> &graph, ir::Value value);
 MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::Op *op);
 
-/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence.
+/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence. The work itself must not raise: its
+/// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
 void build(const std::function<void()> &work);
 
 /// Adds an op with one result under the given name.
@@ -82,7 +83,7 @@ struct Request {
   std::vector<ir::Op *> effects;
 };
 
-/// The program for feeds of these types, in the order of the request; raises when it cannot be compiled.
+/// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no device may be used.
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types);
 /// The type of an array.
 ir::Type type_of(MPSGraphTensorData *data);

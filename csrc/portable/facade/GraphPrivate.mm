@@ -21,7 +21,11 @@ constexpr TypeRow kTypes[] = {
     {MPSDataTypeComplexFloat16, ir::DType::complex32}, {MPSDataTypeComplexFloat32, ir::DType::complex64},
 };
 
-std::string utf8(NSString *name) { return name == nil ? std::string() : std::string([name UTF8String]); }
+// Empty for what is no text.
+std::string utf8(NSString *name) {
+  const char *text = name == nil ? nullptr : [name UTF8String];
+  return text == nullptr ? std::string() : std::string(text);
+}
 
 }  // namespace
 
@@ -56,8 +60,9 @@ ir::Dims numbers_of(NSArray<NSNumber *> *numbers) {
 
 ir::Dims axes_of(MPSGraph *graph, MPSGraphTensor *tensor, NSArray<NSNumber *> *axes) {
   if (axes != nil) return numbers_of(axes);
+  const ir::Expr x = expr_of(graph, tensor);
   ir::Dims all;
-  build([&] { all = ir::all_axes(expr_of(graph, tensor)); });
+  build([&] { all = ir::all_axes(x); });
   return all;
 }
 

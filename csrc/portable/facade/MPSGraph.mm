@@ -91,9 +91,10 @@ MPSGraphTensor *constant(MPSGraph *graph, ir::LiteralRef literal) {
   return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
 }
 
-MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataType type) {
+MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataType dtype) {
+  const ir::Type type{dtype_of(dtype), std::move(shape)};
   ir::LiteralRef literal;
-  build([&] { literal = ir::Literal::splat({dtype_of(type), std::move(shape)}, scalar); });
+  build([&] { literal = ir::Literal::splat(type, scalar); });
   return constant(graph, std::move(literal));
 }
 
@@ -113,7 +114,10 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 
 - (MPSGraphTensor *)constantWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType {
   const ir::Type type = stored_type(data, shape, dataType, @"constantWithData");
-  return constant(self, std::make_shared<ir::Literal>(type, bytes_of(data)));
+  const std::span<const std::byte> bytes = bytes_of(data);
+  ir::LiteralRef literal;
+  build([&] { literal = std::make_shared<ir::Literal>(type, bytes); });
+  return constant(self, std::move(literal));
 }
 
 - (MPSGraphTensor *)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType {
@@ -128,9 +132,11 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 
 - (MPSGraphTensor *)variableWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType name:(NSString *)name {
   const ir::Type type = stored_type(data, shape, dataType, @"variableWithData");
+  const std::span<const std::byte> bytes = bytes_of(data);
+  FacadeGraph &graph = *graph_of(self);
   // The device has the value from the start; the graph needs only its type.
   MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
-  build([&] { graph_of(self)->allocate_variable(bytes_of(data)); });
+  build([&] { graph.allocate_variable(bytes); });
   return tensor;
 }
 
@@ -197,6 +203,7 @@ std::unique_ptr<ir::Block> region_of(MPSGraph *graph, MPSGraphIfThenElseBlock bl
 - (NSArray<MPSGraphTensor *> *)controlDependencyWithOperations:(NSArray<MPSGraphOperation *> *)operations
                                                 dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                           name:(NSString *)name {
+  if (dependentBlock == nil) raise_invalid(@"[controlDependency] A block was expected, got nil.");
   std::vector<ir::Op *> &after = graph_of(self)->graph.after;
   const std::vector<ir::Op *> outer = after;
   NSMutableArray<MPSGraphTensor *> *results = [NSMutableArray array];
@@ -232,6 +239,7 @@ std::unique_ptr<ir::Block> region_of(MPSGraph *graph, MPSGraphIfThenElseBlock bl
 namespace alloy::portable {
 
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types) {
+  raise_if_failed(begin_use());
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<Program> program;
@@ -392,6 +400,7 @@ void run_later(id<MTLCommandQueue> queue, const Prepared &prepared, MPSGraphExec
                             targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
                          targetOperations:(NSArray<MPSGraphOperation *> *)targetOperations
                     compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+  refuse_fork();
   Request request;
   std::vector<ir::Type> types;
   bool known = true;

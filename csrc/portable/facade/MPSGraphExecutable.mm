@@ -33,6 +33,12 @@ struct ExecutableImpl {
 
 ExecutableImpl &impl_of(MPSGraphExecutable *executable);
 
+// Held while somebody uses the program.
+std::lock_guard<std::mutex> locked(ExecutableImpl &impl) {
+  refuse_fork();
+  return std::lock_guard(impl.mutex);
+}
+
 NSNumber *bytes_of(const std::vector<ir::Type> &types) {
   size_t bytes = 0;
   for (const ir::Type &type : types) bytes += type.byte_count();
@@ -51,7 +57,7 @@ std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir:
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
-  std::lock_guard lock(impl.mutex);
+  const auto lock = locked(impl);
   if (!impl.program || impl.program->feed_types() != types) impl.program = compile(*impl.graph, impl.request, types);
   return impl.program;
 }
@@ -180,13 +186,13 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (void)alloySetProfiling:(BOOL)on {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
+  const auto lock = locked(impl);
   if (impl.program) impl.graph->set_profiling(*impl.program, on != NO);
 }
 
 - (NSArray *)alloyProfile {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
+  const auto lock = locked(impl);
   if (!impl.program) return nil;
   NSMutableArray *kernels = [NSMutableArray array];
   const std::vector<Step> &steps = impl.program->plan().steps;
@@ -211,7 +217,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (NSDictionary *)alloyMemoryPlan {
   ExecutableImpl &impl = impl_of(self);
-  std::lock_guard lock(impl.mutex);
+  const auto lock = locked(impl);
   if (!impl.program) return nil;
   const Plan &plan = impl.program->plan();
   auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };

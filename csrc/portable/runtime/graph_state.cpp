@@ -36,8 +36,11 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   std::shared_ptr<Storage> storage = device.allocate(initial.size());
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
-  variables_.push_back(std::move(storage));
-  versions_.push_back(0);
+  // By slot: a variable that found no memory has left its place empty.
+  const auto count = static_cast<size_t>(graph.variable_count());
+  variables_.resize(count);
+  versions_.resize(count);
+  variables_.back() = std::move(storage);
 }
 
 size_t GraphState::variable_bytes(const Program& program) const {
