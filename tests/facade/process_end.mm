@@ -16,10 +16,18 @@
 
 #include "check.h"
 
+static bool g_has_threads = false, g_owners_are_gone = false;
+
+// Asked by LeakSanitizer, where there is one, at the end of a process. What threads of the parent held is nobody's in its child.
+extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return g_owners_are_gone; }
+
 // The exit code of a child that runs `work` and then calls exit(0); -1 when it does not end within `seconds`.
 static int exit_code(int (*work)(), int seconds = 20) {
   const pid_t child = fork();
-  if (child == 0) std::exit(work());
+  if (child == 0) {
+    g_owners_are_gone = g_has_threads;
+    std::exit(work());
+  }
   for (int i = 0; i < seconds * 100; ++i) {
     int status = 0;
     if (waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -112,6 +120,9 @@ static int exit_in_a_handler() {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   }
 }
+
+// The locks of AddressSanitizer's own allocator are not made for forks of a busy process: its children hang in malloc.
+#if !__has_feature(address_sanitizer)
 
 // What a thread does while the process forks: the runs and compilations of one graph, one executable and one queue, with their locks.
 struct Busy {
@@ -284,6 +295,8 @@ static void children_of_a_busy_process_do_not_hang() {
   worker.join();
 }
 
+#endif
+
 int main() {
   @autoreleasepool {
     // The parent has not run anything yet, so its children may.
@@ -301,9 +314,12 @@ int main() {
     id<MTLDevice> device = MTLCreateSystemDefaultDevice();
     g_used_queue = [device newCommandQueue];
     CHECK(run_one_command_buffer() == 0);
+    g_has_threads = true;
     CHECK(exit_code(raise_instead_of_hanging) == 0);
     CHECK(run_one_command_buffer() == 0);
+#if !__has_feature(address_sanitizer)
     children_of_a_busy_process_do_not_hang();
+#endif
     [g_used_queue release];
     [device release];
   }
