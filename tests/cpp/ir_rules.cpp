@@ -152,7 +152,8 @@ TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
   EXPECT_EQ(w.text(w.known), "float32(2, 3, 5)");
   EXPECT_EQ(w.text(w.part(w.open, 1, 3)), "float32(3, ?)");
   EXPECT_EQ(w.text(w.part(w.known, -1, INT64_MIN, -2)), "float32(5, 2)");
-  EXPECT_EQ(w.text(g.value(OpCode::concat, {w.wide(w.part(w.known, 1, 2)), w.of({9}), w.wide(w.part(w.open, 0, 2))}, axis(0))), "float32(3, 9, ?, 3)");
+  const std::vector<Value> parts = {w.wide(w.part(w.known, 1, 2)), w.of({9}), w.wide(w.part(w.open, 0, 2))};
+  EXPECT_EQ(w.text(g.value(OpCode::concat, parts, axis(0))), "float32(3, 9, ?, 3)");
   const Value flat = g.value(OpCode::product, {w.known}, axes({0}));
   EXPECT_EQ(w.text(flat), "float32(30,)");
   EXPECT_EQ(w.text(g.value(OpCode::product, {w.open}, axes({0}))), "float32(?,)");

@@ -75,7 +75,9 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
     case OpCode::count: return one(constant(copy, op.results[0], reduced_count(op, operands[0].shape())));
     case OpCode::shaped: {
       const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
-      if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
+      if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
+        op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
+      }
       return one(copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
     }
     case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
