@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BUILD := build/editable
 BENCH := build/bench
+ASAN := build/asan
 # First in the path: pip's cmake and ninja, also for the rebuild that `import alloy` runs.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
@@ -12,7 +13,7 @@ unexport PYTHONPATH
 BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD) \
   --config-settings=cmake.define.ALLOY_BUILD_TESTS=ON --config-settings=cmake.define.ALLOY_BUILD_BENCHMARKS=ON
 
-.PHONY: setup train test bench wheel clean
+.PHONY: setup train test asan bench wheel clean
 
 setup: $(BUILD)/.installed
 
@@ -23,6 +24,16 @@ test: setup
 	cmake --build $(BUILD) --target all tests
 	ctest --test-dir $(BUILD) --output-on-failure
 	python -m pytest
+
+# The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the framework's code, with
+# the framework alone under them.
+SANITIZED_PYTHON := $(addprefix tests/python/test_,ops.py feeds.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
+asan: setup $(VENV)/.asan-packages
+	cmake --preset asan
+	cmake --build --preset asan --target tests
+	ctest --preset asan
+	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python -m pytest $(SANITIZED_PYTHON)
 
 # Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
 bench: setup $(BENCH)/.peers
@@ -44,6 +55,10 @@ clean:
 $(VENV)/.created: packaging/install_system_packages.sh
 	packaging/install_system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.asan-packages: $(VENV)/.created
+	packaging/install_system_packages.sh $(PYTHON) asan
 	@touch $@
 
 $(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_requirements.py

@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs the system packages that the build needs and that are missing (Debian, Ubuntu); elsewhere says what
 # to install. Does nothing, and needs no rights, when all are there.
-#   install_system_packages.sh [python]     python: the interpreter of the virtual environment, default python3
+#   install_system_packages.sh [python] [asan]
+# python: the interpreter of the virtual environment, default python3; asan: also what AddressSanitizer needs
 set -eu
 python=${1:-python3}
+asan=${2:-}
 
 if [ "$(uname)" = Darwin ]; then
   xcode-select -p >/dev/null 2>&1 || { echo "Xcode's tools are missing; install them with: xcode-select --install"; exit 1; }
@@ -33,20 +35,30 @@ gcc_version() {
   if command -v g++ >/dev/null; then g++ -dumpversion | cut -d. -f1
   else apt-cache depends g++ | sed -n 's/.*Depends: g++-\([0-9]*\)$/\1/p' | head -n 1; fi
 }
-have_clang() {
+# The version of the clang that CMake will take, or nothing.
+clang_version() {
   for name in clang++ clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16; do
-    if command -v "$name" >/dev/null && [ "$("$name" -dumpversion | cut -d. -f1)" -ge 16 ]; then return 0; fi
+    command -v "$name" >/dev/null || continue
+    version=$("$name" -dumpversion | cut -d. -f1)
+    if [ "$version" -ge 16 ]; then echo "$version"; return; fi
   done
-  return 1
+}
+have_clang() { [ -n "$(clang_version)" ]; }
+# Of the packages, the one to install where there is none.
+available_clang() {
+  for version in 16 17 18 19 20 21; do
+    if available "clang-$version"; then echo "$version"; return; fi
+  done
 }
 
 wanted() {
   echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev libgtest-dev libbenchmark-dev
-  if ! have_clang; then
-    for version in 16 17 18 19 20 21; do
-      if available "clang-$version"; then echo "clang-$version"; break; fi
-    done
+  clang=$(clang_version)
+  if [ -z "$clang" ]; then
+    clang=$(available_clang)
+    [ -z "$clang" ] || echo "clang-$clang"
   fi
+  [ "$asan" != asan ] || [ -z "$clang" ] || echo "libclang-rt-$clang-dev"
   # A Python of the user's own brings venv and headers with it.
   case $(command -v "$python" || echo /usr/bin/python3) in
     /usr/bin/* | /bin/*) echo python3-venv python3-dev ;;

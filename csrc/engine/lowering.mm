@@ -317,7 +317,8 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::clamp: return [graph_ clampWithTensor:x(op, 0) minValueTensor:x(op, 1) maxValueTensor:x(op, 2) name:name];
     case OpCode::placeholder: return [graph_ placeholderWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
     case OpCode::constant: return constant(op);
-    case OpCode::empty: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
+    case OpCode::empty:
+    case OpCode::shaped: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
     case OpCode::variable: return variable(op);
     case OpCode::read_variable: return [graph_ readVariable:x(op) name:name];
     case OpCode::stop_gradient: return [graph_ identityWithTensor:x(op) name:name];

@@ -77,6 +77,7 @@ bool is_name(const Op& op) {
     case OpCode::placeholder:
     case OpCode::constant:
     case OpCode::empty:
+    case OpCode::shaped:
     case OpCode::variable:
     case OpCode::read_variable:
     case OpCode::identity:

@@ -67,6 +67,7 @@ Expr product_gradient(Expr g, Expr x, const Dims& axes) {
 void gradient_placeholder(Rule&) {}
 void gradient_constant(Rule&) {}
 void gradient_empty(Rule&) {}
+void gradient_shaped(Rule&) {}
 void gradient_variable(Rule&) {}
 void gradient_assign(Rule&) {}
 void gradient_shape_of(Rule&) {}

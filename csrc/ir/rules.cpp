@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "ir/elements.h"
 #include "ir/graph.h"
 #include "ir/windows.h"
 
@@ -129,6 +130,19 @@ const Shape& given_shape(const Op& op) {
 Types infer_placeholder(const Op& op) { return {{op.attributes.get<DType>(Attr::kDtype), given_shape(op)}}; }
 const auto infer_empty = infer_placeholder;
 
+Types infer_shaped(const Op& op) {
+  const Type& x = operand(op, 0);
+  const bool is_integer = kind(x.dtype) == DTypeKind::kSigned || kind(x.dtype) == DTypeKind::kUnsigned;
+  if (!is_integer || (x.shape.ranked() && x.shape.rank() > 1)) op.fail("Expected a shape as a vector of integers, got " + text(x));
+  const DType dtype = op.attributes.get<DType>(Attr::kDtype);
+  const std::optional<Elements> elements = known_elements(op.operands[0]);
+  if (!elements) return {{dtype, Shape::unranked()}};
+  Dims dims;
+  for (const auto& element : *elements) dims.push_back(element.value_or(kUnknown));
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; })) op.fail("Expected dimensions of 0 or more, got " + text(dims));
+  return {{dtype, Shape(dims)}};
+}
+
 Types infer_constant(const Op& op) { return {op.attributes.get<LiteralRef>(Attr::kValue)->type()}; }
 const auto infer_variable = infer_constant;
 
@@ -178,33 +192,37 @@ Types infer_fused(const Op& op) {
 
 // ---- shape ----
 
-Types infer_reshape(const Op& op) {
-  const Type& x = operand(op, 0);
-  const Shape& target = op.attributes.get<Shape>(Attr::kShape);
-  if (!target.ranked()) return {{x.dtype, target}};
-  Dims dims = target.dims();
+// The shape with its one unknown dimension, if there is one, as the elements of the operand need it.
+Shape filled(const Op& op, const Shape& shape) {
+  const Shape& from = operand(op, 0).shape;
+  Dims dims = shape.dims();
   const auto unknown = std::count(dims.begin(), dims.end(), kUnknown);
-  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; }) || unknown > 1) {
-    op.fail("Expected a shape with at most one unknown dimension, got " + to_string(target));
-  }
-  if (!x.shape.is_static()) return {{x.dtype, target}};
-  const int64_t total = x.shape.element_count();
+  if (!from.is_static() || unknown > 1) return shape;
+  const int64_t total = from.element_count();
   int64_t known = 1;
   bool counts = true;
   for (int64_t d : dims) counts = counts && (d == kUnknown || !__builtin_mul_overflow(known, d, &known));
   if (!counts || (unknown == 1 ? (known == 0 || total % known != 0) : known != total)) {
-    op.fail("Shape " + to_string(x.shape) + " has " + std::to_string(total) + " elements and does not fit into shape " + to_string(target));
+    op.fail("Shape " + to_string(from) + " has " + std::to_string(total) + " elements and does not fit into shape " + to_string(shape));
   }
   if (unknown == 1) *std::find(dims.begin(), dims.end(), kUnknown) = total / known;
-  return {{x.dtype, Shape(dims)}};
+  return Shape(dims);
+}
+
+Types infer_reshape(const Op& op) {
+  const DType dtype = operand(op, 0).dtype;
+  const Shape& target = op.attributes.get<Shape>(Attr::kShape);
+  if (!target.ranked()) return {{dtype, target}};
+  const Dims& dims = target.dims();
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; }) || std::count(dims.begin(), dims.end(), kUnknown) > 1) {
+    op.fail("Expected a shape with at most one unknown dimension, got " + to_string(target));
+  }
+  return {{dtype, filled(op, target)}};
 }
 
 Types infer_reshape_like(const Op& op) {
-  const Type &x = operand(op, 0), &like = operand(op, 1);
-  if (x.is_static() && like.is_static() && x.shape.element_count() != like.shape.element_count()) {
-    op.fail("Shape " + to_string(x.shape) + " does not fit into shape " + to_string(like.shape));
-  }
-  return {{x.dtype, like.shape}};
+  const Shape& like = operand(op, 1).shape;
+  return {{operand(op, 0).dtype, like.ranked() ? filled(op, like) : like}};
 }
 
 Types infer_squeeze(const Op& op) {

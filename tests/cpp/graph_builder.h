@@ -121,6 +121,7 @@ inline void add_every_op(Graph& graph) {
   results.push_back(c);
   add(OpCode::reshape, {x}, {{Attr::kShape, Shape({U, 2})}});
   add(OpCode::reshape_like, {x, e});
+  add(OpCode::shaped, {graph.value(OpCode::shape_of, {x})}, {{Attr::kDtype, DType::float32}});
   const Value tall = add(OpCode::expand_dims, {x}, {{Attr::kAxes, Dims{0, -1}}});
   add(OpCode::squeeze, {tall}, {{Attr::kAxes, Dims{0, 3}}});
   const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});

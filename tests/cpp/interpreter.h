@@ -223,6 +223,7 @@ class Interpreter {
       case OpCode::constant: return give(op, literal(*op.attributes.get<LiteralRef>(Attr::kValue)));
       // Not a number: whoever computes with it is found out.
       case OpCode::empty:
+      case OpCode::shaped:
         return give(op, op.results[0].is_static() ? Array(op.results[0].shape.dims(), NAN) : Array());
       case OpCode::variable: {
         const int64_t slot = op.attributes.integer(Attr::kSlot);

@@ -63,6 +63,7 @@ TEST_F(Costs, OfStructuredOps) {
   expect(*v.op, 0, 0, 0);
   expect(*constant(graph, f32({2, 3}), 1).op, 0, 0, 0);
   expect(OpCode::empty, {}, {{Attr::kShape, Shape({2, 3})}, {Attr::kDtype, DType::float32}}, 0, 0, 0);
+  expect(OpCode::shaped, {graph.value(OpCode::shape_of, {x})}, {{Attr::kDtype, DType::float32}}, 0, 0, 0);
   expect(OpCode::read_variable, {v}, {}, 0, 0, 0);
   expect(OpCode::stop_gradient, {x}, {}, 0, 0, 0);
   expect(OpCode::reshape, {x}, {{Attr::kShape, Shape({6})}}, 0, 0, 0);

@@ -127,6 +127,70 @@ TEST(Rules, SourcesHaveTheTypesOfTheirAttributes) {
   EXPECT_EQ(infer_text(OpCode::variable, {}, {{Attr::kValue, Literal::splat(f32({}), 1)}}), "float32()");
 }
 
+// What `make` computes from a tensor's shape (?, 3, ?), from that of the same tensor as (2, 3, 5), and from a placeholder for integers.
+struct ShapeWords {
+  Graph graph;
+  Value open = graph.value(OpCode::shape_of, {placeholder(graph, f32({U, 3, U}))});
+  Value known = graph.value(OpCode::shape_of, {placeholder(graph, f32({2, 3, 5}))});
+
+  Value of(std::vector<int64_t> numbers) {
+    const Type type{DType::int64, Shape({static_cast<int64_t>(numbers.size())})};
+    return graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)))}});
+  }
+  Value part(Value v, int64_t start, int64_t end, int64_t stride = 1) { return graph.value(OpCode::slice, {v}, slicing({start}, {end}, {stride})); }
+  Value wide(Value v) { return graph.value(OpCode::cast, {v}, {{Attr::kDtype, DType::int64}}); }
+  std::string text(Value v) { return to_string(graph.value(OpCode::shaped, {v}, {{Attr::kDtype, DType::float32}}).type()); }
+};
+
+TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
+  ShapeWords w;
+  Graph& g = w.graph;
+  EXPECT_EQ(w.text(w.of({4, 0, 7})), "float32(4, 0, 7)");
+  EXPECT_EQ(w.text(w.of({})), "float32()");
+  EXPECT_EQ(w.text(w.of({4, -1})), "float32(4, ?)");
+  EXPECT_EQ(w.text(w.open), "float32(?, 3, ?)");
+  EXPECT_EQ(w.text(w.known), "float32(2, 3, 5)");
+  EXPECT_EQ(w.text(w.part(w.open, 1, 3)), "float32(3, ?)");
+  EXPECT_EQ(w.text(w.part(w.known, -1, INT64_MIN, -2)), "float32(5, 2)");
+  const std::vector<Value> parts = {w.wide(w.part(w.known, 1, 2)), w.of({9}), w.wide(w.part(w.open, 0, 2))};
+  EXPECT_EQ(w.text(g.value(OpCode::concat, parts, axis(0))), "float32(3, 9, ?, 3)");
+  const Value flat = g.value(OpCode::product, {w.known}, axes({0}));
+  EXPECT_EQ(w.text(flat), "float32(30,)");
+  EXPECT_EQ(w.text(g.value(OpCode::product, {w.open}, axes({0}))), "float32(?,)");
+  EXPECT_EQ(w.text(g.value(OpCode::sum, {w.known}, axes({-1}))), "float32(10,)");
+  const Value two = w.of({2}), scalar = g.value(OpCode::squeeze, {two}, axes({0}));
+  const std::pair<OpCode, std::string> with_two[] = {
+      {OpCode::add, "float32(4, 5, 7)"},      {OpCode::subtract, "float32(0, 1, 3)"}, {OpCode::multiply, "float32(4, 6, 10)"},
+      {OpCode::divide, "float32(1, 1, 2)"},   {OpCode::minimum, "float32(2, 2, 2)"},  {OpCode::maximum, "float32(2, 3, 5)"}};
+  for (const auto& [code, text] : with_two) {
+    EXPECT_EQ(w.text(g.value(code, {w.wide(w.known), two})), text);
+    EXPECT_EQ(w.text(g.value(code, {w.wide(w.known), scalar})), text);
+  }
+  EXPECT_EQ(w.text(g.value(OpCode::subtract, {w.of({20}), w.wide(w.known)})), "float32(18, 17, 15)");
+  EXPECT_EQ(w.text(g.value(OpCode::add, {w.wide(w.open), w.wide(w.known)})), "float32(?, 6, ?)");
+  EXPECT_EQ(w.text(g.value(OpCode::add, {w.of({-1, 5}), w.of({4, -4})})), "float32(3, 1)");
+  const Value once = g.value(OpCode::reshape, {w.part(w.known, 2, 3)}, shape(Shape()));
+  EXPECT_EQ(w.text(g.value(OpCode::expand_dims, {g.value(OpCode::identity, {once})}, axes({0}))), "float32(5,)");
+  // A number that only a run knows, and one behind an op that nobody evaluates.
+  const Value fed = placeholder(g, i32({2}));
+  EXPECT_EQ(w.text(fed), "float32(?, ?)");
+  EXPECT_EQ(w.text(g.value(OpCode::concat, {fed, w.known}, axis(0))), "float32(?, ?, 2, 3, 5)");
+  EXPECT_EQ(w.text(g.value(OpCode::square, {w.known})), "float32(?, ?, ?)");
+  EXPECT_EQ(w.text(placeholder(g, i32({U}))), "float32(...)");
+  EXPECT_EQ(w.text(w.wide(g.value(OpCode::shape_of, {placeholder(g, f32(kAnyRank))}))), "float32(...)");
+  // Sums in which each value is used twice are as quick as others.
+  Value deep = w.wide(w.part(w.known, 0, 1));
+  for (int i = 0; i < 60; ++i) deep = g.value(OpCode::minimum, {deep, deep});
+  EXPECT_EQ(w.text(deep), "float32(2,)");
+  for (int i = 0; i < 70; ++i) deep = g.value(OpCode::multiply, {deep, deep});
+  EXPECT_EQ(w.text(deep), "float32(?,)");
+
+  const Attributes floats = {{Attr::kDtype, DType::float32}};
+  EXPECT_EQ(infer_text(OpCode::shaped, {f32({2})}, floats), "[shaped] Expected a shape as a vector of integers, got float32(2,).");
+  EXPECT_EQ(infer_text(OpCode::shaped, {i32({2, 1})}, floats), "[shaped] Expected a shape as a vector of integers, got int32(2, 1).");
+  EXPECT_THROW(w.text(w.of({3, -2})), Error);
+}
+
 TEST(Rules, NoDimensionIsNegative) {
   EXPECT_EQ(
       infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({4, -2})}, {Attr::kDtype, DType::int64}}),
@@ -236,9 +300,13 @@ TEST(Rules, Reshape) {
 TEST(Rules, ReshapeLike) {
   EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 6}), i32({3, 4})}), "float32(3, 4)");
   EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({U, 6}), f32({3, U})}), "float32(3, ?)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 6}), f32({3, U})}), "float32(3, 4)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 6}), f32({U, U})}), "float32(?, ?)");
+  EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 6}), f32({5, U})}),
+            "[reshape_like] Shape (2, 6) has 12 elements and does not fit into shape (5, ?).");
   EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2}), f32(kAnyRank)}), "float32(...)");
   EXPECT_EQ(infer_text(OpCode::reshape_like, {f32({2, 3}), f32({4, 2})}),
-            "[reshape_like] Shape (2, 3) does not fit into shape (4, 2).");
+            "[reshape_like] Shape (2, 3) has 6 elements and does not fit into shape (4, 2).");
 }
 
 TEST(Rules, SqueezeAndExpandDims) {

@@ -39,7 +39,7 @@ std::vector<float> read(const ArrayMemory& memory) {
 
 void run(const std::shared_ptr<GraphState>& state, const std::shared_ptr<Program>& program,
          std::vector<ArrayMemory> feeds, std::vector<ArrayMemory> results) {
-  EXPECT_EQ(Run(state, program, std::move(feeds), std::move(results))().message, "");
+  EXPECT_EQ(Run(state, program, std::move(feeds), std::move(results), {})().message, "");
 }
 
 struct Model {

@@ -50,6 +50,28 @@ TEST(ResolveShapes, TurnsLikesIntoAttributes) {
                        "  return (%2, %1, %4, %6)\n"));
 }
 
+TEST(ResolveShapes, EvaluatesShapes) {
+  const Rewriter::Rule copy = [](Rewriter&, const Op&, const std::vector<Value>&) { return std::nullopt; };
+  auto needed = [&](const std::string& body) { return print(*Rewriter(copy).run(*resolve_shapes(*parse(graph_text(body))))); };
+  EXPECT_EQ(needed("  %2 = shape_of(%0) : int32(2,)\n"
+                   "  %3 = slice(%2) {starts = [1], ends = [2], strides = [1]} : int32(1,)\n"
+                   "  %4 = constant() {value = int32(1,)[-1]} : int32(1,)\n"
+                   "  %5 = concat(%3, %4) {axis = 0} : int32(2,)\n"
+                   "  %6 = shaped(%5) {dtype = float32} : float32(3, ?)\n"
+                   "  %7 = reshape_like(%0, %6) : float32(3, 2)\n"
+                   "  return (%1, %7)\n"),
+            graph_text("  %2 = reshape(%0) {shape = (3, 2)} : float32(3, 2)\n  return (%1, %2)\n"));
+  // What only a run knows is no shape, even where nothing but one shape would fit.
+  EXPECT_EQ(error_of([&] {
+              resolved("  %2 = cast(%1) {dtype = int32} : int32(3,)\n"
+                       "  %3 = slice(%2) {starts = [0], ends = [1], strides = [1]} : int32(1,)\n"
+                       "  %4 = shaped(%3) {dtype = float32} : float32(?,)\n"
+                       "  %5 = broadcast_like(%1, %4) : float32(3,)\n"
+                       "  return (%0, %5)\n");
+            }),
+            "[shaped] Expected a shape made of constants and shapes, got one that only a run knows.");
+}
+
 TEST(ResolveShapes, MakesReshapesOfSqueezes) {
   EXPECT_EQ(resolved("  %2 = expand_dims(%1) {axes = [0]} : float32(1, 3)\n"
                      "  %3 = squeeze(%2) {axes = [0]} : float32(3,)\n"

@@ -149,6 +149,38 @@ static void binary_ops() {
   }
 }
 
+// A bool, the result of a comparison, counts as 0 or 1 of the other operand's type; gradients flow to the number.
+static void numbers_with_bools() {
+  const Array flags = random_integers({4, 5}, 0, 1, MPSDataTypeBool);
+  for (const BinaryRow &row : kBinary) {
+    for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64}) {
+      // Quotients by 0 and powers of negative numbers have tests of their own.
+      const bool divides = std::string(row.name).find("division") != std::string::npos;
+      if (divides && type != MPSDataTypeFloat32) continue;
+      const Array x = type == MPSDataTypeFloat32 ? random_array({5}, 0.5, 2) : random_integers({5}, 1, 9, type);
+      Session session;
+      MPSGraphTensor *tx = session.feed(x), *tflags = session.feed(flags);
+      const Array as_numbers(flags.shape, flags.values, type);
+      check::report_array(session.run(row.call(session.graph(), tflags, tx)), map(as_numbers, x, row.value), 1e-5, row.name, __FILE__, __LINE__);
+      if (divides) continue;
+      check::report_array(session.run(row.call(session.graph(), tx, tflags)), map(x, as_numbers, [&](double a, double b) {
+                            return row.value(a, b);
+                          }), 1e-5, row.name, __FILE__, __LINE__);
+    }
+  }
+  const Array x = distinct_array({4, 5});
+  const Build rectified = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    MPSGraphTensor *zero = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
+    return [g multiplicationWithPrimaryTensor:[g greaterThanWithPrimaryTensor:t.at(0) secondaryTensor:zero name:nil]
+                              secondaryTensor:t.at(0)
+                                         name:nil];
+  };
+  const Array dy = random_array({4, 5});
+#ifndef __APPLE__
+  CHECK_ARRAY(Differentiated(rectified, {x}, dy).gradients.at(0), map(x, dy, NUMBER2(a > 0 ? b : 0)));
+#endif
+}
+
 static void one_tensor_as_both_operands() {
   for (const BinaryRow &row : kBinary) {
     Session session;
@@ -389,6 +421,7 @@ int main() {
     unary_ops();
     unary_ops_of_integers();
     binary_ops();
+    numbers_with_bools();
     one_tensor_as_both_operands();
     binary_ops_of_integers();
     comparisons();

@@ -59,6 +59,12 @@ static MPSGraphTensor *ones(MPSGraph *g, const Shape &shape) {
   return [g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32];
 }
 
+static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape) {
+  Array lengths({static_cast<long>(shape.size())}, 0, MPSDataTypeInt32);
+  for (std::size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
+  return constant(g, lengths);
+}
+
 static void operands_that_do_not_fit() {
   Victim victim;
   MPSGraph *g = victim.g;
@@ -69,6 +75,8 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:integers secondaryTensor:x name:nil]);
   CHECK_REASON(@"int32", [g exponentWithTensor:integers name:nil]);
   CHECK_REASON(@"bool", [g squareWithTensor:flags name:nil]);
+  CHECK_REASON(@"bool", [g additionWithPrimaryTensor:flags secondaryTensor:flags name:nil]);
+  CHECK_REASON(@"[less]", [g lessThanWithPrimaryTensor:flags secondaryTensor:x name:nil]);
   CHECK_REASON(@"[select]", [g selectWithPredicateTensor:flags
                                      truePredicateTensor:x
                                     falsePredicateTensor:integers
@@ -100,7 +108,11 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
-  CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShapeTensor:victim.y name:nil]);
+  CHECK_REASON(@"vector of integers", [g reshapeTensor:x withShapeTensor:victim.y name:nil]);
+  CHECK_REASON(@"vector of integers", [g broadcastTensor:x toShapeTensor:integers name:nil]);
+  CHECK_REASON(@"has 6 elements", [g reshapeTensor:x withShapeTensor:shape_constant(g, {4, -1}) name:nil]);
+  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShapeTensor:shape_constant(g, {2, 4}) name:nil]);
+  CHECK_REASON(@"0 or more", [g reshapeTensor:x withShapeTensor:shape_constant(g, {-2, -3}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({0, 0}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({1, 0, 2}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x dimension:0 withDimension:2 name:nil]);
@@ -209,6 +221,7 @@ static void windows_that_do_not_fit() {
                                                   paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                     dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
   CHECK_REASON(@"height", [g maxPooling2DWithSourceTensor:source descriptor:p name:nil]);
+  CHECK_REASON(@"rank 4", [g maxPooling2DWithSourceTensor:victim.x descriptor:p name:nil]);
   CHECK_REASON(@"descriptor", [g avgPooling2DWithSourceTensor:source descriptor:nothing name:nil]);
   CHECK_REASON(@"kernelWidth", [p setKernelWidth:0]);
   [p setKernelHeight:2];
@@ -230,6 +243,17 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"nil", [g squareWithTensor:nothing name:nil]);
   CHECK_REASON(@"nil", [g additionWithPrimaryTensor:x secondaryTensor:nothing name:nil]);
   CHECK_REASON(@"nil", [g reductionSumWithTensor:nothing axes:nil name:nil]);
+  CHECK_REASON(@"nil", [g meanOfTensor:nothing axes:nothing name:nil]);
+  CHECK_REASON(@"nil", [g normalizationBetaGradientWithIncomingGradientTensor:x
+                                                                 sourceTensor:nothing
+                                                                reductionAxes:nothing
+                                                                         name:nil]);
+  CHECK_REASON(@"another graph", [g varianceOfTensor:foreign axes:nothing name:nil]);
+  CHECK_REASON(@"another graph", [g normalizationBetaGradientWithIncomingGradientTensor:x
+                                                                           sourceTensor:foreign
+                                                                          reductionAxes:nothing
+                                                                                   name:nil]);
+  CHECK_REASON(@"block", [g controlDependencyWithOperations:list(victim.step) dependentBlock:nothing name:nil]);
   CHECK_REASON(@"nil", [g assignVariable:nothing withValueOfTensor:x name:nil]);
   CHECK_REASON(@"nil", [g applyStochasticGradientDescentWithLearningRateTensor:x
                                                                       variable:nothing
@@ -260,6 +284,9 @@ static void tensors_of_nobody_and_of_another_graph() {
                                                        return [NSArray array];
                                                      }
                                                                name:nil]);
+  // A name that is no text is none.
+  const unichar half = 0xd800;
+  [g squareWithTensor:x name:[NSString stringWithCharacters:&half length:1]];
   // A block that raises leaves nothing behind.
   CHECK_REASON(@"Axis 9", [g controlDependencyWithOperations:list(victim.step)
                                               dependentBlock:^{
@@ -280,6 +307,8 @@ static void constants_that_do_not_fit() {
                                             dataType:static_cast<MPSDataType>(77)
                                                 name:nil]);
   CHECK_REASON(@"constant", [g constantWithScalar:1 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"data type", [g constantWithScalar:1 dataType:static_cast<MPSDataType>(77)]);
+  CHECK_REASON(@"data type", [g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeInvalid]);
 }
 
 static void runs_that_do_not_fit() {
@@ -299,33 +328,37 @@ static void runs_that_do_not_fit() {
   CHECK_REASON(@"Only a placeholder",
                run([NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x,
                                                               tensor_data(Array({2, 3})), y, nil]));
+  // A shape that only the run knows.
+  MPSGraphTensor *lengths = placeholder(g, {2}, MPSDataTypeInt32);
+  MPSGraphTensor *wider = [g broadcastTensor:x toShapeTensor:lengths name:nil];
+  NSMutableDictionary *with_lengths = [NSMutableDictionary dictionaryWithDictionary:feeds];
+  [with_lengths setObject:tensor_data(Array({2}, {2, 3}, MPSDataTypeInt32)) forKey:lengths];
+  CHECK_REASON(@"only a run knows", [g runWithFeeds:with_lengths targetTensors:list(wider) targetOperations:nil]);
   // The results of the caller.
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
   auto run_into = [&](NSDictionary *results) {
     [g runWithMTLCommandQueue:queue feeds:feeds targetOperations:nil resultsDictionary:results];
   };
-  CHECK_REASON(@"(6,)", run_into(pair(tensor_data(Array(Shape{6})), y)));
+  CHECK_REASON(@"(5,)", run_into(pair(tensor_data(Array(Shape{5})), y)));
+  CHECK_REASON(@"(2, 4)", run_into(pair(tensor_data(Array({2, 4})), y)));
   CHECK_REASON(@"int32", run_into(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), y)));
-  CHECK_REASON(@"shares its memory", run_into(pair([feeds objectForKey:x], y)));
   MPSGraphTensorData *one = tensor_data(Array({2, 3}));
   CHECK_REASON(@"shares its memory",
                run_into([NSDictionary dictionaryWithObjectsAndKeys:one, y, one, victim.state, nil]));
-  // Feed and result over one buffer, with an offset of nothing but their names.
+  // Two results over one buffer.
   id<MTLBuffer> buffer = [[device newBufferWithLength:24 options:MTLResourceStorageModeShared] autorelease];
   auto over = [&] {
     return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                     shape:numbers({2, 3})
                                                  dataType:MPSDataTypeFloat32] autorelease];
   };
-  CHECK_REASON(@"shares its memory", [g runWithMTLCommandQueue:queue
-                                                         feeds:pair(over(), x)
-                                              targetOperations:nil
-                                             resultsDictionary:pair(over(), y)]);
+  NSDictionary *both = [NSDictionary dictionaryWithObjectsAndKeys:over(), y, over(), victim.state, nil];
+  CHECK_REASON(@"shares its memory", run_into(both));
   CHECK_REASON(@"shares its memory", [g runAsyncWithMTLCommandQueue:queue
-                                                              feeds:pair(over(), x)
+                                                              feeds:feeds
                                                    targetOperations:nil
-                                                  resultsDictionary:pair(over(), y)
+                                                  resultsDictionary:both
                                                 executionDescriptor:nil]);
   id nothing = nil;
   CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing
@@ -367,6 +400,10 @@ static void tensor_data_that_does_not_fit() {
                                                                 data:[NSData data]
                                                                shape:numbers({2, -1})
                                                             dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"needs 8 bytes, but the data has 7", [[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                                                           data:[NSMutableData dataWithLength:7]
+                                                                                          shape:numbers({2})
+                                                                                       dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:graph_device
                                                              data:nothing
                                                             shape:numbers({2})

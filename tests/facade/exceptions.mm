@@ -2,7 +2,13 @@
 
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#import <objc/runtime.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
 #include <thread>
 
 #include "check.h"
@@ -154,6 +160,96 @@ static void the_facade_raises_through_cxx_frames() {
 }
 #endif
 
+#ifndef __APPLE__
+// Called with nothing but zeros, every method of an object returns or raises; nothing ends the process, as an NSException does that meets
+// a C++ handler or a function that must not throw.
+static void call_everything_with_nothing(id object) {
+  unsigned count = 0;
+  Method *methods = class_copyMethodList([object class], &count);
+  int called = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const SEL selector = method_getName(*(methods + i));
+    const std::string name = sel_getName(selector);
+    // What makes and ends objects, what belongs to no class of Apple's, and blocks, whose type the runtime cannot read.
+    bool is_left_out = std::strchr(method_getTypeEncoding(*(methods + i)), '?') != nullptr;
+    for (const char *beginning : {"dealloc", "retain", "release", "init", "copy", "alloy", "."})
+      is_left_out = is_left_out || name.rfind(beginning, 0) == 0;
+    if (is_left_out) continue;
+    @autoreleasepool {
+      NSMethodSignature *signature = [object methodSignatureForSelector:selector];
+      NSInvocation *invocation = [NSInvocation invocationWithMethodSignature:signature];
+      [invocation setTarget:object];
+      [invocation setSelector:selector];
+      const char zeros[64] = {};
+      for (NSUInteger a = 2; a < [signature numberOfArguments]; ++a)
+        [invocation setArgument:const_cast<char *>(zeros) atIndex:static_cast<NSInteger>(a)];
+      @try {
+        [invocation invoke];
+      } @catch (NSException *exception) {
+        CHECK([[exception reason] length] > 0);
+      }
+      ++called;
+    }
+  }
+  std::free(methods);
+  CHECK(called > 0);
+}
+
+static void every_method_returns_or_raises() {
+  id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+  id<MTLCommandQueue> queue = [device newCommandQueue];
+  id<MTLBuffer> buffer = [device newBufferWithLength:16 options:0];
+  id<MTLSharedEvent> event = [device newSharedEvent];
+  MPSGraph *graph = [MPSGraph new];
+  MPSGraphTensor *x = [graph placeholderWithShape:[NSArray array] name:nil];
+  MPSGraphTensor *y = [graph squareWithTensor:x name:nil];
+  MPSGraphTensorData *data = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:[NSArray array] dataType:MPSDataTypeFloat32];
+  MPSGraphShapedType *type = [[MPSGraphShapedType alloc] initWithShape:[NSArray array] dataType:MPSDataTypeFloat32];
+  MPSGraphExecutable *executable = [graph compileWithDevice:nil
+                                                      feeds:[NSDictionary dictionaryWithObject:type forKey:x]
+                                              targetTensors:[NSArray arrayWithObject:y]
+                                           targetOperations:nil
+                                      compilationDescriptor:nil];
+  NSArray *objects = [NSArray arrayWithObjects:device, queue, buffer, event, graph, x, [y operation], data,
+                                               [data mpsndarray], [[data mpsndarray] descriptor], type, executable,
+                                               [queue commandBuffer], [MPSCommandBuffer commandBufferFromCommandQueue:queue],
+                                               [MPSGraphDevice deviceWithMTLDevice:device], nil];
+  for (id object in objects) call_everything_with_nothing(object);
+  for (Class made : {[MPSGraphConvolution2DOpDescriptor class], [MPSGraphPooling2DOpDescriptor class], [MPSGraphCompilationDescriptor class],
+                     [MPSGraphExecutionDescriptor class], [MPSGraphExecutableExecutionDescriptor class], [MTLSharedEventListener class]}) {
+    call_everything_with_nothing([[made new] autorelease]);
+  }
+  // All of them work on.
+  float three = 3, nine = 0;
+  [[data mpsndarray] writeBytes:&three strideBytes:nil];
+  NSDictionary *results = [graph runWithFeeds:[NSDictionary dictionaryWithObject:data forKey:x]
+                                targetTensors:[NSArray arrayWithObject:y]
+                             targetOperations:nil];
+  [[[results objectForKey:y] mpsndarray] readBytes:&nine strideBytes:nil];
+  CHECK(nine == 9);
+  for (id object in [NSArray arrayWithObjects:type, data, graph, event, buffer, queue, device, nil]) [object release];
+}
+
+// A dispatched block that raises has had its turn.
+static void a_block_that_raises_leaves_its_queue_usable() {
+  dispatch_queue_t queue = dispatch_queue_create("raises", DISPATCH_QUEUE_SERIAL);
+  __block int later = 0;
+  bool caught = false;
+  @try {
+    dispatch_sync(queue, ^{
+      raise_objc(@"in a queue");
+    });
+  } @catch (NSException *exception) {
+    caught = [[exception reason] isEqualToString:@"in a queue"];
+  }
+  CHECK(caught);
+  dispatch_async(queue, ^{ ++later; });
+  dispatch_sync(queue, ^{ ++later; });
+  CHECK(later == 2);
+  dispatch_release(queue);
+}
+#endif
+
 static void exceptions_stay_on_their_thread() {
   std::atomic<int> caught{0};
   std::thread threads[4];
@@ -184,6 +280,8 @@ int main() {
     an_nsexception_leaves_a_block_and_a_lambda();
 #ifndef __APPLE__
     the_facade_raises_through_cxx_frames();
+    every_method_returns_or_raises();
+    a_block_that_raises_leaves_its_queue_usable();
 #endif
     exceptions_stay_on_their_thread();
   }

@@ -3,6 +3,7 @@
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -166,20 +167,51 @@ static void tensor_data_copies_nsdata() {
   [data release];
 }
 
-static void tensor_data_fills_what_is_missing_with_zeros() {
-  float values[] = {1, 2};
-  MPSGraphTensorData *data =
-      [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
-                                             data:[NSData dataWithBytes:values length:sizeof values]
-                                            shape:shape({4})
-                                         dataType:MPSDataTypeFloat32] autorelease];
-  std::vector<float> result(4, -1.0f);
-  [[data mpsndarray] readBytes:result.data() strideBytes:nil];
-  CHECK(result[0] == 1 && result[1] == 2);
-#ifndef __APPLE__
-  CHECK(result[2] == 0 && result[3] == 0);
-#endif
+static MPSGraphTensorData *data_of(NSData *bytes, NSArray<NSNumber *> *lengths, MPSDataType type) {
+  return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
+                                                data:bytes
+                                               shape:lengths
+                                            dataType:type] autorelease];
 }
+
+// Programs give the length of bytes that they keep themselves in elements; all of them are there.
+static void tensor_data_reads_borrowed_bytes_to_the_end() {
+  const int numbers[] = {1, -2, 3, -4, 5, -6, 7};
+  int result[7];
+  for (NSUInteger length : {NSUInteger{28}, NSUInteger{7}, NSUInteger{1}}) {
+    NSData *made = [NSData dataWithBytesNoCopy:const_cast<int *>(numbers) length:length freeWhenDone:NO];
+    NSData *initialised = [[[NSData alloc] initWithBytesNoCopy:const_cast<int *>(numbers) length:length freeWhenDone:NO] autorelease];
+    for (NSData *bytes : std::initializer_list<NSData *>{made, initialised, [[made copy] autorelease]}) {
+      std::memset(result, 0, sizeof result);
+      [[data_of(bytes, shape({7}), MPSDataTypeInt32) mpsndarray] readBytes:result strideBytes:nil];
+      CHECK(std::memcmp(result, numbers, sizeof numbers) == 0);
+    }
+  }
+  // What is longer than the tensor is no mistake, whoever owns it.
+  float first[2] = {};
+  const std::vector<float> four = counted(4);
+  [[data_of([NSData dataWithBytes:four.data() length:16], shape({2}), MPSDataTypeFloat32) mpsndarray] readBytes:first strideBytes:nil];
+  CHECK(first[0] == 0 && first[1] == 1);
+}
+
+#ifndef __APPLE__
+// Data with bytes of its own ends where it says: on a Mac what follows is read, and may be anything.
+static void tensor_data_refuses_to_read_behind_owned_bytes() {
+  const std::vector<float> values = counted(6);
+  NSData *whole = [NSData dataWithBytes:values.data() length:24];
+  NSData *borrowed = [NSData dataWithBytesNoCopy:const_cast<float *>(values.data()) length:24 freeWhenDone:NO];
+  void *memory = std::malloc(23);
+  const std::initializer_list<NSData *> short_ones = {
+      [NSData dataWithBytes:values.data() length:23],        [whole subdataWithRange:NSMakeRange(0, 20)],
+      [borrowed subdataWithRange:NSMakeRange(4, 20)],        [NSData dataWithData:[NSMutableData dataWithLength:4]],
+      [NSMutableData dataWithBytes:values.data() length:23], [NSData data],
+      [NSData dataWithBytesNoCopy:memory length:23],         [NSData dataWithBytesNoCopy:nullptr length:0 freeWhenDone:NO]};
+  for (NSData *bytes : short_ones) {
+    CHECK_RAISES(data_of(bytes, shape({2, 3}), MPSDataTypeFloat32));
+  }
+  data_of(whole, shape({2, 3}), MPSDataTypeFloat32);
+}
+#endif
 
 static void tensor_data_aliases_buffers_and_arrays() {
   id<MTLBuffer> buffer = [g_device newBufferWithLength:64 options:MTLResourceStorageModeShared];
@@ -326,7 +358,10 @@ int main() {
     strides_go_from_the_fastest_dimension();
     small_types_and_ranks_work();
     tensor_data_copies_nsdata();
-    tensor_data_fills_what_is_missing_with_zeros();
+    tensor_data_reads_borrowed_bytes_to_the_end();
+#ifndef __APPLE__
+    tensor_data_refuses_to_read_behind_owned_bytes();
+#endif
     tensor_data_aliases_buffers_and_arrays();
     shaped_types_compare();
     descriptors_of_windows_keep_their_fields();

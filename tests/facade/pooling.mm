@@ -80,8 +80,11 @@ static Index first_greatest(const Case &c, const Array &x, const Index &r) {
   return best;
 }
 
-static Array in_layout(const Array &nhwc, Layout layout) {
-  return layout == MPSGraphTensorNamedDataLayoutNCHW ? permuted(nhwc, {0, 3, 1, 2}) : nhwc;
+// Of one image the batch may be left out.
+static Array in_layout(const Array &nhwc, Layout layout, bool has_batch) {
+  Array array = layout == MPSGraphTensorNamedDataLayoutNCHW ? permuted(nhwc, {0, 3, 1, 2}) : nhwc;
+  if (!has_batch) array.shape.erase(array.shape.begin());
+  return array;
 }
 
 static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
@@ -111,7 +114,8 @@ static MPSGraphTensor *pooled(MPSGraph *g, bool takes_greatest, MPSGraphTensor *
                         : [g avgPooling2DWithSourceTensor:x descriptor:d name:nil];
 }
 
-static void check_case(const Case &c, Layout layout, bool takes_greatest, const Array &x) {
+static void check_case(const Case &c, Layout layout, bool takes_greatest, const Array &x, bool has_batch = true) {
+  if (has_batch && c.batch == 1) check_case(c, layout, takes_greatest, x, false);
   const Array dy = random_array(result_shape(c), 0.5, 2);
   Array y(dy.shape), dx(x.shape);
   for_each_index(y.shape, [&](const Index &r) {
@@ -126,13 +130,13 @@ static void check_case(const Case &c, Layout layout, bool takes_greatest, const 
       dx.at(e) += dy.at(r) / divisor(c, r);
     }
   });
-  const Array source = in_layout(x, layout), gradient = in_layout(dy, layout),
-              to_source = in_layout(dx, layout);
+  const Array source = in_layout(x, layout, has_batch), gradient = in_layout(dy, layout, has_batch),
+              to_source = in_layout(dx, layout, has_batch);
   Session session;
   MPSGraph *g = session.graph();
   MPSGraphPooling2DOpDescriptor *d = descriptor(c, layout);
   MPSGraphTensor *tx = session.feed(source), *tdy = session.feed(gradient);
-  CHECK_ARRAY(session.run(pooled(g, takes_greatest, tx, d)), in_layout(y, layout));
+  CHECK_ARRAY(session.run(pooled(g, takes_greatest, tx, d)), in_layout(y, layout, has_batch));
   MPSGraphTensor *tdx =
       takes_greatest ? [g maxPooling2DGradientWithGradientTensor:tdy sourceTensor:tx descriptor:d name:nil]
                      : [g avgPooling2DGradientWithGradientTensor:tdy sourceTensor:tx descriptor:d name:nil];

@@ -3,6 +3,10 @@
 
 #include "graph_testing.h"
 
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+
 static id<MTLDevice> g_device;
 static id<MTLCommandQueue> g_queue;
 
@@ -399,15 +403,134 @@ static void memory_of_the_caller() {
               Array({6}, map(e.value_y, [](double v) { return v * v; }).values));
 }
 
-// Data that is too short is completed with zeros, as programs rely on.
-static void short_data() {
-  const float values[2] = {1, 2};
-  MPSGraphTensorData *data =
-      [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
-                                             data:[NSData dataWithBytes:values length:sizeof values]
-                                            shape:numbers({2, 2})
-                                         dataType:MPSDataTypeFloat32] autorelease];
-  CHECK_ARRAY(read_array(data), Array({2, 2}, {1, 2, 0, 0}));
+static MPSGraphTensorData *over(id<MTLBuffer> buffer, const Shape &shape) {
+  return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers(shape) dataType:MPSDataTypeFloat32] autorelease];
+}
+
+static id<MTLBuffer> buffer_with(const Array &array) {
+  NSData *bytes = bytes_of(array);
+  return [[g_device newBufferWithBytes:[bytes bytes] length:[bytes length] options:MTLResourceStorageModeShared] autorelease];
+}
+
+// A sum of shape (1, 3) goes into data of shape (3), as programs give it: the same elements in their order, between gaps, too.
+static void results_of_another_shape() {
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  const Array value = random_array({4, 3});
+  MPSGraphTensor *x = placeholder(g, {4, 3});
+  MPSGraphTensor *sum = [g reductionSumWithTensor:x axis:0 name:nil], *square = [g squareWithTensor:x name:nil];
+  NSDictionary *feeds = pair(tensor_data(value), x);
+  const Array sums = sum_over(value, {0}), squares = map(value, [](double v) { return v * v; });
+  MPSGraphTensorData *flat = empty_data({3}), *tall = empty_data({3, 1}), *wide = empty_data({2, 6});
+  [g runWithMTLCommandQueue:g_queue
+                      feeds:feeds
+           targetOperations:nil
+          resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:flat, sum, wide, square, nil]];
+  CHECK_ARRAY(read_array(flat), Array({3}, sums.values));
+  CHECK_ARRAY(read_array(wide), Array({2, 6}, squares.values));
+  [g runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(tall, sum) executionDescriptor:nil];
+  [g runWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(sum) targetOperations:nil];
+  CHECK_ARRAY(read_array(tall), Array({3, 1}, sums.values));
+  id<MTLBuffer> rows = buffer_with(Array(Shape{24}, -5.0));
+  MPSGraphTensorData *gaps = [[[MPSGraphTensorData alloc] initWithMTLBuffer:rows
+                                                                      shape:numbers({6, 2})
+                                                                   dataType:MPSDataTypeFloat32
+                                                                   rowBytes:4 * sizeof(float)] autorelease];
+  [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(gaps, square)];
+  Array expected({6, 4}, -5.0);
+  for_each_index({6, 2}, [&](const Index &i) { expected.at(i) = squares.values.at(static_cast<std::size_t>(i.at(0) * 2 + i.at(1))); });
+  CHECK_ARRAY(read_array(over(rows, {6, 4})), expected);
+}
+
+// A run whose results lie where its feeds do computes with the values that the feeds had before it.
+static void results_over_feeds() {
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  const Array value = random_array({67, 67}), other = random_array({67, 67});
+  MPSGraphTensor *x = placeholder(g, {67, 67}), *z = placeholder(g, {67, 67});
+  MPSGraphTensor *product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:z name:nil];
+  MPSGraphTensor *sum = [g additionWithPrimaryTensor:x secondaryTensor:z name:nil];
+  MPSGraphTensor *turned = [g transposeTensor:x dimension:0 withDimension:1 name:nil];
+  Array products({67, 67});
+  for_each_index({67, 67, 67}, [&](const Index &i) {
+    products.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * other.at({i.at(2), i.at(1)});
+  });
+  const Array sums = map(value, other, [](double a, double b) { return a + b; });
+  using Form = std::function<void(NSDictionary *, NSDictionary *)>;
+  const Form forms[] = {
+      [&](NSDictionary *feeds, NSDictionary *results) {
+        [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
+      },
+      [&](NSDictionary *feeds, NSDictionary *results) {
+        MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+        [descriptor setWaitUntilCompleted:YES];
+        [g runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:descriptor];
+      },
+      [&](NSDictionary *feeds, NSDictionary *results) {
+        MPSCommandBuffer *buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+        [g encodeToCommandBuffer:buffer feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:nil];
+        [buffer commit];
+        [buffer waitUntilCompleted];
+      }};
+  for (const Form &form : forms) {
+    for (MPSGraphTensor *target : {product, sum, turned}) {
+      for (bool into_x : {true, false}) {
+        id<MTLBuffer> in_x = buffer_with(value), in_z = buffer_with(other);
+        NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:over(in_x, {67, 67}), x, over(in_z, {67, 67}), z, nil];
+        form(feeds, pair(over(into_x ? in_x : in_z, {67, 67}), target));
+        const Array expected = target == product ? products : target == sum ? sums : permuted(value, {1, 0});
+        CHECK_ARRAY_WITHIN(1e-4, read_array(over(into_x ? in_x : in_z, {67, 67})), expected);
+        CHECK_ARRAY_WITHIN(0, read_array(over(into_x ? in_z : in_x, {67, 67})), into_x ? other : value);
+      }
+    }
+    // Both at once, crossed; and data that is the feed itself.
+    id<MTLBuffer> in_x = buffer_with(value), in_z = buffer_with(other);
+    MPSGraphTensorData *data_x = over(in_x, {67, 67}), *data_z = over(in_z, {67, 67});
+    form([NSDictionary dictionaryWithObjectsAndKeys:data_x, x, data_z, z, nil],
+         [NSDictionary dictionaryWithObjectsAndKeys:data_z, turned, data_x, product, nil]);
+    CHECK_ARRAY_WITHIN(1e-4, read_array(data_x), products);
+    CHECK_ARRAY_WITHIN(0, read_array(data_z), permuted(value, {1, 0}));
+  }
+  // Many steps in flight, each on the values of the one before: 1, 2, 4, ...
+  id<MTLBuffer> buffer = buffer_with(Array({67, 67}, 1.0));
+  MPSGraphTensor *twice = [g additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+  for (int step = 0; step < 20; ++step) {
+    [g runAsyncWithMTLCommandQueue:g_queue
+                             feeds:pair(over(buffer, {67, 67}), x)
+                  targetOperations:nil
+                 resultsDictionary:pair(over(buffer, {67, 67}), twice)
+               executionDescriptor:nil];
+  }
+  [g runWithMTLCommandQueue:g_queue feeds:pair(tensor_data(value), x) targetTensors:list(turned) targetOperations:nil];
+  CHECK_ARRAY_WITHIN(0, read_array(over(buffer, {67, 67})), Array({67, 67}, 1048576.0));
+}
+
+// Buffers of two pages each over three pages of memory: the feed's second page is the result's first.
+static void a_result_over_a_part_of_a_feed() {
+  const std::size_t page = static_cast<std::size_t>(getpagesize());
+  const long count = static_cast<long>(2 * page / sizeof(float));
+  void *memory = nullptr;
+  CHECK(posix_memalign(&memory, page, 3 * page) == 0);
+  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(g, {count});
+  MPSGraphTensor *total = [g additionWithPrimaryTensor:x
+                                       secondaryTensor:[g reductionSumWithTensor:x axis:0 name:nil]
+                                                  name:nil];
+  const Array value = random_integers({count}, -9, 9, MPSDataTypeFloat32);
+  const double sum = sum_over(value, {0}).values.front();
+  for (const bool result_first : {false, true}) {
+    std::byte *first = static_cast<std::byte *>(memory), *second = first + page;
+    auto buffer_at = [&](void *bytes) {
+      return [[g_device newBufferWithBytesNoCopy:bytes length:2 * page options:MTLResourceStorageModeShared deallocator:nil] autorelease];
+    };
+    id<MTLBuffer> in = buffer_at(result_first ? second : first), out = buffer_at(result_first ? first : second);
+    NSData *bytes = bytes_of(value);
+    std::memcpy([in contents], [bytes bytes], 2 * page);
+    [g runWithMTLCommandQueue:g_queue
+                        feeds:pair(over(in, {count}), x)
+             targetOperations:nil
+            resultsDictionary:pair(over(out, {count}), total)];
+    CHECK_ARRAY_WITHIN(0, read_array(over(out, {count})), map(value, [&](double v) { return v + sum; }));
+  }
+  std::free(memory);
 }
 
 static void a_length_unknown_until_the_run() {
@@ -453,7 +576,9 @@ int main() {
     targets_that_compute_nothing();
     feeds_that_are_not_needed();
     memory_of_the_caller();
-    short_data();
+    results_of_another_shape();
+    results_over_feeds();
+    a_result_over_a_part_of_a_feed();
     a_length_unknown_until_the_run();
     [g_queue release];
     [g_device release];

@@ -403,6 +403,64 @@ static void shape_of_a_tensor() {
   }
 }
 
+static MPSGraphTensor *part(MPSGraph *g, MPSGraphTensor *shape, long start, long length) {
+  return [g sliceTensor:shape dimension:0 start:start length:length name:nil];
+}
+
+// Shapes computed from shapes, as programs make them: slices of shapeOfTensor: joined with constants, arithmetic, other integers; of
+// tensors whose lengths are known when the graph is built, and of ones that each run gives others.
+static void shapes_made_of_shapes() {
+  for (const bool is_known : {true, false}) {
+    Session session;
+    MPSGraph *g = session.graph();
+    MPSGraphTensor *x = placeholder(g, is_known ? Shape{2, 3, 4} : Shape{-1, 3, -1});
+    MPSGraphTensor *row = placeholder(g, is_known ? Shape{4} : Shape{-1});
+    MPSGraphTensor *shape = [g shapeOfTensor:x name:nil];
+    MPSGraphTensor *batch = part(g, shape, 0, 1), *rest = part(g, shape, 1, 2), *last = part(g, shape, -1, 1);
+    MPSGraphTensor *open = shape_constant(g, {-1}), *five = shape_constant(g, {5}), *two = [g constantWithScalar:2 dataType:MPSDataTypeInt32];
+    MPSGraphTensor *flat = [g reshapeTensor:x withShapeTensor:[g concatTensor:batch withTensor:open dimension:0 name:nil] name:nil];
+    MPSGraphTensor *merged = [g multiplicationWithPrimaryTensor:part(g, shape, 0, 1) secondaryTensor:part(g, shape, 1, 1) name:nil];
+    MPSGraphTensor *tall = [g reshapeTensor:x withShapeTensor:[g concatTensor:merged withTensor:last dimension:0 name:nil] name:nil];
+    MPSGraphTensor *line = [g reshapeTensor:x withShapeTensor:[g reductionProductWithTensor:shape axis:0 name:nil] name:nil];
+    NSArray *pieces = [NSArray arrayWithObjects:five, batch, last, nil];
+    MPSGraphTensor *many = [g broadcastTensor:row toShapeTensor:[g concatTensors:pieces dimension:0 name:nil] name:nil];
+    MPSGraphTensor *doubled = [g multiplicationWithPrimaryTensor:batch secondaryTensor:two name:nil];
+    MPSGraphTensor *joined_wide = [g concatTensor:[g castTensor:doubled toType:MPSDataTypeInt64 name:nil]
+                                       withTensor:[g castTensor:last toType:MPSDataTypeInt64 name:nil]
+                                        dimension:0
+                                             name:nil];
+    MPSGraphTensor *twice = [g broadcastTensor:row toShapeTensor:joined_wide name:nil];
+    MPSGraphTensor *same = [g reshapeTensor:[g squareWithTensor:flat name:nil]
+                            withShapeTensor:[g concatTensor:batch withTensor:rest dimension:0 name:nil]
+                                       name:nil];
+    MPSGraphTensor *loss = [g reductionSumWithTensor:[g multiplicationWithPrimaryTensor:same secondaryTensor:x name:nil] axes:nil name:nil];
+    MPSGraphTensor *all = [g reductionSumWithTensor:many axes:nil name:nil];
+    MPSGraphTensor *dx = [[g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObject:x] name:nil] objectForKey:x];
+    MPSGraphTensor *drow = [[g gradientForPrimaryTensor:all withTensors:[NSArray arrayWithObject:row] name:nil] objectForKey:row];
+    if (is_known) {
+      CHECK(shape_of([flat shape]) == Shape({2, 12}) && shape_of([tall shape]) == Shape({6, 4}) && shape_of([line shape]) == Shape{24});
+      CHECK(shape_of([many shape]) == Shape({5, 2, 4}) && shape_of([twice shape]) == Shape({4, 4}));
+    }
+    for (const long n : {2, 3, 2, 1}) {
+      const long m = is_known ? 4 : n + 2, b = is_known ? 2 : n;
+      const Array value = random_array({b, 3, m}), row_value = random_array({m});
+      session.set(x, value);
+      session.set(row, row_value);
+      CHECK_ARRAY_WITHIN(0, session.run(flat), with_shape(value, {b, 3 * m}));
+      CHECK_ARRAY_WITHIN(0, session.run(tall), with_shape(value, {3 * b, m}));
+      CHECK_ARRAY_WITHIN(0, session.run(line), with_shape(value, {3 * b * m}));
+      Array repeated({5, b, m}), rows({2 * b, m});
+      for_each_index(repeated.shape, [&](const Index &i) { repeated.at(i) = row_value.at({i.at(2)}); });
+      for_each_index(rows.shape, [&](const Index &i) { rows.at(i) = row_value.at({i.at(1)}); });
+      CHECK_ARRAY_WITHIN(0, session.run(many), repeated);
+      CHECK_ARRAY_WITHIN(0, session.run(twice), rows);
+      CHECK_ARRAY(session.run(same), map(value, [](double v) { return v * v; }));
+      CHECK_ARRAY(session.run(dx), map(value, [](double v) { return 3 * v * v; }));
+      CHECK_ARRAY(session.run(drow), Array({m}, static_cast<double>(5 * b)));
+    }
+  }
+}
+
 static void cast() {
   const Array numbers_in({7}, {0, 1, -1, 2.75, -2.75, 100, 0.5});
   struct Row {
@@ -457,6 +515,7 @@ int main() {
     concatenate_and_broadcast();
     broadcast();
     shape_of_a_tensor();
+    shapes_made_of_shapes();
     cast();
   }
   return check::summary();

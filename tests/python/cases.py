@@ -192,6 +192,12 @@ def _slice_gradient(g, like):
     return out
 
 
+def _turned_shape(x):
+    shape = raw("shape_of")(x)
+    like = raw("shaped", dtype=al.float32)(al.concat([shape[1:], shape[:1]], axis=0))
+    return raw("reshape_like")(x, like)
+
+
 def _cross_entropy(reduce):
     return lambda x, labels: reduce(-np.sum(labels * ref.log_softmax(x, 1), 1, keepdims=True))
 
@@ -219,6 +225,7 @@ STRUCTURED = [
          empty=((2, 0, 4),), **_ANY),
     Case("reshape_like", raw("reshape_like"), lambda x, like: x.reshape(like.shape), ((2, 6), (3, 4)),
          wanted=(0,)),
+    Case("shaped", _turned_shape, lambda x: x.reshape(x.shape[1:] + x.shape[:1]), ((2, 3, 4),)),
     Case("squeeze", lambda x: al.squeeze(x, axes=(0, -1)), lambda x: np.squeeze(x, (0, -1)),
          ((1, 3, 1, 2, 1),), empty=((1, 0, 1, 2, 1),), **_ANY),
     Case("squeeze", al.squeeze, np.squeeze, ((1, 3, 1),)),
@@ -319,7 +326,9 @@ WRONG = {
                                (2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
     "reshape": (lambda x: al.reshape(x, (4, 2)), [
         (2, 3)], r"\(2, 3\) has 6 elements .* \(4, 2\)"), "reshape_like": (raw("reshape_like"), [
-            (2, 3), (4, 2)], r"\(2, 3\) does not fit into shape \(4, 2\)"),
+            (2, 3), (4, 2)], r"\(2, 3\) has 6 elements and does not fit into shape \(4, 2\)"),
+    "shaped": (raw("shaped", dtype=al.float32), [
+        (2, 3)], r"Expected a shape as a vector of integers, got float32\(2, 3\)"),
     "squeeze": (lambda x: al.squeeze(x, axes=1), [(2, 3)], r"Axis 1 of shape \(2, 3\) is not of size 1"),
     "expand_dims": (lambda x: al.expand_dims(x, axes=4), [
         (2, 3)], "Axis 4 is outside a tensor of rank 3"), "transpose": (lambda x: al.transpose(x, (0, 0)), [

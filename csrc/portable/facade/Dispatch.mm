@@ -17,6 +17,7 @@
 #include "runtime/work_queue.h"
 
 using alloy::portable::raise_if_failed;
+using alloy::portable::refuse_fork;
 using alloy::portable::Status;
 using alloy::portable::ThreadPool;
 using alloy::portable::WorkQueue;
@@ -41,31 +42,18 @@ struct Semaphore {
 constexpr dispatch_once_t kRunning = 1;
 constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
 
-// Few programs wait here at the same time, so that one lock for all predicates is enough; blocks run outside it.
-struct OnceLock {
-  std::mutex mutex;
-  std::condition_variable has_run;
-};
-
-OnceLock &once_lock() {
-  static OnceLock &lock = *new OnceLock;
-  return lock;
-}
-
 void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
   std::atomic_ref<dispatch_once_t> state(*predicate);
   if (state.load(std::memory_order_acquire) == kHasRun) return;
-  OnceLock &once = once_lock();
-  {
-    std::unique_lock lock(once.mutex);
-    if (state.load() == kRunning) once.has_run.wait(lock, [&] { return state.load() == kHasRun; });
-    if (state.load() == kHasRun) return;
-    state.store(kRunning);
+  dispatch_once_t seen = 0;
+  if (state.compare_exchange_strong(seen, kRunning)) {
+    work();
+    state.store(kHasRun);
+    state.notify_all();
+  } else if (seen == kRunning) {
+    refuse_fork();
+    state.wait(kRunning);
   }
-  work();
-  std::lock_guard lock(once.mutex);
-  state.store(kHasRun, std::memory_order_release);
-  once.has_run.notify_all();
 }
 
 }  // namespace
@@ -118,7 +106,11 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
   if (!_destructor) {
     std::free(const_cast<void *>(_bytes));
   } else if (_queue) {
-    dispatch_async(_queue, _destructor);
+    @try {
+      dispatch_async(_queue, _destructor);
+    } @catch (NSException *) {
+      // The process has ended or was forked: its memory goes with it.
+    }
   } else {
     _destructor();
   }
@@ -236,6 +228,7 @@ dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) {
 }
 
 intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout) {
+  refuse_fork();
   Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
   std::unique_lock lock(impl.mutex);
   const auto has_one = [&] { return impl.value > 0; };
@@ -254,6 +247,7 @@ intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t
 }
 
 intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
+  refuse_fork();
   Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
   // Notified under the lock: a woken waiter may release the semaphore.
   std::lock_guard lock(impl.mutex);

@@ -38,6 +38,10 @@ class Retained {
 /// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks, NSMallocException.
 void raise_if_failed(const Status &status);
 
+/// Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the lock may be held by
+/// a thread that the child does not have.
+void refuse_fork();
+
 /// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
 NSError *error_of(const Status &status);
 

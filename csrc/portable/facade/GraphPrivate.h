@@ -40,7 +40,9 @@ ir::Op *op_of(MPSGraph *graph, MPSGraphOperation *operation);
 MPSGraphTensor *tensor_of(const std::shared_ptr<FacadeGraph> &graph, ir::Value value);
 MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::Op *op);
 
-/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or NSMallocException.
+/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
+/// NSMallocException. The work itself must not raise: its
+/// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
 void build(const std::function<void()> &work);
 
 /// Adds an op with one result under the given name.
@@ -65,12 +67,10 @@ MPSShape *mps_shape_of(const ir::Shape &shape);
 ir::Dims numbers_of(NSArray<NSNumber *> *numbers);
 /// The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
 ir::Dims axes_of(MPSGraph *graph, MPSGraphTensor *tensor, NSArray<NSNumber *> *axes);
-/// The lengths in a constant shape tensor; raises for another tensor.
-ir::Dims constant_dims(MPSGraph *graph, MPSGraphTensor *shape_tensor, NSString *method);
-/// A value that lends its shape: the operand of shapeOfTensor: where `shape_tensor` came from it, or the constant it is. Raises otherwise.
-ir::Value shape_lender(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype, NSString *method);
 /// A value of that shape whose contents are unspecified.
 ir::Value empty(MPSGraph *graph, MPSShape *shape, ir::DType dtype);
+/// The same with the shape in a tensor.
+ir::Value shaped(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype);
 
 /// A new operation or tensor object, retained for the caller.
 MPSGraphTensor *new_tensor(const std::shared_ptr<FacadeGraph> &graph, ir::Value value) NS_RETURNS_RETAINED;
@@ -85,11 +85,12 @@ struct Request {
   std::vector<ir::Op *> effects;
 };
 
-/// The program for feeds of these types, in the order of the request; raises when it cannot be compiled.
+/// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no device may be used.
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types);
 /// The type of an array.
 ir::Type type_of(MPSGraphTensorData *data);
-/// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a result does not fit.
+/// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a result does not fit
+/// or shares memory with another one.
 Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Program> &program, NSArray<MPSGraphTensorData *> *feeds,
              NSArray<MPSGraphTensorData *> **results, id<MTLDevice> device);
 /// Waits for, runs, signals: what a stream does for a run.

@@ -21,7 +21,11 @@ constexpr TypeRow kTypes[] = {
     {MPSDataTypeComplexFloat16, ir::DType::complex32}, {MPSDataTypeComplexFloat32, ir::DType::complex64},
 };
 
-std::string utf8(NSString *name) { return name == nil ? std::string() : std::string([name UTF8String]); }
+// Empty for what is no text.
+std::string utf8(NSString *name) {
+  const char *text = name == nil ? nullptr : [name UTF8String];
+  return text == nullptr ? std::string() : std::string(text);
+}
 
 }  // namespace
 
@@ -56,8 +60,9 @@ ir::Dims numbers_of(NSArray<NSNumber *> *numbers) {
 
 ir::Dims axes_of(MPSGraph *graph, MPSGraphTensor *tensor, NSArray<NSNumber *> *axes) {
   if (axes != nil) return numbers_of(axes);
+  const ir::Expr x = expr_of(graph, tensor);
   ir::Dims all;
-  build([&] { all = ir::all_axes(expr_of(graph, tensor)); });
+  build([&] { all = ir::all_axes(x); });
   return all;
 }
 
@@ -65,24 +70,8 @@ ir::Value empty(MPSGraph *graph, MPSShape *shape, ir::DType dtype) {
   return value_of(add(graph, ir::OpCode::empty, {}, {{ir::Attr::kShape, shape_of(shape)}, {ir::Attr::kDtype, dtype}}, nil));
 }
 
-ir::Dims constant_dims(MPSGraph *graph, MPSGraphTensor *shape_tensor, NSString *method) {
-  const ir::Op &op = *value_of(graph, shape_tensor).op;
-  if (op.code != ir::OpCode::constant) {
-    raise_invalid(@"[%@] A shape tensor must be a constant or the result of shapeOfTensor:.", method);
-  }
-  ir::Dims dims;
-  build([&] {
-    const ir::Literal &literal = *op.attributes.get<ir::LiteralRef>(ir::Attr::kValue);
-    for (int64_t i = 0; i < literal.type().shape.element_count(); ++i) dims.push_back(static_cast<int64_t>(literal.at(i)));
-  });
-  return dims;
-}
-
-ir::Value shape_lender(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype, NSString *method) {
-  const ir::Op &op = *value_of(graph, shape_tensor).op;
-  if (op.code == ir::OpCode::shape_of) return op.operands[0];
-  const ir::Shape shape(constant_dims(graph, shape_tensor, method));
-  return value_of(add(graph, ir::OpCode::empty, {}, {{ir::Attr::kShape, shape}, {ir::Attr::kDtype, dtype}}, nil));
+ir::Value shaped(MPSGraph *graph, MPSGraphTensor *shape_tensor, ir::DType dtype) {
+  return value_of(add(graph, ir::OpCode::shaped, {value_of(graph, shape_tensor)}, {{ir::Attr::kDtype, dtype}}, nil));
 }
 
 std::vector<ir::Value> values_of(MPSGraph *graph, NSArray<MPSGraphTensor *> *tensors) {

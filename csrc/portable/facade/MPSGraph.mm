@@ -91,9 +91,10 @@ MPSGraphTensor *constant(MPSGraph *graph, ir::LiteralRef literal) {
   return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
 }
 
-MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataType type) {
+MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataType dtype) {
+  const ir::Type type{dtype_of(dtype), std::move(shape)};
   ir::LiteralRef literal;
-  build([&] { literal = ir::Literal::splat({dtype_of(type), std::move(shape)}, scalar); });
+  build([&] { literal = ir::Literal::splat(type, scalar); });
   return constant(graph, std::move(literal));
 }
 
@@ -113,7 +114,10 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 
 - (MPSGraphTensor *)constantWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType {
   const ir::Type type = stored_type(data, shape, dataType, @"constantWithData");
-  return constant(self, std::make_shared<ir::Literal>(type, bytes_of(data)));
+  const std::span<const std::byte> bytes = bytes_of(data);
+  ir::LiteralRef literal;
+  build([&] { literal = std::make_shared<ir::Literal>(type, bytes); });
+  return constant(self, std::move(literal));
 }
 
 - (MPSGraphTensor *)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType {
@@ -128,9 +132,11 @@ MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataTy
 
 - (MPSGraphTensor *)variableWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType name:(NSString *)name {
   const ir::Type type = stored_type(data, shape, dataType, @"variableWithData");
+  const std::span<const std::byte> bytes = bytes_of(data);
+  FacadeGraph &graph = *graph_of(self);
   // The device has the value from the start; the graph needs only its type.
   MPSGraphTensor *tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
-  build([&] { graph_of(self)->allocate_variable(bytes_of(data)); });
+  build([&] { graph.allocate_variable(bytes); });
   return tensor;
 }
 
@@ -197,6 +203,7 @@ std::unique_ptr<ir::Block> region_of(MPSGraph *graph, MPSGraphIfThenElseBlock bl
 - (NSArray<MPSGraphTensor *> *)controlDependencyWithOperations:(NSArray<MPSGraphOperation *> *)operations
                                                 dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                           name:(NSString *)name {
+  if (dependentBlock == nil) raise_invalid(@"[controlDependency] A block was expected, got nil.");
   std::vector<ir::Op *> &after = graph_of(self)->graph.after;
   const std::vector<ir::Op *> outer = after;
   NSMutableArray<MPSGraphTensor *> *results = [NSMutableArray array];
@@ -232,6 +239,8 @@ std::unique_ptr<ir::Block> region_of(MPSGraph *graph, MPSGraphIfThenElseBlock bl
 namespace alloy::portable {
 
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types) {
+  refuse_fork();
+  const LocksAreHeld compiling;
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<Program> program;
@@ -243,6 +252,18 @@ ir::Type type_of(MPSGraphTensorData *data) {
   if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
   return {dtype_of([data dataType]), shape_of([data shape])};
 }
+
+namespace {
+
+// Where an array begins and ends in memory.
+using Range = std::pair<const std::byte *, const std::byte *>;
+
+Range range_of(const ArrayMemory &memory) {
+  const std::byte *bytes = memory.storage->host_bytes();
+  return {bytes + memory.layout.offset, bytes + memory.layout.end()};
+}
+
+}  // namespace
 
 Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Program> &program, NSArray<MPSGraphTensorData *> *feeds,
              NSArray<MPSGraphTensorData *> **results, id<MTLDevice> device) {
@@ -259,27 +280,31 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), static_cast<size_t>([*results count]));
   }
   std::vector<ArrayMemory> inputs, outputs;
-  std::vector<const Storage *> fed, written;
-  for (MPSGraphTensorData *data in feeds) {
-    inputs.push_back(memory_of(data));
-    fed.push_back(inputs.back().storage.get());
-  }
-  std::sort(fed.begin(), fed.end());
+  std::vector<Range> written;
   size_t i = 0;
   for (MPSGraphTensorData *data in *results) {
+    // The data may see its elements in another shape; they are written in their order.
     const ir::Type given = type_of(data);
-    if (given != types[i]) {
+    if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(), to_string(given).c_str());
     }
     outputs.push_back(memory_of(data));
-    written.push_back(outputs.back().storage.get());
-    // Apple's framework computes wrong numbers here without a word.
-    if (std::binary_search(fed.begin(), fed.end(), written.back())) raise_invalid(@"[MPSGraph] Result %zu shares its memory with a feed.", i);
+    written.push_back(range_of(outputs.back()));
     ++i;
   }
   std::sort(written.begin(), written.end());
-  if (std::adjacent_find(written.begin(), written.end()) != written.end()) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
-  return Run(graph, program, std::move(inputs), std::move(outputs));
+  for (size_t r = 1; r < written.size(); ++r) {
+    if (written[r].first < written[r - 1].second) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
+  }
+  std::vector<size_t> overwritten;
+  for (MPSGraphTensorData *data in feeds) {
+    inputs.push_back(memory_of(data));
+    const Range fed = range_of(inputs.back());
+    // Of results, none of which overlap, the last one that begins before the feed ends.
+    const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, nullptr});
+    if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
+  }
+  return Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
 }
 
 Status perform(const Run &run, const EventList &events) {
@@ -377,6 +402,7 @@ void run_later(id<MTLCommandQueue> queue, const Prepared &prepared, MPSGraphExec
                             targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
                          targetOperations:(NSArray<MPSGraphOperation *> *)targetOperations
                     compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+  refuse_fork();
   Request request;
   std::vector<ir::Type> types;
   bool known = true;

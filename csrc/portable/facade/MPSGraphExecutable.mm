@@ -50,6 +50,7 @@ std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir:
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
+  refuse_fork();
   std::shared_ptr<Program> program = impl.programs.find(types);
   if (!program) impl.programs.keep(program = compile(*impl.graph, impl.request, types));
   return program;
@@ -179,11 +180,13 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (void)alloySetProfiling:(BOOL)on {
   ExecutableImpl &impl = impl_of(self);
+  refuse_fork();
   if (const auto program = impl.programs.latest()) impl.graph->set_profiling(*program, on != NO);
 }
 
 - (NSArray *)alloyProfile {
   ExecutableImpl &impl = impl_of(self);
+  refuse_fork();
   const std::shared_ptr<Program> program = impl.programs.latest();
   if (!program) return nil;
   NSMutableArray *kernels = [NSMutableArray array];
@@ -209,6 +212,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 
 - (NSDictionary *)alloyMemoryPlan {
   ExecutableImpl &impl = impl_of(self);
+  refuse_fork();
   const std::shared_ptr<Program> program = impl.programs.latest();
   if (!program) return nil;
   const Plan &plan = program->plan();

@@ -9,6 +9,19 @@ namespace ir = alloy::ir;
 using ir::Attr;
 using ir::OpCode;
 
+namespace {
+
+// Arithmetic of a number with a bool takes the bool as a 0 or 1 of the number's type. Other types must be equal.
+MPSGraphTensor *add_arithmetic(MPSGraph *graph, OpCode code, ir::Value a, ir::Value b, NSString *name) {
+  auto as_number = [&](ir::Value v, ir::DType dtype) {
+    const bool is_mixed = v.dtype() == ir::DType::boolean && ir::accepts(ir::TypeClass::numeric, dtype);
+    return is_mixed ? value_of(add(graph, OpCode::cast, {v}, {{Attr::kDtype, dtype}}, nil)) : v;
+  };
+  return add(graph, code, {as_number(a, b.dtype()), as_number(b, a.dtype())}, {}, name);
+}
+
+}  // namespace
+
 // Each row of the table as a method; the selector is the row's stem.
 
 @implementation MPSGraph (MPSGraphArithmeticOps)
@@ -20,9 +33,13 @@ using ir::OpCode;
 #define ALLOY_BINARY(op, stem, ...)                                                           \
   -(MPSGraphTensor *)stem##WithPrimaryTensor : (MPSGraphTensor *)primary                      \
       secondaryTensor : (MPSGraphTensor *)secondary name : (NSString *)name {                 \
+    return add_arithmetic(self, OpCode::op, value_of(self, primary), value_of(self, secondary), name); \
+  }
+#define ALLOY_COMPARISON(op, stem, ...)                                                       \
+  -(MPSGraphTensor *)stem##WithPrimaryTensor : (MPSGraphTensor *)primary                      \
+      secondaryTensor : (MPSGraphTensor *)secondary name : (NSString *)name {                 \
     return add(self, OpCode::op, {value_of(self, primary), value_of(self, secondary)}, {}, name); \
   }
-#define ALLOY_COMPARISON ALLOY_BINARY
 #include "ir/ops.def"
 
 - (MPSGraphTensor *)selectWithPredicateTensor:(MPSGraphTensor *)predicate
@@ -289,7 +306,7 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor *d) {
                                            forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
                                                                    name:(NSString *)name {
   const ir::Value g = value_of(self, gradient), w = value_of(self, weights);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"convolution2DDataGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   return add(self, OpCode::conv2d_data_gradient, {g, w, like}, attributes_of(descriptor), name);
 }
 
@@ -308,38 +325,52 @@ ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor *d) {
                                               forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
                                                                       name:(NSString *)name {
   const ir::Value g = value_of(self, gradient), x = value_of(self, source);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"convolution2DWeightsGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   return add(self, OpCode::conv2d_weights_gradient, {g, x, like}, attributes_of(descriptor), name);
 }
 
 @end
+
+namespace {
+
+// A pooling of images, or of one image without its batch axis; every operand is an image.
+MPSGraphTensor *pool(MPSGraph *graph, OpCode code, std::vector<ir::Value> operands, MPSGraphPooling2DOpDescriptor *descriptor, NSString *name) {
+  const ir::Attributes attributes = attributes_of(descriptor);
+  const ir::Shape shape = operands.back().shape();
+  if (!shape.ranked() || shape.rank() != 3) return add(graph, code, operands, attributes, name);
+  const ir::Attributes batch{{Attr::kAxes, ir::Dims{0}}};
+  for (ir::Value &v : operands) v = value_of(add(graph, OpCode::expand_dims, {v}, batch, nil));
+  return add(graph, OpCode::squeeze, {value_of(add(graph, code, operands, attributes, nil))}, batch, name);
+}
+
+}  // namespace
 
 @implementation MPSGraph (MPSGraphPoolingOps)
 
 - (MPSGraphTensor *)maxPooling2DWithSourceTensor:(MPSGraphTensor *)source
                                       descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                             name:(NSString *)name {
-  return add(self, OpCode::max_pool2d, {value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::max_pool2d, {value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
                                               sourceTensor:(MPSGraphTensor *)source
                                                 descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                                       name:(NSString *)name {
-  return add(self, OpCode::max_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::max_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)avgPooling2DWithSourceTensor:(MPSGraphTensor *)source
                                       descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                             name:(NSString *)name {
-  return add(self, OpCode::avg_pool2d, {value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::avg_pool2d, {value_of(self, source)}, descriptor, name);
 }
 
 - (MPSGraphTensor *)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
                                               sourceTensor:(MPSGraphTensor *)source
                                                 descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
                                                       name:(NSString *)name {
-  return add(self, OpCode::avg_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, attributes_of(descriptor), name);
+  return pool(self, OpCode::avg_pool2d_gradient, {value_of(self, gradient), value_of(self, source)}, descriptor, name);
 }
 
 @end
@@ -406,10 +437,8 @@ MPSGraphTensor *concatenation(MPSGraph *self, std::vector<ir::Value> values, NSI
 }
 
 - (MPSGraphTensor *)reshapeTensor:(MPSGraphTensor *)tensor withShapeTensor:(MPSGraphTensor *)shapeTensor name:(NSString *)name {
-  const ir::Value x = value_of(self, tensor), shape = value_of(self, shapeTensor);
-  if (shape.op->code == OpCode::shape_of) return add(self, OpCode::reshape_like, {x, shape.op->operands[0]}, {}, name);
-  // A constant shape may leave one length open, as the array form may.
-  return add(self, OpCode::reshape, {x}, {{Attr::kShape, ir::Shape(constant_dims(self, shapeTensor, @"reshape"))}}, name);
+  const ir::Value x = value_of(self, tensor);
+  return add(self, OpCode::reshape_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor *)transposeTensor:(MPSGraphTensor *)tensor
@@ -498,7 +527,7 @@ MPSGraphTensor *concatenation(MPSGraph *self, std::vector<ir::Value> values, NSI
                             squeezeMask:(uint32_t)squeezeMask
                                    name:(NSString *)name {
   ir::Value g = value_of(self, gradient);
-  const ir::Value like = shape_lender(self, shapeTensor, g.dtype(), @"sliceGradient");
+  const ir::Value like = shaped(self, shapeTensor, g.dtype());
   if (squeezeMask != 0) g = value_of(add(self, OpCode::expand_dims, {g}, {{Attr::kAxes, axes_of_mask(squeezeMask)}}, nil));
   return add(self, OpCode::slice_gradient, {g, like}, slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), name);
 }
@@ -520,7 +549,7 @@ MPSGraphTensor *concatenation(MPSGraph *self, std::vector<ir::Value> values, NSI
 
 - (MPSGraphTensor *)broadcastTensor:(MPSGraphTensor *)tensor toShapeTensor:(MPSGraphTensor *)shapeTensor name:(NSString *)name {
   const ir::Value x = value_of(self, tensor);
-  return add(self, OpCode::broadcast_like, {x, shape_lender(self, shapeTensor, x.dtype(), @"broadcast")}, {}, name);
+  return add(self, OpCode::broadcast_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor *)shapeOfTensor:(MPSGraphTensor *)tensor name:(NSString *)name {

@@ -1,8 +1,5 @@
 // Tensor data: an array with the shape a graph sees.
 
-#include <algorithm>
-#include <cstring>
-
 #include "facade/FacadePrivate.h"
 
 using namespace alloy::portable;
@@ -18,6 +15,14 @@ TensorDataParts &parts_of(MPSGraphTensorData *data) { return *static_cast<Tensor
 
 // Takes over the caller's ownership of `array`; copies `shape`, which for an immutable one is a retain.
 void *make_parts(MPSNDArray *array, MPSShape *shape) { return new TensorDataParts{array, [shape copy]}; }
+
+// Whether the bytes are somebody else's, as of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for such data, of
+// which those with bytes of their own are subclasses; empty data is of it, too.
+bool borrows_bytes(NSData *data) {
+  static char byte;
+  static const Class borrowing = object_getClass([NSData dataWithBytesNoCopy:&byte length:1 freeWhenDone:NO]);
+  return object_getClass(data) == borrowing && [data bytes] != nullptr;
+}
 
 }  // namespace
 
@@ -47,17 +52,15 @@ MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDa
   if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
   if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
   const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  const std::size_t needed = layout.packed_bytes();
+  // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
+  if ([data length] < needed && !borrows_bytes(data))
+    raise_invalid(@"[MPSGraphTensorData] The shape needs %lu bytes, but the data has %lu.", static_cast<unsigned long>(needed),
+                  static_cast<unsigned long>([data length]));
   if (!(self = [super init])) return nil;
   MPSNDArray *array = new_array([device metalDevice], nullptr, layout, dataType);
   _impl = make_parts(array, shape);
-  Storage &storage = *memory_of(array).storage;
-  const std::size_t needed = layout.packed_bytes();
-  const std::size_t given = std::min<std::size_t>([data length], needed);
-  if (given) storage.write(0, [data bytes], given);
-  if (given < needed) {
-    NSMutableData *zeros = [NSMutableData dataWithLength:needed - given];
-    storage.write(given, [zeros bytes], needed - given);
-  }
+  memory_of(array).storage->write(0, [data bytes], needed);
   return self;
 }
 

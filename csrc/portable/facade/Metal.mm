@@ -8,8 +8,6 @@
 #include <cstdarg>
 #include <cstring>
 
-#include <unistd.h>
-
 #include "kernels/kernel.h"
 #include "facade/FacadePrivate.h"
 #include "runtime/command_list.h"
@@ -91,6 +89,10 @@ void raise_if_failed(const Status &status) {
   [[NSException exceptionWithName:lacks_memory ? NSMallocException : NSInternalInconsistencyException reason:reason userInfo:nil] raise];
 }
 
+void refuse_fork() {
+  if (process_is_forked()) raise_if_failed(process_status());
+}
+
 NSError *error_of(const Status &status) {
   if (status.ok()) return nil;
   NSString *message = [NSString stringWithUTF8String:status.message.c_str()];
@@ -121,6 +123,12 @@ AlloyCommandBuffer *require_command_buffer(id<MTLCommandBuffer> buffer) {
   static const Class our_class = [AlloyCommandBuffer class];
   while ([(id)buffer isKindOfClass:wrapper]) buffer = [(MPSCommandBuffer *)buffer commandBuffer];
   return require<AlloyCommandBuffer>(buffer, our_class, @"MTLCommandBuffer");
+}
+
+// What is encoded, of which every use takes a lock.
+const std::shared_ptr<CommandList> &commands_of(AlloyCommandBuffer *buffer) {
+  refuse_fork();
+  return *buffer->_commands;
 }
 
 }  // namespace
@@ -157,8 +165,7 @@ const std::shared_ptr<Storage> &storage_of(id<MTLBuffer> buffer) {
 }
 
 void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work) {
-  AlloyCommandBuffer *commands = require_command_buffer(buffer);
-  const bool added = (*commands->_commands)->add([work = std::move(work)]() -> Status {
+  const bool added = commands_of(require_command_buffer(buffer))->add([work = std::move(work)]() -> Status {
     @autoreleasepool {
       return work();
     }
@@ -270,15 +277,8 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void *, NSUInteger))deallocator {
-  const NSUInteger page = static_cast<NSUInteger>(sysconf(_SC_PAGESIZE));
-  if (!pointer || reinterpret_cast<NSUInteger>(pointer) % page)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The pointer %p is not aligned to a page of %lu bytes.", pointer,
-                  static_cast<unsigned long>(page));
-  if (length == 0 || length % page)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The length %lu is not a multiple of a page of %lu bytes.",
-                  static_cast<unsigned long>(length), static_cast<unsigned long>(page));
-  if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless)
-    raise_invalid(@"[newBufferWithBytesNoCopy] The storage mode must be shared or managed.");
+  if (!pointer || length == 0) return nil;
+  if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless) return nil;
   std::function<void()> release;
   if (deallocator) {
     auto copy = Block_copy(deallocator);
@@ -301,10 +301,12 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (void)alloySetThreads:(NSUInteger)count {
+  refuse_fork();
   set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX)));
 }
 
 - (NSUInteger)alloyThreads {
+  refuse_fork();
   return static_cast<NSUInteger>(kernel_threads());
 }
 
@@ -357,7 +359,8 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (MTLHazardTrackingMode)hazardTrackingMode {
-  return static_cast<MTLHazardTrackingMode>((_options >> 8) & 0x3);
+  const auto mode = static_cast<MTLHazardTrackingMode>((_options >> 8) & 0x3);
+  return mode == MTLHazardTrackingModeDefault ? MTLHazardTrackingModeTracked : mode;
 }
 
 - (MTLResourceOptions)resourceOptions {
@@ -407,10 +410,12 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (uint64_t)signaledValue {
+  refuse_fork();
   return (*_event)->value();
 }
 
 - (void)setSignaledValue:(uint64_t)value {
+  refuse_fork();
   (*_event)->signal(value);
 }
 
@@ -418,18 +423,24 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block {
   if (!listener || !block) raise_invalid(@"[notifyListener] The listener or the block is nil.");
+  refuse_fork();
   // Held until notified, together with the event itself, which the block is given.
   Retained<dispatch_queue_t> queue([listener dispatchQueue]);
   Retained<id> owned_block([[(id)block copy] autorelease]);
   Retained<AlloyEvent *> event(self);
   (*_event)->notify(value, [queue, owned_block, event, value] {
-    dispatch_async(queue.get(), ^{
-      ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
-    });
+    @try {
+      dispatch_async(queue.get(), ^{
+        ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
+      });
+    } @catch (NSException *) {
+      // The process has ended, and whoever signals is not to blame.
+    }
   });
 }
 
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds {
+  refuse_fork();
   constexpr uint64_t kYear = 1000ull * 3600 * 24 * 366;  // Event takes this for no limit
   return (*_event)->wait(value, std::chrono::milliseconds(std::min(milliseconds, kYear))) ? YES : NO;
 }
@@ -479,7 +490,7 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
 @synthesize label = _label;
 
 - (void)dealloc {
-  if (_commands) (*_commands)->abandon();
+  if (_commands && !process_is_forked()) (*_commands)->abandon();
   delete _commands;
   [_queue release];
   [_scheduledHandlers release];
@@ -497,15 +508,15 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
 }
 
 - (CFTimeInterval)GPUStartTime {
-  return (*_commands)->start_time();
+  return commands_of(self)->start_time();
 }
 
 - (CFTimeInterval)GPUEndTime {
-  return (*_commands)->end_time();
+  return commands_of(self)->end_time();
 }
 
 - (MTLCommandBufferStatus)status {
-  switch ((*_commands)->phase()) {
+  switch (commands_of(self)->phase()) {
     case CommandList::Phase::kEncoding: return MTLCommandBufferStatusNotEnqueued;
     case CommandList::Phase::kEnqueued: return MTLCommandBufferStatusEnqueued;
     case CommandList::Phase::kCommitted: return MTLCommandBufferStatusCommitted;
@@ -517,22 +528,22 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
 }
 
 - (NSError *)error {
-  return error_of((*_commands)->error());
+  return error_of(commands_of(self)->error());
 }
 
 - (void)requireUncommittedFor:(NSString *)method {
-  if ((*_commands)->phase() >= CommandList::Phase::kCommitted)
+  if (commands_of(self)->phase() >= CommandList::Phase::kCommitted)
     raise_invalid(@"[%@] The command buffer has been committed already.", method);
 }
 
 - (void)requireCommittedFor:(NSString *)method {
-  if ((*_commands)->phase() < CommandList::Phase::kCommitted)
+  if (commands_of(self)->phase() < CommandList::Phase::kCommitted)
     raise_invalid(@"[%@] The command buffer has not been committed.", method);
 }
 
 - (void)enqueue {
   [self requireUncommittedFor:@"enqueue"];
-  raise_if_failed((*_commands)->enqueue(*_queue->_parts->stream));
+  raise_if_failed(commands_of(self)->enqueue(*_queue->_parts->stream));
 }
 
 - (void)commit {
@@ -552,7 +563,7 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
                        [commands = *buffer.get()->_commands] { commands->finish_handling(); });
     }
   };
-  raise_if_failed((*_commands)->commit(*_queue->_parts->stream, std::move(observer)));
+  raise_if_failed(commands_of(self)->commit(*_queue->_parts->stream, std::move(observer)));
 }
 
 - (void)addScheduledHandler:(MTLCommandBufferHandler)block {
@@ -571,12 +582,12 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
 
 - (void)waitUntilScheduled {
   [self requireCommittedFor:@"waitUntilScheduled"];
-  (*_commands)->wait_until_scheduled();
+  commands_of(self)->wait_until_scheduled();
 }
 
 - (void)waitUntilCompleted {
   [self requireCommittedFor:@"waitUntilCompleted"];
-  (*_commands)->wait_until_handled();
+  commands_of(self)->wait_until_handled();
 }
 
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {

@@ -65,7 +65,9 @@ class CpuDevice final : public Device {
  public:
   std::shared_ptr<Storage> allocate(std::size_t bytes) override {
     // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
-    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+    const bool huge = bytes >= kHugePage;
+    const std::size_t alignment = huge ? kHugePage : kPage;
+    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;
     // Linux would promise more than there is and end the process when it is used.
     if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > memory_size()) return nullptr;
@@ -73,12 +75,12 @@ class CpuDevice final : public Device {
     // glibc keeps what was freed, initial values of variables for example, and would not take a large block from it.
     if (rounded >= kLarge) malloc_trim(0);
 #endif
-    const bool huge = rounded >= kHugePage;
-    void *memory = std::aligned_alloc(huge ? kHugePage : kPage, rounded);
+    void *memory = std::aligned_alloc(alignment, rounded);
     if (!memory) return nullptr;
 #if defined(MADV_HUGEPAGE)
     // Fewer translations of addresses: some percent of a large network's step. A system without huge pages says no, and nothing is lost.
-    if (huge) static_cast<void>(madvise(memory, rounded, MADV_HUGEPAGE));
+    // Not for what was only rounded up.
+    if (huge) static_cast<void>(madvise(memory, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE));
 #endif
     return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(memory), bytes, nullptr);
   }

@@ -73,7 +73,7 @@ class Device {
   /// Storage of `bytes` bytes with undefined contents; null when memory is short.
   virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
 
-  /// Storage over `bytes` bytes of the host, page aligned; `release` is called when the last user is gone.
+  /// Storage over `bytes` bytes of the host, wherever they lie; `release` is called when the last user is gone.
   virtual std::shared_ptr<Storage> adopt(void *host, std::size_t bytes, std::function<void()> release) = 0;
 
   /// A new idle stream.

@@ -64,8 +64,11 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   std::shared_ptr<Storage> storage = device.allocate(initial.size());
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
-  variables_.push_back(std::move(storage));
-  versions_.push_back(0);
+  // By slot: a variable that found no memory has left its place empty.
+  const auto count = static_cast<size_t>(graph.variable_count());
+  variables_.resize(count);
+  versions_.resize(count);
+  variables_.back() = std::move(storage);
 }
 
 size_t GraphState::variable_bytes(const Program& program) const {
@@ -86,13 +89,13 @@ std::vector<Program::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// Packed bytes of an array: its own, or, where rows have gaps, of a copy.
+// Packed bytes of an array: its own, or, where rows have gaps or it is asked for, of a copy.
 struct Packed {
   std::byte* bytes;
   std::vector<std::byte> copy;
 
-  explicit Packed(const ArrayMemory& memory) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
-    if (memory.layout.is_packed()) return;
+  explicit Packed(const ArrayMemory& memory, bool copies = false) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
+    if (memory.layout.is_packed() && !copies) return;
     copy.resize(memory.layout.packed_bytes());
     bytes = copy.data();
   }
@@ -116,7 +119,8 @@ Status Run::operator()() const {
     std::vector<const std::byte*> feed_pointers;
     std::vector<std::byte*> result_pointers, variable_pointers;
     for (const ArrayMemory& memory : feeds_) {
-      Packed& packed = feeds.emplace_back(memory);
+      const bool is_overwritten = std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
+      Packed& packed = feeds.emplace_back(memory, is_overwritten);
       if (!packed.copy.empty()) for_each_row(memory, packed.bytes, [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
       feed_pointers.push_back(packed.bytes);
     }

@@ -62,9 +62,12 @@ class GraphState {
 // One run of a program with its feeds and results; a copyable item of work for a stream.
 class Run {
  public:
-  // Arrays in the program's order; each must have the program's type. Gaps between rows are allowed.
-  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds, std::vector<ArrayMemory> results)
-      : state_(std::move(state)), program_(std::move(program)), feeds_(std::move(feeds)), results_(std::move(results)) {}
+  // Arrays in the program's order; each must have the elements of the program's type. Gaps between rows are allowed. `overwritten`: the
+  // positions of feeds whose memory a result shares; the run computes as if it did not.
+  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds, std::vector<ArrayMemory> results,
+      std::vector<size_t> overwritten)
+      : state_(std::move(state)), program_(std::move(program)), feeds_(std::move(feeds)), results_(std::move(results)),
+        overwritten_(std::move(overwritten)) {}
 
   Status operator()() const;
 
@@ -72,6 +75,7 @@ class Run {
   std::shared_ptr<GraphState> state_;
   std::shared_ptr<Program> program_;
   std::vector<ArrayMemory> feeds_, results_;
+  std::vector<size_t> overwritten_;
 };
 
 }  // namespace alloy::portable

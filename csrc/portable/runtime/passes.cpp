@@ -1,6 +1,9 @@
 #include "runtime/passes.h"
 
+#include <algorithm>
 #include <optional>
+
+#include "ir/elements.h"
 
 namespace alloy::portable {
 namespace {
@@ -41,12 +44,14 @@ Value shape_constant(Graph& graph, const Shape& shape) {
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   for (const Type& type : op.results) {
-    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
-    if (!type.is_static() && op.code != OpCode::empty) op.fail("The result " + to_string(type) + " is not of a known shape");
+    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape to may leave one
+    // length open.
+    const bool may_be_open = op.code == OpCode::empty || op.code == OpCode::shaped;
+    if (!type.is_static() && !may_be_open) op.fail("The result " + to_string(type) + " is not of a known shape");
   }
   auto one = [](Value v) { return Replacement({v}); };
   auto same_shape = [&] { return operands[0].shape() == op.results[0].shape; };
-  auto shaped = [&](OpCode code) { return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}})); };
+  auto with_shape = [&](OpCode code) { return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}})); };
   auto with_empty = [&](size_t like) {
     std::vector<Value> resolved = operands;
     resolved[like] = empty_like(copy, operands[like]);
@@ -59,15 +64,22 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
     case OpCode::reshape:
     case OpCode::reshape_like:
     case OpCode::squeeze:
-    case OpCode::expand_dims: return same_shape() ? one(operands[0]) : shaped(OpCode::reshape);
+    case OpCode::expand_dims: return same_shape() ? one(operands[0]) : with_shape(OpCode::reshape);
     case OpCode::broadcast_to:
-    case OpCode::broadcast_like: return same_shape() ? one(operands[0]) : shaped(OpCode::broadcast_to);
+    case OpCode::broadcast_like: return same_shape() ? one(operands[0]) : with_shape(OpCode::broadcast_to);
     case OpCode::reduce_like: return same_shape() ? one(operands[0]) : with_empty(1);
     case OpCode::slice_gradient:
     case OpCode::avg_pool2d_gradient: return with_empty(1);
     case OpCode::conv2d_data_gradient:
     case OpCode::conv2d_weights_gradient: return with_empty(2);
     case OpCode::count: return one(constant(copy, op.results[0], reduced_count(op, operands[0].shape())));
+    case OpCode::shaped: {
+      const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
+      if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
+        op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
+      }
+      return one(copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
+    }
     case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
     default: return std::nullopt;
   }

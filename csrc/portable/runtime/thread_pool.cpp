@@ -22,7 +22,7 @@ ThreadPool &ThreadPool::shared() {
 }
 
 Status ThreadPool::submit(std::function<void()> work) {
-  if (Status status = process_status(); !status.ok()) return status;
+  if (Status status = begin_use(); !status.ok()) return status;
   std::lock_guard lock(mutex_);
   items_.push_back(std::move(work));
   if (items_.size() <= idle_) {

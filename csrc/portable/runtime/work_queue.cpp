@@ -42,6 +42,7 @@ using namespace std::chrono_literals;
 constexpr auto kDrainPatience = 10s;
 
 std::atomic<bool> g_has_run{false};
+std::atomic<int> g_locked{0};
 std::atomic<bool> g_forked{false};
 std::atomic<bool> g_ending{false};
 std::atomic<bool> g_ended{false};
@@ -101,7 +102,8 @@ void drain_at_exit() {
 }
 
 void after_fork_in_child() {
-  if (g_has_run.load()) g_forked.store(true);
+  if (g_has_run.load() || g_locked.load() > 0) g_forked.store(true);
+  g_locked.store(0);
 }
 
 void install_process_hooks() {
@@ -120,9 +122,22 @@ const char *refusal() noexcept {
   return nullptr;
 }
 
-void note_use() noexcept {
-  if (!g_has_run.load(std::memory_order_relaxed)) g_has_run.store(true);
-}
+// A run on the calling thread. The turn ends however the work is left: a dispatched block may raise.
+class DirectRun {
+ public:
+  explicit DirectRun(QueueState &queue) noexcept : queue_(queue), current_(&queue) {}
+  ~DirectRun() {
+    std::lock_guard lock(queue_.mutex);
+    queue_.finish_one();
+    if (!queue_.items.empty()) queue_.work_added.notify_one();
+  }
+  DirectRun(const DirectRun &) = delete;
+  DirectRun &operator=(const DirectRun &) = delete;
+
+ private:
+  QueueState &queue_;
+  CurrentQueue current_;
+};
 
 }  // namespace
 
@@ -170,6 +185,17 @@ Status process_status() {
   return reason ? Status{reason} : Status{};
 }
 
+Status begin_use() {
+  if (const char *reason = refusal()) return {reason};
+  if (!g_has_run.load(std::memory_order_relaxed)) g_has_run.store(true);
+  return {};
+}
+
+LocksAreHeld::LocksAreHeld() noexcept { g_locked.fetch_add(1); }
+LocksAreHeld::~LocksAreHeld() { g_locked.fetch_sub(1); }
+
+bool process_is_forked() noexcept { return g_forked.load(std::memory_order_relaxed); }
+
 bool process_is_ending() noexcept { return g_ending.load(std::memory_order_relaxed); }
 
 WorkQueue::WorkQueue() : state_(std::make_shared<QueueState>()) {
@@ -188,26 +214,20 @@ WorkQueue::~WorkQueue() {
 }
 
 Status WorkQueue::run(Callable work) {
-  if (const char *reason = refusal()) return {reason};
+  if (Status status = begin_use(); !status.ok()) return status;
   QueueState &state = *state_;
   if (t_current == &state) {
     work();
     return {};
   }
-  note_use();
   {
     std::unique_lock lock(state.mutex);
     if (!state.busy && state.items.empty()) {
       state.busy = true;
       ++state.given;
       lock.unlock();
-      {
-        CurrentQueue current(&state);
-        work();
-      }
-      lock.lock();
-      state.finish_one();
-      if (!state.items.empty()) state.work_added.notify_one();
+      const DirectRun turn(state);
+      work();
       return {};
     }
   }
@@ -216,8 +236,7 @@ Status WorkQueue::run(Callable work) {
 }
 
 Status WorkQueue::submit(std::function<void()> work) {
-  if (const char *reason = refusal()) return {reason};
-  note_use();
+  if (Status status = begin_use(); !status.ok()) return status;
   QueueState &state = *state_;
   std::lock_guard lock(state.mutex);
   try {

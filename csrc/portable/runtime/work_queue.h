@@ -56,9 +56,24 @@ class WorkQueue {
   std::shared_ptr<QueueState> state_;
 };
 
-/// Not ok in a child forked after work had run, whose threads and OpenMP teams are gone, and not ok once the
+/// Not ok in a child forked after the device was used, whose threads and OpenMP teams are gone, and not ok once the
 /// process is ending.
 Status process_status();
+
+/// The same for whoever uses the device now: where it is ok, a child that is forked from here on may not use it.
+Status begin_use();
+
+/// While one lives, locks of the device may be held: a child that is forked meanwhile may not use it.
+class LocksAreHeld {
+ public:
+  LocksAreHeld() noexcept;
+  ~LocksAreHeld();
+  LocksAreHeld(const LocksAreHeld &) = delete;
+  LocksAreHeld &operator=(const LocksAreHeld &) = delete;
+};
+
+/// True in such a child. Threads that it does not have may hold any lock, so that whoever takes one asks first.
+bool process_is_forked() noexcept;
 
 /// True once exit() has begun to drain the queues; waits for something that may never come must then give up.
 bool process_is_ending() noexcept;

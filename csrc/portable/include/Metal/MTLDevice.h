@@ -48,8 +48,8 @@ MTL_EXTERN NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
                                        length:(NSUInteger)length
                                       options:(MTLResourceOptions)options;
 
-/// A buffer over page-aligned memory of the caller, in whole pages; `deallocator` runs when the last user
-/// is gone.
+/// A buffer over memory of the caller; `deallocator` runs when the last user is gone. On a Mac it must be whole
+/// pages, here it may lie anywhere. Nil for no memory and for a storage mode that the host does not see.
 - (id<MTLBuffer> _Nullable)newBufferWithBytesNoCopy:(void *)pointer
                                              length:(NSUInteger)length
                                             options:(MTLResourceOptions)options

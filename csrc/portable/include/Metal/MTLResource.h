@@ -23,7 +23,7 @@ typedef NS_ENUM(NSUInteger, MTLStorageMode) {
   MTLStorageModeMemoryless = 3,
 };
 
-/// Whether the framework orders conflicting accesses.
+/// Whether the framework orders conflicting accesses. The default of a buffer is tracked.
 typedef NS_ENUM(NSUInteger, MTLHazardTrackingMode) {
   MTLHazardTrackingModeDefault = 0,
   MTLHazardTrackingModeUntracked = 1,

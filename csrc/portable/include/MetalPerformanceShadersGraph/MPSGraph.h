@@ -149,7 +149,8 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executa
     targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
     targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations;
 
-/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data.
+/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data, which may have another shape of as
+/// many elements and may be that of a feed, but not that of another result.
 - (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                          feeds:(MPSGraphTensorDataDictionary *)feeds
               targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations

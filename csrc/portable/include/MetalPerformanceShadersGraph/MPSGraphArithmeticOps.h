@@ -7,7 +7,7 @@
 
 // Files cannot be included where pointers are nonnull by default, so the macros say it.
 
-/// Elementwise ops; operands must have one element type and broadcast by the rule of NumPy.
+/// Elementwise ops; operands must have one element type and broadcast by the rule of NumPy. In arithmetic with a number a bool is 0 or 1.
 @interface MPSGraph (MPSGraphArithmeticOps)
 
 #define ALLOY_UNARY(op, stem, ...) \

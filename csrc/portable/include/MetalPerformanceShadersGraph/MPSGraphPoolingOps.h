@@ -72,7 +72,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @end
 
-/// Pooling of sources of rank 4.
+/// Pooling of sources of rank 4, or of one image of rank 3.
 @interface MPSGraph (MPSGraphPoolingOps)
 
 /// Largest element of each window, NaN where it holds one; padding never wins.

@@ -14,7 +14,8 @@ NS_ASSUME_NONNULL_BEGIN
                         withShape:(MPSShape *)shape
                              name:(NSString *_Nullable)name;
 
-/// As above with the shape in a tensor of rank 1.
+/// As above with the shape in a tensor of rank 1. Here and below that may be computed from constants and from what shapeOfTensor: gives,
+/// by slices, concatenation, casts, reshapes, sums, products and the basic arithmetic.
 - (MPSGraphTensor *)reshapeTensor:(MPSGraphTensor *)tensor
                   withShapeTensor:(MPSGraphTensor *)shapeTensor
                              name:(NSString *_Nullable)name;
