@@ -46,11 +46,11 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, con
   return attributes;
 }
 
-std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor*>& tensors) {
+std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor>& tensors) {
   std::vector<ir::Value> values;
-  for (const Tensor* tensor : tensors) {
-    graph.require_own(tensor->value, "operand");
-    values.push_back(tensor->value);
+  for (const Tensor& tensor : tensors) {
+    graph.require_own(tensor.value, "operand");
+    values.push_back(tensor.value);
   }
   return values;
 }
@@ -85,7 +85,7 @@ Variable variable(const GraphRef& graph, const py::object& value, const std::str
   return {{graph, graph->variable(literal(array, dtype))}};
 }
 
-std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor*>& tensors, const py::dict& attributes,
+std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors, const py::dict& attributes,
                           const std::string& name, const std::string& location) {
   const ir::OpInfo* row = ir::find_op(op);
   if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
@@ -96,7 +96,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   return out;
 }
 
-std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor*>& tensors, const std::string& location) {
+std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor>& tensors, const std::string& location) {
   graph->require_own(loss.value, "loss");
   Labels labels(graph->ir(), "", location);
   const std::vector<ir::Value> targets = values_of(*graph, tensors);
@@ -144,19 +144,22 @@ void assign_variable(const Variable& v, const py::object& value) {
   v.graph->assign(v.value, bytes);
 }
 
-std::vector<ir::Feed> feeds_of(const std::vector<Tensor*>& tensors, const std::vector<py::object>& shapes) {
+std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::vector<py::object>& shapes) {
+  if (shapes.size() != tensors.size()) {
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) + " shapes, one for each feed, got " + std::to_string(shapes.size()) + ".");
+  }
   std::vector<ir::Feed> feeds;
-  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i]->value, {tensors[i]->value.dtype(), shape_from(shapes[i])}});
+  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});
   return feeds;
 }
 
-std::vector<std::string> verify(engine::Graph& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
-                                const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
-  return graph.verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
+std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
+                                const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
+  return graph->verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
 }
 
-std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
-                               const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
+std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
+                               const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
   std::vector<Inspected> out;
   for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) out.push_back({graph, std::move(op)});
   return out;
@@ -182,7 +185,12 @@ ir::Shape shape_from(const py::handle& object) {
   if (object.is_none()) return ir::Shape::unranked();
   ir::Dims dims;
   for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
-    const int64_t d = extent.is_none() ? ir::kUnknown : extent.cast<int64_t>();
+    int64_t d = ir::kUnknown;
+    try {
+      if (!extent.is_none()) d = extent.cast<int64_t>();
+    } catch (const py::cast_error&) {
+      throw ir::Error(ir::Error::Kind::kType, "[shape] Expected dimensions as integers below 2^63, or None, got " + std::string(py::repr(extent)) + ".");
+    }
     if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
     dims.push_back(d);
   }
@@ -198,20 +206,23 @@ py::object shape_to(const ir::Shape& shape) {
   return out;
 }
 
-std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors) {
+std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors) {
   std::vector<ir::Value> values;
-  for (const Tensor* t : tensors) values.push_back(t->value);
+  for (const Tensor& t : tensors) values.push_back(t.value);
   return values;
 }
 
-std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates) {
+std::vector<ir::Op*> ops_in(const std::vector<Update>& updates) {
   std::vector<ir::Op*> ops;
-  for (const Update* u : updates) ops.push_back(u->op);
+  for (const Update& u : updates) ops.push_back(u.op);
   return ops;
 }
 
+void forbid_new(const py::object& cls) { reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = nullptr; }
+
 void bind_graph(py::module_& m) {
-  py::class_<Tensor>(m, "Tensor", py::dynamic_attr(), kTensorDoc)
+  py::class_<Tensor> tensor(m, "Tensor", kTensorDoc);
+  tensor
       .def_property_readonly("shape", [](const Tensor& t) { return shape_to(t.value.shape()); }, "Extents, None where unknown; None when unranked.")
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
       .def_property_readonly("name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
@@ -220,15 +231,26 @@ void bind_graph(py::module_& m) {
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
       .def("__eq__", [](const Tensor& t, const py::object& other) { return py::isinstance<Tensor>(other) && other.cast<Tensor&>().value == t.value; });
 
-  py::class_<Variable, Tensor>(m, "Variable", "State of a graph that lives on the device.")
+  py::class_<Variable, Tensor> variable_class(m, "Variable", "State of a graph that lives on the device.");
+  variable_class
       .def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
       .def("assign", &assign_variable, py::arg("value"), "Sets the value. ValueError: another shape. TypeError: another dtype.")
       .def_property("trainable", [](const Variable& v) { return entry(v).trainable; },
-                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.");
+                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.")
+      .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
-  py::class_<Update>(m, "Update", "An assignment that an executable carries out.");
+  py::class_<WeakVariable> weak(m, "WeakVariable", "A variable whose graph it does not keep alive.");
+  weak.def("__call__", [](const WeakVariable& w) -> std::optional<Variable> {
+    auto graph = w.graph.lock();
+    return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
+  }, "The variable, or None where its graph is gone.");
 
-  py::class_<Inspected>(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.")
+  py::class_<Update> update(m, "Update", "An assignment that an executable carries out.");
+  update.def_property_readonly("variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
+      .def_property_readonly("value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
+
+  py::class_<Inspected> op(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.");
+  op
       .def_property_readonly("kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
       .def_property_readonly("name", [](const Inspected& i) { return i.op.op->name; }, "The name it was given, behind those of its layers.")
       .def_property_readonly("location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
@@ -249,17 +271,20 @@ void bind_graph(py::module_& m) {
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
            py::arg("storage") = "variable")
-      .def_property_readonly("storage", [](const engine::Graph& graph) { return kStorages[static_cast<size_t>(graph.storage())]; })
-      .def("placeholder", &placeholder)
-      .def("constant", &constant)
-      .def("variable", &variable)
+      .def_property_readonly("storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      // The names begin with an underscore where Python's methods of that name call them with the place in the user's source.
+      .def("_placeholder", &placeholder)
+      .def("_constant", &constant)
+      .def("_variable", &variable)
       .def("apply", &apply)
       .def("gradients", &gradients)
-      .def("assign", &assign)
-      .def("verify", &verify)
-      .def("inspect", &inspect)
+      .def("_assign", &assign)
+      .def("_verify", &verify)
+      .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
-      .def("__str__", [](engine::Graph& graph) { return ir::print(graph.ir()); });
+      .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
+
+  for (const py::object& cls : {py::object(tensor), py::object(variable_class), py::object(weak), py::object(update), py::object(op)}) forbid_new(cls);
 }
 
 }  // namespace alloy::bindings

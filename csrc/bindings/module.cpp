@@ -47,6 +47,8 @@ void translate(std::exception_ptr pointer) {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const ir::Error& error) {
     PyErr_SetString(error.kind == ir::Error::Kind::kType ? PyExc_TypeError : PyExc_ValueError, error.what());
+  } catch (const py::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "[core] An argument has another type than the method takes.");
   }
 }
 

@@ -10,24 +10,21 @@ namespace alloy::bindings {
 namespace {
 
 // A learning rate as Python gives it: a number or a tensor of one element.
-struct Sgd {
-  py::object rate;
-};
-struct Adam : Sgd {
-  engine::AdamCoefficients coefficients;
-};
-
 ir::Value rate_in(const py::object& rate, engine::Graph& graph, const ir::Value& like) {
-  if (!py::isinstance<Tensor>(rate)) return ir::Expr(graph.ir(), like).scalar(rate.cast<double>()).value();
+  if (!py::isinstance<Tensor>(rate)) {
+    const double number = PyFloat_AsDouble(rate.ptr());
+    if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return ir::Expr(graph.ir(), like).scalar(number).value();
+  }
   const Tensor& tensor = rate.cast<const Tensor&>();
   graph.require_own(tensor.value, "learning rate");
   return tensor.value;
 }
 
-std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss, const std::vector<Variable*>& variables,
+std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss, const std::vector<Variable>& variables,
                                    const std::string& location) {
   std::vector<ir::Value> values;
-  for (const Variable* v : variables) values.push_back(v->value);
+  for (const Variable& v : variables) values.push_back(v.value);
   Labels labels(graph->ir(), "", location);
   std::vector<Tensor> out;
   for (const engine::VariableGradient& pair : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, pair.gradient});
@@ -36,11 +33,11 @@ std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, 
 
 // `step` makes the updates of the gradients with a rate.
 template <class Step>
-std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Tensor*, Variable*>>& pairs, const std::string& location, Step step) {
+std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Tensor, Variable>>& pairs, const std::string& location, Step step) {
   if (pairs.empty()) return {};
-  const std::shared_ptr<engine::Graph>& graph = pairs[0].second->graph;
+  const std::shared_ptr<engine::Graph>& graph = pairs[0].second.graph;
   std::vector<engine::VariableGradient> gradients;
-  for (const auto& [gradient, variable] : pairs) gradients.push_back({gradient->value, variable->value});
+  for (const auto& [gradient, variable] : pairs) gradients.push_back({gradient.value, variable.value});
   Labels labels(graph->ir(), "", location);
   std::vector<Update> updates;
   for (ir::Op* op : step(*graph, gradients, rate_in(rate, *graph, gradients[0].variable))) updates.push_back({graph, op});
@@ -50,17 +47,13 @@ std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Te
 }  // namespace
 
 void bind_optimizers(py::module_& m) {
-  using Pairs = std::vector<std::pair<Tensor*, Variable*>>;
-  py::class_<Sgd>(m, "SGD")
-      .def(py::init([](py::object rate) { return Sgd{std::move(rate)}; }))
-      .def("apply", [](const Sgd& self, const Pairs& pairs, const std::string& location) { return apply(self.rate, pairs, location, engine::apply_sgd); });
-  py::class_<Adam>(m, "Adam")
-      .def(py::init([](py::object rate, double beta1, double beta2, double epsilon) { return Adam{{std::move(rate)}, {beta1, beta2, epsilon}}; }))
-      .def("apply", [](const Adam& self, const Pairs& pairs, const std::string& location) {
-        return apply(self.rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value rate) {
-          return engine::apply_adam(graph, gradients, rate, self.coefficients);
-        });
-      });
+  using Pairs = std::vector<std::pair<Tensor, Variable>>;
+  m.def("apply_sgd", [](const py::object& rate, const Pairs& pairs, const std::string& location) { return apply(rate, pairs, location, engine::apply_sgd); });
+  m.def("apply_adam", [](const py::object& rate, double beta1, double beta2, double epsilon, const Pairs& pairs, const std::string& location) {
+    return apply(rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value value) {
+      return engine::apply_adam(graph, gradients, value, {beta1, beta2, epsilon});
+    });
+  });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
   graph.def("loss_gradients", &loss_gradients);
 }

@@ -14,13 +14,6 @@ from alloy.scope import scoped
 
 __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
 
-# The engine's own methods, which take the place in the user's code as their last argument.
-Graph._placeholder, Graph._constant, Graph._variable = Graph.placeholder, Graph.constant, Graph.variable
-Graph._assign, Graph._compile = Graph.assign, Graph.compile
-Graph._verify, Graph._inspect = Graph.verify, Graph.inspect
-Executable._memory_plan, Executable._profile = Executable.memory_plan, Executable.profile
-
-
 def _method(function):
     setattr(Graph, function.__name__, function)
 

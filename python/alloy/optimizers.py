@@ -52,7 +52,7 @@ class _Optimizer:
             with scope(graph, "optimizer"):
                 step = graph.variable(np.float32([0]), "step", trainable=False)
                 rate, updates = rate(step), [graph.assign(step, step + 1)]
-        return self._engine(rate).apply(pairs, user_location()) + updates
+        return self._updates(rate, pairs, user_location()) + updates
 
 
 class SGD(_Optimizer):
@@ -61,8 +61,8 @@ class SGD(_Optimizer):
     def __init__(self, learning_rate=0.01):
         super().__init__(learning_rate)
 
-    def _engine(self, rate):
-        return _core.SGD(rate)
+    def _updates(self, rate, pairs, location):
+        return _core.apply_sgd(rate, pairs, location)
 
 
 class Adam(_Optimizer):
@@ -74,5 +74,5 @@ class Adam(_Optimizer):
         super().__init__(learning_rate)
         self._coefficients = beta1, beta2, epsilon
 
-    def _engine(self, rate):
-        return _core.Adam(rate, *self._coefficients)
+    def _updates(self, rate, pairs, location):
+        return _core.apply_adam(rate, *self._coefficients, pairs, location)
