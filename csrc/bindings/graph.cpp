@@ -229,7 +229,7 @@ void bind_graph(py::module_& m) {
       .def_property_readonly("location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
       .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
-      .def("__eq__", [](const Tensor& t, const py::object& other) { return py::isinstance<Tensor>(other) && other.cast<Tensor&>().value == t.value; });
+      .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
   py::class_<Variable, Tensor> variable_class(m, "Variable", "State of a graph that lives on the device.");
   variable_class

@@ -1,10 +1,11 @@
 """The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
 engine's; here every call gets its default values and the line of the user's code that made it."""
+from collections import Counter
 from collections.abc import Mapping
 from itertools import groupby
 
 from alloy import inspection
-from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
+from alloy._core import Executable, Graph, Op, Tensor, Update, Variable, WeakVariable
 from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_shape
 from alloy.dtypes import dtype_name
@@ -13,6 +14,14 @@ from alloy.profile import Kernel, Profile
 from alloy.scope import scoped
 
 __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
+
+def _sealed(self, name, value):
+    raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
+
+
+for _class in (Executable, Op, Update, WeakVariable):
+    _class.__setattr__ = _sealed
+
 
 def _method(function):
     setattr(Graph, function.__name__, function)
@@ -54,9 +63,14 @@ def assign(self, variable: Variable, value) -> Update:
 def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
     """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
 
-    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch or update needs a
-    placeholder that is not among the feeds, or belongs to another graph."""
+    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch, an update or a feed
+    belongs to another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
+    written = Counter(update.variable for update in updates)
+    for variable in (variable for variable, count in written.items() if count > 1):
+        places = ", ".join(update.value.location for update in updates if update.variable == variable)
+        raise mistake("compile", f"Expected one update of {variable!r}, got {written[variable]} (their values are of {places})",
+                      act="called")
     return self._compile(feeds, fetches, updates)
 
 

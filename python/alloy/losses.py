@@ -17,10 +17,10 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     require_tensor(op, logits)
     require_tensor(op, labels)
     if is_integer(labels.dtype):
-        _require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
+        require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
         labels = one_hot(labels, _class_count(op, logits))
     else:
-        _require_shapes(op, "labels", labels, logits, logits.shape)
+        require_shapes(op, "labels", labels, logits, logits.shape)
     loss = apply(op, [logits, labels], {"axis": -1, "reduction": "none"})
     return apply("squeeze", [loss], {"axes": [-1]})
 
@@ -52,10 +52,10 @@ def _require_same_shapes(op, predictions, targets):
     require_tensor(op, targets)
     if predictions.shape is None:
         raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
-    _require_shapes(op, "targets", targets, predictions, predictions.shape)
+    require_shapes(op, "targets", targets, predictions, predictions.shape)
 
 
-def _require_shapes(op, role, given, like, expected):
+def require_shapes(op, role, given, like, expected):
     """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
     if given.shape is None or expected is None:
         return
