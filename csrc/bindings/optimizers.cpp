@@ -31,13 +31,20 @@ std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, 
   return out;
 }
 
-// `step` makes the updates of the gradients with a rate.
-template <class Step>
-std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Tensor, Variable>>& pairs, const std::string& location, Step step) {
-  if (pairs.empty()) return {};
-  const std::shared_ptr<engine::Graph>& graph = pairs[0].second.graph;
+using Pairs = std::vector<std::pair<Tensor, Variable>>;
+
+std::vector<engine::VariableGradient> gradients_in(const Pairs& pairs) {
   std::vector<engine::VariableGradient> gradients;
   for (const auto& [gradient, variable] : pairs) gradients.push_back({gradient.value, variable.value});
+  return gradients;
+}
+
+// `step` makes the updates of the gradients with a rate.
+template <class Step>
+std::vector<Update> apply(const py::object& rate, const Pairs& pairs, const std::string& location, Step step) {
+  if (pairs.empty()) return {};
+  const std::shared_ptr<engine::Graph>& graph = pairs[0].second.graph;
+  const std::vector<engine::VariableGradient> gradients = gradients_in(pairs);
   Labels labels(graph->ir(), "", location);
   std::vector<Update> updates;
   for (ir::Op* op : step(*graph, gradients, rate_in(rate, *graph, gradients[0].variable))) updates.push_back({graph, op});
@@ -47,7 +54,9 @@ std::vector<Update> apply(const py::object& rate, const std::vector<std::pair<Te
 }  // namespace
 
 void bind_optimizers(py::module_& m) {
-  using Pairs = std::vector<std::pair<Tensor, Variable>>;
+  m.def("require_gradients", [](const Pairs& pairs) {
+    if (!pairs.empty()) engine::require_own(*pairs[0].second.graph, gradients_in(pairs));
+  });
   m.def("apply_sgd", [](const py::object& rate, const Pairs& pairs, const std::string& location) { return apply(rate, pairs, location, engine::apply_sgd); });
   m.def("apply_adam", [](const py::object& rate, double beta1, double beta2, double epsilon, const Pairs& pairs, const std::string& location) {
     return apply(rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value value) {

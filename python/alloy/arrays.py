@@ -86,7 +86,7 @@ def as_shape(op: str, shape) -> tuple[int | None, ...] | None:
     except TypeError:
         raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
     if any(extent is not None and not 0 <= extent < 2**63 for extent in dims):
-        raise mistake(op, f"Expected dimensions from 0 to 2^63 - 1, or None, got {shape}")
+        raise mistake(op, f"Expected dimensions of 0 or more and below 2^63, or None, got {shape}")
     return dims
 
 

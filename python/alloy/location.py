@@ -44,9 +44,9 @@ def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str 
 
 
 def meant(name: str, names, cutoff: float = 0.6) -> str:
-    """": did you mean NAME?", of the one among the names that is most like it, or nothing."""
+    """"; the nearest is NAME", of the one among the names that is most like it, or nothing."""
     near = difflib.get_close_matches(name, list(names), 1, cutoff)
-    return f": did you mean {near[0]}?" if near else ""
+    return f"; the nearest is {near[0]}" if near else ""
 
 
 def warn_user(message: str) -> None:

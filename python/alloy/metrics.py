@@ -8,6 +8,8 @@ from alloy.ops import cast, expand_dims
 from alloy.table_ops import argmax, equal, greater, mean
 from alloy.tensor import describe
 
+__all__ = ["accuracy", "binary_accuracy"]
+
 
 def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
     """The fraction of examples whose greatest logit is the label's class.

@@ -67,6 +67,7 @@ class _Optimizer:
                               TypeError)
         if not pairs:
             return []
+        _core.require_gradients(pairs)  # before the rate and its variables are made
         rate, updates = self._rate_in(pairs[0][1].graph)
         return self._updates(rate, pairs, user_location()) + updates
 

@@ -77,7 +77,7 @@ def test_batches_are_the_shuffled_examples(layout, rng):
             weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
     np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
-    assert sent == 2 * y.nbytes, "only targets, which are few bytes, are copied"
+    assert sent == 2 * y.nbytes + 4, "only targets, which are few bytes, and the learning rate are copied"
 
 
 def test_seeded_order(rng):
@@ -132,7 +132,7 @@ def test_a_model_that_has_its_graph_already(rng):
     model(graph.placeholder((1, 3)))
     t = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
     t.fit(linear_data(8, rng), epochs=1, progress=False)
-    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias"]
+    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "optimizer/learning_rate"]
 
 
 def test_early_stopping(rng):
