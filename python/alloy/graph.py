@@ -2,12 +2,15 @@
 engine's; here every call gets its default values and the line of the user's code that made it."""
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
+
+import numpy as np
 
 from alloy import inspection
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable, WeakVariable
 from alloy.apply import as_tensor, require_all, require_tensor
-from alloy.arrays import as_array, as_shape
+from alloy.arrays import as_array, as_count, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import mistake, user_location
 from alloy.profile import Kernel, Profile
@@ -19,8 +22,14 @@ def _sealed(self, name, value):
     raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
 
 
+def _uncopied(self, *protocol):
+    raise TypeError(f"cannot pickle or copy {type(self).__name__} objects: save values with al.save")
+
+
 for _class in (Executable, Op, Update, WeakVariable):
     _class.__setattr__ = _sealed
+for _class in (Executable, Graph, Op, Tensor, Update, WeakVariable):
+    _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 
 
 def _method(function):
@@ -144,11 +153,18 @@ def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
     and the traffic of every kernel. None where the framework does not tell (Apple's does not).
 
     feeds, by_label: as in a call. The runs are as good as any other: updates are made."""
-    if runs < 1:
-        raise mistake("profile", f"Expected 1 or more runs, got {runs}", act="called")
+    runs = as_count("profile", "a number of runs", runs, "called")
     self(*feeds, **by_label)
-    kernels = self._profile(runs, *feeds, **by_label)
-    return None if kernels is None else Profile(tuple(Kernel(*kernel) for kernel in kernels), runs)
+    times, total = [], 0.0
+    for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
+        measured = self._profile(1, *feeds, **by_label)
+        if measured is None:
+            return None
+        kernels = [Kernel(*kernel) for kernel in measured]
+        taken = np.array([kernel.total for kernel in kernels])
+        times.append(float(taken.sum()))
+        total = total + taken
+    return Profile(tuple(replace(kernel, total=float(all_runs)) for kernel, all_runs in zip(kernels, total)), tuple(times))
 
 
 Executable.memory_plan = memory_plan
