@@ -14,7 +14,7 @@ class Callback:
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
-        for name in vars(cls):
+        for name in (name for name in vars(cls) if not name.startswith("_")):
             like = meant(name, _CALLED, cutoff=0.8)
             if name not in _CALLED and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(cls.__name__.lower(), f"Expected methods {' and '.join(_CALLED)}, got {name}, which nobody would "

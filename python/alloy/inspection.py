@@ -121,10 +121,10 @@ def _bytes_of(variables):
 
 def amount(count: float, unit: str = "") -> str:
     """To three digits, for people: "4.1 G", "283 MB"."""
-    prefixes = iter("kMGTPE")
-    prefix = ""
-    while count >= 999.5:
-        count, prefix = count / 1000, next(prefixes)
+    for prefix in ("", "k", "M", "G", "T", "P", "E"):
+        if count < 999.5 or prefix == "E":
+            break
+        count /= 1000
     return f"{count:.3g} {prefix}{unit}".rstrip()
 
 

@@ -116,17 +116,17 @@ class Trainer:
         """The error that names the first tensor on the way to the loss which is not finite."""
         loss = step.fetches[0]
         graph = loss.graph
-        tensors = [tensor for op in graph.inspect(fetches=[loss]) if op.kind != "constant"
+        tensors = [(op, tensor) for op in graph.inspect(fetches=[loss]) if op.kind != "constant"
                    for tensor in op.results if tensor.dtype == "float32" and tensor.shape is not None]
-        faults = graph.compile(step.feeds, [sum(tensor - tensor) for tensor in tensors])(*batch)
-        for tensor, fault in zip(tensors, faults):
+        faults = graph.compile(step.feeds, [sum(tensor - tensor) for _, tensor in tensors])(*batch)
+        first = "no tensor on the way to it is, when it is computed again"
+        for (op, tensor), fault in zip(tensors, faults):
             if fault != 0:
                 found, = graph.compile(step.feeds, [tensor])(*batch)
-                wrong = np.size(found) - np.count_nonzero(np.isfinite(found))
-                first = f"the first tensor that is not finite is {tensor!r} of {tensor.location}, in {wrong} of {np.size(found)} elements"
+                name = f" {op.name!r}" if op.name else ""
+                first = (f"the first tensor that is not finite, in {np.size(found) - np.count_nonzero(np.isfinite(found))} of "
+                         f"{np.size(found)} elements, is {describe(tensor)} of {op.kind}{name}, built at {op.location}")
                 break
-        else:
-            first = "no tensor on the way to it is, when it is computed again"
         return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError, "called")
 
     def _executable(self, kind, data):

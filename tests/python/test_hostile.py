@@ -1,8 +1,16 @@
-"""Whatever the extension is given, it answers with an exception: no argument ends the process."""
+"""Whatever users give, it is answered with an exception: no argument ends the process, and slips get a sentence."""
+import copy
+import functools
+import gzip
+import importlib.util
+import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import alloy as al
 
 HEAD = """
 import itertools, sys
@@ -137,3 +145,101 @@ refused(wrong, lambda: al.conv2d(g.placeholder((1, 4, 4, 2)), g.placeholder((2, 
 def test_nothing_ends_the_process(script):
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", HEAD + script], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, "\n".join(done.stderr.splitlines()[-12:])
+
+
+def test_the_package_may_be_imported_again():
+    script = """
+import sys
+import numpy as np
+import alloy
+g = alloy.Graph()
+for name in [name for name in sys.modules if name.partition(".")[0] == "alloy" and name not in KEPT]:
+    del sys.modules[name]
+import alloy as al
+h = al.Graph()
+x, w = h.placeholder((2,)), h.variable([1.0, 2.0])
+step = h.compile([x], [x * w], al.SGD(0.5).minimize(al.sum(x * w)))
+assert step(np.float32([1, 3]))[0].tolist() == [1, 6] and w.numpy().tolist() == [0.5, 0.5]
+assert step.memory_plan() is None or step.memory_plan().total > 0
+g.placeholder((1,)) + 1
+"""
+    for kept in ("()", "('alloy._core',)"):
+        done = subprocess.run([sys.executable, "-c", script.replace("KEPT", kept)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+
+
+# ---- slips that were taken, or answered in C++ ----
+
+def variable(value):
+    return al.Graph().variable(np.float32(value))
+
+
+@pytest.mark.parametrize("slip, kind, says", [
+    (lambda: al.Graph().placeholder((2**64,)), ValueError, r"^\[placeholder\] Expected dimensions of 0 or more and below 2\^63, or None"),
+    (lambda: al.Graph()._placeholder((2**64,), "float32", "", ""), TypeError, r"^\[shape\] Expected dimensions as integers below 2\^63"),
+    (lambda: variable([1, 2]) == 3, TypeError, r"^\[equal\] .*got int; elements are compared by al.equal"),
+    (lambda: variable([1, 2]) != np.float32([1, 2]), TypeError, "al.not_equal"),
+    (lambda: al.Graph().placeholder((2,), "int32") / 2, TypeError, r"^\[divide\] Expected floats beside /, got int32\(2,\); cast it"),
+    (lambda: 2 / al.Graph().placeholder((2,), "int64"), TypeError, r"^\[divide\] Expected floats beside /"),
+    (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 1.5), TypeError, r"^\[one_hot\] Expected a depth as an integer, got 1.5"),
+    (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 0), ValueError, "a depth of 1 or more, got 0"),
+    (lambda: al.empty((2**61,)), MemoryError, r"^\[empty\] There is no memory for 9,223,372,036,854,775,808 bytes"),
+    (lambda: al.empty((2**50,)), MemoryError, r"^\[empty\] There is no memory for"),
+    (lambda: al.data.split(np.ones(10), np.ones(10), 30), ValueError, r"^\[split\] Expected a fraction between 0 and 1 .*got 30 of 10"),
+    (lambda: al.data.split(np.ones(10), np.ones(10), 0.01), ValueError, "leaves examples on both sides, got 0.01 of 10"),
+    (lambda: al.data.split(np.ones(10), np.ones(10), float("nan")), ValueError, "got nan"),
+    (lambda: al.data.split(np.ones(10), np.ones(9)), ValueError, "as many labels as examples, got 9 for 10"),
+    (lambda: al.data.digits(size=-1), ValueError, r"^\[digits\] Expected a size of 1 or more, got -1"),
+    (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
+    (lambda: al.EarlyStopping(0), ValueError, "a patience of 1 or more, got 0"),
+    (lambda: (lambda g, v: g.compile([], [], [g.assign(v, v * 2.0), g.assign(v, v + 1.0)]))(*(lambda v: (v.graph, v))(variable([1]))),
+     ValueError, r"^\[compile\] Expected one update of <Variable float32\(1,\)>, got 2 \(their values are of .*test_hostile.py"),
+    (lambda: pickle.dumps(variable([1]), 0), TypeError, "cannot pickle or copy Variable objects"),
+    (lambda: copy.deepcopy(al.Graph()), TypeError, "cannot pickle or copy Graph objects")])
+def test_slips_are_answered_with_a_sentence(slip, kind, says):
+    with pytest.raises(kind, match=says):
+        slip()
+
+
+def test_tensors_are_keys():
+    v = variable([1])
+    g = v.graph
+    again = g.variables[0]
+    assert v == again and not v != again and hash(v) == hash(again) and {v: 1}[again] == 1
+    assert v != g.variable([1.0]) and v != "x" and v is not None and v != None and v not in ("x", None)  # noqa: E711
+
+
+def damaged(path, how):
+    rows = np.zeros((1797, 65))
+    if how == "class":
+        rows[5, 64] = 10
+    elif how == "nan":
+        rows[5, 64] = np.nan
+    elif how == "pixel":
+        rows[5, 3] = -1
+    elif how == "rows":
+        rows = rows[:7]
+    elif how == "columns":
+        rows = rows[:, :3]
+    data = gzip.compress("\n".join(",".join(map(str, row)) for row in rows).encode() if how != "text" else b"hello, world")
+    path.write_bytes({"empty": b"", "short": data[:200], "plain": b"1,2,3", "flipped": data[:300] + b"\xff" * 9 + data[309:]}.get(how, data))
+
+
+@pytest.mark.parametrize("how", ["empty", "short", "plain", "flipped", "text", "class", "nan", "pixel", "rows", "columns"])
+def test_a_damaged_file_of_digits(how, tmp_path, monkeypatch):
+    folder = tmp_path / "datasets" / "data"
+    folder.mkdir(parents=True)
+    damaged(folder / "digits.csv.gz", how)
+    spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path)]})()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
+    with pytest.raises(ValueError, match=r"^\[digits\] Expected .*digits\.csv\.gz, (which cannot be read|got other numbers)"):
+        al.data.digits()
+
+
+def test_places_are_those_of_the_user(tmp_path, monkeypatch):
+    """Also where the innermost Python code is that of NumPy or of the standard library."""
+    v = variable([1])
+    for use in (lambda: np.mean(v), lambda: np.vectorize(lambda x: x)(v), lambda: sorted([v, v], key=lambda t: bool(t)),
+                lambda: functools.reduce(lambda a, b: a + b, [v, al.Graph().variable([1.0])])):
+        with pytest.raises((TypeError, ValueError), match=r"at (tests/python/)?test_hostile\.py:\d+\.$"):
+            use()

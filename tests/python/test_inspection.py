@@ -9,6 +9,7 @@ import pytest
 import alloy as al
 from alloy import inspection
 from alloy.cli import small_cnn
+from alloy.inspection import amount
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
 
@@ -302,7 +303,7 @@ def test_purposes_of_a_training_step():
     assert purposes["gradients"] > 0 and purposes["activations"] > 0
     assert all(value.name for value in plan.at_peak[:10])
     text = str(plan)
-    assert f"{plan.total:,}" in text and f"{purposes['gradients']:,}" in text
+    assert amount(plan.total, "B") in text and amount(purposes["gradients"], "B") in text
     for value in plan.at_peak[:10]:
         assert value.name in text and amount(value.bytes, "B") in text
 
@@ -316,3 +317,16 @@ def test_what_memory_plan_cannot_be_asked(feeds, says):
     step = graph.compile([x], [x * 2])
     with pytest.raises(ValueError, match=says):
         step.memory_plan(*feeds)
+
+
+def test_amounts_for_people():
+    for count, text in {0: "0", 7: "7", 999: "999", 1000: "1 k", 12_202: "12.2 k", 999_499: "999 k", 999_600: "1 M", 4_114_000_000: "4.11 G",
+                        283_000_000: "283 M", 10**21: "1e+03 E"}.items():
+        assert amount(count) == text.strip() and amount(count, "B") == (text + "B" if " " in text else text + " B")
+
+
+def test_tables_fit_into_80_columns():
+    rows = [("stage0/" * 20 + "end", "1"), ("short", "23,528,522")]
+    lines = inspection.table(rows, numbers=(1,))
+    assert [len(line) for line in lines] == [80, 80] and lines[0].endswith("e0/end           1") and "…" in lines[0]
+    assert inspection.table([("a", "b")]) == ["  a  b"]
