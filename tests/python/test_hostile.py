@@ -55,7 +55,7 @@ for owner in owners:
         elif callable(member) and not isinstance(member, type) and name != "set_threads":
             for count in range(7):
                 all_of_them = list(itertools.product(range(len(things)), repeat=count)) if count < 2 else [
-                    random.integers(0, len(things), count) for _ in range(150)]
+                    random.integers(0, len(things), count) for _ in range(60)]
                 for chosen in all_of_them:
                     arguments = [things[i] for i in chosen]
                     call(f"{owner!r}.{name}{arguments!r}", getattr(owner, name), *arguments)
