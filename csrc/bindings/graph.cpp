@@ -146,7 +146,8 @@ void assign_variable(const Variable& v, const py::object& value) {
 
 std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::vector<py::object>& shapes) {
   if (shapes.size() != tensors.size()) {
-    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) + " shapes, one for each feed, got " + std::to_string(shapes.size()) + ".");
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) + " shapes, one for each feed, got " +
+                                                 std::to_string(shapes.size()) + ".");
   }
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});

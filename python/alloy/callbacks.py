@@ -17,8 +17,9 @@ class Callback:
         for name in (name for name in vars(cls) if not name.startswith("_")):
             like = meant(name, _CALLED, cutoff=0.8)
             if name not in _CALLED and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
-                raise mistake(cls.__name__.lower(), f"Expected methods {' and '.join(_CALLED)}, got {name}, which nobody would "
-                              f"call{like or meant(name, _CALLED, cutoff=0)}", TypeError)
+                near = like or meant(name, _CALLED, cutoff=0)
+                raise mistake(cls.__name__.lower(), f"Expected methods {' and '.join(_CALLED)}, got {name}, which "
+                              f"nobody would call{near}", TypeError)
 
     def begin(self, trainer) -> None:
         """Before the first epoch."""

@@ -13,7 +13,8 @@ import alloy as al
 from alloy import drawing, inspection
 from alloy.profile import GROUPS
 
-_commands = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False, pretty_exceptions_enable=False)
+_commands = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False,
+                        pretty_exceptions_enable=False)
 
 
 def small_cnn(seed: int = 0) -> al.nn.Sequential:
@@ -161,8 +162,8 @@ def _prove(directory: Path) -> None:
 
 
 def app() -> None:
-    """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with 2, an
-    interrupt with 130."""
+    """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with
+    2, an interrupt with 130."""
     try:
         _commands()
     except SystemExit as end:

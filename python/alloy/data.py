@@ -43,8 +43,8 @@ def _digits_rows(path):
     except (OSError, EOFError, ValueError, IndexError, zlib.error) as error:
         raise ValueError(f"[digits] Expected the digits in {path}, which cannot be read: {error}.") from None
     if rows.shape != (1797, 65) or not _are_integers(rows[:, :-1], 16) or not _are_integers(rows[:, -1], 9):
-        raise ValueError(f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, got other "
-                         f"numbers, {rows.shape[0]} rows of {rows.shape[1]}.")
+        raise ValueError(f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, "
+                         f"got other numbers, {rows.shape[0]} rows of {rows.shape[1]}.")
     return rows
 
 
@@ -99,8 +99,8 @@ def split(x, y, fraction: float = 0.2, seed: int = 0):
         raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
     held_out = round(len(x) * fraction) if 0 < fraction < 1 else 0
     if not 0 < held_out < len(x):
-        raise mistake("split", f"Expected a fraction between 0 and 1 that leaves examples on both sides, got {fraction} of "
-                      f"{len(x)}", act="called")
+        raise mistake("split", "Expected a fraction between 0 and 1 that leaves examples on both sides, got "
+                      f"{fraction} of {len(x)}", act="called")
     order = np.random.default_rng(seed).permutation(len(x))
     test, train = order[:held_out], order[held_out:]
     return (x[train], y[train]), (x[test], y[test])

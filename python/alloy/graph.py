@@ -78,8 +78,8 @@ def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
     written = Counter(update.variable for update in updates)
     for variable in (variable for variable, count in written.items() if count > 1):
         places = ", ".join(update.value.location for update in updates if update.variable == variable)
-        raise mistake("compile", f"Expected one update of {variable!r}, got {written[variable]} (their values are of {places})",
-                      act="called")
+        raise mistake("compile", f"Expected one update of {variable!r}, got {written[variable]} (their values are of "
+                      f"{places})", act="called")
     return self._compile(feeds, fetches, updates)
 
 
@@ -164,7 +164,8 @@ def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
         taken = np.array([kernel.total for kernel in kernels])
         times.append(float(taken.sum()))
         total = total + taken
-    return Profile(tuple(replace(kernel, total=float(all_runs)) for kernel, all_runs in zip(kernels, total)), tuple(times))
+    kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
+    return Profile(tuple(kernels), tuple(times))
 
 
 Executable.memory_plan = memory_plan

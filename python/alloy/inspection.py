@@ -139,7 +139,8 @@ def table(rows, numbers=(), indent=2):
     lines = []
     for row in rows:
         cells = [_shortened(cell, width) for cell, width in zip(row, widths)]
-        cells = [cell.rjust(width) if i in numbers else cell.ljust(width) for i, (cell, width) in enumerate(zip(cells, widths))]
+        cells = [cell.rjust(width) if i in numbers else cell.ljust(width)
+                 for i, (cell, width) in enumerate(zip(cells, widths))]
         lines.append(f"{' ' * indent}{'  '.join(cells)}".rstrip())
     return lines
 

@@ -20,8 +20,8 @@ def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
     if logits.shape is not None and len(logits.shape) < 2:
-        raise mistake("accuracy", f"Expected logits of shape (n, classes), got {describe(logits)}; of one logit for each "
-                      "example al.metrics.binary_accuracy is the accuracy")
+        raise mistake("accuracy", f"Expected logits of shape (n, classes), got {describe(logits)}; of one logit for "
+                      "each example al.metrics.binary_accuracy is the accuracy")
     if logits.shape is not None and logits.shape[-1] == 1:
         if labels.shape is not None and len(labels.shape) == len(logits.shape) - 1:
             labels = expand_dims(labels, axes=-1)

@@ -89,8 +89,8 @@ class _Optimizer:
             step = graph.variable(np.float32([0]), "step", trainable=False)
             rate = self._rate(step)
             if not isinstance(rate, Tensor):
-                raise mistake(self._name(), "Expected a tensor of one element from the function of the step that is the "
-                              f"learning rate, got {type(rate).__name__}", TypeError)
+                raise mistake(self._name(), "Expected a tensor of one element from the function of the step that is "
+                              f"the learning rate, got {type(rate).__name__}", TypeError)
             return rate, [graph.assign(step, step + 1)]
 
     def _checked(self, rate):

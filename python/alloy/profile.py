@@ -63,7 +63,8 @@ class Profile:
             raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}", act="called")
         groups = defaultdict(list)
         for kernel in self.kernels:
-            groups[f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)].append(kernel)
+            key = f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)
+            groups[key].append(kernel)
         rows = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
         ordered = sorted(groups.items(), key=lambda group: -sum(kernel.total for kernel in group[1]))
         for key, kernels in ordered[:most]:

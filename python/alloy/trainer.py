@@ -124,10 +124,12 @@ class Trainer:
             if fault != 0:
                 found, = graph.compile(step.feeds, [tensor])(*batch)
                 name = f" {op.name!r}" if op.name else ""
-                first = (f"the first tensor that is not finite, in {np.size(found) - np.count_nonzero(np.isfinite(found))} of "
-                         f"{np.size(found)} elements, is {describe(tensor)} of {op.kind}{name}, built at {op.location}")
+                wrong = np.size(found) - np.count_nonzero(np.isfinite(found))
+                first = (f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
+                         f"{describe(tensor)} of {op.kind}{name}, built at {op.location}")
                 break
-        return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError, "called")
+        return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError,
+                       "called")
 
     def _executable(self, kind, data):
         """Of one graph and its variables: the training step (one for each choice of what is trainable), the
@@ -158,9 +160,9 @@ class Trainer:
         for op in self._x.graph.inspect(fetches=fetches):
             for variable in op.results if op.kind == "variable" else ():
                 if variable.trainable and variable not in known:
-                    raise mistake("fit", f"Expected variables that the model knows, got {variable!r} of {variable.location}; make "
-                                  "it in the layer's build (add_variable), keep it or its layer in an attribute, or set its "
-                                  "trainable to False", act="called")
+                    raise mistake("fit", f"Expected variables that the model knows, got {variable!r} of "
+                                  f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
+                                  "layer in an attribute, or set its trainable to False", act="called")
 
     def _examples(self, op, data, batch_size, finite=False):
         """The arrays of data, with one row for each example in all of them."""
@@ -168,7 +170,8 @@ class Trainer:
         for array, what in zip(arrays, ("examples", "targets")):
             if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
                 place = np.argwhere(~np.isfinite(array))[0]
-                raise mistake(op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}", act="called")
+                raise mistake(op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}",
+                              act="called")
         if len(arrays) > 1 and arrays[1].dtype.kind in "iu" and self._measures["loss"] is losses.softmax_cross_entropy:
             self._build(arrays)
             classes = (self._predictions.shape or (None,))[-1]

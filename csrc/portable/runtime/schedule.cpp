@@ -54,7 +54,9 @@ class Scheduler {
   // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would otherwise wait.
   bool is_scalar(const Op& op) const {
     if (op.operands.empty()) return op.regions.empty();
-    return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) { return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder; });
+    return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) {
+      return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder;
+    });
   }
 
   static bool gives_one_number(const Op& op) {

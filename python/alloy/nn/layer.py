@@ -31,8 +31,8 @@ class Layer:
 
     def __getattr__(self, name):
         if "_updates" not in vars(self) and not name.startswith("__"):
-            raise AttributeError(f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the "
-                                 "layer is used")
+            raise AttributeError(f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before "
+                                 "the layer is used")
         return object.__getattribute__(self, name)  # for Python's own message
 
     def __setattr__(self, name, value):
@@ -43,8 +43,8 @@ class Layer:
 
     def _kept(self) -> list[tuple[str, "Layer | Variable"]]:
         """The layers and variables in the attributes of a subclass, with their paths."""
-        found, pending = [], [(name.lstrip("_"), value) for name, value in reversed(vars(self).items()) if name not in _OWN]
-        containers = []
+        found, containers = [], []
+        pending = [(name.lstrip("_"), value) for name, value in reversed(vars(self).items()) if name not in _OWN]
         while pending:
             path, value = pending.pop()
             if isinstance(value, (Layer, Variable)):
@@ -66,8 +66,8 @@ class Layer:
     def _tree(self, around=()):
         """It and the layers in it, however deep."""
         if self in around:
-            raise mistake(self._kind(), f"Expected layers that are not inside themselves, got a {type(self).__name__} that "
-                          "a layer in it keeps in an attribute; keep a weakref.ref there", act="used")
+            raise mistake(self._kind(), f"Expected layers that are not inside themselves, got a {type(self).__name__} "
+                          "that a layer in it keeps in an attribute; keep a weakref.ref there", act="used")
         yield self
         for layer in self._inner():
             yield from layer._tree((*around, self))
@@ -96,7 +96,8 @@ class Layer:
 
     def _set_parameters(self):
         """Its parameters are trainable as it is."""
-        self._parameters += [variable for variable in self._own() if variable.trainable and variable not in self._parameters]
+        self._parameters += [variable for variable in self._own()
+                             if variable.trainable and variable not in self._parameters]
         for variable in self._parameters:
             variable.trainable = self._trainable
 
