@@ -129,13 +129,13 @@ py::object profile(const std::shared_ptr<Executable>& executable, int runs, cons
   return out;
 }
 
-void bind(engine::Graph& graph, const py::object& given) {
+void bind(const std::shared_ptr<engine::Graph>& graph, const py::object& given) {
   const auto wrong_type = [](const char* expected, py::handle object) {
     throw ir::Error(ir::Error::Kind::kType, "[bind] Expected " + std::string(expected) + ", got " + Py_TYPE(object.ptr())->tp_name + ".");
   };
   if (!py::isinstance<py::dict>(given)) wrong_type("a dictionary of arrays by placeholder or name", given);
   std::vector<ir::Value> placeholders;
-  for (const auto& op : graph.ir().body().ops) {
+  for (const auto& op : graph->ir().body().ops) {
     if (op->code == ir::OpCode::placeholder) placeholders.push_back({op.get(), 0});
   }
   std::vector<engine::Graph::Binding> bindings;
@@ -146,7 +146,7 @@ void bind(engine::Graph& graph, const py::object& given) {
     const ir::DType dtype = placeholder.dtype();
     bindings.push_back({placeholder, object.is_none() ? nullptr : literal(packed_array(object, dtype, feed_label(placeholder)), dtype)});
   }
-  graph.bind(bindings);
+  graph->bind(bindings);
 }
 
 py::object memory_plan(const std::shared_ptr<Executable>& executable, const std::vector<py::object>& shapes) {
@@ -175,22 +175,24 @@ std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::
   return out;
 }
 
-std::shared_ptr<Executable> compile(engine::Graph& graph, const std::vector<Tensor*>& feeds, const std::vector<Tensor*>& fetches,
-                                    const std::vector<Update*>& updates) {
-  return graph.compile(values_in(feeds), values_in(fetches), ops_in(updates));
+std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph, const std::vector<Tensor>& feeds, const std::vector<Tensor>& fetches,
+                                    const std::vector<Update>& updates) {
+  return graph->compile(values_in(feeds), values_in(fetches), ops_in(updates));
 }
 
 }  // namespace
 
 void bind_executable(py::module_& m) {
-  py::class_<Executable, std::shared_ptr<Executable>>(m, "Executable", "A compiled step: arrays in, arrays out, updates done.")
+  py::class_<Executable, std::shared_ptr<Executable>> executable(m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
+  forbid_new(executable);
+  executable
       .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
-      .def("memory_plan", &memory_plan)
-      .def("profile", &profile)
+      .def("_memory_plan", &memory_plan)
+      .def("_profile", &profile)
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
-  graph.def("compile", &compile);
+  graph.def("_compile", &compile);
   graph.def("bind", &bind, py::arg("arrays"), kBindDoc);
 }
 

@@ -52,11 +52,11 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, con
   return attributes;
 }
 
-std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor*>& tensors) {
+std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor>& tensors) {
   std::vector<ir::Value> values;
-  for (const Tensor* tensor : tensors) {
-    graph.require_own(tensor->value, "operand");
-    values.push_back(tensor->value);
+  for (const Tensor& tensor : tensors) {
+    graph.require_own(tensor.value, "operand");
+    values.push_back(tensor.value);
   }
   return values;
 }
@@ -94,7 +94,7 @@ Variable variable(const GraphRef& graph, const py::object& value, const std::str
   return {{graph, graph->variable(std::move(initial))}};
 }
 
-std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor*>& tensors, const py::dict& attributes,
+std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors, const py::dict& attributes,
                           const std::string& name, const std::string& location) {
   const ir::OpInfo* row = ir::find_op(op);
   if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
@@ -106,7 +106,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   return out;
 }
 
-std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor*>& tensors, const std::string& location) {
+std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor>& tensors, const std::string& location) {
   graph->require_own(loss.value, "loss");
   const Building building(*graph, "", location);
   const std::vector<ir::Value> targets = values_of(*graph, tensors);
@@ -141,59 +141,65 @@ void require_shape(const Variable& v, const py::object& array) {
   v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " + to_string(shape_of(array)));
 }
 
-py::list read_variables(engine::Graph& graph, const std::vector<Variable*>& variables) {
+py::list read_variables(const GraphRef& graph, const std::vector<Variable>& variables) {
   py::list arrays;
   std::vector<ir::Value> values;
   std::vector<void*> out;
-  for (const Variable* v : variables) {
-    py::object array = new_array(v->value.type());
-    values.push_back(v->value);
+  for (const Variable& v : variables) {
+    py::object array = new_array(v.value.type());
+    values.push_back(v.value);
     out.push_back(data_of(array));
     arrays.append(std::move(array));
   }
   const WithoutGil released;
-  graph.read(values, out.data());
+  graph->read(values, out.data());
   return arrays;
 }
 
-void assign_variables(engine::Graph& graph, const std::vector<Variable*>& variables, const std::vector<py::object>& given) {
+void assign_variables(const GraphRef& graph, const std::vector<Variable>& variables, const std::vector<py::object>& given) {
+  if (given.size() != variables.size()) {
+    throw ir::Error(ir::Error::Kind::kValue, "[assign] Expected " + std::to_string(variables.size()) + " values, one for each variable, got " +
+                                                 std::to_string(given.size()) + ".");
+  }
   std::vector<py::object> arrays;
   std::vector<ir::Value> values;
   std::vector<const void*> bytes;
   for (size_t i = 0; i < variables.size(); ++i) {
-    const Variable& v = *variables[i];
-    arrays.push_back(packed_array(given.at(i), v.value.dtype(), named("assign", v.value.op->name)));
+    const Variable& v = variables[i];
+    arrays.push_back(packed_array(given[i], v.value.dtype(), named("assign", v.value.op->name)));
     require_shape(v, arrays.back());
     values.push_back(v.value);
     bytes.push_back(data_of(arrays.back()));
   }
   const WithoutGil released;
-  graph.assign(values, bytes.data());
+  graph->assign(values, bytes.data());
 }
 
 py::object read_variable(const Variable& v) {
-  Variable variable = v;
-  return read_variables(*v.graph, {&variable})[0];
+  return read_variables(v.graph, {v})[0];
 }
 
 void assign_variable(const Variable& v, const py::object& value) {
-  Variable variable = v;
-  assign_variables(*v.graph, {&variable}, {value});
+  assign_variables(v.graph, {v}, {value});
 }
 
-std::vector<ir::Feed> feeds_of(const std::vector<Tensor*>& tensors, const std::vector<py::object>& shapes) {
+std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::vector<py::object>& shapes) {
+  if (shapes.size() != tensors.size()) {
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) + " shapes, one for each feed, got " +
+                                                 std::to_string(shapes.size()) + ".");
+  }
   std::vector<ir::Feed> feeds;
-  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i]->value, {tensors[i]->value.dtype(), shape_from(shapes[i])}});
+  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});
   return feeds;
 }
 
-std::vector<std::string> verify(engine::Graph& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
-                                const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
-  return graph.verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
+std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
+                                const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
+  return graph->verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
 }
 
-std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor*>& feeds, const std::vector<py::object>& shapes,
-                               const std::vector<Tensor*>& fetches, const std::vector<Update*>& updates) {
+std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
+                               const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
   std::vector<Inspected> out;
   for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) out.push_back({graph, std::move(op)});
   return out;
@@ -219,7 +225,12 @@ ir::Shape shape_from(const py::handle& object) {
   if (object.is_none()) return ir::Shape::unranked();
   ir::Dims dims;
   for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
-    const int64_t d = extent.is_none() ? ir::kUnknown : extent.cast<int64_t>();
+    int64_t d = ir::kUnknown;
+    try {
+      if (!extent.is_none()) d = extent.cast<int64_t>();
+    } catch (const py::cast_error&) {
+      throw ir::Error(ir::Error::Kind::kType, "[shape] Expected dimensions as integers below 2^63, or None, got " + std::string(py::repr(extent)) + ".");
+    }
     if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
     dims.push_back(d);
   }
@@ -235,37 +246,51 @@ py::object shape_to(const ir::Shape& shape) {
   return out;
 }
 
-std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors) {
+std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors) {
   std::vector<ir::Value> values;
-  for (const Tensor* t : tensors) values.push_back(t->value);
+  for (const Tensor& t : tensors) values.push_back(t.value);
   return values;
 }
 
-std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates) {
+std::vector<ir::Op*> ops_in(const std::vector<Update>& updates) {
   std::vector<ir::Op*> ops;
-  for (const Update* u : updates) ops.push_back(u->op);
+  for (const Update& u : updates) ops.push_back(u.op);
   return ops;
 }
 
+void forbid_new(const py::object& cls) { reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = nullptr; }
+
 void bind_graph(py::module_& m) {
-  py::class_<Tensor>(m, "Tensor", py::dynamic_attr(), kTensorDoc)
+  py::class_<Tensor> tensor(m, "Tensor", kTensorDoc);
+  tensor
       .def_property_readonly("shape", [](const Tensor& t) { return shape_to(t.value.shape()); }, "Extents, None where unknown; None when unranked.")
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
       .def_property_readonly("name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
       .def_property_readonly("location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
       .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
-      .def("__eq__", [](const Tensor& t, const py::object& other) { return py::isinstance<Tensor>(other) && other.cast<Tensor&>().value == t.value; });
+      .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
-  py::class_<Variable, Tensor>(m, "Variable", "State of a graph that lives on the device.")
+  py::class_<Variable, Tensor> variable_class(m, "Variable", "State of a graph that lives on the device.");
+  variable_class
       .def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
       .def("assign", &assign_variable, py::arg("value"), "Sets the value. ValueError: another shape. TypeError: another dtype.")
       .def_property("trainable", [](const Variable& v) { return entry(v).trainable; },
-                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.");
+                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.")
+      .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
-  py::class_<Update>(m, "Update", "An assignment that an executable carries out.");
+  py::class_<WeakVariable> weak(m, "WeakVariable", "A variable whose graph it does not keep alive.");
+  weak.def("__call__", [](const WeakVariable& w) -> std::optional<Variable> {
+    auto graph = w.graph.lock();
+    return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
+  }, "The variable, or None where its graph is gone.");
 
-  py::class_<Inspected>(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.")
+  py::class_<Update> update(m, "Update", "An assignment that an executable carries out.");
+  update.def_property_readonly("variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
+      .def_property_readonly("value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
+
+  py::class_<Inspected> op(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.");
+  op
       .def_property_readonly("kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
       .def_property_readonly("name", [](const Inspected& i) { return i.op.op->name; }, "The name it was given, behind those of its layers.")
       .def_property_readonly("location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
@@ -286,19 +311,22 @@ void bind_graph(py::module_& m) {
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
            py::arg("storage") = "variable")
-      .def_property_readonly("storage", [](const engine::Graph& graph) { return kStorages[static_cast<size_t>(graph.storage())]; })
-      .def("placeholder", &placeholder)
-      .def("constant", &constant)
-      .def("variable", &variable)
+      .def_property_readonly("storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      // The names begin with an underscore where Python's methods of that name call them with the place in the user's source.
+      .def("_placeholder", &placeholder)
+      .def("_constant", &constant)
+      .def("_variable", &variable)
       .def("apply", &apply)
       .def("gradients", &gradients)
-      .def("assign", &assign)
+      .def("_assign", &assign)
       .def("read_variables", &read_variables, py::arg("variables"), kReadDoc)
       .def("assign_variables", &assign_variables, py::arg("variables"), py::arg("values"), kAssignDoc)
-      .def("verify", &verify)
-      .def("inspect", &inspect)
+      .def("_verify", &verify)
+      .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
-      .def("__str__", [](engine::Graph& graph) { return ir::print(graph.ir()); });
+      .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
+
+  for (const py::object& cls : {py::object(tensor), py::object(variable_class), py::object(weak), py::object(update), py::object(op)}) forbid_new(cls);
 }
 
 }  // namespace alloy::bindings

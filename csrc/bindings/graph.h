@@ -13,6 +13,11 @@ struct Tensor {
   ir::Value value;
 };
 struct Variable : Tensor {};
+// A variable whose graph it does not keep alive.
+struct WeakVariable {
+  std::weak_ptr<engine::Graph> graph;
+  ir::Value value;
+};
 struct Update {
   std::shared_ptr<engine::Graph> graph;
   ir::Op* op;
@@ -45,11 +50,30 @@ class Building {
 ir::Shape shape_from(const pybind11::handle& object);
 pybind11::object shape_to(const ir::Shape& shape);
 
-std::vector<ir::Value> values_in(const std::vector<Tensor*>& tensors);
-std::vector<ir::Op*> ops_in(const std::vector<Update*>& updates);
+std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors);
+std::vector<ir::Op*> ops_in(const std::vector<Update>& updates);
+
+// Objects of the class come from the extension alone: Class() and Class.__new__(Class), an object with nothing in it, are refused.
+void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);
 void bind_optimizers(pybind11::module_& m);
 
 }  // namespace alloy::bindings
+
+namespace pybind11::detail {
+
+// Takes neither None nor an object whose __init__ was never called.
+template <class T>
+class initialised_caster : public copyable_holder_caster<T, std::shared_ptr<T>> {
+ public:
+  bool load(handle source, bool convert) {
+    return isinstance<T>(source) && reinterpret_cast<instance*>(source.ptr())->get_value_and_holder().holder_constructed() &&
+           copyable_holder_caster<T, std::shared_ptr<T>>::load(source, convert);
+  }
+};
+template <>
+class type_caster<std::shared_ptr<alloy::engine::Graph>> : public initialised_caster<alloy::engine::Graph> {};
+
+}  // namespace pybind11::detail

@@ -56,6 +56,8 @@ void translate(std::exception_ptr pointer) {
     PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "Memory is exhausted.");
+  } catch (const py::cast_error&) {
+    PyErr_SetString(PyExc_TypeError, "[core] An argument has another type than the method takes.");
   }
 }
 

@@ -17,18 +17,6 @@ void require_variable(const Graph& graph, ir::Value v) {
   if (v.op->code != OpCode::variable) v.op->fail("Expected a variable, got the result of this op");
 }
 
-void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients) {
-  for (const VariableGradient& pair : gradients) {
-    require_variable(graph, pair.variable);
-    graph.require_own(pair.gradient, "gradient");
-    const bool same_dtype = pair.gradient.dtype() == pair.variable.dtype();
-    if (same_dtype && ir::unify(pair.gradient.shape(), pair.variable.shape())) continue;
-    pair.gradient.op->fail("The gradient is " + to_string(pair.gradient.type()) + " but the variable" + quoted(*pair.variable.op) + " is " +
-                            to_string(pair.variable.type()),
-                        same_dtype ? ir::Error::Kind::kValue : ir::Error::Kind::kType);
-  }
-}
-
 // What is added from now on is the optimizer's, for the variable of that name.
 void name_after(Graph& graph, const std::string& name) { graph.ir().name = name.empty() ? "optimizer" : "optimizer/" + name; }
 
@@ -43,6 +31,18 @@ Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
 ir::Op* assign(Graph& graph, Expr variable, Expr value) { return graph.ir().add(OpCode::assign, {variable.value(), value.value()}); }
 
 }  // namespace
+
+void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients) {
+  for (const VariableGradient& pair : gradients) {
+    require_variable(graph, pair.variable);
+    graph.require_own(pair.gradient, "gradient");
+    const bool same_dtype = pair.gradient.dtype() == pair.variable.dtype();
+    if (same_dtype && ir::unify(pair.gradient.shape(), pair.variable.shape())) continue;
+    pair.gradient.op->fail("The gradient is " + to_string(pair.gradient.type()) + " but the variable" + quoted(*pair.variable.op) + " is " +
+                            to_string(pair.variable.type()),
+                        same_dtype ? ir::Error::Kind::kValue : ir::Error::Kind::kType);
+  }
+}
 
 std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables) {
   graph.require_own(loss, "loss");

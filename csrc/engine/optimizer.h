@@ -16,8 +16,10 @@ struct VariableGradient {
 // The gradient of a loss, which has one element, to each variable. Throws ir::Error where the loss does not depend on one.
 std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables);
 
-// The updates that move variables down their gradients, wherever those come from. `rate` has one element. Throws ir::Error where a
-// gradient is not of its variable's type, or one of the two is of another graph.
+// Throws ir::Error where a gradient is not of its variable's type, or one of the two is of another graph.
+void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients);
+
+// The updates that move variables down their gradients, wherever those come from. `rate` has one element. Throws as require_own.
 
 // values - rate * gradient. One update a variable.
 std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate);

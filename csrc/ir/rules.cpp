@@ -448,6 +448,7 @@ Shape convolved(const Op& op, const Shape& source, const Shape& weights) {
   const WeightsAxes w = WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
   const int64_t groups = op.attributes.integer(Attr::kGroups);
   if (groups < 1) op.fail("Expected 1 or more groups, got " + std::to_string(groups));
+  if (groups > INT32_MAX) op.fail("Expected fewer than 2^31 groups, got " + std::to_string(groups));
   if (!source.ranked() || !weights.ranked()) return Shape({kUnknown, kUnknown, kUnknown, kUnknown});
   const int64_t channels = source[x.channels], expected = weights[w.in], filters = weights[w.out];
   if (channels != kUnknown && expected != kUnknown && channels != expected * groups) {

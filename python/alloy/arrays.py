@@ -20,7 +20,8 @@ def empty(shape, dtype=float32) -> np.ndarray:
     call; so it pays to fill one array with batch after batch: np.take(images, rows, axis=0, out=batch,
     mode="clip").
 
-    shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type."""
+    shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type. MemoryError: there is
+    not that much."""
     dims, name = as_shape("empty", shape), dtype_name("empty", dtype)
     if dims is None or None in dims:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
@@ -29,7 +30,11 @@ def empty(shape, dtype=float32) -> np.ndarray:
     except TypeError:
         raise mistake("empty", f"Expected an element type of NumPy, got {name}", TypeError, "called") from None
     count = math.prod(dims)
-    memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError):
+        raise mistake("empty", f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
+                      MemoryError, "called") from None
     return np.frombuffer(memory, element, count).reshape(dims)
 
 
@@ -80,8 +85,8 @@ def as_shape(op: str, shape) -> tuple[int | None, ...] | None:
         dims = tuple(None if extent is None else index(extent) for extent in shape)
     except TypeError:
         raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
-    if any(extent is not None and extent < 0 for extent in dims):
-        raise mistake(op, f"Expected dimensions of 0 or more, or None, got {shape}")
+    if any(extent is not None and not 0 <= extent < 2**63 for extent in dims):
+        raise mistake(op, f"Expected dimensions of 0 or more and below 2^63, or None, got {shape}")
     return dims
 
 
@@ -95,3 +100,14 @@ def as_integers(op: str, what: str, value) -> list[int]:
         return [index(item) for item in value]
     except TypeError:
         raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None
+
+
+def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:
+    """A number of things: TypeError where it is no integer, ValueError where it is less than the least."""
+    try:
+        count = index(value)
+    except TypeError:
+        raise mistake(op, f"Expected {what} as an integer, got {value!r}", TypeError, act) from None
+    if count < least:
+        raise mistake(op, f"Expected {what} of {least} or more, got {count}", act=act)
+    return count

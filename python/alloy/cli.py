@@ -1,4 +1,6 @@
 """The command `alloy`."""
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -9,8 +11,10 @@ import typer
 
 import alloy as al
 from alloy import drawing, inspection
+from alloy.profile import GROUPS
 
-app = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False)
+_commands = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False,
+                        pretty_exceptions_enable=False)
 
 
 def small_cnn(seed: int = 0) -> al.nn.Sequential:
@@ -46,30 +50,28 @@ RECIPES = {
 }
 Model = Enum("Model", {name: name for name in RECIPES}, type=str)
 Data = Enum("Data", {name: name for name in ("digits", "cifar10")}, type=str)
+Group = Enum("Group", {name: name for name in GROUPS}, type=str)
+_MOST_IMAGES = 65536  # in a step
 
 
-@app.command()
+@_commands.command()
 def train(model: Model = typer.Option("cnn", help="The network."),
           data: Data = typer.Option("digits", help="The images."),
           path: Path = typer.Option(None, help="The directory of CIFAR-10's binary files."),
           epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
-          batch_size: int = typer.Option(None, min=1, help="Images in a step."),
+          batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
           seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
           output: Path = typer.Option(None, help="Where the model and the plot go [runs/MODEL-DATA].")):
     """Trains a network on images, with the epochs, the batch size and the optimizer that suit it."""
     recipe = RECIPES[model.value]
     epochs, batch_size = epochs or recipe.epochs, batch_size or recipe.batch_size
     output = output or Path("runs", f"{model.value}-{data.value}")
-    try:
-        training, test = _images(data.value, path, recipe)
-    except (ValueError, ModuleNotFoundError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
+    training, test = _images(data.value, path, recipe)
+    _prove(output)
     network = recipe.model(seed)
     optimizer = recipe.optimizer(epochs * -(-len(training[0]) // batch_size))
     trainer = al.Trainer(network, "softmax_cross_entropy", optimizer, metrics=["accuracy"], seed=seed)
     history = trainer.fit(training, epochs, batch_size, validation=test)
-    output.mkdir(parents=True, exist_ok=True)
     al.save(network, output / "model.safetensors")
     history.plot(output / "history.png")
     typer.echo(f"saved {output / 'model.safetensors'} and {output / 'history.png'}")
@@ -85,34 +87,37 @@ def _images(data, path, recipe):
     return al.data.cifar10(path)
 
 
-@app.command()
+@_commands.command()
 def inspect(model: Model = typer.Option("cnn", help="The network."),
-            batch_size: int = typer.Option(None, min=1, help="Images in a step."),
+            batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
             output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL].")):
     """Prints a network's layers and what a training step takes, and draws its graph."""
     recipe = RECIPES[model.value]
     output = output or Path("runs", model.value)
+    _prove(output)
     graph, (x, y), loss, updates = _training_step(recipe, batch_size)
     images, size, _, channels = x.shape
     forward = graph.inspect(fetches=[loss])
     typer.echo(f"forward, {images} images of {size}x{size}x{channels}\n{inspection.by_layer(forward)}\n")
     step = graph.inspect(fetches=[loss], updates=updates)
-    typer.echo(f"training step\n  {len(step)} ops, {inspection.flops(step):,} flops")
+    typer.echo(f"training step\n  {len(step)} ops, {inspection.amount(inspection.flops(step))} flops")
     plan = graph.compile([x, y], [loss], updates).memory_plan()
     typer.echo(plan or "the framework does not tell what memory it takes")
-    output.mkdir(parents=True, exist_ok=True)
     for name, draw in (("graph.svg", drawing.svg), ("graph.html", drawing.html)):
         (output / name).write_text(draw(forward), encoding="utf-8")
     typer.echo(f"wrote {output / 'graph.svg'} and {output / 'graph.html'}")
 
 
-@app.command()
+@_commands.command()
 def profile(model: Model = typer.Option("cnn", help="The network."),
-            batch_size: int = typer.Option(None, min=1, help="Images in a step."),
-            runs: int = typer.Option(10, min=1, help="Steps that are measured."),
-            by: str = typer.Option("layer", help="layer, phase, kind or kernel."),
+            batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
+            runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
+            by: Group = typer.Option("layer", help="What a line of the table stands for."),
             trace: Path = typer.Option(None, help="Where a trace for Perfetto goes.")):
     """Takes the time of every kernel of a network's training step on random images."""
+    if trace is not None:
+        _prove(trace.parent)
+        trace.open("ab").close()
     graph, (x, y), loss, updates = _training_step(RECIPES[model.value], batch_size)
     random = np.random.default_rng(0)
     images, classes = random.standard_normal(x.shape, np.float32), random.integers(0, 10, y.shape, np.int32)
@@ -120,7 +125,7 @@ def profile(model: Model = typer.Option("cnn", help="The network."),
     if measured is None:
         typer.echo("This device does not tell the time of kernels.", err=True)
         raise typer.Exit(1)
-    typer.echo(measured.table(by))
+    typer.echo(measured.table(by.value))
     if trace is not None:
         measured.save_trace(trace)
         typer.echo(f"saved {trace}")
@@ -137,13 +142,36 @@ def _training_step(recipe, batch_size):
     return graph, (x, y), loss, recipe.optimizer(1000).minimize(loss) + network.updates
 
 
-@app.command()
+@_commands.command()
 def info():
     """Prints the version, the device and its counters."""
     typer.echo(f"alloy {al.__version__}")
     typer.echo(f"device: {al.device().name} ({al.device().kind})")
     for name, value in (al.device_stats() or {}).items():
         typer.echo(f"{name}: {value}")
+
+
+def _prove(directory: Path) -> None:
+    """Makes the directory if it is missing. ValueError where nothing can be written into it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise ValueError(f"Expected a directory to write into, got {directory}: {error.strerror}.") from None
+
+
+def app() -> None:
+    """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with
+    2, an interrupt with 130."""
+    try:
+        _commands()
+    except SystemExit as end:
+        if end.code == 130:
+            print("alloy: interrupted", file=sys.stderr)
+        raise
+    except Exception as error:
+        sys.exit(f"alloy: {str(error) or type(error).__name__}")
 
 
 if __name__ == "__main__":

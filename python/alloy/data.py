@@ -1,9 +1,14 @@
 """Data sets that are on the machine already; nothing is downloaded."""
 import gzip
 import importlib.util
+import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
+
+from alloy.arrays import as_count
+from alloy.location import mistake
 
 _CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each of red, green and blue
 
@@ -13,19 +18,38 @@ def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
     [0, 1], and classes (1797,), int32.
 
     The images have 8x8 pixels; another size is interpolated bilinearly, and the channels are alike. Read from
-    the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed."""
+    the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed. ValueError:
+    the file does not hold that, or a size or a number of channels below 1."""
+    size, channels = as_count("digits", "a size", size, "called"), as_count("digits", "channels", channels, "called")
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError(
             "[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn")
     path = Path(package.submodule_search_locations[0], "datasets", "data", "digits.csv.gz")
-    with gzip.open(path, "rt") as file:
-        rows = np.loadtxt(file, delimiter=",", dtype=np.float32)
+    rows = _digits_rows(path)
     images = rows[:, :-1].reshape(-1, 8, 8) / np.float32(16)
     if size != 8:
         weights = _bilinear(8, size)
         images = (weights @ images @ weights.T).astype(np.float32)
     return np.repeat(images[..., None], channels, axis=-1), rows[:, -1].astype(np.int32)
+
+
+def _digits_rows(path):
+    """(1797, 65): 64 pixels from 0 to 16 and a class from 0 to 9 in each row."""
+    try:
+        with warnings.catch_warnings(), gzip.open(path, "rt") as file:
+            warnings.simplefilter("ignore")  # of a file without rows
+            rows = np.loadtxt(file, delimiter=",", dtype=np.float32, ndmin=2)
+    except (OSError, EOFError, ValueError, IndexError, zlib.error) as error:
+        raise ValueError(f"[digits] Expected the digits in {path}, which cannot be read: {error}.") from None
+    if rows.shape != (1797, 65) or not _are_integers(rows[:, :-1], 16) or not _are_integers(rows[:, -1], 9):
+        raise ValueError(f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, "
+                         f"got other numbers, {rows.shape[0]} rows of {rows.shape[1]}.")
+    return rows
+
+
+def _are_integers(values, most):
+    return bool(np.all((values >= 0) & (values <= most) & (values == np.floor(values))))
 
 
 def cifar10(path):
@@ -67,8 +91,16 @@ def _bilinear(given: int, wanted: int) -> np.ndarray:
 
 
 def split(x, y, fraction: float = 0.2, seed: int = 0):
-    """((x, y) without, (x, y) of) a share of the examples, drawn at random and always alike for a seed."""
+    """((x, y) without, (x, y) of) a share of the examples, drawn at random and always alike for a seed.
+
+    fraction: above 0 and below 1. ValueError: it is not, or leaves one of the two without examples, or x and y
+    have different lengths."""
+    if len(x) != len(y):
+        raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
+    held_out = round(len(x) * fraction) if 0 < fraction < 1 else 0
+    if not 0 < held_out < len(x):
+        raise mistake("split", "Expected a fraction between 0 and 1 that leaves examples on both sides, got "
+                      f"{fraction} of {len(x)}", act="called")
     order = np.random.default_rng(seed).permutation(len(x))
-    held_out = round(len(x) * fraction)
     test, train = order[:held_out], order[held_out:]
     return (x[train], y[train]), (x[test], y[test])

@@ -1,12 +1,15 @@
 """The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
 engine's; here every call gets its default values and the line of the user's code that made it."""
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import groupby
 
+import numpy as np
+
 from alloy import inspection
-from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
+from alloy._core import Executable, Graph, Op, Tensor, Update, Variable, WeakVariable
 from alloy.apply import as_tensor, require_all, require_tensor
-from alloy.arrays import as_array, as_shape
+from alloy.arrays import as_array, as_count, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import mistake, user_location
 from alloy.profile import Kernel, Profile
@@ -14,11 +17,18 @@ from alloy.scope import scoped
 
 __all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
 
-# The engine's own methods, which take the place in the user's code as their last argument.
-Graph._placeholder, Graph._constant, Graph._variable = Graph.placeholder, Graph.constant, Graph.variable
-Graph._assign, Graph._compile = Graph.assign, Graph.compile
-Graph._verify, Graph._inspect = Graph.verify, Graph.inspect
-Executable._memory_plan, Executable._profile = Executable.memory_plan, Executable.profile
+def _sealed(self, name, value):
+    raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
+
+
+def _uncopied(self, *protocol):
+    raise TypeError(f"cannot pickle or copy {type(self).__name__} objects: save values with al.save")
+
+
+for _class in (Executable, Op, Update, WeakVariable):
+    _class.__setattr__ = _sealed
+for _class in (Executable, Graph, Op, Tensor, Update, WeakVariable):
+    _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 
 
 def _method(function):
@@ -61,8 +71,8 @@ def assign(self, variable: Variable, value) -> Update:
 def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
     """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
 
-    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch or update needs a
-    placeholder that is not among the feeds, or belongs to another graph, or a variable has two updates."""
+    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch, an update or a feed
+    belongs to another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     return self._compile(feeds, fetches, updates)
 
@@ -137,11 +147,19 @@ def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
     and the traffic of every kernel. None where the framework does not tell (Apple's does not).
 
     feeds, by_label: as in a call. The runs are as good as any other: updates are made."""
-    if runs < 1:
-        raise mistake("profile", f"Expected 1 or more runs, got {runs}", act="called")
+    runs = as_count("profile", "a number of runs", runs, "called")
     self(*feeds, **by_label)
-    kernels = self._profile(runs, *feeds, **by_label)
-    return None if kernels is None else Profile(tuple(Kernel(*kernel) for kernel in kernels), runs)
+    times, total = [], 0.0
+    for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
+        measured = self._profile(1, *feeds, **by_label)
+        if measured is None:
+            return None
+        kernels = [Kernel(*kernel) for kernel in measured]
+        taken = np.array([kernel.total for kernel in kernels])
+        times.append(float(taken.sum()))
+        total = total + taken
+    kernels = [replace(kernel, total=float(taken)) for kernel, taken in zip(kernels, total)]
+    return Profile(tuple(kernels), tuple(times))
 
 
 Executable.memory_plan = memory_plan

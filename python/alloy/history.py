@@ -1,4 +1,7 @@
 """What a training run has measured."""
+import contextlib
+import os
+import sys
 from pathlib import Path
 
 
@@ -12,6 +15,7 @@ class History(dict):
     def plot(self, path) -> None:
         """Writes an image with one panel for each quantity, of training and validation. The suffix gives the
         format."""
+        _import_matplotlib()
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
 
@@ -27,3 +31,18 @@ class History(dict):
             axes.legend()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=120)
+
+
+def _import_matplotlib():
+    """Also where MPLBACKEND names a backend that does not exist: a figure in a file needs none."""
+    if "matplotlib" in sys.modules:
+        return
+    backend = os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
+        with contextlib.suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend

@@ -12,18 +12,18 @@ def describe(ops) -> str:
     of_kind = {kind: [op for op in ops if op.kind == kind] for kind in ("placeholder", "variable")}
     variables = [op.results[0] for op in of_kind["variable"]]
     lines = [f"{len(ops)} ops in {ops[-1].stage + 1 if ops else 0} stages", "placeholders"]
-    lines += _table([(op.name or "(no name)", _type_of(op)) for op in of_kind["placeholder"]])
+    lines += table([(op.name or "(no name)", _type_of(op)) for op in of_kind["placeholder"]])
     lines += ["variables"]
-    lines += _table([(v.name or "(no name)", type_text(v.dtype, v.shape), f"{_bytes_of([v]):,} bytes",
+    lines += table([(v.name or "(no name)", type_text(v.dtype, v.shape), amount(_bytes_of([v]), "B"),
                       "" if v.trainable else "not trainable") for v in variables])
-    lines += [f"{what}: {_elements(group):,} ({_bytes_of(group):,} bytes)"
+    lines += [f"{what}: {_elements(group):,} ({amount(_bytes_of(group), 'B')})"
               for what, group in (("parameters", _parameters(ops)),
                                   ("other state", [v for v in variables if not v.trainable]))]
     unknown = sum(op.flops is None for op in ops)
     rest = f", and those of {unknown} ops of unknown shape" if unknown else ""
-    lines += [f"flops: {flops(ops):,}{rest}"]
+    lines += [f"flops: {amount(flops(ops))}{rest}"]
     lines += ["ops"]
-    lines += _table([(kind, str(count)) for kind, count in Counter(op.kind for op in ops).most_common()])
+    lines += table([(kind, str(count)) for kind, count in Counter(op.kind for op in ops).most_common()])
     return "\n".join(lines)
 
 
@@ -44,9 +44,9 @@ def by_layer(ops) -> str:
     paths = sorted(own.keys() & first.keys(), key=position)
     rows = [("layer", "output", "parameters", "flops")]
     rows += [("/".join(path) or "(outside layers)", shape_text(own[path][-1].shapes[0]),
-              f"{_elements(_parameters(own[path])):,}", f"{flops(own[path]):,}") for path in paths]
-    rows += [("total", "", f"{_elements(_parameters(ops)):,}", f"{flops(ops):,}")]
-    return "\n".join(_table(rows, numbers=(2, 3)))
+              f"{_elements(_parameters(own[path])):,}", amount(flops(own[path]))) for path in paths]
+    rows += [("total", "", f"{_elements(_parameters(ops)):,}", amount(flops(ops)))]
+    return "\n".join(table(rows, numbers=(2, 3)))
 
 
 def flops(ops) -> int:
@@ -96,9 +96,9 @@ class MemoryPlan:
                 ("constants", self.constants), ("arena", self.arena),
                 *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
                 ("scratch", self.scratch), ("layouts", self.layouts), ("total", self.total)]
-        lines = ["bytes of a run", *_table([(what, f"{count:,}") for what, count in rows], numbers=(1,))]
+        lines = ["memory of a run", *table([(what, amount(count, "B")) for what, count in rows], numbers=(1,))]
         lines += [f"the largest of {len(self.at_peak)} values at the peak"]
-        lines += _table([(f"{value.bytes:,}", shape_text(value.shape), value.name or f"({value.kind})")
+        lines += table([(amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
                          for value in self.at_peak[:10]], numbers=(0,))
         return "\n".join(lines)
 
@@ -119,10 +119,31 @@ def _bytes_of(variables):
     return sum(math.prod(v.shape) * item_size(v.dtype) for v in variables)
 
 
-def _table(rows, numbers=()):
-    """The rows as indented lines with their columns aligned, those of numbers at the right."""
-    columns = []
-    for i, column in enumerate(zip(*rows)):
-        width = max(map(len, column))
-        columns.append([cell.rjust(width) if i in numbers else cell.ljust(width) for cell in column])
-    return [f"  {'  '.join(cells)}".rstrip() for cells in zip(*columns)]
+def amount(count: float, unit: str = "") -> str:
+    """To three digits, for people: "4.1 G", "283 MB"."""
+    for prefix in ("", "k", "M", "G", "T", "P", "E"):
+        if count < 999.5 or prefix == "E":
+            break
+        count /= 1000
+    return f"{count:.3g} {prefix}{unit}".rstrip()
+
+
+def table(rows, numbers=(), indent=2):
+    """The rows as lines with their columns aligned, those of numbers at the right. Lines of more than 80 characters are
+    made to fit by leaving out the middle of the texts in the widest column."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    widest = max((i for i in range(len(widths)) if i not in numbers), key=widths.__getitem__, default=None)
+    excess = indent + sum(widths) + 2 * (len(widths) - 1) - 80
+    if excess > 0 and widest is not None:
+        widths[widest] = max(widths[widest] - excess, 12)
+    lines = []
+    for row in rows:
+        cells = [_shortened(cell, width) for cell, width in zip(row, widths)]
+        cells = [cell.rjust(width) if i in numbers else cell.ljust(width)
+                 for i, (cell, width) in enumerate(zip(cells, widths))]
+        lines.append(f"{' ' * indent}{'  '.join(cells)}".rstrip())
+    return lines
+
+
+def _shortened(text, width):
+    return text if len(text) <= width else text[:(width - 1) // 2] + "…" + text[len(text) - width // 2:]

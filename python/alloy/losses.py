@@ -1,28 +1,33 @@
 """Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them."""
+import math
+
 from alloy._core import Tensor
 from alloy.apply import apply, require_tensor
 from alloy.dtypes import is_integer
 from alloy.location import mistake
-from alloy.ops import one_hot, select, stop_gradient
+from alloy.ops import clamp, one_hot, select, squeeze, stop_gradient
 from alloy.table_ops import abs, equal, exp, log, maximum, mean, negative, square
 from alloy.tensor import describe
+
+__all__ = ["binary_cross_entropy", "mean_squared_error", "softmax_cross_entropy"]
 
 
 def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow.
 
     logits: float32 (..., classes). labels: the classes as integers (...), or distributions of the logits'
-    shape and dtype. Result: (...). ValueError: the shapes do not belong together."""
+    shape and dtype. Result: (...), NaN where a class is none from 0 to classes - 1. ValueError: the shapes do not
+    belong together."""
     op = "softmax_cross_entropy"
     require_tensor(op, logits)
     require_tensor(op, labels)
     if is_integer(labels.dtype):
-        _require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
-        labels = one_hot(labels, _class_count(op, logits))
-    else:
-        _require_shapes(op, "labels", labels, logits, logits.shape)
-    loss = apply(op, [logits, labels], {"axis": -1, "reduction": "none"})
-    return apply("squeeze", [loss], {"axes": [-1]})
+        require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
+        count = _class_count(op, logits)
+        loss = squeeze(apply(op, [logits, one_hot(labels, count)], {"axis": -1, "reduction": "none"}), axes=-1)
+        return select(equal(clamp(labels, 0, count - 1), labels), loss, math.nan)
+    require_shapes(op, "labels", labels, logits, logits.shape)
+    return squeeze(apply(op, [logits, labels], {"axis": -1, "reduction": "none"}), axes=-1)
 
 
 def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
@@ -61,10 +66,10 @@ def _require_same_shapes(op, predictions, targets):
     require_tensor(op, targets)
     if predictions.shape is None:
         raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
-    _require_shapes(op, "targets", targets, predictions, predictions.shape)
+    require_shapes(op, "targets", targets, predictions, predictions.shape)
 
 
-def _require_shapes(op, role, given, like, expected):
+def require_shapes(op, role, given, like, expected):
     """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
     if given.shape is None or expected is None:
         return

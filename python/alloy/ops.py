@@ -6,7 +6,7 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.apply import apply, common_dtype, require_tensor
-from alloy.arrays import as_integers, as_shape
+from alloy.arrays import as_count, as_integers, as_shape
 from alloy.dtypes import dtype_name, is_integer
 from alloy.location import mistake
 from alloy.tensor import describe
@@ -105,7 +105,7 @@ def one_hot(indices: Tensor, depth) -> Tensor:
     require_tensor("one_hot", indices)
     if not is_integer(indices.dtype):
         raise mistake("one_hot", f"Expected indices of an integer type, got {describe(indices)}", TypeError)
-    positions = np.arange(depth, dtype=indices.dtype)
+    positions = np.arange(as_count("one_hot", "a depth", depth), dtype=indices.dtype)
     return cast(apply("equal", [expand_dims(indices, axes=-1), positions]), "float32")
 
 

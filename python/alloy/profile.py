@@ -1,12 +1,15 @@
-"""What the kernels of a step cost in time, beside what the machine could do."""
+"""What the kernels of a step cost in time."""
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 
 import numpy as np
 
+from alloy.inspection import table
+from alloy.location import mistake
 from alloy.tensor import shape_text
+
+GROUPS = ("layer", "phase", "kind", "kernel")  # what a table may group by
 
 
 @dataclass(frozen=True)
@@ -36,52 +39,50 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Peaks:
-    """What the machine reaches with these threads, measured: FLOP/s in a large matrix product, bytes/s in the sum
-    of two large tensors."""
-    flops: float
-    bytes: float
-
-
-@dataclass(frozen=True)
 class Profile:
     """The kernels of a step in the order in which they ran."""
     kernels: tuple[Kernel, ...]
-    runs: int
-    peaks: Peaks = field(default_factory=lambda: _peaks(_threads()))
+    times: tuple[float, ...]  # seconds of each run, in kernels
+
+    @property
+    def runs(self) -> int:
+        return len(self.times)
 
     @property
     def seconds(self) -> float:
-        """Of a run, in kernels."""
-        return sum(kernel.total for kernel in self.kernels) / self.runs
+        """Of a run, in kernels: the mean."""
+        return sum(self.times) / self.runs
 
     def table(self, by: str = "layer", most: int = 30) -> str:
-        """The groups of kernels that took most of a run: by "layer", "phase", "kind" or "kernel" (the op and its
-        shape). Share: the greater of the parts of the peaks, in FLOP/s and bytes/s, that the group reached."""
+        """The groups of kernels that took most of a run, in the mean: by "layer", "phase", "kind" or "kernel" (the op
+        and its shape). The rates count the arithmetic and the traffic that the ops cannot do without. Below it the
+        median of the runs, and the quartiles, between which half of them lie.
+
+        ValueError: by is something else."""
+        if by not in GROUPS:
+            raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}", act="called")
         groups = defaultdict(list)
         for kernel in self.kernels:
             key = f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)
             groups[key].append(kernel)
-        rows = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s", "% of peak")]
+        rows = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
         ordered = sorted(groups.items(), key=lambda group: -sum(kernel.total for kernel in group[1]))
         for key, kernels in ordered[:most]:
             rows.append((key, *self._row(kernels)))
         if len(ordered) > most:
             rows.append((f"({len(ordered) - most} more)", *self._row(sum((k for _, k in ordered[most:]), []))))
         rows.append(("all", *self._row(self.kernels)))
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-                 for row in rows]
-        return "\n".join([*lines, f"peaks: {self.peaks.flops / 1e9:.0f} GFLOP/s, {self.peaks.bytes / 1e9:.1f} GB/s"])
+        low, median, high = (1e3 * float(time) for time in np.quantile(self.times, [0.25, 0.5, 0.75]))
+        spread = f"a run: median {median:.3f} ms, quartiles {low:.3f} and {high:.3f} ms, of {self.runs}"
+        return "\n".join([*table(rows, numbers=range(1, 6), indent=0), spread])
 
     def _row(self, kernels):
         seconds = sum(kernel.total for kernel in kernels) / self.runs
         if seconds == 0:
-            return str(len(kernels)), "0.000", "", "", "", ""
+            return str(len(kernels)), "0.000", "", "", ""
         flops, moved = (sum(getattr(kernel, what) for kernel in kernels) / seconds for what in ("flops", "bytes"))
-        share = max(flops / self.peaks.flops, moved / self.peaks.bytes)
         return (str(len(kernels)), f"{seconds * 1e3:.3f}", f"{100 * seconds / self.seconds:.1f}", f"{flops / 1e9:.1f}",
-                f"{moved / 1e9:.1f}", f"{100 * share:.0f}")
+                f"{moved / 1e9:.1f}")
 
     def __str__(self) -> str:
         return self.table()
@@ -95,24 +96,3 @@ class Profile:
                   for kernel in self.kernels if kernel.end > kernel.begin]
         with open(path, "w") as file:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
-
-
-def _threads():
-    from alloy.device import threads
-    return threads()
-
-
-@cache
-def _peaks(threads) -> Peaks:
-    from alloy.graph import Graph
-    best = []
-    for shape, ops in ((1024, 1024), lambda x: x @ x), ((1 << 24,), lambda x: x + 1.0):
-        graph = Graph()
-        x = graph.placeholder(shape)
-        step = graph.compile([x], [ops(x)])
-        data = np.ones(shape, np.float32)
-        step(data)
-        kernels = [max((Kernel(*kernel) for kernel in step._profile(1, data)), key=lambda kernel: kernel.total)
-                   for _ in range(10)]
-        best.append(min(kernels, key=lambda kernel: kernel.total))
-    return Peaks(best[0].flops / best[0].total, best[1].bytes / best[1].total)

@@ -6,17 +6,22 @@ import numpy as np
 from alloy._core import Tensor
 from alloy.apply import apply
 from alloy.arrays import SCALARS
-from alloy.location import mistake
+from alloy.dtypes import is_integer
+from alloy.location import meant, mistake
 
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 _TO_END = 2**63 - 1     # an end past the last element, going forward
 _TO_BEGIN = -(2**63)    # an end before the first element, going backward
+_ELSEWHERE = {"requires_grad": "trainable", "value": "assign", "data": "assign"}  # other libraries' names
 
 
 def _binary(op: str, reflected: bool = False):
     def operator(self, other):
         if not isinstance(other, _OPERANDS):
             return NotImplemented
+        if op == "divide" and is_integer(self.dtype):
+            raise mistake(op, f"Expected floats beside /, got {describe(self)}; cast it to float32, or call al.divide, "
+                          "which truncates", TypeError)
         return apply(op, [other, self] if reflected else [self, other])
     return operator
 
@@ -31,6 +36,25 @@ for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "g
 
 def _method(function):
     setattr(Tensor, function.__name__, function)
+
+
+@_method
+def __eq__(self, other):
+    """Whether both are one tensor of one graph, so that tensors can be keys; not an op, which al.equal is."""
+    if isinstance(other, Tensor):
+        return self._is(other)
+    if isinstance(other, _OPERANDS):
+        raise mistake("equal", "Expected a tensor beside ==, which asks whether two tensors are the same one, got "
+                      f"{type(other).__name__}; elements are compared by al.equal and al.not_equal", TypeError)
+    return NotImplemented
+
+
+@_method
+def __setattr__(self, name, value):
+    if not isinstance(getattr(type(self), name, None), property):
+        hint = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, ["trainable"])
+        raise AttributeError(f"[{type(self).__name__.lower()}] {describe(self)} has no attribute {name} to set{hint}")
+    object.__setattr__(self, name, value)
 
 
 @_method

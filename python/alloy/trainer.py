@@ -1,30 +1,51 @@
 """The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and
 its evaluation."""
+import itertools
+import math
+
 import numpy as np
 
 from alloy import losses, metrics
-from alloy.arrays import as_array, empty
+from alloy._core import Tensor
+from alloy.apply import require_all
+from alloy.arrays import as_array, as_count, empty
+from alloy.callbacks import Callback
 from alloy.graph import Executable, Graph
 from alloy.history import History
 from alloy.location import mistake
+from alloy.nn import Layer
 from alloy.progress import Progress
-from alloy.table_ops import mean
+from alloy.scope import scope
+from alloy.table_ops import equal, mean, sum
+from alloy.tensor import describe
 
 
 class Trainer:
     """Trains a model (an al.nn.Layer) on arrays.
 
     loss: the name of a function of al.losses, or a function of predictions and targets that gives a tensor,
-    whose mean is minimized. metrics: names of functions of al.metrics, or such functions. seed: of the order
-    of the examples. A model that was called before is trained in the graph of that call."""
+    whose mean is minimized. metrics: names of functions of al.metrics, or such functions; "accuracy" beside
+    binary_cross_entropy is binary_accuracy. seed: of the order of the examples. A model that was called before is
+    trained in the graph of that call.
 
-    def __init__(self, model, loss, optimizer, metrics=(), seed: int = 0):
+    check_finite: a loss that is NaN or infinite ends the training with FloatingPointError. The step that gives it
+    changes nothing: what it assigns (the model's variables, the optimizer's, moving averages) keeps its values from
+    before, and the error names the first tensor that is not finite. Examples and targets that are not finite are
+    refused beforehand: ValueError."""
+
+    def __init__(self, model, loss, optimizer, metrics=(), seed: int = 0, check_finite: bool = True):
+        require_all("trainer", "a layer as the model", Layer, [model])
+        if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
+            given = optimizer.__name__ if isinstance(optimizer, type) else repr(optimizer)
+            raise mistake("trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError)
         self.model = model
         self.optimizer = optimizer
         self.seed = seed
         self.history = History()
         self.stop = False
-        self._measures = {"loss": _function(losses, loss)} | dict(_named_metric(metric) for metric in metrics)
+        self.check_finite = check_finite
+        self._measures = _measures(loss, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
+        self._order = np.random.default_rng(seed)
         self._x = self._y = self._predictions = None
         self._executables: dict[tuple, Executable] = {}
 
@@ -35,20 +56,25 @@ class Trainer:
 
         The values of an epoch are means over its examples while the model was learning; those that begin with
         val_ are of the validation data (a tuple as data) after it. The last batch of an epoch may be smaller
-        than the others."""
-        data = _examples("fit", data, batch_size)
-        validation = None if validation is None else _examples("fit", validation, batch_size)
+        than the others. A further call goes on where the last one ended, with the order of the examples, too.
+
+        ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
+        classes. FloatingPointError: the loss is not finite (check_finite)."""
+        epochs = as_count("fit", "a number of epochs", epochs, "called")
+        data = self._examples("fit", data, batch_size, self.check_finite)
+        validation = None if validation is None else self._examples("fit", validation, batch_size, self.check_finite)
+        callbacks = list(callbacks)
+        require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
         step = self._executable("step", data)
-        order = np.random.default_rng(self.seed)
         self.history = History()
         self.stop = False
         for callback in callbacks:
             callback.begin(self)
         shown = Progress(epochs, -(-len(data[0]) // batch_size), progress)
         for epoch in range(1, epochs + 1):
-            rows = order.permutation(len(data[0])) if shuffle else None
+            rows = self._order.permutation(len(data[0])) if shuffle else None
             with shown.epoch(epoch):
-                values = self._run(step, _batches(data, batch_size, rows), shown)
+                values = self._run(step, _batches(data, batch_size, rows), shown, epoch)
                 if validation is not None:
                     validated = self._evaluate(validation, batch_size)
                     values |= {f"val_{name}": value for name, value in validated.items()}
@@ -62,26 +88,48 @@ class Trainer:
 
     def evaluate(self, data, batch_size: int = 32) -> dict[str, float]:
         """The loss and the metrics of data, a tuple (x, y) of arrays, as means over its examples."""
-        return self._evaluate(_examples("evaluate", data, batch_size), batch_size)
+        return self._evaluate(self._examples("evaluate", data, batch_size), batch_size)
 
     def predict(self, x, batch_size: int = 32) -> np.ndarray:
         """The model's values for the rows of x."""
-        data = _examples("predict", (x,), batch_size)
+        data = self._examples("predict", (x,), batch_size)
         run = self._executable("predict", data)
         return np.concatenate([run(*batch)[0] for batch in _batches(data, batch_size)])
 
     def _evaluate(self, data, batch_size):
         return self._run(self._executable("evaluate", data), _batches(data, batch_size))
 
-    def _run(self, executable, batches, shown=None):
-        """The means over all examples of what the executable fetches of each batch."""
+    def _run(self, executable, batches, shown=None, epoch=None):
+        """The means over all examples of what the executable fetches of each batch. epoch: of a training."""
         total, seen = np.zeros(len(self._measures)), 0
-        for batch in batches:
-            total += len(batch[0]) * np.array([value.item() for value in executable(*batch)])
+        for step, batch in enumerate(batches, 1):
+            values = [value.item() for value in executable(*batch)]
+            if epoch is not None and self.check_finite and not math.isfinite(values[0]):
+                raise self._not_finite(values[0], executable, batch, f"step {step} of epoch {epoch}")
+            total += len(batch[0]) * np.array(values)
             seen += len(batch[0])
             if shown is not None:
                 shown.step(dict(zip(self._measures, total / seen)))
         return dict(zip(self._measures, (total / seen).tolist()))
+
+    def _not_finite(self, value, step, batch, when):
+        """The error that names the first tensor on the way to the loss which is not finite."""
+        loss = step.fetches[0]
+        graph = loss.graph
+        tensors = [(op, tensor) for op in graph.inspect(fetches=[loss]) if op.kind != "constant"
+                   for tensor in op.results if tensor.dtype == "float32" and tensor.shape is not None]
+        faults = graph.compile(step.feeds, [sum(tensor - tensor) for _, tensor in tensors])(*batch)
+        first = "no tensor on the way to it is, when it is computed again"
+        for (op, tensor), fault in zip(tensors, faults):
+            if fault != 0:
+                found, = graph.compile(step.feeds, [tensor])(*batch)
+                name = f" {op.name!r}" if op.name else ""
+                wrong = np.size(found) - np.count_nonzero(np.isfinite(found))
+                first = (f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
+                         f"{describe(tensor)} of {op.kind}{name}, built at {op.location}")
+                break
+        return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError,
+                       "called")
 
     def _executable(self, kind, data):
         """Of one graph and its variables: the training step (one for each choice of what is trainable), the
@@ -96,10 +144,43 @@ class Trainer:
             if kind != "predict":
                 feeds = [self._x, self._y]
                 fetches = [mean(measure(predictions, self._y)) for measure in self._measures.values()]
+            self._require_known(fetches)
             if training:
-                updates = self.optimizer.minimize(fetches[0], trainable) + self.model.updates
+                with scope(self._x.graph, "optimizer"):
+                    finite = equal(fetches[0] - fetches[0], 0.0)  # before the gradients, so that no update waits for it
+                updates = [*self.optimizer.minimize(fetches[0], trainable), *self.model.updates]
+                if self.check_finite:
+                    updates = [_held_back(update, finite) for update in updates]
             self._executables[key] = self._x.graph.compile(feeds, fetches, updates)
         return self._executables[key]
+
+    def _require_known(self, fetches):
+        """ValueError where a variable would stay as it is because the model does not know it."""
+        known = set(self.model.variables)
+        for op in self._x.graph.inspect(fetches=fetches):
+            for variable in op.results if op.kind == "variable" else ():
+                if variable.trainable and variable not in known:
+                    raise mistake("fit", f"Expected variables that the model knows, got {variable!r} of "
+                                  f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
+                                  "layer in an attribute, or set its trainable to False", act="called")
+
+    def _examples(self, op, data, batch_size, finite=False):
+        """The arrays of data, with one row for each example in all of them."""
+        arrays = _examples(op, data, batch_size)
+        for array, what in zip(arrays, ("examples", "targets")):
+            if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
+                place = np.argwhere(~np.isfinite(array))[0]
+                raise mistake(op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}",
+                              act="called")
+        if len(arrays) > 1 and arrays[1].dtype.kind in "iu" and self._measures["loss"] is losses.softmax_cross_entropy:
+            self._build(arrays)
+            classes = (self._predictions.shape or (None,))[-1]
+            wrong = (arrays[1] < 0) | (arrays[1] >= classes) if classes else np.False_
+            if wrong.any():
+                place = np.argwhere(wrong)[0]
+                raise mistake(op, f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got "
+                              f"{arrays[1][tuple(place)]} in row {place[0]}", act="called")
+        return arrays
 
     def _build(self, data):
         if self._x is None:
@@ -110,18 +191,25 @@ class Trainer:
             self._y = self._x.graph.placeholder((None, *data[1].shape[1:]), data[1].dtype, name="y")
 
 
+def _held_back(update, flag):
+    """The update where the flag is true; where not, none."""
+    variable, value = update.variable, update.value
+    graph = variable.graph
+    kept, = graph.apply("select", [flag, value, variable], {}, value.name, value.location)
+    return graph.assign(variable, kept)
+
+
 def _examples(op, data, batch_size):
-    """The arrays of data, with one row for each example in all of them."""
     if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
-        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}", TypeError,
+        size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
+        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError,
                       "called")
     arrays = [as_array(op, array) for array in data]
     counts = [array.shape[0] if array.ndim else 0 for array in arrays]
     if min(counts) < 1 or min(counts) != max(counts):
         raise mistake(op, f"Expected arrays of one or more examples each, as many in all, got shapes "
                       f"{', '.join(str(array.shape) for array in arrays)}", act="called")
-    if batch_size < 1:
-        raise mistake(op, f"Expected a batch size of 1 or more, got {batch_size}", act="called")
+    as_count(op, "a batch size", batch_size, "called")
     return arrays
 
 
@@ -146,16 +234,31 @@ def _take(array, rows, out):
     return out
 
 
+def _measures(loss, given):
+    """Functions of predictions and targets by the names of what they give."""
+    found = {"loss": _function(losses, loss)}
+    for metric in given:
+        function = _function(metrics, metric)
+        if metric == "accuracy" and found["loss"] is losses.binary_cross_entropy:
+            function = metrics.binary_accuracy
+        name = metric if isinstance(metric, str) else _name(metric)
+        names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
+        found[next(free for free in names if free not in found)] = function
+    return found
+
+
+def _name(function):
+    function = getattr(function, "func", function)  # of functools.partial
+    return getattr(function, "__name__", type(function).__name__)
+
+
 def _function(module, given):
-    if callable(given):
+    if callable(given) and not isinstance(given, type):
         return given
     name = module.__name__.rpartition(".")[2]
-    function = getattr(module, given, None) if not given.startswith("_") else None
-    if getattr(function, "__module__", None) != module.__name__:
-        raise mistake("trainer", f"Expected a function or a name of al.{name}, got {given!r}")
-    return function
-
-
-def _named_metric(given):
-    function = _function(metrics, given)
-    return function.__name__, function
+    names = module.__all__
+    if not isinstance(given, str):
+        raise mistake("trainer", f"Expected a function or a name of al.{name}, got {given!r}", TypeError)
+    if given not in names:
+        raise mistake("trainer", f"Expected a function or a name of al.{name} ({', '.join(names)}), got {given!r}")
+    return getattr(module, given)

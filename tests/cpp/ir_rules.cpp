@@ -527,6 +527,8 @@ TEST(Rules, Convolution) {
             "[conv2d] The weights have 5 filters (shape (3, 3, 2, 5)), which 2 groups do not divide.");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", 0)),
             "[conv2d] Expected 1 or more groups, got 0.");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", int64_t{1} << 62)),
+            "[conv2d] Expected fewer than 2^31 groups, got 4611686018427387904.");
   EXPECT_EQ(
       infer_text(code, {f32({1, 2, 8, 4}), f32({3, 3, 4, 5})}, convolution("valid")),
       "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4) with padding 0 and 0.");

@@ -1756,6 +1756,111 @@ TEST_P(Products, OfColumnsGoThroughTheirChain) {
   }
 }
 
+// ---- chains that a flag may hold back ----
+
+const ir::Op* fused_op(Graph& graph, const std::vector<Value>& operands, const std::vector<Value>& results) {
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  regions.push_back(graph.close_region(results));
+  return graph.add(OpCode::fused, operands, {}, std::move(regions));
+}
+
+Value placeholder_like(Graph& graph, const Tensor& t) {
+  return graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}});
+}
+
+TEST_P(Products, OfColumnsAreHeldBackByAFlag) {
+  for (const bool in_place : {true, false}) {
+    Graph graph;
+    const int64_t rows = 47, inner = 7, columns = 129;
+    Tensor left = random_.tensor({inner, rows}), values = random_.tensor({rows, columns}), flag({}, {1}, DType::boolean);
+    const Tensor right = random_.tensor({inner, columns}), rate({1}, {0.25});
+    const std::vector<Value> operands = {placeholder_like(graph, left), placeholder_like(graph, right), placeholder_like(graph, flag),
+                                         placeholder_like(graph, rate), placeholder_like(graph, values)};
+    graph.open_region();
+    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    const Value stepped = graph.value(OpCode::sgd, {operands[3], operands[4], product});
+    const ir::Op* op = fused_op(graph, operands, {graph.value(OpCode::select, {operands[2], stepped, operands[4]})});
+    const std::unique_ptr<Kernel> kernel = make_kernel(*op);
+    ASSERT_TRUE(kernel->in_place(4, 0));
+    Tensor updated = values;
+    Tensor& target = in_place ? values : updated;
+    const std::vector<const std::byte*> from = {left.bytes.data(), right.bytes.data(), flag.bytes.data(), rate.bytes.data(), values.bytes.data()};
+    const Tensor before = values;
+    run_kernel(*kernel, from, {target.bytes.data()});
+    expect_close(
+        target,
+        [&](int64_t i) {
+          double sum = 0;
+          for (int64_t k = 0; k < inner; ++k) sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+          return before.at(i) - 0.25 * sum;
+        },
+        4, 1e-5);
+    flag.set(0, 0);
+    left.set(5, kNaN);
+    target.bytes.assign(target.bytes.size(), std::byte{7});
+    values = before;
+    run_kernel(*kernel, from, {target.bytes.data()});
+    EXPECT_EQ(target.bytes, before.bytes);
+  }
+}
+
+TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
+  Graph graph;
+  const Shape shape({13, 37});
+  Tensor flag({}, {1}, DType::boolean), gradient = random_.tensor(shape);
+  const Tensor rate({1}, {0.5}), beta1({1}, {0.75}), beta2({1}, {0.5}), epsilon({1}, {0.25});
+  std::vector<Tensor> old = {random_.tensor(shape), random_.tensor(shape), random_.tensor(shape, DType::float32, 0, 2)};
+  std::vector<Value> operands;
+  std::vector<const std::byte*> from;
+  for (const Tensor* t : {&rate, &beta1, &beta2, &epsilon, &static_cast<const Tensor&>(old[0]), &static_cast<const Tensor&>(old[1]),
+                          &static_cast<const Tensor&>(old[2]), &static_cast<const Tensor&>(gradient), &static_cast<const Tensor&>(flag)}) {
+    operands.push_back(placeholder_like(graph, *t));
+    from.push_back(t->bytes.data());
+  }
+  graph.open_region();
+  const ir::Op* adam = graph.add(OpCode::adam, {operands.begin(), operands.begin() + 8}, {});
+  std::vector<Value> kept;
+  for (uint32_t r = 0; r < 3; ++r) {
+    kept.push_back(graph.value(OpCode::select, {operands[8], {const_cast<ir::Op*>(adam), r}, operands[4 + r]}));
+  }
+  const std::unique_ptr<Kernel> kernel = make_kernel(*fused_op(graph, operands, kept));
+  for (size_t operand = 4; operand < 7; ++operand) {
+    for (size_t result = 0; result < 3; ++result) EXPECT_EQ(kernel->in_place(operand, result), operand - 4 == result);
+  }
+  std::vector<Tensor> made(3, Tensor(old[0].type));
+  auto run = [&] { run_kernel(*kernel, from, {made[0].bytes.data(), made[1].bytes.data(), made[2].bytes.data()}); };
+  run();
+  auto first = [&](int64_t i) { return 0.75 * old[1].at(i) + 0.25 * gradient.at(i); };
+  auto second = [&](int64_t i) { return 0.5 * old[2].at(i) + 0.5 * gradient.at(i) * gradient.at(i); };
+  expect_close(made[0], [&](int64_t i) { return old[0].at(i) - 0.5 * first(i) / (std::sqrt(second(i)) + 0.25); }, 4, 1e-6);
+  expect_close(made[1], first, 4, 1e-6);
+  expect_close(made[2], second, 4, 1e-6);
+  flag.set(0, 0);
+  gradient.set(3, kNaN);
+  run();
+  for (size_t r = 0; r < 3; ++r) EXPECT_EQ(made[r].bytes, old[r].bytes);
+}
+
+// A result that others need as it is, or a flag for each element: the chain selects element by element.
+TEST_P(Simd, SelectsThatAreNoGuardStaySelects) {
+  for (const bool one_flag : {true, false}) {
+    Graph graph;
+    const Shape shape({9, 21});
+    const Tensor flag = one_flag ? Tensor({}, {0}, DType::boolean) : random_.tensor(shape, DType::boolean), a = random_.tensor(shape),
+                 b = random_.tensor(shape);
+    const std::vector<Value> operands = {placeholder_like(graph, flag), placeholder_like(graph, a), placeholder_like(graph, b)};
+    graph.open_region();
+    const Value sum = graph.value(OpCode::add, {operands[1], operands[2]});
+    const Value chosen = graph.value(OpCode::select, {operands[0], sum, operands[2]});
+    const ir::Op* op = fused_op(graph, operands, {chosen, graph.value(OpCode::negative, {chosen})});
+    Tensor y(op->results[0]), z(op->results[1]);
+    run_kernel(*make_kernel(*op), {flag.bytes.data(), a.bytes.data(), b.bytes.data()}, {y.bytes.data(), z.bytes.data()});
+    auto expected = [&](int64_t i) { return flag.at(one_flag ? 0 : i) != 0 ? a.at(i) + b.at(i) : b.at(i); };
+    expect_close(y, expected, 1, 1e-7);
+    expect_close(z, [&](int64_t i) { return -expected(i); }, 1, 1e-7);
+  }
+}
+
 TEST_P(Products, OfColumnsWithoutNumbersStopNobodyElse) {
   Graph graph;
   const int64_t rows = 70, inner = 64, columns = 50;

@@ -64,6 +64,21 @@ TEST(Schedule, CoefficientsComeFirst) {
             (Order{6, 4, 7, 5}));
 }
 
+// An update may wait for a number that stands behind all that it would free.
+TEST(Schedule, NumbersComeAsSoonAsTheyCan) {
+  EXPECT_EQ(order(kHead +
+                      "  %4 = tanh(%0) : float32(4, 4)\n"
+                      "  %5 = sum(%4) {axes = [0, 1]} : float32(1, 1)\n"
+                      "  %6 = exp(%4) : float32(4, 4)\n"
+                      "  %7 = sqrt(%6) : float32(4, 4)\n"
+                      "  %8 = negative(%5) : float32(1, 1)\n"
+                      "  %9 = reshape(%8) {shape = ()} : float32()\n"
+                      "  %10 = sgd(%9, %1, %4) : float32(4, 4)\n"
+                      "  return (%7, %10)\n}\n",
+                  {1}),
+            (Order{4, 5, 8, 9, 10, 6, 7}));
+}
+
 TEST(Schedule, UpdatesThatReadEachOthersVariablesComeLast) {
   EXPECT_EQ(order(kHead +
                       "  %4 = tanh(%2) : float32(4, 4)\n"

@@ -12,6 +12,10 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", "error")
 
 
+def pytest_collection_finish(session):
+    gc.freeze()  # what is imported by now stays: the collections around each test need not look at it
+
+
 @pytest.fixture(autouse=True)
 def no_leak(request):
     gc.collect()

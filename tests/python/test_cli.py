@@ -1,11 +1,16 @@
 """The command, as its user runs it, and the examples."""
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
+
+from alloy.inspection import amount
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
@@ -51,13 +56,15 @@ def test_inspect(tmp_path):
     rows = {row[0]: row for row in (line.split() for line in done.stdout.splitlines()) if row}
     assert re.search(r"^ +total +23,528,522 ", done.stdout, re.M)
     # 13x13 positions of 7x7 windows of 3 channels for 64 filters, and a matrix of 2048 by 10 with its bias.
-    assert rows["conv2d_0"][-2:] == ["9,408", f"{2 * 2 * 13 * 13 * 7 * 7 * 3 * 64:,}"]
-    assert rows["dense_0"][-2:] == ["20,490", f"{2 * 2 * 2048 * 10 + 2 * 10:,}"]
+    assert " ".join(rows["conv2d_0"][-3:]) == f"9,408 {amount(2 * 2 * 13 * 13 * 7 * 7 * 3 * 64)}"
+    assert " ".join(rows["dense_0"][-3:]) == f"20,490 {amount(2 * 2 * 2048 * 10 + 2 * 10)}"
     assert " ".join(rows["stage3/block2/branch/conv2d_1"][1:5]) == "(2, 1, 1, 512)"
-    assert "training step" in done.stdout and int(rows["arena"][1].replace(",", "")) > 0
+    assert "training step" in done.stdout and float(rows["arena"][1]) > 0 and rows["arena"][2] == "MB"
+    assert max(map(len, done.stdout.splitlines())) <= 80
     files = {path.name: path.read_text() for path in (tmp_path / "runs" / "resnet50").iterdir()}
     assert files.keys() == {"graph.svg", "graph.html"}
     assert files["graph.svg"].startswith("<svg") and "stage3" in files["graph.html"]
+    assert "cli.py:" in files["graph.html"] and "typer" not in files["graph.html"] and "runpy" not in files["graph.html"]
 
 
 def test_info(tmp_path):
@@ -81,3 +88,73 @@ def test_linear_regression_in_both_storages(storage, tmp_path, rng):
     (slope, offset), (error,), *_ = np.linalg.lstsq(np.hstack([x, np.ones_like(x)]), y[:, 0], rcond=None)
     printed = run(EXAMPLES[0].with_stem("linear_regression"), storage, cwd=tmp_path).stdout
     assert printed == f"loss {error / 256:.4f}, y = {slope:.2f} x + {offset:.2f}\n"
+
+
+# ---- what goes wrong ----
+
+FILE = r"^alloy: Expected a directory to write into, got file(/x)?: [A-Z][a-z ]+\.\n$"
+
+
+@pytest.mark.parametrize("command, status, says", [
+    ("train --output file", 1, FILE), ("train --output file/x", 1, FILE), ("train --output /proc/alloy", 1, "Expected a directory to write"),
+    ("inspect --output file", 1, FILE), ("profile --trace file/x", 1, FILE.replace("(/x)?", "")),
+    ("profile --trace .", 1, r"^alloy: .*Is a directory: '\.'\n$"),
+    ("inspect --batch-size 1000000000", 2, "--batch-size"), (f"inspect --batch-size {2**70}", 2, "--batch-size"),
+    ("profile --batch-size 0", 2, "--batch-size"), (f"profile --runs {10**12}", 2, "--runs"), ("profile --by nonsense", 2, "layer.*phase"),
+    ("train --epochs 0", 2, "--epochs"), ("train --seed -1", 2, "--seed"), ("train --data cifar10 --path file", 1, "file/data_batch_1.bin"),
+    ("trian", 2, "train"), ("info --loud", 2, "--loud")])
+def test_what_goes_wrong_is_said_in_a_sentence_before_anything_is_done(command, status, says, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = subprocess.run([sys.executable, "-m", "alloy.cli", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status and done.stdout == "", done.stderr
+    assert re.search(says, done.stderr, re.S) and "Traceback" not in done.stderr and "epoch 1" not in done.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "alloy.cli", "train", "--epochs", "1", "--output", "a/b"], cwd=tmp_path, text=True,
+                          capture_output=True, timeout=60, env={**os.environ, "MPLBACKEND": "junk"})
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {"model.safetensors", "history.png"}
+
+
+def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
+    process = subprocess.Popen([sys.executable, "-m", "alloy.cli", "train", "--epochs", "100000"], cwd=tmp_path, text=True,
+                               stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        while "epoch 1/" not in process.stderr.read(64):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert rest.splitlines()[-1] == "alloy: interrupted" and "Traceback" not in rest
+
+
+def test_a_reader_may_leave(tmp_path):
+    command = f"{sys.executable} -m alloy.cli inspect | head -1"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("forward, 32 images") and done.stderr == ""
+
+
+def test_a_working_directory_that_is_gone_costs_a_file_name(tmp_path):
+    script = """
+import os, tempfile
+here = tempfile.mkdtemp()
+os.chdir(here), os.rmdir(here)
+import alloy as al
+x = al.Graph().placeholder((2,))
+print(x.location)
+try:
+    x + al.Graph().placeholder((3,))
+except ValueError as error:
+    print(error)
+from alloy import cli
+import sys
+sys.argv = ["alloy", "train", "--epochs", "1"]
+cli.app()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[0] == "<string>:6" and "built at <string>:9" in done.stdout.splitlines()[1]
+    assert done.returncode == 1 and done.stderr == "alloy: Expected a directory to write into, got runs/cnn-digits: No such file or directory.\n"

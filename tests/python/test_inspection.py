@@ -9,6 +9,7 @@ import pytest
 import alloy as al
 from alloy import inspection
 from alloy.cli import small_cnn
+from alloy.inspection import amount
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
 
@@ -195,11 +196,11 @@ def test_describe():
 placeholders
   x  float32(4, 30)
 variables
-  w     float32(30, 50)  6,000 bytes
-  seen  int64(2,)        16 bytes     not trainable
-parameters: 1,500 (6,000 bytes)
-other state: 2 (16 bytes)
-flops: 12,202
+  w     float32(30, 50)  6 kB
+  seen  int64(2,)        16 B  not trainable
+parameters: 1,500 (6 kB)
+other state: 2 (16 B)
+flops: 12.2 k
 ops
   variable     2
   placeholder  1
@@ -234,7 +235,7 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     plan = step.memory_plan((32, 8, 8, 1), [32])
     parameters = 9 * 16 + 16 + 9 * 16 * 32 + 32 + 512 * 64 + 64 + 64 * 10 + 10
     state = 4 * (3 * parameters + 2)
-    assert plan.variables == arrays * state, "the parameters, two moments of each and two corrections"
+    assert plan.variables == arrays * state + 4, "the parameters, two moments of each, two corrections, and the rate"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
     assert allocated() - before == plan.variables and plan.total == taken + plan.constants
@@ -306,9 +307,9 @@ def test_purposes_of_a_training_step():
     assert purposes["gradients"] > 0 and purposes["activations"] > 0
     assert all(value.name for value in plan.at_peak[:10])
     text = str(plan)
-    assert f"{plan.total:,}" in text and f"{purposes['gradients']:,}" in text
+    assert amount(plan.total, "B") in text and amount(purposes["gradients"], "B") in text
     for value in plan.at_peak[:10]:
-        assert value.name in text and f"{value.bytes:,}" in text
+        assert value.name in text and amount(value.bytes, "B") in text
 
 
 @pytest.mark.parametrize("feeds, says", [
@@ -320,3 +321,16 @@ def test_what_memory_plan_cannot_be_asked(feeds, says):
     step = graph.compile([x], [x * 2])
     with pytest.raises(ValueError, match=says):
         step.memory_plan(*feeds)
+
+
+def test_amounts_for_people():
+    for count, text in {0: "0", 7: "7", 999: "999", 1000: "1 k", 12_202: "12.2 k", 999_499: "999 k", 999_600: "1 M", 4_114_000_000: "4.11 G",
+                        283_000_000: "283 M", 10**21: "1e+03 E"}.items():
+        assert amount(count) == text.strip() and amount(count, "B") == (text + "B" if " " in text else text + " B")
+
+
+def test_tables_fit_into_80_columns():
+    rows = [("stage0/" * 20 + "end", "1"), ("short", "23,528,522")]
+    lines = inspection.table(rows, numbers=(1,))
+    assert [len(line) for line in lines] == [80, 80] and lines[0].endswith("e0/end           1") and "…" in lines[0]
+    assert inspection.table([("a", "b")]) == ["  a  b"]

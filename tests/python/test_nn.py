@@ -338,3 +338,133 @@ def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
     graph = al.Graph()
     with pytest.raises(ValueError, match=rf"^\[{loss}\] .*{says}.*built at .*test_nn\.py:\d+\.$"):
         getattr(al.losses, loss)(graph.placeholder(shapes[0]), graph.placeholder(shapes[1], dtype))
+
+
+# ---- layers and variables in attributes ----
+
+class Perceptron(al.nn.Layer):
+    """Layers in every kind of place, two of them one, and a variable."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = al.nn.Dense(4)
+        self.blocks = [al.nn.Dense(4), {"left": al.nn.Dense(4, use_bias=False)}, (al.nn.Dense(4, use_bias=False),)]
+        self.again = self.blocks[0]
+        self._head = al.nn.Sequential(al.nn.ReLU(), al.nn.Dense(1))
+        self.notes = [1, "no layer", self.blocks]
+
+    def build(self, x):
+        self.scale = x.graph.variable(np.float32([2]), "scale")
+        self.fixed = x.graph.variable(np.float32([1]), "fixed", trainable=False)
+
+    def forward(self, x, training):
+        left, right = self.blocks[1]["left"], self.blocks[2][0]
+        x = self.again(self.blocks[0](self.first(x, training), training), training)
+        return self._head(left(x, training) + right(x, training), training) * self.scale + self.fixed
+
+
+PERCEPTRON = [f"perceptron_0/{name}" for name in (
+    "scale", "fixed", "first/weights", "first/bias", "blocks/0/weights", "blocks/0/bias", "blocks/1/left/weights",
+    "blocks/2/0/weights", "head/dense_0/weights", "head/dense_0/bias")]
+
+
+def test_layers_and_variables_in_attributes_are_found_named_trained_and_saved(rng, tmp_path):
+    x, y = rng.normal(size=(32, 3)).astype(np.float32), rng.normal(size=(32, 1)).astype(np.float32)
+    model = Perceptron()
+    trainer = al.Trainer(model, "mean_squared_error", al.SGD(0.05))
+    trainer.predict(x)
+    assert [v.name for v in model.variables] == PERCEPTRON
+    before = [v.numpy() for v in model.variables]
+    trainer.fit((x, y), 3, 8, progress=False)
+    moved = [v.name for v, value in zip(model.variables, before) if not np.array_equal(v.numpy(), value)]
+    assert moved == [name for name in PERCEPTRON if not name.endswith("/fixed")]
+    al.save(model, tmp_path / "model.safetensors")
+    again = al.Trainer(Perceptron(), "mean_squared_error", al.SGD(0.1))
+    again.predict(x)
+    al.load(again.model, tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.predict(x), trainer.predict(x))
+
+
+def test_what_is_in_attributes_is_frozen_with_the_layer():
+    for before in (True, False):
+        model = Perceptron()
+        model.trainable = not before
+        model(al.Graph().placeholder((1, 3)))
+        model.trainable = False
+        assert not any(v.trainable for v in model.variables) and not model.blocks[1]["left"].trainable
+        model.trainable = True
+        assert [v.name for v in model.variables if not v.trainable] == ["perceptron_0/fixed"]
+
+
+def test_a_model_of_attributes_alone_is_named_like_one_of_layers():
+    class Net(al.nn.Layer):
+        def __init__(self):
+            handed = al.nn.Dense(2)
+            super().__init__(handed)
+            self.kept, self.handed = al.nn.Dense(1), handed
+
+        def forward(self, x, training):
+            return self.kept(self.handed(x, training), training)
+    model = Net()
+    model(al.Graph().placeholder((1, 3)))
+    assert [v.name for v in model.variables] == ["dense_0/weights", "dense_0/bias", "kept/weights", "kept/bias"]
+
+
+def test_mistakes_with_layers():
+    class Forgetful(al.nn.Layer):
+        def __init__(self):
+            self.units = 3
+
+    class Child(al.nn.Layer):
+        def forward(self, x, training):
+            return x
+    x = al.Graph().placeholder((1, 3))
+    for use in (lambda layer: layer(x), lambda layer: layer.variables, lambda layer: setattr(layer, "trainable", False),
+                lambda layer: al.nn.Sequential(layer)(x)):
+        with pytest.raises(AttributeError, match=r"^\[forgetful\] Forgetful\.__init__ must call super\(\)\.__init__\(\)"):
+            use(Forgetful())
+    for name in ("requires_grad", "trainble", "trainables"):
+        with pytest.raises(AttributeError, match=f"no attribute {name} to set: did you mean trainable"):
+            setattr(al.nn.Dense(3), name, False)
+    layer = al.nn.Dense(3)
+    layer.train, layer.layer, layer.names, layer._trainables = 1, 2, 3, 4
+    for wrong in ([al.nn.Dense(3)], lambda x: x, None, "dense"):
+        with pytest.raises(TypeError, match=r"^\[sequential\] Expected layers, one by one, got "):
+            al.nn.Sequential(wrong)
+    parent = al.nn.Sequential(child := Child())
+    child.parent = parent
+    with pytest.raises(ValueError, match="not inside themselves, got a Sequential that a layer in it keeps"):
+        parent(x).shape, parent.variables
+    variable = al.nn.Dense(1)
+    variable(x)
+    for name, meant in (("value", "assign"), ("requires_grad", "trainable"), ("trainble", "trainable"), ("__class__", "")):
+        with pytest.raises(AttributeError, match=f"no attribute {name} to set.*{meant}"):
+            setattr(variable.variables[0], name, 0)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 3], [-1, 0, 1], [0, 2**31 - 1, -2**31]])
+def test_the_loss_of_a_label_outside_the_classes_is_nan(labels, rng):
+    logits, labels = rng.normal(size=(3, 3)).astype(np.float32), np.int32(labels)
+    value, gradient = run(
+        lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])], logits, labels)
+    inside = (labels >= 0) & (labels < 3)
+    expected = -ref.log_softmax(logits.astype(float))[np.arange(3), np.clip(labels, 0, 2)]
+    np.testing.assert_allclose(value, np.where(inside, expected, np.nan), rtol=1e-5)
+    exact = np.exp(ref.log_softmax(logits.astype(float))) - np.eye(3)[np.clip(labels, 0, 2)]
+    np.testing.assert_allclose(gradient[inside], exact[inside], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 1), (2, 3)])
+def test_binary_accuracy(shape):
+    logits, targets = np.float32([3, -1, 0.1, -2, 5, -1]).reshape(shape), np.float32([1, 0, 0, 0, 1, 1]).reshape(shape)
+    assert run(al.metrics.binary_accuracy, logits, targets)[0] == np.float32(4 / 6)
+    assert run(al.metrics.binary_accuracy, logits, targets.astype(np.int32))[0] == np.float32(4 / 6)
+    if shape == (6, 1):
+        for labels in (targets, targets.astype(np.int32), targets[:, 0].astype(np.int64)):
+            assert run(al.metrics.accuracy, logits, labels)[0] == np.float32(4 / 6)
+
+
+def test_accuracy_of_logits_without_classes_is_refused():
+    x = al.Graph().placeholder((None,))
+    with pytest.raises(ValueError, match=r"^\[accuracy\] .*\(n, classes\), got float32\(\?,\); .*binary_accuracy"):
+        al.metrics.accuracy(x, x)

@@ -264,3 +264,55 @@ def test_a_frozen_batch_norm_uses_its_moving_averages(graph, rng):
     assert norm.updates == []
     expected = (data - [1, 2, 3]) / np.sqrt(1 + 0.001)
     np.testing.assert_allclose(graph.compile([x], [training])(data)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+# ---- the learning rate later on ----
+
+def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
+    optimizer, steps = al.SGD(1.0), []
+    for _ in range(2):
+        graph = al.Graph()
+        v, w = graph.variable([1.0, 2.0], name="v"), graph.variable([3.0], name="w")
+        first, second = (graph.compile([], [], optimizer.minimize(al.sum(u), [u])) for u in (v, w))
+        steps.append((v, w, first, second))
+    assert [u.name for u in graph.variables] == ["v", "w", "optimizer/learning_rate"]
+    al.SGD(2.0).minimize(al.sum(v), [v])
+    assert graph.variables[-1].name == "optimizer/learning_rate_1"
+    optimizer.learning_rate = 0.25
+    for v, w, first, second in steps:
+        first(), second()
+        np.testing.assert_array_equal([*v.numpy(), *w.numpy()], [0.75, 1.75, 2.75])
+    before = al.stats()["live_objects"]
+    del steps[0], first, v, w, second
+    import gc
+    gc.collect()
+    assert al.stats()["live_objects"] < before, "an optimizer keeps no graph alive"
+    optimizer.learning_rate = 0.5
+    steps[0][2]()
+    np.testing.assert_array_equal(steps[0][0].numpy(), [0.25, 1.25])
+
+
+@pytest.mark.parametrize("make", [al.SGD, al.Adam])
+def test_learning_rates_that_cannot_be_set(make):
+    graph = al.Graph()
+    v = graph.variable([1.0])
+    number, schedule, untouched = make(0.1), make(al.schedules.linear(0.1, 5)), make(0.1)
+    for optimizer in (number, schedule):
+        optimizer.minimize(al.sum(v))
+    untouched.learning_rate = al.schedules.linear(0.1, 5)
+    for optimizer, rate in ((number, al.schedules.linear(0.1, 5)), (number, v), (schedule, 0.1)):
+        with pytest.raises(ValueError, match=r"Expected a number in place of a number, .*; set at .*test_optimizers\.py:\d+\.$"):
+            optimizer.learning_rate = rate
+
+
+@pytest.mark.parametrize("make, kind, says", [
+    (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected a learning rate of 0 or more, got -1"),
+    (lambda: al.SGD(float("nan")), ValueError, "got nan"), (lambda: al.Adam(float("inf")), ValueError, "got inf"),
+    (lambda: al.Adam(beta2=2), ValueError, r"^\[adam\] Expected beta2 of 0 or more and below 1, got 2"),
+    (lambda: al.Adam(beta1=float("nan")), ValueError, "Expected beta1"), (lambda: al.Adam(beta1=-0.1), ValueError, "Expected beta1"),
+    (lambda: al.Adam(epsilon=-1e-9), ValueError, "Expected epsilon of 0 or more"), (lambda: al.Adam(beta1="x"), TypeError, "numbers"),
+    (lambda: setattr(al.SGD(), "learning_rate", -3), ValueError, "got -3"), (lambda: al.SGD("fast"), TypeError, "got str"),
+    (lambda: al.SGD(lambda step: np.float32([1])).minimize(al.sum(al.Graph().variable([1.0]))), TypeError, "got ndarray")])
+def test_wrong_coefficients(make, kind, says):
+    with pytest.raises(kind, match=says):
+        make()

@@ -1,6 +1,7 @@
 """What a profile says of a step, and the choice of threads."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -45,6 +46,7 @@ def test_kernels(step):
     for kernel in profile.kernels:
         assert 0 < kernel.end - kernel.begin <= kernel.total * (1 + 1e-9)
     assert profile.seconds == pytest.approx(sum(kernel.total for kernel in profile.kernels) / 3)
+    assert len(profile.times) == 3 and sum(profile.times) == pytest.approx(3 * profile.seconds)
 
 
 def test_an_executable_is_as_before_after_a_profile(step):
@@ -53,7 +55,7 @@ def test_an_executable_is_as_before_after_a_profile(step):
     executable(x)
     assert w.numpy().tolist() == [1, -1]
     assert [kernel.kind for kernel in executable.profile(x=x, runs=1).kernels]
-    with pytest.raises(ValueError, match=r"\[profile\] Expected 1 or more runs, got 0"):
+    with pytest.raises(ValueError, match=r"\[profile\] Expected a number of runs of 1 or more, got 0"):
         executable.profile(x, runs=0)
     with pytest.raises(ValueError, match=r"\[executable\] Expected 1 feeds"):
         executable.profile(runs=1)
@@ -72,7 +74,10 @@ def test_table(step, by):
     assert expected <= set(keys)
     calls = [int(line[len(max(keys + ["all", by], key=len)):].split()[0]) for line in lines[1:-1]]
     assert sum(calls[:-1]) == calls[-1] == len(profile.kernels)
-    assert lines[-1].startswith("peaks: ") and profile.peaks.flops > 0 < profile.peaks.bytes
+    median = re.fullmatch(r"a run: median ([\d.]+) ms, quartiles ([\d.]+) and ([\d.]+) ms, of 2", lines[-1])
+    low, middle, high = np.quantile(profile.times, [0.25, 0.5, 0.75])
+    assert [float(number) for number in median.groups()] == pytest.approx([1e3 * middle, 1e3 * low, 1e3 * high], abs=6e-4)
+    assert all(len(line) <= 80 for line in lines)
     assert f"({len(keys) - 1} more)" in profile.table(by, most=1)
 
 

@@ -77,7 +77,7 @@ def test_batches_are_the_shuffled_examples(layout, rng):
             weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
     np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
-    assert sent == 2 * y.nbytes, "only targets, which are few bytes, are copied"
+    assert sent == 2 * y.nbytes + 4, "only targets, which are few bytes, and the learning rate are copied"
 
 
 def test_seeded_order(rng):
@@ -132,7 +132,7 @@ def test_a_model_that_has_its_graph_already(rng):
     model(graph.placeholder((1, 3)))
     t = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
     t.fit(linear_data(8, rng), epochs=1, progress=False)
-    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias"]
+    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "optimizer/learning_rate"]
 
 
 def test_early_stopping(rng):
@@ -211,3 +211,208 @@ def test_history_plot(tmp_path):
         0.1, 0.4, 0.7])
     history.plot(tmp_path / "new" / "history.png")
     assert (tmp_path / "new" / "history.png").read_bytes().startswith(b"\x89PNG")
+
+
+# ---- numbers that are none ----
+
+class Exploding(al.nn.Layer):
+    """exp of a sum, behind a batch norm: infinite for large x."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm, self.dense = al.nn.BatchNorm(), al.nn.Dense(1)
+
+    def forward(self, x, training):
+        return self.dense(self.norm(x, training), training) * al.exp(al.sum(x, axes=-1, keepdims=True))
+
+
+@pytest.mark.parametrize("optimizer", [lambda: al.SGD(1e-5), lambda: al.Adam(), lambda: al.Adam(al.schedules.linear(0.1, 9))],
+                         ids=["sgd", "adam", "scheduled"])
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
+    x, y = linear_data(24, rng)
+    graph, model = al.Graph(storage=storage), Exploding()
+    model(graph.placeholder((1, 3)))
+    t = al.Trainer(model, "mean_squared_error", optimizer())
+    t.fit((x, y), 2, batch_size=8, shuffle=False, progress=False)
+    before = {v.name: v.numpy() for v in graph.variables}
+    assert len(before) > 6
+    x[9] = 100
+    twin = x[:8].copy(), y[:8].copy()
+    with pytest.raises(FloatingPointError, match=r"^\[fit\] The loss is (inf|nan) in step 1 of epoch 1, which changed nothing: the first "
+                       r"tensor that is not finite, in 1 of 8 elements, is float32\(\?, 1\) of exp, built at .*test_trainer\.py:\d+; "
+                       r"called at .*test_trainer\.py:\d+\.$"):
+        t.fit((x[8:16], y[8:16]), 1, batch_size=8, shuffle=False, progress=False)
+    for v in graph.variables:
+        np.testing.assert_array_equal(v.numpy(), before[v.name], err_msg=v.name)
+    t.fit(twin, 1, batch_size=8, shuffle=False, progress=False)
+    assert all(np.isfinite(v.numpy()).all() for v in graph.variables)
+    assert not np.array_equal(model.variables[0].numpy(), before["norm/gamma"])
+
+
+def test_the_checked_step_is_the_step(rng):
+    """Bit for bit, with one kernel more."""
+    x, y = rng.normal(size=(64, 8, 8, 1)).astype(np.float32), rng.integers(0, 10, 64).astype(np.int32)
+    values, kernels = [], []
+    for check in (True, False):
+        model = al.nn.Sequential(al.nn.Conv2D(8, 3), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(64), al.nn.ReLU(),
+                                 al.nn.Dense(10))
+        t = al.Trainer(model, "softmax_cross_entropy", al.Adam(), check_finite=check)
+        t.fit((x, y), 3, 16, progress=False)
+        values.append([v.numpy() for v in model.variables])
+        step = next(step for key, step in t._executables.items() if key[0] == "step")
+        profile = step.profile(x[:16], y[:16], runs=1)
+        kernels.append(profile and len(profile.kernels))
+    for a, b in zip(*values):
+        np.testing.assert_array_equal(a, b)
+    assert kernels[0] is None or kernels[0] == kernels[1] + 1
+
+
+def test_diverging_ends_with_a_sentence(rng):
+    with pytest.raises(FloatingPointError, match=r"^\[fit\] The loss is (inf|nan) in step \d+ of epoch \d+"):
+        trainer(optimizer=al.SGD(1e4)).fit(linear_data(64, rng), 50, progress=False)
+    history = trainer(optimizer=al.SGD(1e4), check_finite=False).fit(linear_data(64, rng), 50, progress=False)
+    assert not np.isfinite(history["loss"][-1])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("which", ["examples", "targets"])
+def test_data_that_is_not_finite(which, value, rng):
+    data = linear_data(8, rng)
+    data[which == "targets"][5] = value
+    with pytest.raises(ValueError, match=rf"^\[fit\] Expected finite numbers as {which}, got {value} in row 5"):
+        trainer().fit(data, 1, progress=False)
+    with pytest.raises(ValueError, match=rf"^\[fit\] Expected finite numbers as {which}, got {value} in row 5"):
+        trainer().fit(linear_data(8, rng), 1, validation=data, progress=False)
+
+
+@pytest.mark.parametrize("label", [3, -1, 99])
+def test_labels_outside_the_classes(label, rng):
+    x, y = rng.normal(size=(8, 3)).astype(np.float32), np.int32([0, 1, 2, 0, 1, label, 0, 1])
+    t = al.Trainer(al.nn.Sequential(al.nn.Dense(3)), "softmax_cross_entropy", al.SGD(0.1))
+    for use in (lambda: t.fit((x, y), 1, progress=False), lambda: t.evaluate((x, y)),
+                lambda: t.fit((x, y * 0), 1, validation=(x, y), progress=False)):
+        with pytest.raises(ValueError, match=rf"Expected labels from 0 to 2, of the model's 3 classes, got {label} in row 5"):
+            use()
+
+
+# ---- what goes on, and what is noticed ----
+
+def test_fits_go_on_where_the_last_one_ended(rng):
+    """The order of the examples, the optimizer's state and the schedule's step: two fits are one."""
+    data = linear_data(50, rng)
+    values = []
+    for epochs in ((4,), (1, 1, 2)):
+        t = trainer(optimizer=al.Adam(al.schedules.linear(0.1, 30)))
+        histories = [t.fit(data, count, batch_size=8, progress=False)["loss"] for count in epochs]
+        values.append([*np.concatenate(histories), *np.concatenate([v.numpy().ravel() for v in t.model.variables])])
+    np.testing.assert_array_equal(values[0], values[1])
+
+
+@pytest.mark.parametrize("optimizer", [al.SGD, al.Adam])
+def test_the_learning_rate_may_be_set_between_fits(optimizer, rng):
+    """Like steps of an optimizer that had that rate from the beginning, and without compiling anything."""
+    data = linear_data(16, rng)
+    t = trainer(optimizer=optimizer(0.5))
+    t.optimizer.learning_rate = 0.0
+    assert t.optimizer.learning_rate == 0
+    t.fit(data, 1, batch_size=16, shuffle=False, progress=False)
+    before = [v.numpy() for v in t.model.variables]
+    t.optimizer.learning_rate = 7  # the first assignment of a variable is compiled itself
+    compilations = al.stats()["compilations"]
+    t.optimizer.learning_rate = 0.25
+    for _ in range(2):
+        t.fit(data, 1, batch_size=16, shuffle=False, progress=False)
+    assert al.stats()["compilations"] == compilations
+    twin = trainer(optimizer=optimizer(0.0))
+    twin.fit(data, 1, batch_size=16, shuffle=False, progress=False)
+    for v, value in zip(twin.model.variables, before):
+        np.testing.assert_array_equal(v.numpy(), value)
+    twin.optimizer.learning_rate = np.float32(0.25)
+    twin.fit(data, 2, batch_size=16, shuffle=False, progress=False)
+    for ours, others, value in zip(t.model.variables, twin.model.variables, before):
+        np.testing.assert_array_equal(ours.numpy(), others.numpy())
+        assert not np.array_equal(ours.numpy(), value)
+    if optimizer is al.SGD:
+        x, y = data
+        weights = before[0].astype(float)
+        slope = 2 * x.T @ (x @ weights + before[1] - y) / 16
+        one = trainer(optimizer=al.SGD(7.0))
+        one.optimizer.learning_rate = 0.25
+        one.fit(data, 1, batch_size=16, shuffle=False, progress=False)
+        np.testing.assert_allclose(one.model.variables[0].numpy(), weights - 0.25 * slope, rtol=1e-4, atol=1e-5)
+
+
+def test_a_variable_that_the_model_does_not_know(rng):
+    class Hidden(al.nn.Layer):
+        def forward(self, x, training):
+            return x * x.graph.variable(np.float32([1]), "hidden")
+    with pytest.raises(ValueError, match=r"^\[fit\] Expected variables that the model knows, got <Variable 'hidden_0/hidden' "
+                       r"float32\(1,\)> of .*test_trainer\.py:\d+; make it in the layer's build"):
+        al.Trainer(Hidden(), "mean_squared_error", al.SGD()).fit((np.ones((2, 1), np.float32),) * 2, 1, progress=False)
+
+
+def test_metrics_have_names_of_their_own(rng):
+    def loss(predictions, targets):
+        return al.mean(predictions) * 0 + 5
+    import functools
+    t = trainer(metrics=[lambda p, y: al.mean(p) * 0 + 1, lambda p, y: al.mean(p) * 0 + 2, loss,
+                         functools.partial(al.losses.mean_squared_error)])
+    values = t.evaluate(linear_data(8, rng))
+    assert list(values) == ["loss", "<lambda>", "<lambda>_1", "loss_1", "mean_squared_error"]
+    assert [values[name] for name in ("<lambda>", "<lambda>_1", "loss_1")] == [1, 2, 5]
+    assert values["mean_squared_error"] == pytest.approx(values["loss"])
+
+
+def test_accuracy_beside_binary_cross_entropy(rng):
+    x = rng.normal(size=(64, 2)).astype(np.float32)
+    for y in ((x[:, :1] > 0), x > 0):
+        t = al.Trainer(al.nn.Sequential(al.nn.Dense(y.shape[1])), "binary_cross_entropy", al.SGD(0.0), metrics="accuracy")
+        values = t.evaluate((x, y.astype(np.float32)))
+        assert values["accuracy"] == pytest.approx(np.mean((t.predict(x) > 0) == y)) and values["accuracy"] < 1
+
+
+def test_monitored_quantities_have_a_direction(rng):
+    data, seen = linear_data(32, rng), []
+    for mode, stops in (("max", 3), ("min", 10)):
+        t = trainer(metrics=[al.losses.mean_squared_error])
+        t.fit(data, 10, callbacks=[al.EarlyStopping(2, "mean_squared_error", mode)], progress=False)
+        assert len(t.history["loss"]) == stops
+    for make in (lambda **options: al.EarlyStopping(1, "val_r2", **options), lambda **options: al.Checkpoint("x", "f1", **options)):
+        with pytest.raises(ValueError, match=r'Expected mode="max" where the greatest (val_r2|f1) is best'):
+            make()
+        with pytest.raises(ValueError, match=r'Expected the mode "auto", "min" or "max", got \'best\''):
+            make(mode="best")
+        make(mode="max")
+    history = trainer().history
+    history.add({"loss": 3.0}), history.add({"loss": float("nan")}), history.add({"loss": 2.0})
+    stopping = al.EarlyStopping(1, "loss")
+    stopping.epoch_end(type("Trainer", (), {"history": history, "stop": False})())
+    assert stopping.epochs_since_best == 0, "NaN is worse than any number"
+
+
+@pytest.mark.parametrize("name, near", [("on_epoch_end", "epoch_end"), ("batch_end", "epoch_end"), ("epoch_ends", "epoch_end"),
+                                        ("on_train_begin", "begin"), ("begins", "begin")])
+def test_misspelt_callbacks(name, near):
+    with pytest.raises(TypeError, match=rf"^\[mine\] Expected methods begin and epoch_end, got {name}, .*nearest is {near}"):
+        type("Mine", (al.Callback,), {name: lambda self, trainer: None})
+    type("Fine", (al.Callback,), {"epoch_end": lambda self, trainer: None, "legend": 1, "_on_end": 2, "save": 3})
+
+
+@pytest.mark.parametrize("arguments, kind, says", [
+    ({"epochs": 0}, ValueError, "number of epochs of 1 or more, got 0"), ({"epochs": -3}, ValueError, "got -3"),
+    ({"epochs": 1.5}, TypeError, "number of epochs as an integer, got 1.5"), ({"batch_size": 2.0}, TypeError, "batch size as an integer"),
+    ({"callbacks": [print]}, TypeError, "callbacks"), ({"data": (1, 2, 3)}, TypeError, r"\(x, y\) of arrays, got tuple of 3")])
+def test_wrong_arguments_of_fit(arguments, kind, says, rng):
+    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$|^\[fit\] .*{says}"):
+        trainer().fit(**{"data": linear_data(4, rng), "epochs": 1, "progress": False} | arguments)
+
+
+@pytest.mark.parametrize("arguments, says", [
+    ({"loss": None}, "name of al.losses, got None"), ({"loss": 3}, "got 3"), ({"metrics": [3]}, "name of al.metrics, got 3"),
+    ({"optimizer": "adam"}, r"optimizer such as al.Adam\(\), got 'adam'"), ({"optimizer": al.Adam}, "got Adam")])
+def test_wrong_arguments_of_a_trainer(arguments, says):
+    with pytest.raises(TypeError, match=rf"^\[trainer\] .*{says}; built at .*test_trainer\.py:\d+\.$"):
+        trainer(**arguments)
+    with pytest.raises(TypeError, match=r"^\[trainer\] Expected a layer as the model, got function"):
+        al.Trainer(trainer, "mean_squared_error", al.SGD())

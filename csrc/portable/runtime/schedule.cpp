@@ -33,8 +33,9 @@ class Scheduler {
     for (const auto& op : body_.ops) {
       if (is_scalar(*op)) emit(op.get());
     }
+    // Both come as soon as they can: updates free their gradients, and may wait for a number.
     for (const auto& op : body_.ops) {
-      if (is_update(op.get())) hold_back(op.get());
+      if (is_update(op.get()) || (!emitted_.contains(op.get()) && gives_one_number(*op))) hold_back(op.get());
     }
     for (const auto& op : body_.ops) {
       if (!waits_.contains(op.get())) emit(op.get());
@@ -53,12 +54,14 @@ class Scheduler {
   // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would otherwise wait.
   bool is_scalar(const Op& op) const {
     if (op.operands.empty()) return op.regions.empty();
-    if (!op.regions.empty() && op.code != OpCode::fused) return false;
-    for (const ir::Type& type : op.results) {
-      if (type.shape.element_count() != 1) return false;
-    }
-    return std::all_of(op.operands.begin(), op.operands.end(),
-                       [&](const Value& v) { return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder; });
+    return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) {
+      return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder;
+    });
+  }
+
+  static bool gives_one_number(const Op& op) {
+    return (op.regions.empty() || op.code == OpCode::fused) &&
+           std::all_of(op.results.begin(), op.results.end(), [](const ir::Type& type) { return type.shape.element_count() == 1; });
   }
 
   // Gives nothing but final values of variables.
@@ -71,9 +74,11 @@ class Scheduler {
     for (const Value& v : ir::used_values(*op)) {
       if (!emitted_.contains(v.op)) waits.insert(v.op);
     }
-    for (int64_t slot : written_.at(op)) {
-      for (const Op* reader : readers_[slot]) {
-        if (reader != op && !emitted_.contains(reader)) waits.insert(reader);
+    if (is_update(op)) {
+      for (int64_t slot : written_.at(op)) {
+        for (const Op* reader : readers_[slot]) {
+          if (reader != op && !emitted_.contains(reader)) waits.insert(reader);
+        }
       }
     }
     for (const Op* other : waits) waiting_[other].push_back(op);
