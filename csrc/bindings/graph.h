@@ -32,7 +32,7 @@ struct Inspected {
 // Nothing that could let another thread of Python run may happen while it lives; that thread might wait for it with the interpreter's lock.
 class Building {
  public:
-  Building(engine::Graph& graph, const std::string& name, const std::string& location) : lock_(graph.building), graph_(graph.ir()) {
+  Building(engine::Graph& graph, const std::string& name, const std::string& location) : lock_(graph.lock_building()), graph_(graph.ir()) {
     graph_.name = name;
     graph_.location = location;
   }
@@ -42,7 +42,7 @@ class Building {
   }
 
  private:
-  std::lock_guard<std::mutex> lock_;
+  std::unique_lock<std::mutex> lock_;
   ir::Graph& graph_;
 };
 
@@ -75,5 +75,7 @@ class initialised_caster : public copyable_holder_caster<T, std::shared_ptr<T>> 
 };
 template <>
 class type_caster<std::shared_ptr<alloy::engine::Graph>> : public initialised_caster<alloy::engine::Graph> {};
+template <>
+class type_caster<std::shared_ptr<alloy::engine::Executable>> : public initialised_caster<alloy::engine::Executable> {};
 
 }  // namespace pybind11::detail

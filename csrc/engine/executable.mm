@@ -85,7 +85,7 @@ struct Compiled::Impl {
 Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates) {
   ir::Specialized special;
   {
-    std::lock_guard lock(graph.building);
+    const auto lock = graph.lock_building();
     special = ir::specialize(feeds, fetches, updates);
   }
   for (const auto& op : special.graph->body().ops) {

@@ -23,10 +23,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Storage storage() const { return storage_; }
 
-  // The graph under construction: ops are added to it directly, by one thread at a time that holds `building`, because executables of the graph
-  // may be compiled meanwhile.
+  // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because executables of the graph
+  // may be compiled meanwhile. Throws DeviceError in a forked child where nobody could let go of it.
   ir::Graph& ir() { return ir_; }
-  std::mutex building;
+  std::unique_lock<std::mutex> lock_building();
   // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone what is not
   // trainable, unless they are told to update it.
   ir::Value variable(ir::LiteralRef initial, bool trainable = true);
@@ -77,6 +77,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::shared_ptr<Compiled> access(bool writes, const std::vector<ir::Value>& variables);
 
   const Storage storage_;
+  std::mutex building_;
   ir::Graph ir_;
   std::vector<VariableEntry> variables_;
   ir::ValueMap<ir::LiteralRef> bound_;

@@ -46,6 +46,15 @@ ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
   return variables_.back().value;
 }
 
+std::unique_lock<std::mutex> Graph::lock_building() {
+  std::unique_lock lock(building_, std::try_to_lock);
+  if (!lock) {
+    const Entry entry;
+    lock.lock();
+  }
+  return lock;
+}
+
 ir::LiteralRef Graph::initial_value(int64_t slot) const {
   std::lock_guard lock(impl_->beginning);
   const auto found = impl_->initial.find(slot);
@@ -62,7 +71,7 @@ void Graph::renew_if_wasteful() {
   if (!own.framework->is_mostly_waste()) return;
   std::vector<ir::Value> held;
   if (storage_ == Storage::kVariable) {
-    std::lock_guard lock(building);
+    const auto lock = lock_building();
     for (const auto& [slot, tensor] : own.framework->variables) held.push_back(variables_[static_cast<size_t>(slot)].value);
   }
   std::vector<std::vector<std::byte>> contents;
