@@ -42,6 +42,7 @@ bench: setup $(BENCH)/.peers
 	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
 	$(BENCH)/venv/bin/python -m pip install --quiet $(BENCH)/alloy_mpsgraph-*.whl
 	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
+	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
 wheel: $(VENV)/.wheel-tools
 	packaging/build_wheel.sh dist
