@@ -307,7 +307,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 
 - (NSUInteger)alloyThreads {
   refuse_fork();
-  return static_cast<NSUInteger>(kernel_threads());
+  return static_cast<NSUInteger>(most_threads(kernel_threads()));
 }
 
 - (NSDictionary *)alloyCounters {

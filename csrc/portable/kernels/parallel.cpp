@@ -70,9 +70,9 @@ int most_threads(int count) {
 }
 
 int kernel_threads() {
-  if (const int count = wanted.load(std::memory_order_relaxed); count > 0) return most_threads(count);
   static const int at_first = std::clamp(default_threads(), 1, kMostThreads);
-  return most_threads(at_first);
+  const int given = wanted.load(std::memory_order_relaxed), count = std::min(given > 0 ? given : at_first, most_allowed());
+  return count > found.asked ? count : std::min(count, found.granted);
 }
 
 void set_kernel_threads(int count) { wanted.store(std::clamp(count, 1, kMostThreads), std::memory_order_relaxed); }
@@ -88,7 +88,7 @@ Team::~Team() {
 }
 
 void Team::start() {
-  const int count = kernel_threads();
+  const int count = most_threads(kernel_threads());
   if (count == started || count == 1) return;
   int members = 1;
 #pragma omp parallel num_threads(count)

@@ -18,9 +18,6 @@ inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
 // Makes this thread take denormals for zero from now on.
 void flush_denormals();
 
-// How many of `count` threads a team of this thread can have.
-int most_threads(int count);
-
 // Calls body(context, thread) on each of `threads` threads.
 void run_on_threads(int threads, void (*body)(const void* context, int thread), const void* context);
 
