@@ -30,7 +30,8 @@ def set_threads(count: int) -> None:
     """How many threads compute, from the next run of any executable on.
 
     At first as many as the process may use cores: a CPU quota of its control group counts, and OMP_NUM_THREADS
-    has the last word. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
+    goes before it. There are fewer, as threads() tells, where OpenMP's limits (OMP_THREAD_LIMIT) or the system allow
+    no more; never above 512. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
     DeviceError: the device has no such choice, as Apple's have none."""
     if count < 1:
         raise mistake("set_threads", f"Expected 1 or more threads, got {count}", act="called")
@@ -39,5 +40,5 @@ def set_threads(count: int) -> None:
 
 
 def threads() -> int | None:
-    """How many threads compute, or None where the device does not tell."""
+    """How many threads compute when this thread runs something, or None where the device does not tell."""
     return _core.threads() or None
