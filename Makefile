@@ -6,7 +6,8 @@ VENV := .venv
 BUILD := build/editable
 BENCH := build/bench
 ASAN := build/asan
-# First in the path: pip's cmake and ninja, also for the rebuild that `import alloy` runs.
+# First in the path: pip's cmake and ninja, for what the programs below run, the rebuild of `import alloy` among them. Recipes name the programs
+# themselves by their path, because Apple's make looks for them in the path that it was started with.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
@@ -18,27 +19,27 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD) \
 setup: $(BUILD)/.installed
 
 train: setup
-	alloy train
+	$(VENV)/bin/alloy train
 
 test: setup
-	cmake --build $(BUILD) --target all tests
-	ctest --test-dir $(BUILD) --output-on-failure
-	python -m pytest
+	$(VENV)/bin/cmake --build $(BUILD) --target all tests
+	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure
+	$(VENV)/bin/python -m pytest
 
 # The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the framework's code, with
 # the framework alone under them.
 SANITIZED_PYTHON := $(addprefix tests/python/test_,ops.py feeds.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
 asan: setup $(VENV)/.asan-packages
-	cmake --preset asan
-	cmake --build --preset asan --target tests
-	ctest --preset asan
+	$(VENV)/bin/cmake --preset asan
+	$(VENV)/bin/cmake --build --preset asan --target tests
+	$(VENV)/bin/ctest --preset asan
 	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 python -m pytest $(SANITIZED_PYTHON)
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
 
 # Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
 bench: setup $(BENCH)/.peers
-	cmake --build $(BUILD) --target all benchmarks
-	python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
+	$(VENV)/bin/cmake --build $(BUILD) --target all benchmarks
+	$(VENV)/bin/python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
 	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
 	$(BENCH)/venv/bin/python -m pip install --quiet $(BENCH)/alloy_mpsgraph-*.whl
 	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
@@ -63,12 +64,12 @@ $(VENV)/.asan-packages: $(VENV)/.created
 	@touch $@
 
 $(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_requirements.py
-	python packaging/build_requirements.py > $(VENV)/build-requirements.txt
-	python -m pip install --quiet --requirement $(VENV)/build-requirements.txt
+	$(VENV)/bin/python packaging/build_requirements.py > $(VENV)/build-requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --requirement $(VENV)/build-requirements.txt
 	@touch $@
 
 $(BUILD)/.installed: $(VENV)/.build-requirements
-	python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits,test]'
+	$(VENV)/bin/python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits,test]'
 	@touch $@
 
 $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
@@ -78,5 +79,5 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
-	python -m pip install --quiet --requirement packaging/requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --requirement packaging/requirements.txt
 	@touch $@

@@ -1,4 +1,10 @@
 // The text form of a graph: printing, and parsing what was printed. The grammar is in README.md beside this file.
+#include <locale.h>
+#include <stdlib.h>
+#if __has_include(<xlocale.h>)
+#include <xlocale.h>
+#endif
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -38,6 +44,23 @@ std::string quote(const std::string& text) {
     out += c;
   }
   return out + '"';
+}
+
+// Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars for them.
+template <class T>
+bool read_number(const std::string& text, T& value) {
+  const char* const begin = text.c_str();
+  const char* const end = begin + text.size();
+  if constexpr (std::is_floating_point_v<T>) {
+    if (text != "inf" && text != "-inf" && text != "nan" && text.find_first_not_of("+-.0123456789e") != std::string::npos) return false;
+    static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // whatever the program has chosen
+    char* stop = nullptr;
+    value = strtof_l(begin, &stop, with_points);
+    return stop == end && text[0] != '+' && (!std::isinf(value) || text.ends_with("inf"));
+  } else {
+    const auto [stop, error] = std::from_chars(begin, end, value);
+    return error == std::errc() && stop == end;
+  }
 }
 
 // The shortest text that reads back as the same element; every NaN is "nan".
@@ -279,15 +302,13 @@ class Parser {
 
   void append(std::vector<std::byte>& bytes, DType dtype) {
     const std::string text = word();
-    const char* const end = text.data() + text.size();
     bool legal = false;
     with_number(dtype, [&](auto value) {
       if constexpr (std::is_same_v<decltype(value), bool>) {
         legal = text == "0" || text == "1";
         value = text == "1";
       } else {
-        const auto [stop, error] = std::from_chars(text.data(), end, value);
-        legal = error == std::errc() && stop == end;
+        legal = read_number(text, value);
       }
       const auto* raw = reinterpret_cast<const std::byte*>(&value);
       bytes.insert(bytes.end(), raw, raw + sizeof value);

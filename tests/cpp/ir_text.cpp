@@ -282,6 +282,10 @@ TEST(Parse, RefusesConstantsThatAreNot) {
             "[parse] Expected an element of float32, got '2x'; line 2.");
   EXPECT_EQ(constant_mistake("int64(1,)[9223372036854775808]"),
             "[parse] Expected an element of int64, got '9223372036854775808'; line 2.");
+  for (const char* number : {"0x1", "1e39", "+1", "infinity", "-nan", "1e", "1.5.2", "-"}) {
+    EXPECT_EQ(constant_mistake("float32(1,)[" + std::string(number) + "]"),
+              "[parse] Expected an element of float32, got '" + std::string(number) + "'; line 2.");
+  }
   EXPECT_EQ(constant_mistake("int64(1,)[1.5]"), "[parse] Expected an element of int64, got '1.5'; line 2.");
   EXPECT_EQ(constant_mistake("int32(1,)[3000000000]"),
             "[parse] Expected an element of int32, got '3000000000'; line 2.");

@@ -20,7 +20,7 @@ static bool wait_for(dispatch_semaphore_t semaphore) {
 
 // Whether the event reaches the value in time.
 static bool reaches(id<MTLSharedEvent> event, uint64_t value, int milliseconds) {
-#if TARGET_OS_IPHONE  // has no waitUntilSignaledValue:timeoutMS:
+#ifdef __APPLE__  // whose headers before macOS 15 have no waitUntilSignaledValue:timeoutMS:
   for (int i = 0; i < milliseconds && [event signaledValue] < value; ++i) usleep(1000);
   return [event signaledValue] >= value;
 #else
