@@ -14,7 +14,7 @@ from alloy.location import mistake
 def save(variables, path) -> None:
     """Writes the variables (a list of them, or a model) into a safetensors file.
 
-    All values are of one moment between two runs. The file appears complete or not at all, also where the power
+    All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the power
     fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
     what that points to. Several threads and processes may save to one path: the last one to finish holds.
     ValueError: two variables have one name, one has none or one that such a file cannot hold. OSError: the disk
@@ -31,7 +31,7 @@ def save(variables, path) -> None:
 
 def load(variables, path) -> None:
     """Assigns the values of a safetensors file to the variables (a list of them, or a model that has been
-    called): to all of them at one moment between two runs, or, where anything fails, to none.
+    called): to all of a graph at one moment between two runs, or, where anything fails, to none of them.
 
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
