@@ -1,7 +1,6 @@
 # The entry points. Each sets up what it needs: system packages, .venv, and an editable installation in
 # build/editable, the one tree that also holds the C++ tests and the benchmark. The second run starts at once.
 
-PYTHON ?= python3
 VENV := .venv
 BUILD := build/editable
 BENCH := build/bench
@@ -11,20 +10,42 @@ ASAN := build/asan
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
-BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD) \
-  --config-settings=cmake.define.ALLOY_BUILD_TESTS=ON --config-settings=cmake.define.ALLOY_BUILD_BENCHMARKS=ON
+BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 
-.PHONY: setup train test asan bench wheel clean
+IMITATED := macos13 macos14 macos15 macos26
+
+.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-all $(IMITATED:%=test-all-%) asan bench wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
 train: setup
 	$(VENV)/bin/alloy train
 
-test: setup
+test: test-native test-python test-imitations
+
+test-native: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
 	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure
+
+test-python: setup
 	$(VENV)/bin/python -m pytest
+
+# The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and whole trainings take
+# seconds, all that sees the engine takes minutes.
+test-imitations: $(IMITATED:%=test-%)
+
+$(IMITATED:%=test-%): test-%: setup
+	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
+
+test-all: test $(IMITATED:%=test-all-%)
+
+$(IMITATED:%=test-all-%): test-all-%: $(BUILD)/.with-tests
+	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'
+	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q
+
+# Everything there is, each source also after others were refused.
+compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
+	$(VENV)/bin/cmake --build $(BUILD) --target all tests benchmarks -- -k 0
 
 # The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the framework's code, with
 # the framework alone under them.
@@ -37,7 +58,7 @@ asan: setup $(VENV)/.asan-packages
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
 
 # Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
-bench: setup $(BENCH)/.peers
+bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(VENV)/bin/cmake --build $(BUILD) --target all benchmarks
 	$(VENV)/bin/python -m pip wheel --quiet $(BUILD_OPTIONS) --no-deps --wheel-dir $(BENCH) .
 	$(BENCH)/venv/bin/python -m pip uninstall --quiet --yes alloy-mpsgraph
@@ -54,13 +75,17 @@ clean:
 
 # Stamps: each is as new as the last time its step succeeded.
 
-$(VENV)/.created: packaging/install_system_packages.sh
-	packaging/install_system_packages.sh $(PYTHON)
-	$(PYTHON) -m venv $(VENV)
+# Whatever its stamp says, an environment that does not work is made anew.
+ifneq ($(shell packaging/make_environment.sh --check $(VENV)),yes)
+.PHONY: $(VENV)/.created
+endif
+$(VENV)/.created: packaging/install_system_packages.sh packaging/make_environment.sh
+	packaging/install_system_packages.sh
+	packaging/make_environment.sh $(VENV)
 	@touch $@
 
 $(VENV)/.asan-packages: $(VENV)/.created
-	packaging/install_system_packages.sh $(PYTHON) asan
+	packaging/install_system_packages.sh tests asan
 	@touch $@
 
 $(VENV)/.build-requirements: $(VENV)/.created pyproject.toml packaging/build_requirements.py
@@ -72,8 +97,19 @@ $(BUILD)/.installed: $(VENV)/.build-requirements
 	$(VENV)/bin/python -m pip install $(BUILD_OPTIONS) --config-settings=editable.rebuild=true --editable '.[digits,test]'
 	@touch $@
 
+# The tests and the benchmarks enter the tree when they are wanted first, with what they need.
+$(BUILD)/.with-tests: $(BUILD)/.installed
+	packaging/install_system_packages.sh tests
+	$(VENV)/bin/cmake -DALLOY_BUILD_TESTS=ON $(BUILD)
+	@touch $@
+
+$(BUILD)/.with-benchmarks: $(BUILD)/.installed
+	packaging/install_system_packages.sh benchmarks
+	$(VENV)/bin/cmake -DALLOY_BUILD_BENCHMARKS=ON $(BUILD)
+	@touch $@
+
 $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
-	$(PYTHON) -m venv $(BENCH)/venv
+	$(VENV)/bin/python -m venv $(BENCH)/venv
 	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
 	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || echo "$$peer cannot be installed: the report will say so."; done
 	@touch $@
@@ -81,3 +117,10 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
 	$(VENV)/bin/python -m pip install --quiet --requirement packaging/requirements.txt
 	@touch $@
+
+# What Alloy does on this machine, in build/mac-report, whatever fails on the way. Nothing is made before the first script has seen that it can be.
+mac-report:
+	packaging/preflight.sh
+	packaging/install_system_packages.sh
+	packaging/make_environment.sh $(VENV)
+	$(VENV)/bin/python tests/mac/report.py

@@ -1,19 +1,20 @@
 #!/bin/sh
-# Installs the system packages that the build needs and that are missing (Debian, Ubuntu); elsewhere says what
-# to install. Does nothing, and needs no rights, when all are there.
-#   install_system_packages.sh [python] [asan]
-# python: the interpreter of the virtual environment, default python3; asan: also what AddressSanitizer needs
+# Installs the system packages that the build needs and that are missing (Debian, Ubuntu; Homebrew); elsewhere says
+# what to install. Does nothing, and needs no rights, when all are there.
+#   install_system_packages.sh [tests] [benchmarks] [asan]     and what these need
+# PYTHON: the interpreter of the virtual environment, default python3
 set -eu
-python=${1:-python3}
-asan=${2:-}
+needed() { case " $purposes " in *" $1 "*) ;; *) return 1 ;; esac; }
+purposes=$*
 
 if [ "$(uname)" = Darwin ]; then
-  xcode-select -p >/dev/null 2>&1 || { echo "Xcode's tools are missing; install them with: xcode-select --install"; exit 1; }
-  brew --version >/dev/null 2>&1 || { echo "Homebrew is missing; it installs googletest and google-benchmark."; exit 1; }
-  for formula in googletest google-benchmark; do
-    brew list "$formula" >/dev/null 2>&1 || missing="${missing:-} $formula"
+  xcode-select -p >/dev/null 2>&1 || { echo "Xcode's tools are missing; install them with: xcode-select --install" >&2; exit 1; }
+  formulas="$(! needed tests || echo googletest) $(! needed benchmarks || echo google-benchmark)"
+  PATH=$PATH:${HOMEBREW_PREFIX:-/opt/homebrew}/bin
+  for formula in $formulas; do
+    command -v brew >/dev/null || { echo "Homebrew is missing (https://brew.sh); it installs $formula." >&2; exit 1; }
+    brew list "$formula" >/dev/null 2>&1 || brew install "$formula"
   done
-  [ -z "${missing:-}" ] || { echo "Missing:$missing; install with: brew install$missing"; exit 1; }
   exit 0
 fi
 if ! command -v apt-get >/dev/null; then
@@ -52,15 +53,17 @@ available_clang() {
 }
 
 wanted() {
-  echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev libgtest-dev libbenchmark-dev
+  echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev
+  ! needed tests || echo libgtest-dev
+  ! needed benchmarks || echo libbenchmark-dev
   clang=$(clang_version)
   if [ -z "$clang" ]; then
     clang=$(available_clang)
     [ -z "$clang" ] || echo "clang-$clang"
   fi
-  [ "$asan" != asan ] || [ -z "$clang" ] || echo "libclang-rt-$clang-dev"
+  ! needed asan || [ -z "$clang" ] || echo "libclang-rt-$clang-dev"
   # A Python of the user's own brings venv and headers with it.
-  case $(command -v "$python" || echo /usr/bin/python3) in
+  case $(command -v "${PYTHON:-python3}" || echo /usr/bin/python3) in
     /usr/bin/* | /bin/*) echo python3-venv python3-dev ;;
   esac
 }

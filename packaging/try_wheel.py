@@ -1,4 +1,4 @@
-"""Trains with an installed wheel and checks where its libraries came from.
+"""Trains with an installed wheel, asks it its questions, and checks where its libraries came from.
 
 python try_wheel.py --system-copies     prints the system's own files of the libraries that the wheel bundles, without
                                         those that Python's own modules use
@@ -68,6 +68,7 @@ for path in hidden:
         continue
     sys.exit(f"{path} is not hidden")
 train()
+subprocess.run([sys.executable, "-I", "-m", "alloy.cli", "doctor"], check=True, stdout=subprocess.DEVNULL)  # a program of the wheel's own
 # What every system has: glibc, GCC's C and C++ runtimes.
 basic = re.compile(r"/(ld-linux-x86-64|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")
 python = (sys.prefix, sys.base_prefix + "/lib/python")

@@ -65,7 +65,7 @@ void tiny_dispatch(benchmark::State& state) {
   auto executable = graph->compile({x.value()}, {(x + 1.0).value()}, {});
   const auto step = executable->specialize({Shape({4})});
   float in[4] = {1, 2, 3, 4}, out[4];
-  const void* feeds[] = {in};
+  const engine::FeedBytes feeds[] = {{in, nullptr}};
   void* results[] = {out};
   for (auto _ : state) executable->run(step, feeds, results);
   if (out[3] != 5) state.SkipWithError("wrong result");
@@ -88,7 +88,7 @@ void digits_step(benchmark::State& state) {
   for (float& v : x) v = uniform(random);
   for (int64_t i = 0; i < kBatch; ++i) y[static_cast<size_t>(i * 10 + i % 10)] = 1;
   float value = 0;
-  const void* feeds[] = {x.data(), y.data()};
+  const engine::FeedBytes feeds[] = {{x.data(), nullptr}, {y.data(), nullptr}};
   void* results[] = {&value};
   for (auto _ : state) executable->run(step, feeds, results);
   if (!std::isfinite(value)) state.SkipWithError("the loss is not finite");

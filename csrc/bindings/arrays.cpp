@@ -3,6 +3,9 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <mutex>
+#include <vector>
+
 namespace py = pybind11;
 
 namespace alloy::bindings {
@@ -69,6 +72,33 @@ py::object to_float32(py::handle array, const std::string& what) {
   return cast_exactly(array, ir::DType::float32, what);
 }
 
+// Objects that the engine has let go of, wherever that was; the interpreter drops them when it comes to it.
+struct Dropped {
+  std::mutex mutex = {};
+  std::vector<PyObject*> objects = {};
+
+  static Dropped& all() {
+    static Dropped& all = *new Dropped;  // there until the last thread has ended
+    return all;
+  }
+  static int release(void*) {
+    std::vector<PyObject*> taken;
+    {
+      std::lock_guard lock(all().mutex);
+      taken.swap(all().objects);
+    }
+    for (PyObject* object : taken) Py_DECREF(object);
+    return 0;
+  }
+  static void add(PyObject* object) {
+    {
+      std::lock_guard lock(all().mutex);
+      all().objects.push_back(object);
+    }
+    if (Py_IsInitialized()) Py_AddPendingCall(release, nullptr);  // where it takes no more calls, one that it has releases this object, too
+  }
+};
+
 std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
 
 }  // namespace
@@ -119,6 +149,16 @@ py::object packed_array(py::handle object, ir::DType* dtype, const std::string& 
 py::object new_array(const ir::Type& type) {
   std::vector<npy_intp> dims(type.shape.dims().begin(), type.shape.dims().end());
   return steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), numpy_type(type.dtype)));
+}
+
+engine::FeedBytes feed_bytes(py::handle array) {
+  void* data = data_of(array);
+  if (!engine::can_be_lent(data, static_cast<size_t>(PyArray_NBYTES(as_array(array))))) return {data, nullptr};
+  // A view's memory is that of its base, and views come and go.
+  PyObject* base = PyArray_BASE(as_array(array));
+  PyObject* owner = base == nullptr ? array.ptr() : base;
+  Py_INCREF(owner);
+  return {data, {owner, [](PyObject* object) { Dropped::add(object); }}};
 }
 
 void* data_of(py::handle array) { return PyArray_DATA(as_array(array)); }

@@ -3,6 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include "engine/feed_bytes.h"
 #include "ir/graph.h"
 
 namespace alloy::bindings {
@@ -22,6 +23,8 @@ pybind11::object packed_array(pybind11::handle object, ir::DType* dtype, const s
 // A new packed array of that static type with undefined contents.
 pybind11::object new_array(const ir::Type& type);
 
+// The array's memory for a run: with its owner where it is worth lending. The owner may be let go of by any thread, with the GIL or without.
+engine::FeedBytes feed_bytes(pybind11::handle array);
 void* data_of(pybind11::handle array);
 ir::Shape shape_of(pybind11::handle array);
 // A copy of a packed array of that type.

@@ -65,11 +65,8 @@ std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& ex
 // What a call was given, and the arrays for its results.
 struct Call {
   std::vector<py::object> arrays;
-  std::vector<ir::LiteralRef> bound;
-  std::vector<const void*> feeds;
+  std::vector<engine::FeedBytes> feeds;
   std::shared_ptr<engine::Compiled> step;
-  py::list out;
-  std::vector<void*> results;
 
   Call(const std::shared_ptr<Executable>& executable, const py::args& positional, const py::kwargs& by_label) {
     const std::vector<ir::Value>& declared = executable->feeds();
@@ -86,40 +83,77 @@ struct Call {
       if (arrays[i]) {
         const ir::DType dtype = declared[i].dtype();
         if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, feed_label(declared[i]));
-        feeds.push_back(data_of(arrays[i]));
+        feeds.push_back(feed_bytes(arrays[i]));
         shapes.push_back(shape_of(arrays[i]));
       } else if (auto contents = executable->graph()->bound(declared[i])) {
-        feeds.push_back(contents->bytes().data());
         shapes.push_back(contents->type().shape);
-        bound.push_back(std::move(contents));
+        feeds.push_back({contents->bytes().data(), std::move(contents)});
       } else {
         wrong_feeds(declared, std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
       }
     }
     step = step_for(executable, shapes);
-    for (const ir::Type& type : step->result_types()) {
+  }
+};
+
+// New arrays for the results of a run.
+struct Results {
+  py::list arrays;
+  std::vector<void*> memory;
+
+  explicit Results(const std::vector<ir::Type>& types) {
+    for (const ir::Type& type : types) {
       py::object array = new_array(type);
-      results.push_back(data_of(array));
-      out.append(std::move(array));
+      memory.push_back(data_of(array));
+      arrays.append(std::move(array));
     }
   }
 };
 
 py::list run(const std::shared_ptr<Executable>& executable, const py::args& positional, const py::kwargs& by_label) {
   const Call call(executable, positional, by_label);
+  const Results results(call.step->result_types());
   {
     const WithoutGil released;
-    executable->run(call.step, call.feeds.data(), call.results.data());
+    executable->run(call.step, call.feeds.data(), results.memory.data());
   }
-  return call.out;
+  return results.arrays;
+}
+
+// A submission and, once somebody has read it, its arrays.
+struct Submitted {
+  std::unique_ptr<engine::Submission> submission;
+  py::object arrays;
+
+  py::object read() {
+    if (arrays) return arrays;
+    const Results results(submission->result_types());
+    {
+      const WithoutGil released;
+      submission->read(results.memory.data());
+    }
+    if (!arrays) arrays = results.arrays;
+    return arrays;
+  }
+};
+
+// `staged`: the arrays are the submission's until it is over, so that they need no copy.
+Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const py::args& positional, const py::kwargs& by_label) {
+  Call call(executable, positional, by_label);
+  for (size_t i = 0; i < call.arrays.size(); ++i) {
+    if (call.arrays[i] && !staged) call.feeds[i].owner = nullptr;
+  }
+  const WithoutGil released;
+  return {executable->submit(call.step, call.feeds.data()), {}};
 }
 
 py::object profile(const std::shared_ptr<Executable>& executable, int runs, const py::args& positional, const py::kwargs& by_label) {
   const Call call(executable, positional, by_label);
+  const Results results(call.step->result_types());
   std::optional<std::vector<engine::KernelTime>> kernels;
   {
     const WithoutGil released;
-    kernels = executable->profile(call.step, call.feeds.data(), call.results.data(), runs, check_signals);
+    kernels = executable->profile(call.step, call.feeds.data(), results.memory.data(), runs, check_signals);
   }
   if (!kernels) return py::none();
   py::list out;
@@ -183,12 +217,26 @@ std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph,
 }  // namespace
 
 void bind_executable(py::module_& m) {
+  py::class_<Submitted> submission(m, "Submission",
+                                   "A step in flight (Executable.submit): the sequence of its fetches. Whoever reads one waits for the step's end.\n\n"
+                                   "DeviceError, when it is read: the step failed, or one before it that was in flight with it.");
+  forbid_new(submission);
+  submission.def_property_readonly("done", [](const Submitted& s) { return s.submission->is_over(); }, "Whether reading would not wait.")
+      .def("wait", [](const Submitted& s) {
+             const WithoutGil released;
+             s.submission->wait();
+           }, "Returns when the step is over, however it ended.")
+      .def("__len__", [](const Submitted& s) { return s.submission->result_types().size(); })
+      .def("__getitem__", [](Submitted& s, const py::object& index) { return s.read().attr("__getitem__")(index); })
+      .def("__iter__", [](Submitted& s) { return py::iter(s.read()); });
   py::class_<Executable, std::shared_ptr<Executable>> executable(m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
   forbid_new(executable);
   executable
       .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
+      .def("_submit", &submit)
       .def("_memory_plan", &memory_plan)
       .def("_profile", &profile)
+      .def_property_readonly("graph", [](const Executable& e) { return e.graph(); })
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");

@@ -219,6 +219,13 @@ std::vector<ir::Value> results_of(const ir::Op& op) {
   return values;
 }
 
+void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {
+  if (count < 1) {
+    throw ir::Error(ir::Error::Kind::kValue, "[most_in_flight] Expected a number of steps of 1 or more, got " + std::to_string(count) + ".");
+  }
+  graph->set_most_in_flight(static_cast<size_t>(count));
+}
+
 }  // namespace
 
 ir::Shape shape_from(const py::handle& object) {
@@ -312,6 +319,8 @@ void bind_graph(py::module_& m) {
       .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
            py::arg("storage") = "variable")
       .def_property_readonly("storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      .def_property("most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); }, &set_most_in_flight,
+                    "How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. ValueError: less than 1.")
       // The names begin with an underscore where Python's methods of that name call them with the place in the user's source.
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)

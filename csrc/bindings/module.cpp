@@ -67,6 +67,7 @@ PYBIND11_MODULE(_core, m) {
   import_numpy();
   m.doc() = "The engine of Alloy: graphs, variables and compiled steps.";
   py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
+  py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
   py::register_exception_translator(&translate);
   m.def("op_table", &op_table, "Every op, a dict each.");
   m.def("stats", [] {
@@ -88,7 +89,7 @@ PYBIND11_MODULE(_core, m) {
   m.def("device_info", [] {
     const engine::DeviceInfo info = engine::device_info();
     return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
-                    py::arg("unified_memory") = info.unified_memory);
+                    py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system);
   }, "What the device that runs the graphs says of itself.");
   m.def("set_threads", &engine::set_threads);
   m.def("threads", &engine::threads);

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "engine/feed_bytes.h"
 #import "engine/ref.h"
 #include "ir/graph.h"
 
@@ -41,13 +42,11 @@ class Feed {
   // Of a static type; `at` is its position in the inputs of a run.
   static Feed make(const ir::Type& type, NSUInteger at);
 
-  size_t bytes() const { return bytes_; }
-  // Puts what stands for the contents at `bytes`, packed row-major, into the inputs of a run.
-  void enter(NSMutableArray* inputs, const void* bytes);
-  // Lets go of the user's memory; after every run, also one that failed.
+  // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only where the caller keeps it
+  // until the run is over; with one, what stands for it stays for the next run.
+  void enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it);
+  // Lets go of memory that has no owner; after every run, also one that failed.
   void leave(NSMutableArray* inputs);
-  // Lets go of the copy's memory, too, until there is one again.
-  void forget(NSMutableArray* inputs);
 
  private:
   Feed() = default;
@@ -58,8 +57,8 @@ class Feed {
   size_t bytes_ = 0;
   Ref<MPSShape*> shape_;
   NSUInteger at_ = 0;
-  bool is_lent_ = false;
-  std::optional<Array> own_;  // for copies: made when first needed, and from then on in the inputs unless memory is lent
+  std::optional<Array> own_;  // for copies: made when first needed
+  FeedBytes lent_;            // what stands in the inputs, unless that is `own_`
 };
 
 // A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run they change places.

@@ -29,11 +29,10 @@ void Array::read(void* bytes) const {
   counters().bytes_from_device += bytes_;
 }
 
-namespace {
-
-bool begins_at_page(const void* bytes) { return reinterpret_cast<uintptr_t>(bytes) % static_cast<uintptr_t>(getpagesize()) == 0; }
-
-}  // namespace
+bool can_be_lent(const void* data, size_t bytes) {
+  constexpr size_t kWorthLending = 32 << 10;  // copying fewer takes as long as making the framework's objects
+  return bytes >= kWorthLending && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(getpagesize()) == 0;
+}
 
 Feed Feed::make(const ir::Type& type, NSUInteger at) {
   Feed made;
@@ -57,32 +56,27 @@ Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
                                                                               dataType:mps_type(type_.dtype)]);
 }
 
-void Feed::enter(NSMutableArray* inputs, const void* bytes) {
-  constexpr size_t kWorthLending = 32 << 10;  // bytes; copying so many takes as long as making the objects
-  if (bytes_ >= kWorthLending && begins_at_page(bytes)) {
-    const auto data = lend(bytes);
+void Feed::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it) {
+  if (lent_.data != nullptr && lent_.data == given.data && lent_.owner == given.owner) return;
+  if (can_be_lent(given.data, bytes_) && (given.owner || caller_keeps_it)) {
+    const auto data = lend(given.data);
     if (data.get() != nil) {
       [inputs replaceObjectAtIndex:at_ withObject:data.get()];
-      is_lent_ = true;
+      lent_ = given;
       return;
     }
   }
-  if (!own_) {
-    own_ = Array::make(type_);
-    [inputs replaceObjectAtIndex:at_ withObject:own_->data()];
-  }
-  own_->write(bytes);
+  const bool was_lent = std::exchange(lent_, {}).data != nullptr;
+  const bool is_new = !own_;
+  if (is_new) own_ = Array::make(type_);
+  if (was_lent || is_new) [inputs replaceObjectAtIndex:at_ withObject:own_->data()];
+  own_->write(given.data);
 }
 
 void Feed::leave(NSMutableArray* inputs) {
-  if (!is_lent_) return;
-  is_lent_ = false;
+  if (lent_.data == nullptr || lent_.owner) return;
+  lent_ = {};
   [inputs replaceObjectAtIndex:at_ withObject:own_ ? static_cast<id>(own_->data()) : [NSNull null]];
-}
-
-void Feed::forget(NSMutableArray* inputs) {
-  own_.reset();
-  [inputs replaceObjectAtIndex:at_ withObject:[NSNull null]];
 }
 
 Buffers Buffers::make(const ir::Literal& initial) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/windows.h"
+
 namespace alloy::engine {
 namespace {
 
@@ -29,9 +31,26 @@ bool has_no_elements(const ir::Type& type) { return type.is_static() && type.sha
 // An array of the framework counts its elements in an int (MPSNDArray.h).
 bool has_too_many_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() > std::numeric_limits<int32_t>::max(); }
 
+// What the system cannot do and nothing stands in for.
+void require_capable(const ir::Op& op, ir::System system) {
+  const auto refuse = [&](ir::Quirk quirk) {
+    if (ir::has(system, quirk)) op.fail(ir::describe(system, quirk), ir::Error::Kind::kType);
+  };
+  for (const ir::Type& type : op.results) {
+    if (type.dtype == ir::DType::bfloat16) refuse(ir::Quirk::bfloat16);
+    if (kind(type.dtype) == ir::DTypeKind::kComplex) refuse(ir::Quirk::complex);
+  }
+  if (op.code == ir::OpCode::conv2d && op.operands[1].shape().ranked()) {
+    const ir::Shape& weights = op.operands[1].shape();
+    const int64_t channels = weights[ir::WeightsAxes::of_weights(op.attributes.word(ir::Attr::kWeightsLayout)).out];
+    if (channels > ir::kMostChannels) refuse(ir::Quirk::convolution_to_many_channels);
+  }
+}
+
 }  // namespace
 
-void require_computable(const ir::Op& op) {
+void require_computable(const ir::Op& op, ir::System system) {
+  require_capable(op, system);
   if (!moves(op)) {
     for (const ir::Value& v : op.operands) {
       if (!ir::computes(v.dtype())) op.fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);

@@ -14,6 +14,8 @@
 // How many threads compute, from the next run on; at least 1.
 - (void)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
+// The version of the macOS whose framework it behaves like, major and minor (NSNumbers); 0 and 0: none's.
+- (NSArray*)alloySystem;
 @end
 
 // What an executable may answer beyond MPSGraph's; asked likewise.
@@ -34,8 +36,8 @@ namespace alloy::engine {
 id<MTLDevice> metal_device();
 MPSGraphDevice* graph_device();
 
-// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that is what it says, or a
-// DeviceError.
+// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that is what it says, a
+// WouldAbort where it stands for the end of the process, or a DeviceError.
 void on_device(const std::function<void()>& work);
 
 }  // namespace alloy::engine

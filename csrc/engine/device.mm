@@ -1,5 +1,7 @@
 #import "engine/device.h"
 
+#include <dlfcn.h>
+
 #include <iterator>
 #include <string>
 
@@ -13,6 +15,14 @@
 - (uint64_t)recommendedMaxWorkingSetSize;
 @end
 
+// NSProcessInfo's, which GNUstep lacks.
+struct AlloyVersion {
+  NSInteger major, minor, patch;
+};
+@protocol AlloySystemVersion
+- (AlloyVersion)operatingSystemVersion;
+@end
+
 namespace alloy::engine {
 namespace {
 
@@ -21,8 +31,19 @@ uint64_t number(NSDictionary* counts, NSString* key) { return [[counts objectFor
 }  // namespace
 
 id<MTLDevice> metal_device() {
-  static const Ref<id<MTLDevice>> device = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
-  if (device.get() == nil) throw DeviceError("[device] This machine has no Metal device.");
+  static const Ref<id<MTLDevice>> device = [] {
+    auto found = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
+    // Programs without a window may be told of no default. (By name: not every system of Apple's has the function.)
+    using CopyAll = NSArray<id<MTLDevice>>* (*)();
+    if (const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices")); found.get() == nil && copy_all != nullptr) {
+      const auto all = Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all());
+      if ([all.get() count] > 0) found = Ref<id<MTLDevice>>::retain([all.get() objectAtIndex:0]);
+    }
+    return found;
+  }();
+  if (device.get() == nil) {
+    throw DeviceError("[device] This machine has no Metal device. Some Macs have none for programs that are started over SSH: log in at the screen.");
+  }
   return device.get();
 }
 
@@ -33,7 +54,7 @@ MPSGraphDevice* graph_device() {
 
 void on_device(const std::function<void()>& work) {
   std::string message;
-  bool lacks_memory = false;
+  bool lacks_memory = false, aborts = false;
   @autoreleasepool {
     @try {
       work();
@@ -41,11 +62,32 @@ void on_device(const std::function<void()>& work) {
       NSString* text = [exception reason];
       if (text == nil) text = [exception name];
       message = std::string([text UTF8String]);
+      aborts = [[exception name] isEqualToString:[NSString stringWithUTF8String:ir::kAbortException]];
       lacks_memory = [[exception name] isEqualToString:NSMallocException];
     }
   }
+  if (aborts) throw WouldAbort(message);
   if (lacks_memory) throw OutOfMemory(message);
   if (!message.empty()) throw DeviceError(message);
+}
+
+ir::System device_system() {
+  static const ir::System system = [] {
+    ir::System found;
+    on_device([&] {
+      NSObject* device = static_cast<NSObject*>(metal_device());
+      NSProcessInfo* process = [NSProcessInfo processInfo];
+      if ([device respondsToSelector:@selector(alloySystem)]) {
+        NSArray* version = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySystem];
+        found = {[[version objectAtIndex:0] intValue], [[version objectAtIndex:1] intValue]};
+      } else if ([process respondsToSelector:@selector(operatingSystemVersion)]) {
+        const AlloyVersion version = [static_cast<id<AlloySystemVersion>>(process) operatingSystemVersion];
+        found = {static_cast<int>(version.major), static_cast<int>(version.minor)};
+      }
+    });
+    return found;
+  }();
+  return system;
 }
 
 DeviceInfo device_info() {
@@ -54,7 +96,9 @@ DeviceInfo device_info() {
     id<MTLDevice> device = metal_device();
     const bool portable = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyCounters)];
     const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
-    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], memory, [device hasUnifiedMemory] != NO};
+    const ir::System system = device_system();
+    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], memory, [device hasUnifiedMemory] != NO,
+           system.is_apple() ? to_string(system) : std::string()};
   });
   return out;
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "ir/quirks.h"
+
 namespace alloy::engine {
 
 struct DeviceInfo {
@@ -11,10 +13,13 @@ struct DeviceInfo {
   std::string name;      // for people
   uint64_t memory;       // bytes that may be in use without slowing the machine down
   bool unified_memory;   // whether host and device share it
+  std::string system;    // "macOS 14.5", whose framework computes or is imitated, or empty
 };
 
 // Throws DeviceError where there is no device.
 DeviceInfo device_info();
+// Whose framework it computes with; throws likewise.
+ir::System device_system();
 
 // Threads that compute, from the next run on: at least 1. False, and nothing changes, where the device has no such choice.
 bool set_threads(int count);

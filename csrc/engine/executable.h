@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "engine/feed_bytes.h"
 #include "engine/stats.h"
 #include "ir/graph.h"
 
 namespace alloy::engine {
 
 class Graph;
+class Run;
+struct Lowered;
 
 // The bytes that a run takes, known before it.
 struct MemoryPlan {
@@ -49,19 +52,24 @@ struct KernelTime {
 class Compiled {
  public:
   // `graph` must outlive it.
-  Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates);
+  Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered);
   ~Compiled();
 
-  const std::vector<ir::Shape>& feed_shapes() const { return feed_shapes_; }
-  const std::vector<ir::Type>& result_types() const { return result_types_; }
+  const std::vector<ir::Shape>& feed_shapes() const;
+  const std::vector<ir::Type>& result_types() const;
   // Nothing where the framework does not tell.
   std::optional<MemoryPlan> memory_plan() const;
   // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
   bool is_current() const;
   // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds and fetches. Throws
-  // DeviceError or OutOfMemory.
-  void run(const void* const* feeds, void* const* results);
-  // Gives back the memory for feeds and results, until the next run.
+  // DeviceError or OutOfMemory where this run or one in flight before it failed, and tells what has become of the variables.
+  void run(const FeedBytes* feeds, void* const* results);
+  // The same in parts: start returns as soon as the device has the run, and waits only while as many as the graph allows are in flight; read waits
+  // for its end and copies the results out; reuse says that nobody reads it any more.
+  std::shared_ptr<Run> start(const FeedBytes* feeds);
+  void read(const Run& run, void* const* results);
+  void reuse(std::shared_ptr<Run> run);
+  // Gives back the memory for feeds and results of runs that are over, until the next run.
   void forget_arrays();
   // Runs take the times of their kernels from now on, or no longer; false where the framework does not take them. What they took.
   bool set_profiling(bool on);
@@ -69,9 +77,29 @@ class Compiled {
 
  private:
   struct Impl;
-  std::vector<ir::Shape> feed_shapes_;
-  std::vector<ir::Type> result_types_;
+  const std::shared_ptr<const Lowered> lowered_;
   std::unique_ptr<Impl> impl_;
+};
+
+// A run in flight. Any thread may ask and read.
+class Submission {
+ public:
+  Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> step, std::shared_ptr<Run> run);
+  ~Submission();
+  Submission(const Submission&) = delete;
+  Submission& operator=(const Submission&) = delete;
+
+  const std::vector<ir::Type>& result_types() const { return step_->result_types(); }
+  bool is_over() const;
+  // Blocks until it is.
+  void wait() const;
+  // Waits, and copies the results out. Throws as Compiled::run.
+  void read(void* const* results) const;
+
+ private:
+  std::shared_ptr<Graph> graph_;
+  std::shared_ptr<Compiled> step_;
+  std::shared_ptr<Run> run_;
 };
 
 // What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles for every combination of the feeds' shapes that is
@@ -87,11 +115,12 @@ class Executable {
   std::shared_ptr<Compiled> specialize(const std::vector<ir::Shape>& shapes);
   // Null where it is not there.
   std::shared_ptr<Compiled> find(const std::vector<ir::Shape>& shapes);
-  // Runs a step of this executable (Compiled::run).
-  void run(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results);
+  // Runs a step of this executable (Compiled::run), or starts it.
+  void run(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results);
+  std::unique_ptr<Submission> submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds);
   // Runs it so many times and tells the times of the kernels; nothing where the framework does not take them. Calls `between` before each run, which
   // may throw to end it.
-  std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results, int runs,
+  std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results, int runs,
                                                  const std::function<void()>& between);
   // Forgets what it has compiled; the graph calls it when that is not current any more.
   void drop_steps();
@@ -101,13 +130,14 @@ class Executable {
 
   std::shared_ptr<Compiled> found(const Shapes& shapes);
   std::shared_ptr<Compiled> compiled(const Shapes& shapes);
-  void run_now(std::shared_ptr<Compiled> step, const void* const* feeds, void* const* results);
+  const std::shared_ptr<Compiled>& next(const std::shared_ptr<Compiled>& step);  // the one to run: compiled anew where it is not current
 
   std::shared_ptr<Graph> graph_;
   std::vector<ir::Value> feeds_, fetches_;
   std::vector<ir::Op*> updates_;
   std::list<std::shared_ptr<Compiled>> steps_;    // the most recent first; guarded by the graph's lock
   std::weak_ptr<Compiled> latest_;                // that ran, and holds arrays
+  std::map<std::vector<ir::Dims>, std::shared_ptr<const Lowered>> lowered_;  // by the feeds' shapes, in the graph's framework
   std::map<std::vector<ir::Dims>, Reason> gone_;  // shapes that were compiled before, and why that is not kept
   Alive alive_;
 };

@@ -4,61 +4,35 @@
 #include <functional>
 #include <unordered_map>
 
-#include "engine/computable.h"
 #include "engine/error.h"
 #import "engine/graph_impl.h"
+#import "engine/lowered.h"
 #include "engine/process.h"
 
 namespace alloy::engine {
 namespace {
 
-// Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values those are.
-std::vector<int64_t> remove_effects(ir::Specialized& special) {
-  // The feeds ride along as results, which keeps their placeholders.
-  auto& given = special.graph->body().results;
-  given.insert(given.begin(), special.feeds.begin(), special.feeds.end());
-  ir::Pure pure = ir::remove_effects(*special.graph);
-  auto& results = pure.graph->body().results;
-  const auto end_of_feeds = results.begin() + static_cast<long>(special.feeds.size());
-  special.feeds.assign(results.begin(), end_of_feeds);
-  results.erase(results.begin(), end_of_feeds);
-  special.graph = std::move(pure.graph);
-  return pure.slots;
+// Calls place(i, position) for each of our `tensors`, at its position in `order`, the framework's.
+void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::function<void(size_t, NSUInteger)>& place) {
+  std::unordered_map<MPSGraphTensor*, size_t> positions;
+  for (size_t i = 0; i < tensors.size(); ++i) positions.emplace(tensors[i], i);
+  NSUInteger at = 0;
+  for (MPSGraphTensor* tensor in order) {
+    const auto known = positions.find(tensor);
+    if (known == positions.end()) throw DeviceError("[compile] The framework's executable has a tensor that it was not given.");
+    place(known->second, at++);
+  }
+  if (at != tensors.size()) throw DeviceError("[compile] The framework's executable lacks a tensor that it was given.");
 }
 
-// One side of a run, inputs or outputs.
-struct Side {
-  Ref<NSMutableArray*> data = Ref<NSMutableArray*>::retain([NSMutableArray array]);  // in the order of the framework's executable
-  std::vector<std::pair<NSUInteger, Buffers*>> variables = {};                       // whose arrays take turns, with their positions in data
-
-  // Makes room for the tensors in `order`, the executable's. `tensors` are ours: behind others, for which place(i, position) is called, those
-  // of `buffers`.
-  void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::vector<Buffers*>& buffers,
-               const std::function<void(size_t, NSUInteger)>& place) {
-    const size_t others = tensors.size() - buffers.size();
-    std::unordered_map<MPSGraphTensor*, size_t> positions;
-    for (size_t i = 0; i < tensors.size(); ++i) positions.emplace(tensors[i], i);
-    for (MPSGraphTensor* tensor in order) {
-      const auto known = positions.find(tensor);
-      if (known == positions.end()) throw DeviceError("[compile] The framework's executable has a tensor that it was not given.");
-      const size_t i = known->second;
-      const NSUInteger at = [data.get() count];
-      [data.get() addObject:[NSNull null]];
-      if (i < others) place(i, at);
-      else variables.emplace_back(at, buffers[i - others]);
-    }
-    if ([data.get() count] != tensors.size()) throw DeviceError("[compile] The framework's executable lacks a tensor that it was given.");
-  }
-  void set(NSUInteger at, MPSGraphTensorData* object) const { [data.get() replaceObjectAtIndex:at withObject:object]; }
-};
-
-// What a run writes that no variable takes.
-struct Result {
-  ir::Type type;
-  size_t index;                     // in what run is given
-  NSUInteger at;                    // in the outputs
-  std::optional<Array> array = {};  // made when first needed
-};
+Ref<MPSGraphCompilationDescriptor*> compilation() {
+  auto out = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
+  MPSGraphCompilationDescriptor* descriptor = out.get();
+  // Level 1 may place parts on the Neural Engine and takes much longer; and nobody may add to the graph while it is compiled.
+  [descriptor setOptimizationLevel:MPSGraphOptimizationLevel0];
+  [descriptor setWaitForCompilationCompletion:YES];
+  return out;
+}
 
 }  // namespace
 
@@ -66,13 +40,13 @@ struct Compiled::Impl {
   Graph::Impl& graph;
   std::shared_ptr<Framework> framework;
   size_t ops;  // of the framework's graph that it needs
+  bool keeps_variables, assigns;
   Ref<MPSGraphExecutable*> executable = {};
-  Side in = {}, out = {};
-  std::vector<std::pair<size_t, Feed>> feeds = {};  // with their positions in what run is given
-  std::vector<Result> results = {};
+  std::shared_ptr<const Places> places = {};
+  std::vector<std::shared_ptr<Run>> spare = {};  // that nobody uses now
 
-  Impl(Graph::Impl& of, size_t op_count) : graph(of), framework(of.framework), ops(op_count) {
-    framework->made += ops;
+  Impl(Graph& of, const Lowered& lowered)
+      : graph(of.impl()), framework(lowered.framework), ops(lowered.ops), keeps_variables(of.storage() == Storage::kBuffers), assigns(lowered.assigns) {
     framework->needed += ops;
     ++counters().live_steps;
   }
@@ -80,80 +54,74 @@ struct Compiled::Impl {
     framework->needed -= ops;
     --counters().live_steps;
   }
+
+  std::shared_ptr<Run> start(const FeedBytes* feeds, bool waits) {
+    // Variables in buffers change places when a run is over, and the next one may not write what it still reads.
+    if (keeps_variables) graph.land_all();
+    while (!waits && graph.flying.size() >= graph.most_in_flight) graph.land();
+    graph.require_sound();
+    std::shared_ptr<Run> run;
+    if (spare.empty()) {
+      run = Run::make(places);
+    } else {
+      run = std::move(spare.back());
+      spare.pop_back();
+    }
+    run->start(executable.get(), graph.queue.get(), feeds, waits);
+    ++counters().dispatches;
+    if (waits) graph.land_behind(*run);
+    else graph.flying.push_back(run);
+    return run;
+  }
+
+  void read(const Run& run, void* const* results) {
+    graph.land(run);
+    if (run.failure().empty()) return run.read(results);
+    graph.untold.clear();
+    if (run.lacks_memory()) throw OutOfMemory(run.failure());
+    const char* left = !assigns ? "" : keeps_variables ? " No variable has changed." : " Variables that it assigns may be partly updated.";
+    throw DeviceError("[step] " + run.failure() + left);
+  }
+
+  void reuse(std::shared_ptr<Run> run) {
+    constexpr size_t kMostSpare = 4;
+    if (spare.size() < kMostSpare) spare.push_back(std::move(run));
+  }
 };
 
-Compiled::Compiled(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates) {
-  ir::Specialized special;
-  {
-    const auto lock = graph.lock_building();
-    special = ir::specialize(feeds, fetches, updates);
-  }
-  for (const auto& op : special.graph->body().ops) {
-    require_computable(*op);
-    for (const ir::Type& type : op->results) {
-      if (!type.is_static()) op->fail("The shape " + to_string(type.shape) + " is not known");
-    }
-  }
-  for (const ir::Feed& feed : feeds) feed_shapes_.push_back(feed.type.shape);
-  for (const ir::Value& v : special.graph->body().results) result_types_.push_back(v.type());
-  std::vector<int64_t> written;
-  if (graph.storage() == Storage::kBuffers) written = remove_effects(special);
+Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lowered_(std::move(lowered)) {
+  const Lowered& of = *lowered_;
   on_device([&] {
-    Graph::Impl& own = graph.impl();
-    impl_ = std::make_unique<Impl>(own, special.graph->body().ops.size());
-    MPSGraph* framework = impl_->framework->graph.get();
-    Lowering lowering(graph);
-    for (const auto& op : special.graph->body().ops) {
-      // One after the other: what a variable begins with makes room for the next one's memory.
-      if (op->code == ir::OpCode::variable) lowering.variable(*op);
-    }
-    lowering.lower(*special.graph);
-    std::vector<MPSGraphTensor*> fed, fetched;
-    std::vector<Buffers*> reads, writes;
-    NSMutableDictionary* types = [NSMutableDictionary dictionary];
-    const auto feed = [&](ir::Value value) {
-      const ir::Type& type = value.type();
-      MPSGraphTensor* tensor = lowering.tensor(value);
-      const auto shaped = Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype)]);
-      [types setObject:shaped.get() forKey:tensor];
-      fed.push_back(tensor);
-    };
-    for (const ir::Value& value : special.feeds) feed(value);
-    if (graph.storage() == Storage::kBuffers) {
-      for (const auto& op : special.graph->body().ops) {
-        if (op->code != ir::OpCode::variable) continue;
-        feed({op.get(), 0});
-        reads.push_back(&own.buffers_of(op->attributes.integer(ir::Attr::kSlot)));
-      }
-    }
-    NSMutableArray* targets = [NSMutableArray array];
-    for (const ir::Value& value : special.graph->body().results) {
-      // A copy of its own for every fetch: the framework need not accept a placeholder, a variable or one tensor twice as a target.
-      MPSGraphTensor* tensor = [framework identityWithTensor:lowering.tensor(value) name:nil];
-      [targets addObject:tensor];
-      fetched.push_back(tensor);
-    }
-    for (int64_t slot : written) writes.push_back(&own.buffers_of(slot));
-    for (Buffers* buffers : writes) buffers->reserve_next();
-    NSMutableArray* operations = [NSMutableArray array];
-    for (const ir::Op* op : special.graph->body().effects) [operations addObject:lowering.operation(op)];
-    MPSGraphExecutable* executable = [framework compileWithDevice:graph_device()
-                                                            feeds:types
-                                                    targetTensors:targets
-                                                 targetOperations:operations
-                                            compilationDescriptor:nil];
+    graph.impl().land_all();  // nothing may run while the framework's graph is compiled
+    impl_ = std::make_unique<Impl>(graph, of);
+    MPSGraphExecutable* executable = [of.framework->graph.get() compileWithDevice:graph_device()
+                                                                           feeds:of.types.get()
+                                                                   targetTensors:of.targets.get()
+                                                                targetOperations:of.operations.get()
+                                                           compilationDescriptor:compilation().get()];
     impl_->executable = Ref<MPSGraphExecutable*>::retain(executable);
-    impl_->in.line_up([executable feedTensors], fed, reads, [&](size_t i, NSUInteger at) {
-      Feed made = Feed::make(special.feeds[i].type(), at);
-      impl_->feeds.emplace_back(i, std::move(made));
+    auto places = std::make_shared<Places>();
+    places->input_count = of.fed.size();
+    places->output_count = of.fetched.size();
+    const size_t given = of.feed_types.size(), results = of.result_types.size();
+    line_up([executable feedTensors], of.fed, [&](size_t i, NSUInteger at) {
+      if (i < given) places->feeds.push_back({of.feed_types[i], i, at});
+      else places->read.emplace_back(at, of.reads[i - given]);
     });
-    impl_->out.line_up([executable targetTensors], fetched, writes,
-                       [&](size_t i, NSUInteger at) { impl_->results.push_back({result_types_[i], i, at}); });
+    line_up([executable targetTensors], of.fetched, [&](size_t i, NSUInteger at) {
+      if (i < results) places->results.push_back({of.result_types[i], i, at});
+      else if (i - results < of.writes.size()) places->written.emplace_back(at, of.writes[i - results]);
+      else places->results.push_back({{ir::DType::float32, {}}, Places::kNobody, at});
+    });
+    impl_->places = std::move(places);
   });
   ++counters().compilations;
 }
 
 Compiled::~Compiled() = default;
+
+const std::vector<ir::Shape>& Compiled::feed_shapes() const { return lowered_->feed_shapes; }
+const std::vector<ir::Type>& Compiled::result_types() const { return lowered_->result_types; }
 
 namespace {
 
@@ -176,8 +144,8 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
     if (![executable respondsToSelector:@selector(alloyMemoryPlan)]) return;
     NSDictionary* plan = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyMemoryPlan];
     uint64_t feeds = 0, results = 0;
-    for (const auto& [i, feed] : impl_->feeds) feeds += feed.bytes();
-    for (const ir::Type& type : result_types_) results += type.byte_count();
+    for (const Places::Place& place : impl_->places->feeds) feeds += place.type.byte_count();
+    for (const ir::Type& type : result_types()) results += type.byte_count();
     // Variables in buffers are fed and fetched as far as the framework knows.
     const uint64_t variables = number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
     out = MemoryPlan{variables,
@@ -197,42 +165,33 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
 
 bool Compiled::is_current() const { return impl_->framework == impl_->graph.framework; }
 
-void Compiled::run(const void* const* feeds, void* const* results) {
+void Compiled::run(const FeedBytes* feeds, void* const* results) {
   Entry::note_run();
   on_device([&] {
-    Impl& own = *impl_;
-    const struct End {
-      Impl& of;
-      ~End() {
-        for (auto& [i, feed] : of.feeds) feed.leave(of.in.data.get());
-      }
-    } end{own};
-    for (Result& result : own.results) {
-      if (result.array) continue;
-      result.array = Array::make(result.type);
-      own.out.set(result.at, result.array->data());
-    }
-    for (auto& [i, feed] : own.feeds) feed.enter(own.in.data.get(), feeds[i]);
-    for (const auto& [at, variable] : own.in.variables) own.in.set(at, variable->value().data());
-    for (const auto& [at, variable] : own.out.variables) own.out.set(at, variable->next().data());
-    [own.executable.get() runWithMTLCommandQueue:own.graph.queue.get()
-                                     inputsArray:own.in.data.get()
-                                    resultsArray:own.out.data.get()
-                             executionDescriptor:nil];
-    ++counters().dispatches;
-    for (const auto& [at, variable] : own.out.variables) variable->swap();
-    for (const Result& result : own.results) result.array->read(results[result.index]);
+    struct Reused {
+      Impl& impl;
+      std::shared_ptr<Run> run;
+      ~Reused() { impl.reuse(std::move(run)); }
+    } reused{*impl_, impl_->start(feeds, true)};
+    impl_->read(*reused.run, results);
   });
 }
 
+std::shared_ptr<Run> Compiled::start(const FeedBytes* feeds) {
+  Entry::note_run();
+  std::shared_ptr<Run> run;
+  on_device([&] { run = impl_->start(feeds, false); });
+  return run;
+}
+
+void Compiled::read(const Run& run, void* const* results) {
+  on_device([&] { impl_->read(run, results); });
+}
+
+void Compiled::reuse(std::shared_ptr<Run> run) { impl_->reuse(std::move(run)); }
+
 void Compiled::forget_arrays() {
-  on_device([&] {
-    for (auto& [i, feed] : impl_->feeds) feed.forget(impl_->in.data.get());
-    for (Result& result : impl_->results) {
-      result.array.reset();
-      [impl_->out.data.get() replaceObjectAtIndex:result.at withObject:[NSNull null]];
-    }
-  });
+  on_device([&] { impl_->spare.clear(); });
 }
 
 bool Compiled::set_profiling(bool on) {
@@ -266,6 +225,8 @@ namespace {
 
 // Of one executable. What is compiled takes some kilobytes to megabytes, without the memory of a run, which all of them share.
 constexpr size_t kMostSteps = 32;
+// Shapes whose nodes in the framework's graph are known, or of which it is known why they are not compiled any more.
+constexpr size_t kMostRemembered = 4096;
 
 std::vector<ir::Dims> dims_of(const std::vector<ir::Shape>& shapes) {
   std::vector<ir::Dims> dims;
@@ -285,16 +246,21 @@ std::shared_ptr<Compiled> Executable::found(const Shapes& shapes) {
 std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
   if (auto step = found(shapes)) return step;
   graph_->renew_if_wasteful();
-  std::vector<ir::Feed> feeds;
-  for (size_t i = 0; i < shapes.size(); ++i) feeds.push_back({feeds_[i], {feeds_[i].dtype(), shapes[i]}});
-  auto step = std::make_shared<Compiled>(*graph_, feeds, fetches_, updates_);
-  const auto gone = gone_.find(dims_of(shapes));
+  const std::vector<ir::Dims> dims = dims_of(shapes);
+  if (lowered_.size() >= kMostRemembered) lowered_.clear();
+  std::shared_ptr<const Lowered>& lowered = lowered_[dims];
+  if (!lowered) {
+    std::vector<ir::Feed> feeds;
+    for (size_t i = 0; i < shapes.size(); ++i) feeds.push_back({feeds_[i], {feeds_[i].dtype(), shapes[i]}});
+    lowered = Lowered::make(*graph_, feeds, fetches_, updates_);
+  }
+  auto step = std::make_shared<Compiled>(*graph_, lowered);
+  const auto gone = gone_.find(dims);
   const bool is_first = gone_.empty() && steps_.empty();
   const Reason reason = gone != gone_.end() ? gone->second : is_first ? Reason::kFirst : Reason::kShapes;
   ++counters().compiled_for[static_cast<size_t>(reason)];
   steps_.push_front(step);
   if (steps_.size() > kMostSteps) {
-    constexpr size_t kMostRemembered = 4096;
     if (gone_.size() >= kMostRemembered) gone_.clear();
     gone_.insert_or_assign(dims_of(steps_.back()->feed_shapes()), Reason::kEvicted);
     steps_.pop_back();
@@ -305,6 +271,7 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
 void Executable::drop_steps() {
   for (const auto& step : steps_) gone_.insert_or_assign(dims_of(step->feed_shapes()), Reason::kRenewed);
   steps_.clear();
+  lowered_.clear();
 }
 
 std::shared_ptr<Compiled> Executable::find(const Shapes& shapes) {
@@ -319,23 +286,56 @@ std::shared_ptr<Compiled> Executable::specialize(const Shapes& shapes) {
   return compiled(shapes);
 }
 
-void Executable::run(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results) {
-  const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
-  run_now(step, feeds, results);
-}
-
-void Executable::run_now(std::shared_ptr<Compiled> step, const void* const* feeds, void* const* results) {
-  if (!step->is_current()) step = compiled(step->feed_shapes());
+const std::shared_ptr<Compiled>& Executable::next(const std::shared_ptr<Compiled>& step) {
+  if (!step->is_current()) {
+    const std::shared_ptr<Compiled> made = compiled(step->feed_shapes());
+    return next(*std::find(steps_.begin(), steps_.end(), made));
+  }
   // Only the shapes of the last run have arrays.
-  if (const auto latest = latest_.lock(); latest != step) {
-    if (latest) latest->forget_arrays();
+  if (latest_.owner_before(step) || step.owner_before(latest_)) {
+    if (const auto latest = latest_.lock()) latest->forget_arrays();
     latest_ = step;
   }
-  step->run(feeds, results);
+  return step;
 }
 
-std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr<Compiled>& step, const void* const* feeds, void* const* results,
+void Executable::run(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results) {
+  const Entry entry;
+  std::lock_guard lock(graph_->impl().busy);
+  next(step)->run(feeds, results);
+}
+
+std::unique_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds) {
+  const Entry entry;
+  std::lock_guard lock(graph_->impl().busy);
+  const std::shared_ptr<Compiled>& now = next(step);
+  return std::make_unique<Submission>(graph_, now, now->start(feeds));
+}
+
+Submission::Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> step, std::shared_ptr<Run> run)
+    : graph_(std::move(graph)), step_(std::move(step)), run_(std::move(run)) {}
+
+Submission::~Submission() {
+  // Where another thread has the graph the arrays go instead.
+  const std::unique_lock lock(graph_->impl().busy, std::try_to_lock);
+  if (lock && run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
+}
+
+bool Submission::is_over() const { return run_->is_over(); }
+
+void Submission::wait() const {
+  const Entry entry;
+  run_->wait();
+}
+
+void Submission::read(void* const* results) const {
+  wait();
+  const Entry entry;
+  std::lock_guard lock(graph_->impl().busy);
+  step_->read(*run_, results);
+}
+
+std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results,
                                                            int runs, const std::function<void()>& between) {
   const auto set = [&](bool on) {
     const Entry entry;

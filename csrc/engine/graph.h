@@ -65,6 +65,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a type does not fit.
   std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
 
+  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first. Storage::kBuffers allows one.
+  size_t most_in_flight() const;
+  void set_most_in_flight(size_t count);
+
   // Throws ir::Error unless the value belongs to this graph.
   void require_own(ir::Value value, const char* what) const;
 

@@ -6,6 +6,8 @@
 #include <unordered_set>
 
 #import "engine/graph_impl.h"
+#import "engine/lowered.h"
+#include "engine/error.h"
 #include "engine/process.h"
 
 namespace alloy::engine {
@@ -17,12 +19,51 @@ Graph::Graph(Storage storage) : storage_(storage), impl_(std::make_unique<Impl>(
   });
 }
 
-Graph::~Graph() = default;
+Graph::~Graph() {
+  // Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
+  if (!impl_->flying.empty() && !Entry::is_refused()) on_device([&] { impl_->land_all(); });
+}
 
 void Graph::Impl::begin_framework() {
   auto made = std::make_shared<Framework>();
   made->graph = Ref<MPSGraph*>::adopt([[MPSGraph alloc] init]);
   framework = std::move(made);
+}
+
+namespace {
+
+std::string before_this_one(const std::string& failure) { return "A step before this one failed: " + failure; }
+
+}  // namespace
+
+void Graph::Impl::land() {
+  const std::shared_ptr<Run> run = std::move(flying.front());
+  flying.pop_front();
+  run->wait();
+  run->land();
+  if (run->failure().empty()) return;
+  untold = run->failure();
+  for (const auto& behind : flying) behind->fail_behind(before_this_one(untold));
+}
+
+void Graph::Impl::land_all() {
+  while (!flying.empty()) land();
+}
+
+void Graph::Impl::land(const Run& run) {
+  while (!run.has_landed()) land();
+}
+
+void Graph::Impl::land_behind(Run& run) {
+  land_all();
+  run.wait();
+  if (!untold.empty()) run.fail_behind(before_this_one(untold));
+  run.land();
+}
+
+void Graph::Impl::require_sound() {
+  if (untold.empty()) return;
+  throw DeviceError("[step] " + before_this_one(std::exchange(untold, {})));
 }
 
 Buffers& Graph::Impl::buffers_of(int64_t slot) {
@@ -65,6 +106,10 @@ void Graph::forget_initial(int64_t slot) {
   std::lock_guard lock(impl_->beginning);
   impl_->initial.erase(slot);
 }
+
+size_t Graph::most_in_flight() const { return impl_->most_in_flight; }
+
+void Graph::set_most_in_flight(size_t count) { impl_->most_in_flight = count; }
 
 void Graph::renew_if_wasteful() {
   Impl& own = *impl_;
@@ -134,9 +179,9 @@ std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value
       feeds.push_back({apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}), type});
       updates.push_back(apart.add(ir::OpCode::assign, {target, feeds.back().placeholder}));
     }
-    step = std::make_shared<Compiled>(*this, feeds, std::vector<ir::Value>{}, updates);
+    step = std::make_shared<Compiled>(*this, Lowered::make(*this, feeds, {}, updates));
   } else {
-    step = std::make_shared<Compiled>(*this, std::vector<ir::Feed>{}, variables, std::vector<ir::Op*>{});
+    step = std::make_shared<Compiled>(*this, Lowered::make(*this, {}, variables, {}));
   }
   ++counters().compiled_for[static_cast<size_t>(Reason::kFirst)];
   known.push_front({writes, std::move(slots), step});
@@ -152,6 +197,7 @@ void Graph::read(const std::vector<ir::Value>& variables, void* const* out) {
   if (storage_ == Storage::kBuffers) {
     const std::vector<int64_t> slots = slots_of(variables);
     return on_device([&] {
+      impl_->land_all();
       for (size_t i = 0; i < slots.size(); ++i) impl_->buffers_of(slots[i]).value().read(out[i]);
     });
   }
@@ -167,7 +213,7 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
   // Those that nothing has needed yet begin with the value instead.
   std::map<int64_t, ir::LiteralRef> begin;
   std::vector<ir::Value> held;
-  std::vector<const void*> contents;
+  std::vector<FeedBytes> contents;
   for (size_t i = 0; i < variables.size(); ++i) {
     const ir::Type& type = variables[i].type();
     const int64_t slot = variables[i].op->attributes.integer(ir::Attr::kSlot);
@@ -175,13 +221,14 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
       begin[slot] = std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(bytes[i]), type.byte_count()));
     } else {
       held.push_back(variables[i]);
-      contents.push_back(bytes[i]);
+      contents.push_back({bytes[i], nullptr});
     }
   }
   if (!held.empty() && storage_ == Storage::kBuffers) {
     const std::vector<int64_t> slots = slots_of(held);
     on_device([&] {
-      for (size_t i = 0; i < slots.size(); ++i) impl_->buffers_of(slots[i]).value().write(contents[i]);
+      impl_->land_all();
+      for (size_t i = 0; i < slots.size(); ++i) impl_->buffers_of(slots[i]).value().write(contents[i].data);
     });
   } else if (!held.empty()) {
     const std::shared_ptr<Compiled> writer = access(true, held);

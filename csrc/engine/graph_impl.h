@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <list>
 #include <map>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "engine/graph.h"
 #import "engine/lowering.h"
 #import "engine/ref.h"
+#import "engine/run.h"
 
 namespace alloy::engine {
 
@@ -35,6 +37,11 @@ struct Graph::Impl {
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
   std::map<int64_t, Buffers> buffers;  // of Storage::kBuffers, by slot; made when first needed
 
+  // Runs that are not known to be over, the oldest first, and the failure of one that nobody has been told of yet.
+  std::deque<std::shared_ptr<Run>> flying;
+  std::atomic<size_t> most_in_flight{2};
+  std::string untold;
+
   std::mutex listing;
   std::vector<std::weak_ptr<Executable>> executables;
   size_t most_executables = 64;  // before those that are gone are dropped from the list
@@ -50,6 +57,14 @@ struct Graph::Impl {
     std::shared_ptr<Compiled> step;
   };
   std::list<Access> accesses;
+
+  // Waits for the oldest run in flight; for all; for this one; for all and one that was started behind them.
+  void land();
+  void land_all();
+  void land(const Run& run);
+  void land_behind(Run& run);
+  // Throws DeviceError where a run has failed that nobody has been told of: what would follow it computes with what it left behind.
+  void require_sound();
 
   // Makes an empty graph of the framework the one to compile in.
   void begin_framework();

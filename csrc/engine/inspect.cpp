@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/computable.h"
+#include "engine/device_info.h"
 #include "engine/graph.h"
 
 namespace alloy::engine {
@@ -59,7 +60,7 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
   const ir::Specialized special = ir::specialize(feeds, fetches, updates, problems);
   for (const auto& op : special.graph->body().ops) {
     // An empty one stands for an op that is reported already.
-    if (op->code != ir::OpCode::empty) passes([&] { require_computable(*op); });
+    if (op->code != ir::OpCode::empty) passes([&] { require_computable(*op, device_system()); });
   }
   return problems;
 }

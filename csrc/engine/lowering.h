@@ -3,11 +3,13 @@
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#include <functional>
 #include <map>
 #include <vector>
 
 #include "engine/graph.h"
 #import "engine/ref.h"
+#import "engine/workarounds.h"
 
 namespace alloy::engine {
 
@@ -26,22 +28,38 @@ class Lowering {
 
   // The tensor of a variable; what it begins with goes to the device when the tensor is made.
   MPSGraphTensor* variable(const ir::Op& op);
-  // Lowers everything the body of `graph` needs.
+  // Lowers everything the body of `graph` needs, but for the assignments that nothing in it waits for: those lower_assignments adds. Apple's
+  // framework gives who reads a variable behind an assignment the new value, ours the one from before the run; so every reader comes first.
   void lower(const ir::Graph& graph);
+  void lower_assignments();
   // What stands for a value or an effect after that. Tensors belong to the framework graph.
   MPSGraphTensor* tensor(ir::Value value) const { return tensors_.at(value); }
   MPSGraphOperation* operation(const ir::Op* op) const { return operations_.at(op); }
 
  private:
+  // What the framework computes of a tensor along one axis.
+  using AlongAxis = std::function<MPSGraphTensor*(MPSGraphTensor* x, NSInteger axis, NSString* name)>;
+
   void lower(const ir::Op& op);
   void lower_now(const ir::Op& op);
   MPSGraphTensor* result(const ir::Op& op, NSString* name);
   MPSGraphTensor* constant(const ir::Op& op);
-  MPSGraphTensor* matrix(const ir::Op& op, size_t i, ir::Attr transposes);  // an operand of a matrix product, the way it enters
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
+  bool has(ir::Quirk quirk) const { return ir::has(system_, quirk); }
+
+  Shaped operand(const ir::Op& op, size_t i) const { return {x(op, i), op.operands[i].shape().dims()}; }
+
+  MPSGraphTensor* reduced(const Shaped& x, const ir::Dims& axes, const Reduction& reduction, NSString* name);
+  MPSGraphTensor* reduced(const ir::Op& op, const Reduction& reduction, NSString* name);
+  MPSGraphTensor* reduce_to(const ir::Op& op, NSString* name);
+  MPSGraphTensor* along_axis(const ir::Op& op, const AlongAxis& work, NSString* name);
+  MPSGraphTensor* product(const ir::Op& op, NSString* name);
+  MPSGraphTensor* convolution_gradient(const ir::Op& op, NSString* name);
 
   Graph& owner_;
   MPSGraph* graph_;
+  ir::System system_;
+  std::vector<const ir::Op*> assignments_;  // not added yet
   ir::ValueMap<MPSGraphTensor*> tensors_;
   std::map<const ir::Op*, MPSGraphOperation*> operations_;
 };

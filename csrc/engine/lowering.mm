@@ -1,5 +1,9 @@
 #import "engine/lowering.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "engine/device_info.h"
 #import "engine/graph_impl.h"
 #include "engine/stats.h"
 #include "ir/windows.h"
@@ -9,7 +13,11 @@ namespace {
 
 using ir::Attr;
 using ir::Dims;
+using ir::kMostImages;
+using ir::kMostOfMatrix;
+using ir::kMostRank;
 using ir::OpCode;
+using ir::Quirk;
 using ir::Shape;
 
 NSArray<NSNumber*>* numbers(const Dims& dims) {
@@ -98,12 +106,21 @@ struct SliceWords {
 
 MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   const ir::Type& type = literal.type();
-  if (literal.is_splat()) return [graph constantWithScalar:literal.at(0) shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
-  NSData* data = [NSData dataWithBytes:literal.bytes().data() length:literal.bytes().size()];
-  if (type.shape.rank() > 0) return [graph constantWithData:data shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
+  // A scalar travels as a double, which holds no int64 above 2^53, and Apple's true is 255 then.
+  const bool by_bytes = !literal.is_splat() || type.dtype == ir::DType::boolean || size_of(type.dtype) == 8;
+  if (!by_bytes) return [graph constantWithScalar:literal.at(0) shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
+  const size_t bytes = literal.is_splat() ? size_of(type.dtype) : literal.bytes().size();
+  NSData* data = [NSData dataWithBytes:literal.bytes().data() length:bytes];
+  if (!literal.is_splat() && type.shape.rank() > 0) return [graph constantWithData:data shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
   // Apple's framework refuses an empty shape here.
   MPSGraphTensor* one = [graph constantWithData:data shape:numbers({1}) dataType:mps_type(type.dtype)];
+  if (type.shape.rank() > 0) return [graph broadcastTensor:one toShape:mps_shape(type.shape) name:nil];
   return [graph reshapeTensor:one withShape:numbers({}) name:nil];
+}
+
+NSData* words(const Dims& dims) {
+  const std::vector<int32_t> narrow(dims.begin(), dims.end());
+  return [NSData dataWithBytes:narrow.data() length:narrow.size() * sizeof(int32_t)];
 }
 
 MPSGraphTensor* zeros(MPSGraph* graph, Dims dims, size_t axis, int64_t extent, ir::DType dtype) {
@@ -111,8 +128,7 @@ MPSGraphTensor* zeros(MPSGraph* graph, Dims dims, size_t axis, int64_t extent, i
   return [graph constantWithScalar:0 shape:numbers(dims) dataType:mps_type(dtype)];
 }
 
-// The adjoint of a strided slice along one axis: zeros between the elements, before and after. Made of concatenations, because Apple's
-// slice gradient is wrong for strides other than 1.
+// The adjoint of a strided slice along one axis: zeros between the elements, before and after, by concatenation.
 MPSGraphTensor* spread(MPSGraph* graph, MPSGraphTensor* g, Dims& dims, size_t axis, const ir::SliceAxis& s, int64_t extent, ir::DType dtype) {
   const auto along = static_cast<NSInteger>(axis);
   const int64_t stride = std::abs(s.stride), length = dims[axis];
@@ -142,10 +158,10 @@ MPSGraphTensor* spread(MPSGraph* graph, MPSGraphTensor* g, Dims& dims, size_t ax
   return [parts count] == 1 ? g : [graph concatTensors:parts dimension:along name:nil];
 }
 
-MPSGraphTensor* slice_gradient(MPSGraph* graph, const ir::Op& op, MPSGraphTensor* g) {
+// Without Apple's slice gradient, which is wrong for strides other than 1.
+MPSGraphTensor* slice_gradient_by_parts(MPSGraph* graph, const ir::Op& op, MPSGraphTensor* g) {
   const Shape& shape = op.results[0].shape;
   const ir::DType dtype = op.results[0].dtype;
-  if (op.operands[0].shape().element_count() == 0) return [graph constantWithScalar:0 shape:mps_shape(shape) dataType:mps_type(dtype)];
   Dims dims = op.operands[0].shape().dims();
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[axis], op.attributes.ints(Attr::kEnds)[axis],
@@ -161,26 +177,31 @@ MPSGraphTensor* log_softmax(MPSGraph* graph, MPSGraphTensor* x, NSInteger axis, 
   return [graph subtractionWithPrimaryTensor:shifted secondaryTensor:[graph logarithmWithTensor:total name:nil] name:name];
 }
 
-// Sums `x` down to `shape`, which broadcasts to it.
-MPSGraphTensor* reduce_to(MPSGraph* graph, MPSGraphTensor* x, const Shape& from, const Shape& shape, NSString* name) {
-  Dims axes;
-  const int64_t offset = from.rank() - shape.rank();
-  for (int64_t i = 0; i < from.rank(); ++i) {
-    if (i < offset || (shape[i - offset] == 1 && from[i] != 1)) axes.push_back(i);
+MPSGraphTensor* slice_gradient(MPSGraph* graph, const ir::Op& op, MPSGraphTensor* g, bool strides_are_wrong, NSString* name) {
+  const Shape& shape = op.results[0].shape;
+  if (op.operands[0].shape().element_count() == 0) {
+    return [graph constantWithScalar:0 shape:mps_shape(shape) dataType:mps_type(op.results[0].dtype)];
   }
-  if (!axes.empty()) x = [graph reductionSumWithTensor:x axes:numbers(axes) name:name];
-  return [graph reshapeTensor:x withShape:mps_shape(shape) name:name];
+  const SliceWords s(op, shape);
+  const bool is_contiguous = std::all_of(s.strides.begin(), s.strides.end(), [](int64_t stride) { return stride == 1; });
+  if (strides_are_wrong && !is_contiguous) return slice_gradient_by_parts(graph, op, g);
+  MPSGraphTensor* length = [graph constantWithData:words(shape.dims()) shape:numbers({shape.rank()}) dataType:MPSDataTypeInt32];
+  return [graph sliceGradientTensor:g fwdInShapeTensor:length starts:numbers(s.starts) ends:numbers(s.ends) strides:numbers(s.strides)
+                          startMask:0 endMask:s.end_mask squeezeMask:0 name:name];
+}
+
+// The axes of an op, from the front, in ascending order and each once.
+Dims axes_of(const ir::Op& op) {
+  Dims axes;
+  for (int64_t axis : op.attributes.ints(Attr::kAxes)) axes.push_back(*ir::normalize_axis(axis, op.operands[0].shape().rank()));
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
 }
 
 double reduced_count(const ir::Op& op) {
   double count = 1;
-  const Shape& shape = op.operands[0].shape();
-  std::vector<bool> seen(static_cast<size_t>(shape.rank()), false);
-  for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-    const auto i = static_cast<size_t>(*ir::normalize_axis(axis, shape.rank()));
-    if (!seen[i]) count *= static_cast<double>(shape.dims()[i]);
-    seen[i] = true;
-  }
+  for (int64_t axis : axes_of(op)) count *= static_cast<double>(op.operands[0].shape()[axis]);
   return count;
 }
 
@@ -208,13 +229,31 @@ MPSDataType mps_type(ir::DType dtype) {
 
 MPSShape* mps_shape(const ir::Shape& shape) { return numbers(shape.dims()); }
 
-Lowering::Lowering(Graph& graph) : owner_(graph), graph_(graph.impl().framework->graph.get()) {}
+Lowering::Lowering(Graph& graph) : owner_(graph), graph_(graph.impl().framework->graph.get()), system_(device_system()) {}
 
 void Lowering::lower(const ir::Graph& graph) {
   for (const auto& op : graph.body().ops) lower(*op);
 }
 
+void Lowering::lower_assignments() {
+  if (has(Quirk::read_after_assign)) {
+    // Whoever uses one of these variables from here on means what it holds now.
+    for (const ir::Op* op : assignments_) {
+      MPSGraphTensor*& now = tensors_.at(op->operands[0]);
+      if (now == variable(*op->operands[0].op)) now = [graph_ identityWithTensor:now name:nil];
+    }
+  }
+  for (const ir::Op* op : assignments_) lower_now(*op);
+  assignments_.clear();
+}
+
 void Lowering::lower(const ir::Op& op) {
+  if (op.code == OpCode::assign && op.after.empty()) {
+    assignments_.push_back(&op);
+    return;
+  }
+  // Whoever says when a variable is read or written means the assignments so far.
+  if (op.code == OpCode::read_variable || !op.after.empty()) lower_assignments();
   if (op.after.empty()) return lower_now(op);
   NSMutableArray* before = [NSMutableArray array];
   for (const ir::Op* other : op.after) {
@@ -233,7 +272,7 @@ void Lowering::lower(const ir::Op& op) {
 void Lowering::lower_now(const ir::Op& op) {
   NSString* name = string(op.name);
   if (op.code == OpCode::assign) {
-    operations_[&op] = [graph_ assignVariable:x(op, 0) withValueOfTensor:x(op, 1) name:name];
+    operations_[&op] = [graph_ assignVariable:variable(*op.operands[0].op) withValueOfTensor:x(op, 1) name:name];
   } else if (op.code == OpCode::adam) {
     const bool has_maximum = op.operands.size() == 9;
     NSArray* results = [graph_ adamWithCurrentLearningRateTensor:x(op, 0)
@@ -246,7 +285,12 @@ void Lowering::lower_now(const ir::Op& op) {
                                            maximumVelocityTensor:has_maximum ? x(op, 7) : nil
                                                   gradientTensor:x(op, op.operands.size() - 1)
                                                             name:name];
-    for (uint32_t i = 0; i < op.results.size(); ++i) tensors_[{const_cast<ir::Op*>(&op), i}] = [results objectAtIndex:i];
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      MPSGraphTensor* made = [results objectAtIndex:i];
+      // By broadcasting with coefficients of shape (1,).
+      if (op.results[i].shape.rank() == 0 && has(Quirk::optimizer_of_scalar)) made = [graph_ reshapeTensor:made withShape:@[] name:nil];
+      tensors_[{const_cast<ir::Op*>(&op), i}] = made;
+    }
   } else {
     tensors_[{const_cast<ir::Op*>(&op), 0}] = result(op, name);
   }
@@ -282,20 +326,103 @@ MPSGraphTensor* Lowering::constant(const ir::Op& op) {
   return tensor;
 }
 
-MPSGraphTensor* Lowering::matrix(const ir::Op& op, size_t i, Attr transposes) {
-  if (!op.attributes.flag(transposes)) return x(op, i);
-  const auto rank = static_cast<NSUInteger>(op.operands[i].shape().rank());
-  return [graph_ transposeTensor:x(op, i) dimension:rank - 2 withDimension:rank - 1 name:nil];
+MPSGraphTensor* Lowering::reduced(const Shaped& x, const Dims& axes, const Reduction& reduction, NSString* name) {
+  if (static_cast<int64_t>(x.dims.size()) > kMostRank && has(Quirk::reduction_beyond_rank4)) return reduced_flat(graph_, x, axes, reduction, name);
+  return reduction(x.tensor, numbers(axes), name);
+}
+
+MPSGraphTensor* Lowering::reduced(const ir::Op& op, const Reduction& reduction, NSString* name) {
+  const Dims axes = axes_of(op);
+  if (!axes.empty()) return reduced(operand(op, 0), axes, reduction, name);
+  if (op.code != OpCode::variance) return [graph_ identityWithTensor:x(op) name:name];
+  return [graph_ subtractionWithPrimaryTensor:x(op) secondaryTensor:x(op) name:name];
+}
+
+// Sums the first operand down to the shape of the second, which broadcasts to it.
+MPSGraphTensor* Lowering::reduce_to(const ir::Op& op, NSString* name) {
+  const Shape &from = op.operands[0].shape(), &shape = op.results[0].shape;
+  Dims axes;
+  const int64_t offset = from.rank() - shape.rank();
+  for (int64_t i = 0; i < from.rank(); ++i) {
+    if (i < offset || (shape[i - offset] == 1 && from[i] != 1)) axes.push_back(i);
+  }
+  const Reduction sum = [&](MPSGraphTensor* t, NSArray<NSNumber*>* along, NSString* as) { return [graph_ reductionSumWithTensor:t axes:along name:as]; };
+  MPSGraphTensor* out = axes.empty() ? x(op) : reduced(operand(op, 0), axes, sum, name);
+  return [graph_ reshapeTensor:out withShape:mps_shape(shape) name:name];
+}
+
+MPSGraphTensor* Lowering::along_axis(const ir::Op& op, const AlongAxis& work, NSString* name) {
+  const Dims& dims = op.operands[0].shape().dims();
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(dims.size()));
+  if (static_cast<int64_t>(dims.size()) <= kMostRank || !has(Quirk::reduction_beyond_rank4)) return work(x(op), static_cast<NSInteger>(axis), name);
+  const auto at = dims.begin() + axis;
+  const Dims flat{Shape(Dims(dims.begin(), at)).element_count(), *at, Shape(Dims(at + 1, dims.end())).element_count()};
+  MPSGraphTensor* out = work([graph_ reshapeTensor:x(op) withShape:numbers(flat) name:nil], 1, nil);
+  return [graph_ reshapeTensor:out withShape:mps_shape(op.results[0].shape) name:name];
+}
+
+MPSGraphTensor* Lowering::product(const ir::Op& op, NSString* name) {
+  Shaped a = operand(op, 0), b = operand(op, 1);
+  if (op.operands[0].op->code == OpCode::softmax && has(Quirk::product_of_softmax)) a.tensor = [graph_ identityWithTensor:a.tensor name:nil];
+  const Shape& shape = op.results[0].shape;
+  const bool is_flat = shape.rank() > kMostRank && has(Quirk::product_beyond_rank4);
+  if (is_flat) {
+    const Dims batch(shape.dims().begin(), shape.dims().end() - 2);
+    a = flat_operand(graph_, a, batch);
+    b = flat_operand(graph_, b, batch);
+  }
+  const auto transpose = [&](Shaped& x) {
+    const size_t rank = x.dims.size();
+    x.tensor = [graph_ transposeTensor:x.tensor dimension:rank - 2 withDimension:rank - 1 name:nil];
+    std::swap(x.dims[rank - 2], x.dims[rank - 1]);
+  };
+  if (op.attributes.flag(Attr::kTransposeA)) transpose(a);
+  if (op.attributes.flag(Attr::kTransposeB)) transpose(b);
+  const int64_t any = std::numeric_limits<int64_t>::max();
+  MPSGraphTensor* out = product_in_pieces(graph_, a, b, has(Quirk::long_inner_product) ? kMostOfMatrix : any, has(Quirk::large_matrix) ? kMostOfMatrix : any,
+                                          is_flat ? nil : name);
+  return is_flat ? [graph_ reshapeTensor:out withShape:mps_shape(shape) name:name] : out;
+}
+
+// Of at most kMostImages images at a time, where the framework is wrong about more.
+MPSGraphTensor* Lowering::convolution_gradient(const ir::Op& op, NSString* name) {
+  const bool to_data = op.code == OpCode::conv2d_data_gradient;
+  const Shape& shape = op.results[0].shape;
+  const Shape& source = to_data ? shape : op.operands[1].shape();
+  const int64_t axis = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout)).batch;
+  const int64_t images = source[axis];
+  const auto part = [&](const Shaped& gradient, const Shaped& other, int64_t count, NSString* as) {
+    Dims whole = source.dims();
+    whole[static_cast<size_t>(axis)] = count;
+    if (to_data) {
+      return [graph_ convolution2DDataGradientWithIncomingGradientTensor:gradient.tensor weightsTensor:other.tensor outputShape:numbers(whole)
+                                            forwardConvolutionDescriptor:convolution(op, whole, op.operands[1].shape()) name:as];
+    }
+    return [graph_ convolution2DWeightsGradientWithIncomingGradientTensor:gradient.tensor sourceTensor:other.tensor outputShape:mps_shape(shape)
+                                             forwardConvolutionDescriptor:convolution(op, whole, shape) name:as];
+  };
+  const Shaped gradient = operand(op, 0), other = operand(op, 1);
+  if (images <= kMostImages || !has(Quirk::convolution_of_many_images)) return part(gradient, other, images, name);
+  NSMutableArray* parts = [NSMutableArray array];
+  MPSGraphTensor* sum = nil;
+  for (int64_t start = 0; start < images; start += kMostImages) {
+    const int64_t count = std::min(kMostImages, images - start);
+    const Shaped some = slice_along(graph_, gradient, axis, start, count);
+    MPSGraphTensor* made = part(some, to_data ? other : slice_along(graph_, other, axis, start, count), count, nil);
+    if (to_data) [parts addObject:made];
+    else sum = sum == nil ? made : [graph_ additionWithPrimaryTensor:sum secondaryTensor:made name:nil];
+  }
+  return to_data ? [graph_ concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name] : [graph_ identityWithTensor:sum name:name];
 }
 
 MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
   const ir::Type& type = op.results[0];
   const auto axis = [&] { return static_cast<NSInteger>(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), op.operands[0].shape().rank())); };
-  [[maybe_unused]] const auto axes = [&] {
-    Dims normal;
-    for (int64_t a : op.attributes.ints(Attr::kAxes)) normal.push_back(*ir::normalize_axis(a, op.operands[0].shape().rank()));
-    return numbers(normal);
-  };
+  if (op.code == OpCode::divide && kind(type.dtype) == ir::DTypeKind::kSigned && has(Quirk::integer_quotient)) {
+    return exact_quotient(graph_, x(op, 0), x(op, 1), type.dtype, name);
+  }
+  if (op.code == OpCode::sign && has(Quirk::sign_of_negative_zero)) return sign_by_comparison(graph_, x(op), type.dtype, name);
+  if (op.code == OpCode::power && has(Quirk::power_of_negative)) return power_of_any_base(graph_, x(op, 0), x(op, 1), type.dtype, name);
   switch (op.code) {
 #define ALLOY_UNARY(op_name, stem, ...) \
   case OpCode::op_name: return [graph_ stem##WithTensor:x(op) name:name];
@@ -306,21 +433,30 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
 #define ALLOY_ACTIVATION_GRADIENT(op_name, stem, ...) \
   case OpCode::op_name: return [graph_ stem##WithIncomingGradient:x(op, 0) sourceTensor:x(op, 1) name:name];
 #define ALLOY_REDUCTION(op_name, stem, ...) \
-  case OpCode::op_name: return [graph_ stem##WithTensor:x(op) axes:axes() name:name];
+  case OpCode::op_name: \
+    return reduced(op, [&](MPSGraphTensor* t, NSArray<NSNumber*>* axes, NSString* as) { return [graph_ stem##WithTensor:t axes:axes name:as]; }, name);
 #define ALLOY_MOMENT(op_name, stem, ...) \
-  case OpCode::op_name: return [graph_ stem##OfTensor:x(op) axes:axes() name:name];
+  case OpCode::op_name: \
+    return reduced(op, [&](MPSGraphTensor* t, NSArray<NSNumber*>* axes, NSString* as) { return [graph_ stem##OfTensor:t axes:axes name:as]; }, name);
 #define ALLOY_ARG_REDUCTION(op_name, stem, ...) \
-  case OpCode::op_name: return [graph_ stem##WithTensor:x(op) axis:axis() name:name];
+  case OpCode::op_name: \
+    return along_axis(op, [&](MPSGraphTensor* t, NSInteger along, NSString* as) { return [graph_ stem##WithTensor:t axis:along name:as]; }, name);
 #include "ir/ops.def"
-    case OpCode::select:
-      return [graph_ selectWithPredicateTensor:x(op, 0) truePredicateTensor:x(op, 1) falsePredicateTensor:x(op, 2) name:name];
+    case OpCode::select: {
+      MPSGraphTensor* flag = x(op, 0);
+      const ir::DType dtype = op.operands[0].dtype();
+      if (dtype != ir::DType::boolean && has(Quirk::select_by_number)) {
+        flag = [graph_ notEqualWithPrimaryTensor:flag secondaryTensor:[graph_ constantWithScalar:0 dataType:mps_type(dtype)] name:nil];
+      }
+      return [graph_ selectWithPredicateTensor:flag truePredicateTensor:x(op, 1) falsePredicateTensor:x(op, 2) name:name];
+    }
     case OpCode::clamp: return [graph_ clampWithTensor:x(op, 0) minValueTensor:x(op, 1) maxValueTensor:x(op, 2) name:name];
     case OpCode::placeholder: return [graph_ placeholderWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype) name:name];
     case OpCode::constant: return constant(op);
     case OpCode::empty:
     case OpCode::shaped: return [graph_ constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
     case OpCode::variable: return variable(op);
-    case OpCode::read_variable: return [graph_ readVariable:x(op) name:name];
+    case OpCode::read_variable: return [graph_ readVariable:variable(*op.operands[0].op) name:name];
     case OpCode::stop_gradient: return [graph_ identityWithTensor:x(op) name:name];
     case OpCode::reshape:
     case OpCode::reshape_like:
@@ -329,13 +465,13 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::transpose: return [graph_ transposeTensor:x(op) permutation:numbers(op.attributes.ints(Attr::kPermutation)) name:name];
     case OpCode::broadcast_to:
     case OpCode::broadcast_like: return [graph_ broadcastTensor:x(op) toShape:mps_shape(type.shape) name:name];
-    case OpCode::reduce_like: return reduce_to(graph_, x(op), op.operands[0].shape(), type.shape, name);
+    case OpCode::reduce_like: return reduce_to(op, name);
     case OpCode::slice: {
       const SliceWords s(op, op.operands[0].shape());
       return [graph_ sliceTensor:x(op) starts:numbers(s.starts) ends:numbers(s.ends) strides:numbers(s.strides) startMask:0
                          endMask:s.end_mask squeezeMask:0 name:name];
     }
-    case OpCode::slice_gradient: return slice_gradient(graph_, op, x(op));
+    case OpCode::slice_gradient: return slice_gradient(graph_, op, x(op), has(Quirk::strided_slice_gradient), name);
     case OpCode::concat: {
       NSMutableArray* parts = [NSMutableArray array];
       for (size_t i = 0; i < op.operands.size(); ++i) [parts addObject:x(op, i)];
@@ -344,27 +480,27 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
     case OpCode::cast: return [graph_ castTensor:x(op) toType:mps_type(type.dtype) name:name];
     case OpCode::shape_of: return [graph_ shapeOfTensor:x(op) name:name];
     case OpCode::count: return [graph_ constantWithScalar:reduced_count(op) dataType:mps_type(type.dtype)];
-    case OpCode::matmul:
-      return [graph_ matrixMultiplicationWithPrimaryTensor:matrix(op, 0, Attr::kTransposeA) secondaryTensor:matrix(op, 1, Attr::kTransposeB) name:name];
-    case OpCode::softmax: return [graph_ softMaxWithTensor:x(op) axis:axis() name:name];
-    case OpCode::log_softmax: return log_softmax(graph_, x(op), axis(), name);
+    case OpCode::matmul: return product(op, name);
+    case OpCode::softmax:
+      return along_axis(op, [&](MPSGraphTensor* t, NSInteger along, NSString* as) { return [graph_ softMaxWithTensor:t axis:along name:as]; }, name);
+    case OpCode::log_softmax:
+      return along_axis(op, [&](MPSGraphTensor* t, NSInteger along, NSString* as) { return log_softmax(graph_, t, along, as); }, name);
     case OpCode::softmax_cross_entropy: {
       const std::string& reduction = op.attributes.word(Attr::kReduction);
       const auto kind = reduction == "none" ? MPSGraphLossReductionTypeAxis
                         : reduction == "sum" ? MPSGraphLossReductionTypeSum : MPSGraphLossReductionTypeMean;
-      MPSGraphTensor* loss = [graph_ softMaxCrossEntropyWithSourceTensor:x(op, 0) labelsTensor:x(op, 1) axis:axis() reductionType:kind name:name];
+      const AlongAxis loss = [&](MPSGraphTensor* source, NSInteger along, NSString* as) {
+        MPSGraphTensor* labels = source == x(op, 0) ? x(op, 1) : [graph_ reshapeTensor:x(op, 1) withShape:[source shape] name:nil];
+        return [graph_ softMaxCrossEntropyWithSourceTensor:source labelsTensor:labels axis:along reductionType:kind name:as];
+      };
       // What shape a reduced loss has is not documented.
-      return [graph_ reshapeTensor:loss withShape:mps_shape(type.shape) name:nil];
+      return [graph_ reshapeTensor:along_axis(op, loss, name) withShape:mps_shape(type.shape) name:nil];
     }
     case OpCode::conv2d:
       return [graph_ convolution2DWithSourceTensor:x(op, 0) weightsTensor:x(op, 1)
                                         descriptor:convolution(op, op.operands[0].shape(), op.operands[1].shape()) name:name];
     case OpCode::conv2d_data_gradient:
-      return [graph_ convolution2DDataGradientWithIncomingGradientTensor:x(op, 0) weightsTensor:x(op, 1) outputShape:mps_shape(type.shape)
-                                            forwardConvolutionDescriptor:convolution(op, type.shape, op.operands[1].shape()) name:name];
-    case OpCode::conv2d_weights_gradient:
-      return [graph_ convolution2DWeightsGradientWithIncomingGradientTensor:x(op, 0) sourceTensor:x(op, 1) outputShape:mps_shape(type.shape)
-                                               forwardConvolutionDescriptor:convolution(op, op.operands[1].shape(), type.shape) name:name];
+    case OpCode::conv2d_weights_gradient: return convolution_gradient(op, name);
     case OpCode::max_pool2d:
       return [graph_ maxPooling2DWithSourceTensor:x(op) descriptor:pooling(op, op.operands[0].shape()) name:name];
     case OpCode::max_pool2d_gradient:
@@ -373,8 +509,10 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
       return [graph_ avgPooling2DWithSourceTensor:x(op) descriptor:pooling(op, op.operands[0].shape()) name:name];
     case OpCode::avg_pool2d_gradient:
       return [graph_ avgPooling2DGradientWithGradientTensor:x(op, 0) sourceTensor:x(op, 1) descriptor:pooling(op, type.shape) name:name];
-    case OpCode::sgd:
-      return [graph_ stochasticGradientDescentWithLearningRateTensor:x(op, 0) valuesTensor:x(op, 1) gradientTensor:x(op, 2) name:name];
+    case OpCode::sgd: {
+      MPSGraphTensor* made = [graph_ stochasticGradientDescentWithLearningRateTensor:x(op, 0) valuesTensor:x(op, 1) gradientTensor:x(op, 2) name:name];
+      return type.shape.rank() == 0 && has(Quirk::optimizer_of_scalar) ? [graph_ reshapeTensor:made withShape:@[] name:nil] : made;
+    }
     default: op.fail("The op cannot be lowered");
   }
 }

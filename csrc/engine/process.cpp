@@ -28,6 +28,8 @@ Entry::Entry() {
 
 Entry::~Entry() { --inside; }
 
+bool Entry::is_refused() { return is_lost; }
+
 void Entry::note_run() {
   if (!has_run.load(std::memory_order_relaxed)) has_run = true;
 }

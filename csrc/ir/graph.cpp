@@ -268,29 +268,33 @@ std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Va
   return out;
 }
 
+void Rewriter::label_as(const Op& op) {
+  copy_->name = op.name;
+  copy_->location = op.location;
+  copy_->after = mapped(op.after);
+}
+
+std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : op.regions) {
+    copy_->open_region();
+    regions.push_back(copy_->close_region(copy_block(*region)));
+  }
+  label_as(op);
+  Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
+  if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
+  ops_[&op] = made;
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
+  return results;
+}
+
 void Rewriter::copy_op(const Op& op) {
   std::vector<Value> operands;
   for (const Value& v : op.operands) operands.push_back(mapped(v));
-  auto label = [&] {
-    copy_->name = op.name;
-    copy_->location = op.location;
-    copy_->after = mapped(op.after);
-  };
-  label();
+  label_as(op);
   std::optional<std::vector<Value>> replacement = rule_(*this, op, operands);
-  if (!replacement) {
-    std::vector<std::unique_ptr<Block>> regions;
-    for (const auto& region : op.regions) {
-      copy_->open_region();
-      regions.push_back(copy_->close_region(copy_block(*region)));
-    }
-    label();
-    Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
-    if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
-    ops_[&op] = made;
-    replacement.emplace();
-    for (uint32_t i = 0; i < op.results.size(); ++i) replacement->push_back({made, i});
-  }
+  if (!replacement) replacement = copy_over(op, std::move(operands));
   for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = (*replacement)[i];
 }
 

@@ -141,12 +141,15 @@ class Rewriter {
   // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where ops go now.
   Graph& copy() { return *copy_; }
   Value mapped(Value from) const;
+  // Copies the op itself over these operands, as where a rule gives nothing.
+  std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
   std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
 
  private:
   std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
   std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
   void copy_op(const Op& op);
+  void label_as(const Op& op);
 
   Rule rule_;
   std::unique_ptr<Graph> copy_;

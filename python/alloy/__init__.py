@@ -7,7 +7,7 @@ from alloy.checkpoint import load, save
 from alloy.device import Device, device, set_threads, threads
 from alloy.dtypes import (bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8, uint16, uint32,
                           uint64)
-from alloy.graph import Executable, Graph, Op, Tensor, Update, Variable, gradients
+from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
 from alloy.history import History
 from alloy.ops import (avg_pool2d, broadcast_to, cast, clamp, concat, conv2d, expand_dims, flatten,
                        log_softmax, matmul, max_pool2d, one_hot, reshape, select, softmax, squeeze, stack,
@@ -19,7 +19,7 @@ from alloy.trainer import Trainer
 
 __all__ = [
     "Adam", "Callback", "Checkpoint", "Device", "DeviceError", "EarlyStopping", "Executable", "Graph", "History",
-    "Op", "SGD", "Tensor", "Trainer", "Update", "Variable",
+    "Op", "SGD", "Submission", "Tensor", "Trainer", "Update", "Variable",
     "avg_pool2d", "broadcast_to", "cast", "clamp", "concat", "conv2d", "expand_dims", "flatten", "gradients",
     "log_softmax", "matmul", "max_pool2d", "one_hot", "reshape", "select", "softmax", "squeeze", "stack",
     "stop_gradient", "transpose",

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import alloy as al
-from alloy import drawing, inspection
+from alloy import doctor, drawing, inspection
 from alloy.profile import GROUPS
 
 _commands = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False,
@@ -151,6 +151,19 @@ def info():
         typer.echo(f"{name}: {value}")
 
 
+@_commands.command("doctor")
+def ask():
+    """Asks MPSGraph on this machine 40 questions; status 1 where an answer is neither expected nor known."""
+    program = doctor.program()
+    system, asked = doctor.questions(program)
+    typer.echo(f"alloy {al.__version__} asks {doctor.whose(system)}")
+    findings = [doctor.ask(program, question) for question in asked]
+    typer.echo(f"{doctor.table(findings)}\n\n{doctor.summary(findings)}\n{doctor.legend(findings)}")
+    if any(finding.verdict in doctor.UNKNOWN for finding in findings):
+        typer.echo("These answers are news: please send them, or better what make mac-report writes.")
+        raise typer.Exit(1)
+
+
 def _prove(directory: Path) -> None:
     """Makes the directory if it is missing. ValueError where nothing can be written into it."""
     try:
@@ -168,7 +181,7 @@ def app() -> None:
         _commands()
     except SystemExit as end:
         if end.code == 130:
-            print("alloy: interrupted", file=sys.stderr)
+            print("\nalloy: interrupted", file=sys.stderr)  # behind a ^C, or a bar that had no time to end its line
         raise
     except Exception as error:
         sys.exit(f"alloy: {str(error) or type(error).__name__}")

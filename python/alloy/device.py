@@ -8,11 +8,13 @@ from alloy.location import mistake
 @dataclass(frozen=True)
 class Device:
     """kind: "gpu", or "cpu" where the portable framework computes. memory: bytes that may be in use without
-    slowing the machine down. unified_memory: whether host and device share it."""
+    slowing the machine down. unified_memory: whether host and device share it. system: the macOS whose framework
+    computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" where the portable framework is itself."""
     kind: str
     name: str
     memory: int
     unified_memory: bool
+    system: str
 
 
 def device(kind: str | None = None) -> Device:

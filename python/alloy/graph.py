@@ -7,15 +7,16 @@ from itertools import groupby
 import numpy as np
 
 from alloy import inspection
-from alloy._core import Executable, Graph, Op, Tensor, Update, Variable, WeakVariable
+from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, Variable, WeakVariable
 from alloy.apply import as_tensor, require_all, require_tensor
 from alloy.arrays import as_array, as_count, as_shape
 from alloy.dtypes import dtype_name
 from alloy.location import mistake, user_location
 from alloy.profile import Kernel, Profile
 from alloy.scope import scoped
+from alloy.staging import Staging
 
-__all__ = ["Executable", "Graph", "Op", "Tensor", "Update", "Variable", "gradients"]
+__all__ = ["Executable", "Graph", "Op", "Submission", "Tensor", "Update", "Variable", "gradients"]
 
 def _sealed(self, name, value):
     raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
@@ -25,9 +26,9 @@ def _uncopied(self, *protocol):
     raise TypeError(f"cannot pickle or copy {type(self).__name__} objects: save values with al.save")
 
 
-for _class in (Executable, Op, Update, WeakVariable):
+for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
-for _class in (Executable, Graph, Op, Tensor, Update, WeakVariable):
+for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 
 
@@ -124,6 +125,26 @@ def _request(op, feeds, fetches, updates):
                    for feed, shape in zip(feeds, given)], fetches, updates
 
 
+def submit(self, *arrays, **by_label) -> Submission:
+    """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them when it is read.
+
+    Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (without that copy:
+    staging). Steps of a graph run one after the other; where graph.most_in_flight of them (2 at first) are not done
+    yet, the call waits for the oldest. A graph with storage="buffers" has one in flight.
+
+    DeviceError: a step before failed on the device, and nobody has been told yet. When the fetches are read: this
+    one failed, or one that was in flight before it."""
+    return self._submit(False, *arrays, **by_label)
+
+
+def staging(self, *shapes) -> Staging:
+    """Memory that steps in flight read where it lies, in turns: see Staging.
+
+    shapes: of the feeds, in order; none of them where the placeholders' shapes are known. ValueError: a shape is not
+    known in full."""
+    return Staging(self, shapes)
+
+
 def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
     """The bytes that a run of these feeds takes; the step is compiled for them. None where the framework does
     not tell (Apple's does not).
@@ -162,6 +183,8 @@ def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
     return Profile(tuple(kernels), tuple(times))
 
 
+Executable.submit = submit
+Executable.staging = staging
 Executable.memory_plan = memory_plan
 Executable.profile = profile
 

@@ -10,10 +10,12 @@ from alloy._core import Tensor
 from alloy.apply import require_all
 from alloy.arrays import as_array, as_count, empty
 from alloy.callbacks import Callback
+from alloy.device import device
 from alloy.graph import Executable, Graph
 from alloy.history import History
 from alloy.location import mistake
 from alloy.nn import Layer
+from alloy.ops import select
 from alloy.progress import Progress
 from alloy.scope import scope
 from alloy.table_ops import equal, mean, sum
@@ -46,7 +48,7 @@ class Trainer:
         self.check_finite = check_finite
         self._measures = _measures(loss, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
         self._order = np.random.default_rng(seed)
-        self._x = self._y = self._predictions = None
+        self._x = self._y = self._predictions = self._sound = None
         self._executables: dict[tuple, Executable] = {}
 
     def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(),
@@ -74,7 +76,12 @@ class Trainer:
         for epoch in range(1, epochs + 1):
             rows = self._order.permutation(len(data[0])) if shuffle else None
             with shown.epoch(epoch):
-                values = self._run(step, _batches(data, batch_size, rows), shown, epoch)
+                try:
+                    values = self._run(step, _results(step, data, batch_size, rows, self._ahead()), shown, epoch)
+                except BaseException:  # an interrupt, too: a loss that nobody has read yet may hold back every later step
+                    if self._sound is not None:
+                        self._sound.assign(True)
+                    raise
                 if validation is not None:
                     validated = self._evaluate(validation, batch_size)
                     values |= {f"val_{name}": value for name, value in validated.items()}
@@ -94,16 +101,23 @@ class Trainer:
         """The model's values for the rows of x."""
         data = self._examples("predict", (x,), batch_size)
         run = self._executable("predict", data)
-        return np.concatenate([run(*batch)[0] for batch in _batches(data, batch_size)])
+        return np.concatenate([result[0] for _, result in _results(run, data, batch_size, None, self._ahead())])
 
     def _evaluate(self, data, batch_size):
-        return self._run(self._executable("evaluate", data), _batches(data, batch_size))
+        executable = self._executable("evaluate", data)
+        return self._run(executable, _results(executable, data, batch_size, None, self._ahead()))
 
-    def _run(self, executable, batches, shown=None, epoch=None):
-        """The means over all examples of what the executable fetches of each batch. epoch: of a training."""
+    @staticmethod
+    def _ahead():
+        """How many steps are in flight behind the one that is read. On the host's own cores one would only be in the way of gathering the next batch;
+        elsewhere the device has work while that is done."""
+        return 0 if device().kind == "cpu" else 1
+
+    def _run(self, executable, results, shown=None, epoch=None):
+        """The means over all examples of what the executable fetches of each batch. results: what _results gives. epoch: of a training."""
         total, seen = np.zeros(len(self._measures)), 0
-        for step, batch in enumerate(batches, 1):
-            values = [value.item() for value in executable(*batch)]
+        for step, (batch, result) in enumerate(results, 1):
+            values = [value.item() for value in result]
             if epoch is not None and self.check_finite and not math.isfinite(values[0]):
                 raise self._not_finite(values[0], executable, batch, f"step {step} of epoch {epoch}")
             total += len(batch[0]) * np.array(values)
@@ -150,9 +164,24 @@ class Trainer:
                     finite = equal(fetches[0] - fetches[0], 0.0)  # before the gradients, so that no update waits for it
                 updates = [*self.optimizer.minimize(fetches[0], trainable), *self.model.updates]
                 if self.check_finite:
-                    updates = [_held_back(update, finite) for update in updates]
+                    updates = self._held_back(updates, finite)
             self._executables[key] = self._x.graph.compile(feeds, fetches, updates)
         return self._executables[key]
+
+    def _held_back(self, updates, finite):
+        """The updates where the loss is finite, and none where it is not; nor behind such a step, where others are in flight before that is known."""
+        graph, flag, sound = self._x.graph, finite, []
+        if self._ahead():
+            with scope(graph, "optimizer"):
+                if self._sound is None:
+                    self._sound = graph.variable(True, name="sound", trainable=False)
+                flag = select(self._sound, finite, False)
+            sound = [graph.assign(self._sound, flag)]
+        kept = []
+        for update in updates:
+            variable, value = update.variable, update.value
+            kept.append(graph.assign(variable, *graph.apply("select", [flag, value, variable], {}, value.name, value.location)))
+        return kept + sound
 
     def _require_known(self, fetches):
         """ValueError where a variable would stay as it is because the model does not know it."""
@@ -191,14 +220,6 @@ class Trainer:
             self._y = self._x.graph.placeholder((None, *data[1].shape[1:]), data[1].dtype, name="y")
 
 
-def _held_back(update, flag):
-    """The update where the flag is true; where not, none."""
-    variable, value = update.variable, update.value
-    graph = variable.graph
-    kept, = graph.apply("select", [flag, value, variable], {}, value.name, value.location)
-    return graph.assign(variable, kept)
-
-
 def _examples(op, data, batch_size):
     if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
         size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
@@ -213,18 +234,28 @@ def _examples(op, data, batch_size):
     return arrays
 
 
-def _batches(arrays, batch_size, rows=None):
-    """The examples of these rows, in their order; by default of all of them, in place. A batch of chosen rows
-    lasts until the next one."""
-    count = len(arrays[0])
-    if rows is None:
-        for start in range(0, count, batch_size):
-            yield [array[start:start + batch_size] for array in arrays]
-        return
-    memory = [empty((min(batch_size, count), *array.shape[1:]), array.dtype) for array in arrays]
-    for start in range(0, count, batch_size):
-        chosen = rows[start:start + batch_size]
-        yield [_take(array, chosen, batch[:len(chosen)]) for array, batch in zip(arrays, memory)]
+def _results(step, arrays, batch_size, rows, ahead):
+    """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them, in place. ahead: how many
+    further steps are in flight by then, so that the next batch is gathered meanwhile. A batch of chosen rows lasts until the next one."""
+    count, waiting, start = len(arrays[0]), [], step.submit if ahead else step
+    if rows is not None:
+        shapes = [(min(batch_size, count), *array.shape[1:]) for array in arrays]
+        if ahead:
+            staging = step.staging(*shapes)
+            start, memory = staging.submit, staging.arrays
+        else:
+            kept = [empty(shape, array.dtype) for shape, array in zip(shapes, arrays)]
+            memory = lambda: kept
+    for first in range(0, count, batch_size):
+        if rows is None:
+            batch = [array[first:first + batch_size] for array in arrays]
+        else:
+            chosen = rows[first:first + batch_size]
+            batch = [_take(array, chosen, place[:len(chosen)]) for array, place in zip(arrays, memory())]
+        waiting.append((batch, start(*batch)))
+        if len(waiting) > ahead:
+            yield waiting.pop(0)
+    yield from waiting
 
 
 def _take(array, rows, out):

@@ -114,7 +114,7 @@ TEST(Memory, AStepThatRunsAllocatesNoTensorAndKeepsNothing) {
   for (float& v : in) v = std::uniform_real_distribution<float>()(random);
   for (size_t i = 0; i < kBatch; ++i) out[i * 10 + i % 10] = 1;
   float first = 0, last = 0;
-  const void* feeds[] = {in.data(), out.data()};
+  const FeedBytes feeds[] = {{in.data(), nullptr}, {out.data(), nullptr}};
   void* results[] = {&last};
   for (int i = 0; i < 20; ++i) {
     executable->run(step, feeds, results);

@@ -235,7 +235,7 @@ TEST(GradientValues, AcrossConditionals) {
     const Value y = graph.value(OpCode::multiply, {graph.value(OpCode::add, {{op, 0}, {op, 1}}), h});
     Sampler sampler;
     check_gradients(graph, y,
-                    {{flag, Array({}, {taken})},
+                    {{flag, Array({}, taken)},
                      {x, sampler.array({2, 3}, Domain::real)},
                      {w, sampler.array({3}, Domain::real)}},
                     {x, w});

@@ -1,15 +1,22 @@
-// The checks of the facade's tests: counts, says where one failed, and sums up. Safe from every thread.
+// The checks of the facade's tests: counts, says where one failed, and sums up. Safe from every thread. With
+// ALLOY_TRACE_CHECKS in the environment each says where it is before it begins: the last one is what ended a process.
 
 #pragma once
 
 #include <atomic>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace check {
 
 inline std::atomic<int> passed{0};
 inline std::atomic<int> failed{0};
+
+inline void begin(const char *file, int line) {
+  static const bool traced = std::getenv("ALLOY_TRACE_CHECKS") != nullptr;
+  if (traced) std::fprintf(stderr, "check %s:%d\n", file, line);
+}
 
 inline void report(bool ok, const char *text, const char *file, int line) {
   ok ? ++passed : ++failed;
@@ -30,13 +37,15 @@ inline int summary() {
 
 }  // namespace check
 
-#define CHECK(...) check::report(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
-#define CHECK_NEAR(a, b, tolerance) check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
+#define CHECK(...) check::begin(__FILE__, __LINE__), check::report(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK_NEAR(a, b, tolerance) \
+  check::begin(__FILE__, __LINE__), check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
 
 /// The statement raises NSInvalidArgumentException with a reason.
 #define CHECK_RAISES(...)                                                                                  \
   do {                                                                                                     \
     bool raised = false;                                                                                   \
+    check::begin(__FILE__, __LINE__);                                                                      \
     @try {                                                                                                 \
       __VA_ARGS__;                                                                                         \
     } @catch (NSException * exception) {                                                                   \

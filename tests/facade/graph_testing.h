@@ -376,9 +376,9 @@ inline void report_array(const Array &actual, const Array &expected, double tole
 
 /// CHECK_ARRAY(actual, expected): arrays agree up to the rounding of single precision.
 #define CHECK_ARRAY(actual, ...) \
-  check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+  check::begin(__FILE__, __LINE__), check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_ARRAY_WITHIN(tolerance, actual, ...) \
-  check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+  check::begin(__FILE__, __LINE__), check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 
 // ---- gradients ----
 
@@ -465,4 +465,4 @@ inline void report_gradients(const Build &build, const std::vector<Array> &value
 
 /// CHECK_GRADIENTS(build, {operands...}): every operand's gradient agrees with finite differences.
 #define CHECK_GRADIENTS(build, ...) \
-  check::report_gradients(build, __VA_ARGS__, 1e-3, "gradients of " #build, __FILE__, __LINE__)
+  check::begin(__FILE__, __LINE__), check::report_gradients(build, __VA_ARGS__, 1e-3, "gradients of " #build, __FILE__, __LINE__)

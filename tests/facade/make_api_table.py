@@ -6,7 +6,8 @@ The full table is the JSON that a libclang walk over the headers of Apple's SDKs
 {"classes": {name: {"super", "protocols", "methods": [{"kind", "selector", "returns", "returns_nullability", "args": [{"type",
 "nullability"}], "variadic", "unavailable"}], "properties": [{"name", "type", "attributes", "nullability"}]}}, "protocols": the same,
 "enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block": {"returns", "args": [{"type"}]}}},
-"functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}. It is not part of the project: only facts about what
+"functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a method or property also has "introduced_macos" and
+"sdks", those of the three that declare it. It is not part of the project: only facts about what
 we implement are. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
 """
 import json
@@ -37,6 +38,18 @@ def kept(full, ours):
     return {name: full[name] for name in ours if name in full}
 
 
+def newer(full, ours):
+    """The selectors and properties of ours that came after macOS 13.3: by their version, or because only the newest SDK has them."""
+    for kind in ("classes", "protocols"):
+        for name, row in ours[kind].items():
+            members = full[kind].get(name, {"methods": [], "properties": []})
+            for member in members["methods"] + members["properties"]:
+                names = {f"{member.get('kind')} {member.get('selector')}", member.get("name")}
+                version = tuple(map(int, member["introduced_macos"].split(".")))
+                if names & {*row["methods"], *row["properties"]} and (version > (13, 3) or member["sdks"] == ["macos26.5"]):
+                    yield member.get("selector") or member["name"]
+
+
 def typedef_row(typedef):
     if "block" not in typedef:
         return declarations.spelled(typedef["type"])
@@ -56,6 +69,7 @@ def table(full, ours):
                   for name, row in ours["enums"].items() if name in full["enums"]},
         "typedefs": {name: typedef_row(full["typedefs"][name]) for name in ours["typedefs"] if name in full["typedefs"]},
         "functions": kept(functions, ours["functions"]),
+        "newer": sorted(newer(full, ours)),
     }
 
 

@@ -4,16 +4,18 @@ import importlib.util
 import json
 import pathlib
 import re
-import sys
 
 import pytest
 
+import alloy as al
+
 FACADE = pathlib.Path(__file__).parents[1] / "facade"
 TABLE = json.loads((FACADE / "api.json").read_text())
+NEWER = TABLE.pop("newer")  # what came after macOS 13.3
 # What programs get from Apple's other headers: CoreFoundation's CFTimeInterval, and a constant the full table does not list.
 EXTRAS = {("typedefs", "CFTimeInterval"), ("constants", "MTLCommandBufferErrorDomain")}
 
-pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="the headers are Apple's")
+pytestmark = pytest.mark.skipif(al.device().kind == "gpu", reason="the framework is Apple's")
 
 
 def load(name):
@@ -44,6 +46,11 @@ def test_the_headers_agree_with_the_table(declared):
     assert sorted(ours.keys() - table.keys()) == [], "declared, but not Apple's"
     assert sorted(table.keys() - ours.keys()) == [], "in the table, but not declared"
     assert {path: (row, table[path]) for path, row in ours.items() if row != table[path]} == {}, "(declared, Apple's)"
+
+
+def test_what_imitations_lack_is_what_came_later():
+    rows = (FACADE.parents[1] / "csrc/portable/facade/newer.def").read_text()
+    assert re.findall(r'^ALLOY_NEWER\(\w+, "([\w:]+)"', rows, re.M) == NEWER
 
 
 def test_the_table_is_not_empty():

@@ -1,6 +1,7 @@
 """The side-by-side benchmark, against a worker in NumPy: what it compares, times, refuses and writes."""
 import contextlib
 import dataclasses
+import os
 import pathlib
 import sys
 
@@ -24,6 +25,7 @@ def bench(tmp_path_factory):
         yield bench
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="reads /proc/stat")
 def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
     assert set(bench.unavailable) == {"absent"} and "No module named 'absent'" in bench.unavailable["absent"]
     workload = dataclasses.replace(WORKLOADS["mlp_small"], neighbour=Target(1, 1))

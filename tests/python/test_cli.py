@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+import alloy as al
 from alloy.inspection import amount
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
@@ -59,7 +60,8 @@ def test_inspect(tmp_path):
     assert " ".join(rows["conv2d_0"][-3:]) == f"9,408 {amount(2 * 2 * 13 * 13 * 7 * 7 * 3 * 64)}"
     assert " ".join(rows["dense_0"][-3:]) == f"20,490 {amount(2 * 2 * 2048 * 10 + 2 * 10)}"
     assert " ".join(rows["stage3/block2/branch/conv2d_1"][1:5]) == "(2, 1, 1, 512)"
-    assert "training step" in done.stdout and float(rows["arena"][1]) > 0 and rows["arena"][2] == "MB"
+    if al.device().kind == "cpu":
+        assert "training step" in done.stdout and float(rows["arena"][1]) > 0 and rows["arena"][2] == "MB"
     assert max(map(len, done.stdout.splitlines())) <= 80
     files = {path.name: path.read_text() for path in (tmp_path / "runs" / "resnet50").iterdir()}
     assert files.keys() == {"graph.svg", "graph.html"}

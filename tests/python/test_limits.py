@@ -1,5 +1,6 @@
 """What cannot be had is refused in a sentence, and the object stays usable: too many axes or elements, more memory
 than there is, numbers that a type cannot hold."""
+import os
 import subprocess
 import sys
 
@@ -9,8 +10,6 @@ import pytest
 import alloy as al
 
 MOST = 2**31 - 1
-
-
 
 
 @pytest.mark.parametrize("build", [
@@ -83,6 +82,7 @@ print(refused)
 """
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_where_memory_lacks_it_is_a_memory_error_and_nothing_is_lost(storage):
     run = subprocess.run([sys.executable, "-c", LIMITED, storage], capture_output=True, text=True, timeout=120)

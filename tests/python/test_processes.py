@@ -10,6 +10,8 @@ import pytest
 
 import alloy as al
 
+CHILDREN_COMPUTE = pytest.mark.skipif(al.device().kind == "gpu", reason="a forked child cannot use Apple's Metal")
+
 SETUP = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -79,6 +81,7 @@ thread.join()
     assert answers and all(codes == {11} for codes in answers.values()), answers
 
 
+@CHILDREN_COMPUTE
 def test_a_child_forked_beside_a_compilation_does_not_hang():
     done = run(CHILD + """
 y = x
@@ -93,6 +96,7 @@ print(answers)
     assert all(codes <= {10, 11} for codes in eval(done.stdout).values()), done.stdout
 
 
+@CHILDREN_COMPUTE
 def test_a_child_of_a_process_that_only_compiled_may_compute():
     done = run("""
 step.memory_plan(); al.threads()
@@ -171,6 +175,7 @@ except KeyboardInterrupt:
     assert status in (130, -signal.SIGINT, 1) and "KeyboardInterrupt" in errors and "terminate" not in errors
 
 
+@pytest.mark.skipif(al.device().kind == "gpu", reason="Apple's device does not profile")
 def test_ctrl_c_is_answered_while_profiling():
     status, errors = interrupted("""
 step(a)

@@ -11,6 +11,9 @@ import pytest
 import alloy as al
 
 
+pytestmark = pytest.mark.skipif(al.device().kind == "gpu", reason="Apple's device tells no kernels and takes no number of threads")
+
+
 @pytest.fixture(params=["variable", "buffers"])
 def graph(request):
     return al.Graph(storage=request.param)

@@ -1,4 +1,5 @@
 """Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
+import os
 import subprocess
 import sys
 
@@ -72,6 +73,7 @@ def test_a_shape_is_compiled_once():
     assert since(before)[:2] == [5, 2]
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 @STORAGES
 def test_initial_values_are_only_on_the_device_after_the_first_run(storage):
     code = """

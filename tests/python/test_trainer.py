@@ -7,6 +7,13 @@ import pytest
 import alloy as al
 
 
+@pytest.fixture(autouse=True, params=[0, 1], ids=["waiting", "ahead"])
+def ahead(request, monkeypatch):
+    """Whether a trainer waits for each step, as on the host's cores, or has one in flight, as elsewhere."""
+    monkeypatch.setattr(al.Trainer, "_ahead", staticmethod(lambda: request.param))
+    return request.param
+
+
 def linear_data(count, rng):
     x = rng.normal(size=(count, 3)).astype(np.float32)
     return x, (x @ np.float32([[1], [-2], [0.5]]) + 3).astype(np.float32)
@@ -58,7 +65,7 @@ def test_the_last_smaller_batch_is_used(rng):
 
 
 @pytest.mark.parametrize("layout", ["packed", "transposed", "read-only"])
-def test_batches_are_the_shuffled_examples(layout, rng):
+def test_batches_are_the_shuffled_examples(layout, rng, ahead):
     """Two epochs of 3 steps equal six steps by hand in the order of the seed."""
     x = rng.normal(size=(300, 110)).astype(np.float32)
     x = {"packed": x.T.copy(), "transposed": x.T, "read-only": x.T.copy()}[layout]
@@ -77,7 +84,7 @@ def test_batches_are_the_shuffled_examples(layout, rng):
             weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
     np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
-    assert sent == 2 * y.nbytes + 4, "only targets, which are few bytes, and the learning rate are copied"
+    assert sent == 2 * y.nbytes + 4 + ahead, "only targets, which are few bytes, the learning rate and a flag are copied"
 
 
 def test_seeded_order(rng):
@@ -126,13 +133,14 @@ def test_variables_that_are_not_trainable_stay(rng):
     assert bias.numpy() != 0
 
 
-def test_a_model_that_has_its_graph_already(rng):
+def test_a_model_that_has_its_graph_already(rng, ahead):
     model = al.nn.Sequential(al.nn.Dense(1))
     graph = al.Graph()
     model(graph.placeholder((1, 3)))
     t = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
     t.fit(linear_data(8, rng), epochs=1, progress=False)
-    assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "optimizer/learning_rate"]
+    assert [v.name for v in graph.variables] == [
+        "dense_0/weights", "dense_0/bias", "optimizer/learning_rate", *["optimizer/sound"][:ahead]]
 
 
 def test_early_stopping(rng):
@@ -250,8 +258,45 @@ def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
     assert not np.array_equal(model.variables[0].numpy(), before["norm/gamma"])
 
 
-def test_the_checked_step_is_the_step(rng):
-    """Bit for bit, with one kernel more."""
+def test_steps_behind_one_that_is_not_finite_change_nothing_either(rng):
+    """They are in flight before its loss is read. Afterwards training goes on."""
+    x, y = linear_data(40, rng)
+    finite = trainer(optimizer=al.SGD(1e-3))
+    finite.fit((x[:16], y[:16]), 1, batch_size=8, shuffle=False, progress=False)
+    x[17] = 1e30
+    t = trainer(optimizer=al.SGD(1e-3))
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="in step 3 of epoch 1"):
+            t.fit((x, y), 1, batch_size=8, shuffle=False, progress=False)
+        for ours, expected in zip(t.model.variables, finite.model.variables):
+            np.testing.assert_array_equal(ours.numpy(), expected.numpy())
+        finite.fit((x[:16], y[:16]), 1, batch_size=8, shuffle=False, progress=False)
+
+
+def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rng, ahead, monkeypatch):
+    """With a step ahead the interrupt comes before anybody has read that loss."""
+    x, y = linear_data(40, rng)
+    bad = x.copy()
+    bad[9:] = 1e30
+    t = trainer(optimizer=al.SGD(0.1))
+    take, taken = al.trainer._take, []
+
+    def interrupted(array, rows, out):
+        taken.append(len(rows))
+        if len(taken) == 5:  # examples and targets of two batches, then
+            raise KeyboardInterrupt
+        return take(array, rows, out)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt if ahead else FloatingPointError):
+        patch.setattr(al.trainer, "_take", interrupted)
+        patch.setattr(t, "_order", type("Rows", (), {"permutation": staticmethod(np.arange)}))
+        t.fit((bad, y), 1, batch_size=8, progress=False)
+    history = t.fit((x, y), 20, batch_size=8, progress=False)
+    assert history["loss"][-1] < 1e-3 * history["loss"][0]
+
+
+def test_the_checked_step_is_the_step(rng, ahead):
+    """Bit for bit, with one kernel more, or two."""
     x, y = rng.normal(size=(64, 8, 8, 1)).astype(np.float32), rng.integers(0, 10, 64).astype(np.int32)
     values, kernels = [], []
     for check in (True, False):
@@ -265,7 +310,7 @@ def test_the_checked_step_is_the_step(rng):
         kernels.append(profile and len(profile.kernels))
     for a, b in zip(*values):
         np.testing.assert_array_equal(a, b)
-    assert kernels[0] is None or kernels[0] == kernels[1] + 1
+    assert kernels[0] is None or kernels[0] == kernels[1] + 1 + ahead
 
 
 def test_diverging_ends_with_a_sentence(rng):

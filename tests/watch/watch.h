@@ -1,4 +1,4 @@
-// Watches the runs that the engine sends to the framework, and makes one fail. Plain C++; one at a time.
+// Watches what the engine sends to the framework, makes runs fail, holds some back. Plain C++; one at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,29 @@ class Watch {
   Watch();
   ~Watch();
 
-  size_t runs() const;     // since the watch began
-  size_t aliased() const;  // those of them in which an array was both fed and written
-  // The next run computes and writes, and then reports a failure of the device.
+  // Since the watch began:
+  size_t runs() const;
+  size_t aliased() const;          // runs in which an array was both fed and written
+  size_t copies() const;           // identities that were added to a graph
+  size_t compilations() const;
+  size_t at_once() const;          // compilations that are over when the call returns, at level 0
+  size_t lent() const;             // buffers that were made over memory of somebody else's
+  size_t without_targets() const;  // compilations of executables that give nothing
+
+  // The next run computes and writes, and then its handler is told of a failure of the device.
   void fail_next();
+  // The next run does so and then raises what stands for the end of the process on an imitated system.
+  void abort_next();
+  // Runs that are asked for from now on begin only after release().
+  void hold();
+  void release();
+  // From now on executables say that they are fed a tensor too few, or one that is not theirs.
+  enum class Lie { kTooFew, kForeign };
+  void lie_about_feeds(Lie lie);
+
+ private:
+  struct Methods;
+  Methods* methods_;
 };
 
 }  // namespace alloy::test

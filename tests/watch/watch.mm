@@ -1,26 +1,51 @@
-// Stands between the engine and MPSGraphExecutable by exchanging the method's implementation.
+// Stands between the engine and the framework by exchanging the implementations of methods.
 #import "watch/watch.h"
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 #import <objc/runtime.h>
 
+#include <optional>
+#include <utility>
+
+#include "ir/quirks.h"
+
 namespace alloy::test {
 namespace {
 
-using Run = NSArray* (*)(id, SEL, id, NSArray*, NSArray*, id);
+// A method whose implementation is exchanged while this lives.
+class Exchanged {
+ public:
+  Exchanged(Class of, SEL selector, void* by)
+      : method_(class_getInstanceMethod(of, selector)), original_(method_setImplementation(method_, reinterpret_cast<IMP>(by))) {}
+  ~Exchanged() { method_setImplementation(method_, original_); }
+  Exchanged(const Exchanged&) = delete;
+  Exchanged& operator=(const Exchanged&) = delete;
+
+  template <class Result, class... Arguments>
+  Result call(id self, SEL selector, Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(id, SEL, Arguments...)>(original_)(self, selector, arguments...);
+  }
+
+ private:
+  Method method_;
+  IMP original_;
+};
+
+const Exchanged *g_run, *g_identity, *g_compile, *g_feeds, *g_lend;
 
 struct {
-  Run original;
-  size_t runs, aliased;
-  bool fails;
+  size_t runs, aliased, copies, compilations, at_once, without_targets, lent;
+  bool fails, aborts;
+  id<MTLSharedEvent> event;  // nil: nothing is held back
+  std::optional<Watch::Lie> lie;
 } state;
 
-Method method() {
-  SEL run = @selector(runWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:);
-  return class_getInstanceMethod([MPSGraphExecutable class], run);
+NSError* loss() {
+  NSDictionary* words = [NSDictionary dictionaryWithObject:@"The device was lost." forKey:NSLocalizedDescriptionKey];
+  return [NSError errorWithDomain:MTLCommandBufferErrorDomain code:MTLCommandBufferErrorInternal userInfo:words];
 }
 
-NSArray* watched(id self, SEL selector, id queue, NSArray* inputs, NSArray* results, id descriptor) {
+NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results, MPSGraphExecutableExecutionDescriptor* descriptor) {
   ++state.runs;
   NSMutableSet* fed = [NSMutableSet set];
   for (MPSGraphTensorData* data in inputs) [fed addObject:[NSValue valueWithPointer:[data mpsndarray]]];
@@ -28,24 +53,99 @@ NSArray* watched(id self, SEL selector, id queue, NSArray* inputs, NSArray* resu
   for (MPSGraphTensorData* data in results)
     found = found || [fed containsObject:[NSValue valueWithPointer:[data mpsndarray]]];
   state.aliased += found;
-  NSArray* made = state.original(self, selector, queue, inputs, results, descriptor);
-  if (state.fails) {
-    state.fails = false;
-    [NSException raise:NSGenericException format:@"The device was lost."];
-  }
+  // A descriptor of its own: the engine's is for many runs.
+  MPSGraphExecutableExecutionDescriptor* watching = [[[MPSGraphExecutableExecutionDescriptor alloc] init] autorelease];
+  [watching setWaitUntilCompleted:[descriptor waitUntilCompleted]];
+  MPSGraphExecutableCompletionHandler handler = [descriptor completionHandler];
+  NSError* failure = std::exchange(state.fails, false) ? loss() : nil;
+  [watching setCompletionHandler:^(NSArray<MPSGraphTensorData*>* made, NSError* error) {
+    handler(made, failure == nil ? error : failure);
+  }];
+  if (state.event != nil) [watching waitForEvent:state.event value:1];
+  NSArray* made = g_run->call<NSArray*>(self, selector, queue, inputs, results, watching);
+  if (std::exchange(state.aborts, false)) [NSException raise:[NSString stringWithUTF8String:ir::kAbortException] format:@"The process has ended."];
   return made;
+}
+
+id identity(id self, SEL selector, id tensor, id name) {
+  ++state.copies;
+  return g_identity->call<id>(self, selector, tensor, name);
+}
+
+id compile(id self, SEL selector, id device, NSDictionary* feeds, NSArray* targets, NSArray* operations, MPSGraphCompilationDescriptor* descriptor) {
+  ++state.compilations;
+  state.at_once += descriptor != nil && [descriptor waitForCompilationCompletion] && [descriptor optimizationLevel] == MPSGraphOptimizationLevel0;
+  state.without_targets += [targets count] == 0;
+  return g_compile->call<id>(self, selector, device, feeds, targets, operations, descriptor);
+}
+
+id lend(id self, SEL selector, void* bytes, NSUInteger length, MTLResourceOptions options, id deallocator) {
+  ++state.lent;
+  return g_lend->call<id>(self, selector, bytes, length, options, deallocator);
+}
+
+Class class_of_device() {
+  id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+  const Class found = object_getClass(device);
+  [device release];
+  return found;
+}
+
+NSArray* feeds(MPSGraphExecutable* self, SEL selector) {
+  NSArray* truth = g_feeds->call<NSArray*>(self, selector);
+  if (!state.lie) return truth;
+  NSMutableArray* lie = [NSMutableArray arrayWithArray:truth];
+  if (*state.lie == Watch::Lie::kTooFew) [lie removeLastObject];
+  else [lie replaceObjectAtIndex:0 withObject:[[self targetTensors] objectAtIndex:0]];
+  return lie;
 }
 
 }  // namespace
 
-Watch::Watch() {
-  const IMP replaced = method_setImplementation(method(), reinterpret_cast<IMP>(watched));
-  state = {reinterpret_cast<Run>(replaced), 0, 0, false};
+struct Watch::Methods {
+  Exchanged run{[MPSGraphExecutable class], @selector(runAsyncWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:),
+                reinterpret_cast<void*>(test::run)};
+  Exchanged identity{[MPSGraph class], @selector(identityWithTensor:name:), reinterpret_cast<void*>(test::identity)};
+  Exchanged compile{[MPSGraph class], @selector(compileWithDevice:feeds:targetTensors:targetOperations:compilationDescriptor:),
+                    reinterpret_cast<void*>(test::compile)};
+  Exchanged lend{class_of_device(), @selector(newBufferWithBytesNoCopy:length:options:deallocator:), reinterpret_cast<void*>(test::lend)};
+  Exchanged feeds{[MPSGraphExecutable class], @selector(feedTensors), reinterpret_cast<void*>(test::feeds)};
+};
+
+Watch::Watch() : methods_(new Methods) {
+  g_run = &methods_->run;
+  g_identity = &methods_->identity;
+  g_compile = &methods_->compile;
+  g_feeds = &methods_->feeds;
+  g_lend = &methods_->lend;
+  state = {};
 }
-Watch::~Watch() { method_setImplementation(method(), reinterpret_cast<IMP>(state.original)); }
+Watch::~Watch() {
+  release();
+  delete methods_;
+}
 
 size_t Watch::runs() const { return state.runs; }
 size_t Watch::aliased() const { return state.aliased; }
+size_t Watch::copies() const { return state.copies; }
+size_t Watch::compilations() const { return state.compilations; }
+size_t Watch::at_once() const { return state.at_once; }
+size_t Watch::lent() const { return state.lent; }
+size_t Watch::without_targets() const { return state.without_targets; }
 void Watch::fail_next() { state.fails = true; }
+void Watch::abort_next() { state.aborts = true; }
+void Watch::lie_about_feeds(Lie lie) { state.lie = lie; }
+
+void Watch::hold() {
+  id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+  state.event = [device newSharedEvent];
+  [device release];
+}
+
+void Watch::release() {
+  [state.event setSignaledValue:1];
+  [state.event release];
+  state.event = nil;
+}
 
 }  // namespace alloy::test

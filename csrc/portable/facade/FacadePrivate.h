@@ -9,8 +9,10 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "ir/quirks.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
 #include "runtime/strided_copy.h"
@@ -45,6 +47,21 @@ void refuse_fork();
 /// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
 NSError *error_of(const Status &status);
 
+// Imitation of a macOS (runtime/imitation.h) ----------------------------------------------------------------
+
+/// Raises what stands for the end of the process: an exception named ir::kAbortException.
+[[noreturn]] void raise_abort(const std::string &sentence);
+
+/// Does so where a system with that quirk is imitated.
+void abort_where(ir::Quirk quirk, NSString *method);
+bool imitates(ir::Quirk quirk);
+
+/// Raises NSInvalidArgumentException where a system was to be imitated that nobody knows.
+void refuse_unknown_imitation();
+
+/// Takes away the selectors that the imitated system lacks (newer.def).
+void hide_newer_selectors();
+
 // Metal ----------------------------------------------------------------------------------------------------
 
 /// The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
@@ -73,6 +90,10 @@ void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work);
 /// Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
 /// lock held, after the handlers given before; false, without calling it, once the process has ended its work.
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
+
+/// Calls a handler after those given before, and returns when it has; on the calling thread where none is left. Raises at the end of the
+/// process.
+void deliver_now(id<MTLCommandQueue> queue, Callable handler);
 
 // Arrays ---------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 
 #import "FacadePrivate.h"
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -41,7 +42,7 @@ MPSGraphTensor *tensor_of(const std::shared_ptr<FacadeGraph> &graph, ir::Value v
 MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::Op *op);
 
 /// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
-/// NSMallocException. The work itself must not raise: its
+/// NSMallocException, or what raise_abort does. The work itself must not raise: its
 /// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
 void build(const std::function<void()> &work);
 
@@ -57,7 +58,8 @@ MPSGraphTensor *compose(MPSGraph *graph, NSString *name, const std::function<ir:
 /// A tensor of the graph as an expression.
 ir::Expr expr_of(MPSGraph *graph, MPSGraphTensor *tensor);
 
-/// Element types; raises for one that ir does not know.
+/// Element types; nothing, or raises, for one that ir does not know.
+std::optional<ir::DType> find_dtype(MPSDataType type);
 ir::DType dtype_of(MPSDataType type);
 MPSDataType data_type_of(ir::DType dtype);
 /// Shapes; nil is unranked.
@@ -87,8 +89,8 @@ struct Request {
 
 /// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no device may be used.
 std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, const std::vector<ir::Type> &types);
-/// The type of an array.
-ir::Type type_of(MPSGraphTensorData *data);
+/// The type of an array; raises for nil, and for an element type that ir does not know. Valid while the data lives.
+const ir::Type &type_of(MPSGraphTensorData *data);
 /// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a result does not fit
 /// or shares memory with another one.
 Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Program> &program, NSArray<MPSGraphTensorData *> *feeds,

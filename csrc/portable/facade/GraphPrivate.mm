@@ -29,10 +29,15 @@ std::string utf8(NSString *name) {
 
 }  // namespace
 
-ir::DType dtype_of(MPSDataType type) {
+std::optional<ir::DType> find_dtype(MPSDataType type) {
   for (const TypeRow &row : kTypes) {
     if (row.type == type) return row.dtype;
   }
+  return std::nullopt;
+}
+
+ir::DType dtype_of(MPSDataType type) {
+  if (const auto found = find_dtype(type)) return *found;
   raise_invalid(@"[MPSGraph] The data type 0x%x is not supported.", static_cast<unsigned>(type));
 }
 
@@ -94,6 +99,7 @@ MPSGraphOperation *operation_of(const std::shared_ptr<FacadeGraph> &graph, ir::O
 
 void build(const std::function<void()> &work) {
   const std::string mistake = guard(work);
+  if (mistake.starts_with(kAborts)) raise_abort(mistake.substr(std::string_view(kAborts).size()));
   if (mistake == kMemoryIsExhausted) raise_if_failed({mistake});
   if (!mistake.empty()) raise_invalid(@"%s", mistake.c_str());
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/imitation.h"
+
 using namespace alloy::portable;
 namespace ir = alloy::ir;
 using ir::Attr;
@@ -24,6 +26,7 @@ using GraphRef = std::shared_ptr<FacadeGraph>;
 - (instancetype)init {
   self = [super init];
   if (self == nil) return nil;
+  refuse_unknown_imitation();
   auto graph = std::make_shared<FacadeGraph>(device_of(default_device()));
   graph->owner = self;
   _impl = new GraphRef(std::move(graph));
@@ -93,8 +96,9 @@ MPSGraphTensor *constant(MPSGraph *graph, ir::LiteralRef literal) {
 
 MPSGraphTensor *splat(MPSGraph *graph, double scalar, ir::Shape shape, MPSDataType dtype) {
   const ir::Type type{dtype_of(dtype), std::move(shape)};
+  const bool is_255 = type.dtype == ir::DType::boolean && scalar != 0 && imitates(ir::Quirk::true_is_255);
   ir::LiteralRef literal;
-  build([&] { literal = ir::Literal::splat(type, scalar); });
+  build([&] { literal = is_255 ? std::make_shared<ir::Literal>(type, std::span(&kTrueOf255, 1)) : ir::Literal::splat(type, scalar); });
   return constant(graph, std::move(literal));
 }
 
@@ -248,11 +252,6 @@ std::shared_ptr<Program> compile(FacadeGraph &graph, const Request &request, con
   return program;
 }
 
-ir::Type type_of(MPSGraphTensorData *data) {
-  if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
-  return {dtype_of([data dataType]), shape_of([data shape])};
-}
-
 namespace {
 
 // Where an array begins and ends in memory.
@@ -281,10 +280,13 @@ Run make_run(const std::shared_ptr<FacadeGraph> &graph, const std::shared_ptr<Pr
   }
   std::vector<ArrayMemory> inputs, outputs;
   std::vector<Range> written;
+  inputs.reserve([feeds count]);
+  outputs.reserve(types.size());
+  written.reserve(types.size());
   size_t i = 0;
   for (MPSGraphTensorData *data in *results) {
     // The data may see its elements in another shape; they are written in their order.
-    const ir::Type given = type_of(data);
+    const ir::Type &given = type_of(data);
     if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(), to_string(given).c_str());
     }
@@ -403,6 +405,7 @@ void run_later(id<MTLCommandQueue> queue, const Prepared &prepared, MPSGraphExec
                          targetOperations:(NSArray<MPSGraphOperation *> *)targetOperations
                     compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
   refuse_fork();
+  if ([targetTensors count] == 0) abort_where(ir::Quirk::executable_of_no_targets, @"compileWithDevice");
   Request request;
   std::vector<ir::Type> types;
   bool known = true;

@@ -62,15 +62,30 @@ std::vector<ir::Type> types_of(NSArray<MPSGraphType *> *inputs) {
   return types;
 }
 
+// Whether these inputs are what the program was compiled for, as in most runs.
+bool takes(const Program &program, NSArray<MPSGraphTensorData *> *inputs) {
+  const std::vector<ir::Type> &types = program.feed_types();
+  if ([inputs count] != types.size()) return false;
+  size_t i = 0;
+  for (MPSGraphTensorData *data in inputs) {
+    if (type_of(data) != types[i++]) return false;
+  }
+  return true;
+}
+
 struct Prepared {
   Run run;
   NSArray<MPSGraphTensorData *> *results;
 };
 
 Prepared prepare(ExecutableImpl &impl, NSArray<MPSGraphTensorData *> *inputs, NSArray<MPSGraphTensorData *> *results) {
-  std::vector<ir::Type> types;
-  for (MPSGraphTensorData *data in inputs) types.push_back(type_of(data));
-  const std::shared_ptr<Program> program = program_for(impl, types);
+  refuse_fork();
+  std::shared_ptr<Program> program = impl.programs.latest();
+  if (!program || !takes(*program, inputs)) {
+    std::vector<ir::Type> types;
+    for (MPSGraphTensorData *data in inputs) types.push_back(type_of(data));
+    program = program_for(impl, types);
+  }
   Run run = make_run(impl.graph, program, inputs, &results, impl.device);
   return {std::move(run), results};
 }
@@ -162,10 +177,21 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
                                                   resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
                                            executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const bool waits = [executionDescriptor waitUntilCompleted];
+  if (waits && [executionDescriptor scheduledHandler] == nil) {
+    // Whoever waits does the work, and is told of a failure by the handler, where there is one.
+    const EventList &events = events_of(executionDescriptor);
+    MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
+    Status status;
+    raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
+    if (completed == nil) raise_if_failed(status);
+    else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
+    return prepared.results;
+  }
   id<MTLCommandBuffer> buffer = [commandQueue commandBuffer];
   encode_run(buffer, prepared, executionDescriptor);
   [buffer commit];
-  if ([executionDescriptor waitUntilCompleted]) wait_for(buffer);
+  if (waits) wait_for(buffer);
   return prepared.results;
 }
 

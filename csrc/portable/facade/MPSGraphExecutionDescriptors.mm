@@ -1,5 +1,6 @@
 // Wishes for compiling and running: handlers, events, flags.
 
+#include <atomic>
 #include <mutex>
 
 #include "facade/FacadePrivate.h"
@@ -17,6 +18,7 @@ class Slot {
   ~Slot() { [object_ release]; }
 
   id get() const {
+    if (is_nil_.load(std::memory_order_acquire)) return nil;
     std::lock_guard lock(mutex_);
     return [[object_ retain] autorelease];
   }
@@ -27,6 +29,7 @@ class Slot {
     {
       std::lock_guard lock(mutex_);
       old = std::exchange(object_, object);
+      is_nil_.store(object == nil, std::memory_order_release);
     }
     [old release];
   }
@@ -34,6 +37,7 @@ class Slot {
  private:
   mutable std::mutex mutex_;
   id object_ = nil;
+  std::atomic<bool> is_nil_{true};
 };
 
 struct RunParts {

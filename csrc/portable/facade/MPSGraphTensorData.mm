@@ -1,6 +1,6 @@
 // Tensor data: an array with the shape a graph sees.
 
-#include "facade/FacadePrivate.h"
+#import "GraphPrivate.h"
 
 using namespace alloy::portable;
 
@@ -9,12 +9,17 @@ namespace {
 struct TensorDataParts {
   MPSNDArray *array;
   MPSShape *shape;
+  std::optional<alloy::ir::Type> type;  // nothing for an element type that ir does not know
 };
 
 TensorDataParts &parts_of(MPSGraphTensorData *data) { return *static_cast<TensorDataParts *>(data->_impl); }
 
 // Takes over the caller's ownership of `array`; copies `shape`, which for an immutable one is a retain.
-void *make_parts(MPSNDArray *array, MPSShape *shape) { return new TensorDataParts{array, [shape copy]}; }
+void *make_parts(MPSNDArray *array, MPSShape *shape) {
+  auto *parts = new TensorDataParts{array, [shape copy], {}};
+  if (const auto dtype = find_dtype([array dataType])) parts->type.emplace(*dtype, shape_of(shape));
+  return parts;
+}
 
 // Whether the bytes are somebody else's, as of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for such data, of
 // which those with bytes of their own are subclasses; empty data is of it, too.
@@ -29,6 +34,13 @@ bool borrows_bytes(NSData *data) {
 namespace alloy::portable {
 
 const ArrayMemory &memory_of(MPSGraphTensorData *data) { return memory_of(parts_of(data).array); }
+
+const alloy::ir::Type &type_of(MPSGraphTensorData *data) {
+  if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
+  const auto &type = parts_of(data).type;
+  if (!type) dtype_of([data dataType]);  // raises
+  return *type;
+}
 
 MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDataType type) {
   const ArrayLayout layout = packed_layout(shape, type, @"MPSGraphTensorData");

@@ -52,6 +52,8 @@ std::shared_ptr<Storage> allocate(Device &device, std::size_t bytes) {
 namespace alloy::portable {
 
 std::size_t element_bytes(MPSDataType type, NSString *method) {
+  if (type == MPSDataTypeBFloat16) abort_where(alloy::ir::Quirk::bfloat16, method);
+  if ((type & MPSDataTypeComplexBit) != 0) abort_where(alloy::ir::Quirk::complex, method);
   switch (type) {
     case MPSDataTypeFloat32:
     case MPSDataTypeFloat16:

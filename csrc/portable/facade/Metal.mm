@@ -12,6 +12,7 @@
 #include "facade/FacadePrivate.h"
 #include "runtime/command_list.h"
 #include "runtime/guard.h"
+#include "runtime/imitation.h"
 
 using namespace alloy::portable;
 
@@ -25,6 +26,8 @@ NSString *const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 - (NSDictionary *)alloyCounters;
 - (void)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
+/// Major and minor version of the macOS that is imitated; 0 and 0 without one.
+- (NSArray *)alloySystem;
 @end
 
 @interface AlloyBuffer : NSObject <MTLBuffer> {
@@ -49,6 +52,7 @@ namespace {
 struct QueueParts {
   std::unique_ptr<Stream> stream;
   WorkQueue handlers;
+  std::atomic<bool> has_delivered{false};
 };
 
 }  // namespace
@@ -82,11 +86,12 @@ void raise_invalid(NSString *format, ...) {
   __builtin_unreachable();
 }
 
+static bool lacks_memory(const Status &status) { return status.message == kMemoryIsExhausted; }
+
 void raise_if_failed(const Status &status) {
   if (status.ok()) return;
-  const bool lacks_memory = status.message == kMemoryIsExhausted;
   NSString *reason = [NSString stringWithUTF8String:status.message.c_str()];
-  [[NSException exceptionWithName:lacks_memory ? NSMallocException : NSInternalInconsistencyException reason:reason userInfo:nil] raise];
+  [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException reason:reason userInfo:nil] raise];
 }
 
 void refuse_fork() {
@@ -97,7 +102,7 @@ NSError *error_of(const Status &status) {
   if (status.ok()) return nil;
   NSString *message = [NSString stringWithUTF8String:status.message.c_str()];
   return [NSError errorWithDomain:MTLCommandBufferErrorDomain
-                             code:MTLCommandBufferErrorInternal
+                             code:lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal
                          userInfo:[NSDictionary dictionaryWithObject:message forKey:NSLocalizedDescriptionKey]];
 }
 
@@ -175,7 +180,9 @@ void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work) {
 
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   auto copy = Block_copy(handler);
-  const Status status = require_queue(queue)->_parts->handlers.submit([copy] {
+  QueueParts &parts = *require_queue(queue)->_parts;
+  parts.has_delivered.store(true);
+  const Status status = parts.handlers.submit([copy] {
     @autoreleasepool {
       copy();
       Block_release(copy);
@@ -185,11 +192,23 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   return status.ok();
 }
 
+void deliver_now(id<MTLCommandQueue> queue, Callable handler) {
+  QueueParts &parts = *require_queue(queue)->_parts;
+  if (!parts.has_delivered.load()) handler();  // there are none before it
+  else raise_if_failed(parts.handlers.run(handler));
+}
+
 }  // namespace alloy::portable
 
-id<MTLDevice> MTLCreateSystemDefaultDevice(void) { return [default_device() retain]; }
+id<MTLDevice> MTLCreateSystemDefaultDevice(void) {
+  refuse_unknown_imitation();
+  return [default_device() retain];
+}
 
-NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) { return [[NSArray alloc] initWithObjects:default_device(), nil]; }
+NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) {
+  refuse_unknown_imitation();
+  return [[NSArray alloc] initWithObjects:default_device(), nil];
+}
 
 namespace {
 
@@ -253,7 +272,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 
 - (id<MTLCommandQueue>)newCommandQueue {
   AlloyCommandQueue *queue = [AlloyCommandQueue new];
-  queue->_parts = new QueueParts{_device->make_stream(), {}};
+  queue->_parts = new QueueParts{.stream = _device->make_stream()};
   queue->_device = [self retain];
   return queue;
 }
@@ -308,6 +327,11 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 - (NSUInteger)alloyThreads {
   refuse_fork();
   return static_cast<NSUInteger>(most_threads(kernel_threads()));
+}
+
+- (NSArray *)alloySystem {
+  const alloy::ir::System system = imitation().system;
+  return [NSArray arrayWithObjects:[NSNumber numberWithInt:system.major], [NSNumber numberWithInt:system.minor], nil];
 }
 
 - (NSDictionary *)alloyCounters {

@@ -34,22 +34,19 @@ int most_allowed() {
 // How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one that it asks for. As many
 // again must be left to everybody else, who needs threads and memory, too.
 int startable(int count) {
-  struct Waiting {
-    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t threads[2 * kMostThreads];
-  };
-  const std::unique_ptr<Waiting> waiting(new (std::nothrow) Waiting);
-  if (!waiting) return 1;
-  pthread_mutex_lock(&waiting->turn);
+  const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[static_cast<size_t>(2 * count)]);
+  if (!threads) return 1;
+  pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&turn);
   int total = 1;
-  const auto wait = [](void* turn) -> void* {
-    pthread_mutex_lock(static_cast<pthread_mutex_t*>(turn));
-    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(turn));
+  const auto wait = [](void* mutex) -> void* {
+    pthread_mutex_lock(static_cast<pthread_mutex_t*>(mutex));
+    pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
     return nullptr;
   };
-  while (total < 2 * count && pthread_create(&waiting->threads[total], nullptr, wait, &waiting->turn) == 0) ++total;
-  pthread_mutex_unlock(&waiting->turn);
-  for (int i = 1; i < total; ++i) pthread_join(waiting->threads[i], nullptr);
+  while (total < 2 * count && pthread_create(&threads[static_cast<size_t>(total)], nullptr, wait, &turn) == 0) ++total;
+  pthread_mutex_unlock(&turn);
+  for (int i = 1; i < total; ++i) pthread_join(threads[static_cast<size_t>(i)], nullptr);
   return std::max(total / 2, 1);
 }
 

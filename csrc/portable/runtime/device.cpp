@@ -23,14 +23,19 @@ constexpr std::size_t kPage = 4096, kHugePage = std::size_t{2} << 20;
 
 class CpuStorage final : public Storage {
  public:
+  // With `release`, memory of somebody else's, which the device has not allocated.
   CpuStorage(Counters &counters, std::byte *bytes, std::size_t size, std::function<void()> release)
       : Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
-    counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
+    if (!release_) counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
   }
 
   ~CpuStorage() override {
-    counters_.allocated_bytes.fetch_sub(size(), std::memory_order_relaxed);
-    release_ ? release_() : std::free(bytes_);
+    if (release_) {
+      release_();
+    } else {
+      counters_.allocated_bytes.fetch_sub(size(), std::memory_order_relaxed);
+      std::free(bytes_);
+    }
   }
 
   void read(std::size_t offset, void *to, std::size_t bytes) override {

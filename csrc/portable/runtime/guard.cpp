@@ -3,6 +3,8 @@
 #include <exception>
 #include <new>
 
+#include "runtime/imitation.h"
+
 namespace alloy::portable {
 
 std::string guard(const std::function<void()>& work) noexcept {
@@ -11,6 +13,8 @@ std::string guard(const std::function<void()>& work) noexcept {
     return {};
   } catch (const std::bad_alloc&) {
     return kMemoryIsExhausted;
+  } catch (const Abort& abort) {
+    return kAborts + std::string(abort.what());
   } catch (const std::exception& error) {
     return error.what()[0] == '\0' ? "An exception without a message." : error.what();
   }

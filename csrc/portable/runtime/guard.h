@@ -7,6 +7,8 @@
 namespace alloy::portable {
 
 inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
+// Before the sentence of an Abort (imitation.h).
+inline constexpr const char kAborts[] = "Aborts: ";
 
 // Runs `work` and returns the sentence of the exception it threw, or an empty string; of std::bad_alloc kMemoryIsExhausted.
 std::string guard(const std::function<void()>& work) noexcept;

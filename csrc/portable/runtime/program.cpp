@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/contention.h"
+#include "runtime/imitation.h"
 #include "runtime/passes.h"
 
 namespace alloy::portable {
@@ -26,10 +27,12 @@ Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feed
     : arena_(std::move(arena)) {
   // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
   ir::Specialized special = ir::specialize(feeds, results, effects);
-  auto& outputs = special.graph->body().results;
-  for (const ir::Value& v : outputs) result_types_.push_back(v.type());
+  auto& wanted = special.graph->body().results;
+  wanted.insert(wanted.begin(), special.feeds.begin(), special.feeds.end());
+  if (const ir::System system = imitation().system; system.is_apple()) special.graph = imitate(*special.graph, system);
+  const auto& outputs = special.graph->body().results;
+  for (auto v = outputs.begin() + static_cast<long>(feeds.size()); v != outputs.end(); ++v) result_types_.push_back(v->type());
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
-  outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
   ir::Pure pure = ir::remove_effects(*special.graph);
   slots_ = std::move(pure.slots);
   graph_ = fuse(*simplify(*lower_convolutions(*resolve_shapes(*pure.graph))));

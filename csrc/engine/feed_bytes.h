@@ -1,0 +1,17 @@
+// Memory that a run is fed. Plain C++.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace alloy::engine {
+
+struct FeedBytes {
+  const void* data = nullptr;         // packed row-major
+  std::shared_ptr<const void> owner;  // keeps the memory as it is; null: it is there for the call only
+};
+
+// Whether it is worth lending to a run instead of copying it: it begins at a page, and is large.
+bool can_be_lent(const void* data, size_t bytes);
+
+}  // namespace alloy::engine

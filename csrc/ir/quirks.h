@@ -1,0 +1,69 @@
+// What Apple's framework refuses or gets wrong, as data (quirks.def). Which system computes, the device knows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace alloy::ir {
+
+// A system by the version of its macOS; the portable framework as it is has none, and no quirks.
+struct System {
+  int major = 0, minor = 0;
+
+  bool is_apple() const { return major > 0; }
+  auto operator<=>(const System&) const = default;
+};
+
+// A version of a table, from its text, because 14.10 is not 14.1.
+constexpr System version(std::string_view text) {
+  System out;
+  int* part = &out.major;
+  for (const char c : text) {
+    if (c == '.') part = &out.minor;
+    else *part = 10 * *part + (c - '0');
+  }
+  return out;
+}
+
+// "macOS 13.3", or "none".
+std::string to_string(System system);
+// The systems that can be imitated.
+struct NamedSystem {
+  std::string_view name;
+  System system;
+};
+inline constexpr NamedSystem kSystems[] = {{"macos13", {13, 3}}, {"macos14", {14, 0}}, {"macos15", {15, 0}}, {"macos26", {26, 0}}};
+std::optional<System> find_system(std::string_view name);
+// "macos13, macos14, macos15 or macos26"
+std::string system_names();
+
+enum class Quirk : uint8_t {
+#define ALLOY_QUIRK(name, first, end, effect, what, source) name,
+#include "ir/quirks.def"
+};
+
+enum class Effect : uint8_t { aborts, wrong };
+
+struct QuirkInfo {
+  Quirk quirk;
+  std::string_view name;
+  System first, end;
+  Effect effect;
+  std::string_view what, source;
+};
+
+const QuirkInfo& info(Quirk quirk);
+bool has(System system, Quirk quirk);
+
+// Up to where what the rows tell of is right.
+inline constexpr int64_t kMostRank = 4, kMostOfMatrix = 32'767, kMostImages = 65'535, kMostChannels = 65'536;
+
+// "A tensor of bfloat16 aborts on macOS 13.3 (pytorch ...)"
+std::string describe(System system, Quirk quirk);
+
+// The name of the NSException that an imitation raises where that system would end the process.
+inline constexpr const char kAbortException[] = "AlloyAbortException";
+
+}  // namespace alloy::ir

@@ -1,0 +1,76 @@
+// What the facade itself does in an imitation (runtime/imitation.h): exceptions, selectors that are not there yet, types of data.
+
+#include "facade/FacadePrivate.h"
+#include "runtime/imitation.h"
+
+namespace alloy::portable {
+
+namespace {
+
+struct Newer {
+  const char *class_name, *selector;
+  ir::System first;
+};
+
+constexpr Newer kNewer[] = {
+#define ALLOY_NEWER(class_name, selector, first, source) {#class_name, selector, ir::version(#first)},
+#include "facade/newer.def"
+};
+
+bool lacks(const Newer &row) { return imitation().system.is_apple() && imitation().system < row.first; }
+
+// What stands in for a selector that the system lacks.
+void lacking(id, SEL selector) {
+  raise_abort([[NSString stringWithFormat:@"[%@] The selector is not there on %s.", NSStringFromSelector(selector),
+                                          to_string(imitation().system).c_str()] UTF8String]);
+}
+
+using Question = BOOL (*)(id, SEL, SEL);
+Question g_responds, g_instances_respond;  // NSObject's own
+
+bool is_hidden(Class asked, SEL selector) {
+  for (const Newer &row : kNewer) {
+    if (lacks(row) && asked == objc_getClass(row.class_name) && [NSStringFromSelector(selector) isEqualToString:[NSString stringWithUTF8String:row.selector]])
+      return true;
+  }
+  return false;
+}
+
+BOOL responds(id object, SEL question, SEL selector) { return !is_hidden(object_getClass(object), selector) && g_responds(object, question, selector); }
+
+BOOL instances_respond(id asked, SEL question, SEL selector) { return !is_hidden(asked, selector) && g_instances_respond(asked, question, selector); }
+
+Question replace(Method method, Question by) { return reinterpret_cast<Question>(method_setImplementation(method, reinterpret_cast<IMP>(by))); }
+
+}  // namespace
+
+void raise_abort(const std::string &sentence) {
+  [[NSException exceptionWithName:[NSString stringWithUTF8String:ir::kAbortException]
+                           reason:[NSString stringWithUTF8String:sentence.c_str()]
+                         userInfo:nil] raise];
+  __builtin_unreachable();
+}
+
+void abort_where(ir::Quirk quirk, NSString *method) {
+  const ir::System system = imitation().system;
+  if (has(system, quirk)) raise_abort(Abort([method UTF8String], system, quirk).what());
+}
+
+bool imitates(ir::Quirk quirk) { return has(imitation().system, quirk); }
+
+void refuse_unknown_imitation() {
+  if (!imitation().mistake.empty()) raise_invalid(@"%s", imitation().mistake.c_str());
+}
+
+void hide_newer_selectors() {
+  if (!imitation().system.is_apple()) return;
+  for (const Newer &row : kNewer) {
+    Class owner = [NSClassFromString([NSString stringWithUTF8String:row.class_name]) class];
+    if (lacks(row)) method_setImplementation(class_getInstanceMethod(owner, sel_registerName(row.selector)), reinterpret_cast<IMP>(lacking));
+  }
+  // Of NSObject: a class of this runtime takes no new class methods once it has been sent a message.
+  g_responds = replace(class_getInstanceMethod([NSObject class], @selector(respondsToSelector:)), responds);
+  g_instances_respond = replace(class_getClassMethod([NSObject class], @selector(instancesRespondToSelector:)), instances_respond);
+}
+
+}  // namespace alloy::portable

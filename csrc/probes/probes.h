@@ -1,0 +1,30 @@
+// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because that may be what it ends.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "ir/quirks.h"
+
+namespace alloy::probes {
+
+struct Probe {
+  const char* name;
+  const char* question;  // at most 44 characters
+  const char* expected;  // the right answer; null: the question is open, and every answer is news
+  double tolerance;      // of numbers, relative and at least absolute; 0: exact
+  const char* reason;    // why that is expected, or why it is asked
+  const char* quirk;     // the row of quirks.def that tells of another answer, or null
+  // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets every exception out.
+  std::string (*ask)();
+};
+
+extern const Probe kProbes[];
+extern const size_t kProbeCount;
+
+// Whose framework answers.
+ir::System asked_system();
+// Runs one probe in an autorelease scope.
+std::string answer(const Probe& probe);
+
+}  // namespace alloy::probes

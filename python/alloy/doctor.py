@@ -1,0 +1,210 @@
+"""Asks MPSGraph on this machine what it does, each question in a process of its own, and judges the answers.
+
+Uses the standard library alone and nothing of the package, so that a report can be made where the package cannot be
+built. What is asked and expected is the table in csrc/probes/probes.mm; what Macs are known to answer instead,
+csrc/ir/quirks.def."""
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT = 60  # seconds for a question
+# What becomes of a question, from the best to the worst; the last two are what nobody knew.
+VERDICTS = {"right": "as expected", "known": "as quirks.def says", "stale": "right, though quirks.def says otherwise",
+            "open": "no answer was expected", "wrong": "not as expected", "died": "no answer"}
+UNKNOWN = ("wrong", "died")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a child ended. ended: "" after status 0, otherwise how, in words; log: the end of what it printed."""
+    ended: str
+    seconds: float
+    log: str
+
+    @property
+    def answer(self) -> str | None:
+        """What it answered: the rest of its last line that begins with "answer: "."""
+        lines = re.findall(r"^answer: (.*)$", self.log, re.M)
+        return lines[-1] if lines and not self.ended else None
+
+    @property
+    def last_words(self) -> str:
+        """The last line that tells something of an end."""
+        lines = [line.strip() for line in self.log.splitlines() if line.strip()]
+        telling = [line for line in lines if re.search("exception|assert|error|fail|abort|fatal", line, re.I)]
+        return (telling or lines or [""])[-1].lstrip(": ")
+
+
+def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20_000) -> Outcome:
+    """Runs a command in a process group of its own, which is killed after `limit` seconds. env: added to this process's; kept: characters of
+    the log."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as log:  # not a pipe: what the child leaves behind could keep that open
+        try:
+            child = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=cwd,
+                                     env={**os.environ, **(env or {})}, start_new_session=True)
+        except OSError as error:
+            return Outcome(f"cannot be started: {error.strerror}", 0.0, "")
+        try:
+            status = child.wait(limit)
+            ended = f"ended by {_signal_name(-status)}" if status < 0 else f"ended with status {status}" if status else ""
+        except BaseException as stop:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            if not isinstance(stop, subprocess.TimeoutExpired):
+                raise
+            ended = f"no end within {limit:g} s"
+        log.seek(0, os.SEEK_END)
+        cut = log.tell() > kept
+        log.seek(max(0, log.tell() - kept))
+        if cut:
+            log.readline()  # what is left of a line
+        return Outcome(ended, time.monotonic() - start, log.read().decode(errors="replace"))
+
+
+def _signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A line of the program's list. expected: "" where any answer is news; effect: of the row `quirk` on this system,
+    "aborts", "wrong" or "none"."""
+    name: str
+    text: str
+    expected: str
+    tolerance: float
+    reason: str
+    quirk: str
+    effect: str
+    known: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    question: Question
+    outcome: Outcome
+    verdict: str  # of VERDICTS
+
+    @property
+    def says(self) -> str:
+        """What came, in words."""
+        if self.outcome.answer is not None:
+            return f"answers {self.outcome.answer}"
+        return f"{self.outcome.ended or 'ends without an answer'}: {self.outcome.last_words}".rstrip(": ")
+
+    @property
+    def row(self) -> str:
+        """What that says of the row of quirks.def: "" where the question has none."""
+        if not self.question.quirk:
+            return ""
+        return {"known": "as the table says", "stale": "the table is wrong here", "wrong": "the table is wrong here",
+                "died": "the table is wrong here"}.get(self.verdict, "the table says nothing of this system")
+
+
+def questions(program) -> tuple[str, list[Question]]:
+    """(the system that answers, what can be asked) of the program alloy_probes. RuntimeError: it cannot tell."""
+    listed = run([program], LIMIT)
+    lines = [line.split("\t") for line in listed.log.splitlines() if "\t" in line]
+    rows = [line for line in lines if len(line) == 8]
+    systems = [line[1] for line in lines if line[0] == "system"]
+    if listed.ended or not systems or not rows:
+        raise RuntimeError(f"The questions cannot be listed: {listed.ended or 'no list'} {listed.last_words}".rstrip())
+    return systems[0], [Question(*row[:3], float(row[3]), *row[4:]) for row in rows]
+
+
+def whose(system: str) -> str:
+    """Of which framework the answers are; system: as questions() tells it."""
+    if sys.platform == "darwin":
+        return f"Apple's framework of {system}"
+    return "the portable framework" + ("" if system == "none" else f", which imitates {system}")
+
+
+def ask(program, question: Question, limit: float = LIMIT) -> Finding:
+    outcome = run([program, question.name], limit)
+    return Finding(question, outcome, judge(question, outcome))
+
+
+def judge(question: Question, outcome: Outcome) -> str:
+    """One of VERDICTS."""
+    answered = outcome.answer is not None
+    is_right = answered and question.expected != "" and agrees(outcome.answer, question.expected, question.tolerance)
+    if question.effect == "aborts":
+        return "known" if outcome.ended.startswith("ended") else "stale" if is_right or answered and not question.expected else "wrong"
+    if question.effect == "wrong" and answered:
+        return "stale" if is_right else "known"
+    if question.expected == "" and question.effect == "none":
+        return "open"
+    return "right" if is_right else "wrong" if answered else "died"
+
+
+def agrees(answer: str, expected: str, tolerance: float) -> bool:
+    """Word by word; numbers, decimal or hexadecimal, to the tolerance."""
+    given, wanted = answer.split(), expected.split()
+    return len(given) == len(wanted) and all(map(lambda g, w: _agrees(g, w, tolerance), given, wanted))
+
+
+def _agrees(given, wanted, tolerance):
+    a, b = number(given), number(wanted)
+    if a is None or b is None:
+        return given == wanted
+    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= tolerance * max(1, abs(b))
+
+
+def number(word: str) -> float | int | None:
+    """What a word stands for, an integer exactly; None if that is no number."""
+    for read in (int, float, float.fromhex):
+        try:
+            return read(word)
+        except (ValueError, OverflowError):
+            pass
+    return None
+
+
+def table(findings: list[Finding], width: int = 80) -> str:
+    """A line a question, and more where there is something to tell."""
+    lines = []
+    for finding in findings:
+        question = finding.question
+        lines.append(f"{finding.verdict:6} {question.name:28} {question.text}")
+        told = []
+        if finding.verdict != "right":
+            told.append(finding.says)
+        if finding.verdict in UNKNOWN and question.expected:
+            told.append(f"expected {question.expected}: {question.reason}")
+        if question.effect != "none":
+            told.append(f"{question.quirk}: {finding.row}")
+        for text in told:
+            lines += textwrap.wrap(text, width, initial_indent=" " * 7, subsequent_indent=" " * 9, max_lines=4)
+    return "\n".join(lines)
+
+
+def summary(findings: list[Finding]) -> str:
+    counts = Counter(finding.verdict for finding in findings)
+    return f"{len(findings)} questions: " + ", ".join(f"{counts[name]} {name}" for name in VERDICTS if counts[name])
+
+
+def legend(findings: list[Finding]) -> str:
+    met = {finding.verdict for finding in findings}
+    return "\n".join(f"{name:6} {meaning}" for name, meaning in VERDICTS.items() if name in met)
+
+
+def program() -> Path:
+    """alloy_probes of the installed package. FileNotFoundError: it was built without."""
+    from alloy import _core
+    path = Path(_core.__file__).with_name("alloy_probes")
+    if not path.exists():
+        raise FileNotFoundError(f"The program alloy_probes is missing beside {Path(_core.__file__).name}; install Alloy again.")
+    return path

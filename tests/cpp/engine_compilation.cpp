@@ -1,0 +1,82 @@
+// What the engine asks the framework to compile: how, with which targets and copies; and what it says when the answer makes no sense.
+#include "engine/device_info.h"
+#include "engine/error.h"
+#include "engine_testing.h"
+#include "watch/watch.h"
+
+namespace alloy::test {
+namespace {
+
+using engine::Storage;
+
+class Compilation : public testing::TestWithParam<Storage> {
+ public:
+  std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>(GetParam());
+  ir::Graph& ir = graph->ir();
+  const Value x = placeholder(ir, f32({4})), v = graph->variable(Literal::splat(f32({4}), 1));
+  const Value sum = ir.value(OpCode::add, {x, v});
+  Watch watch;
+
+  size_t copies_for(const std::vector<Value>& fetches) {
+    const size_t before = watch.copies();
+    step_of(*graph->compile({x}, fetches, {}));
+    return watch.copies() - before;
+  }
+};
+
+TEST_P(Compilation, IsOverWhenTheCallReturnsAndAtLevelZero) {
+  step_of(*graph->compile({x}, {sum}, {assign(ir, v, sum)}));
+  value_of(*graph, graph->variable(Literal::splat(f32({}), 1)));
+  EXPECT_GE(watch.compilations(), 1u);
+  EXPECT_EQ(watch.at_once(), watch.compilations());
+}
+
+TEST_P(Compilation, FetchesAreCopiedOnlyWhereTheyAreNoResultOfAnOpOrAskedForTwice) {
+  const Value product = ir.value(OpCode::multiply, {sum, sum});
+  EXPECT_EQ(copies_for({sum, product}), 0u);
+  EXPECT_EQ(copies_for({sum, sum, product}), 1u);
+  EXPECT_EQ(copies_for({x}), 1u);
+  EXPECT_EQ(copies_for({v}), 1u);
+  EXPECT_EQ(copies_for({constant(ir, f32({}), 1), sum}), 1u);
+}
+
+TEST_P(Compilation, OfShapesThatWereForgottenAddsNothingToTheGraph) {
+  const Value any = placeholder(ir, {ir::DType::float32, Shape({ir::kUnknown})});
+  const auto executable = graph->compile({any}, {any}, {});
+  const auto compile = [&] {
+    for (int64_t size = 1; size <= 40; ++size) executable->specialize({Shape({size})});
+  };
+  compile();
+  const size_t copies = watch.copies(), compilations = watch.compilations();
+  EXPECT_EQ(copies, 40u);
+  compile();
+  EXPECT_EQ(watch.compilations(), compilations + 40);  // more than are kept
+  EXPECT_EQ(watch.copies(), copies);
+}
+
+TEST_P(Compilation, HasATargetOnSystemsThatNeedOne) {
+  step_of(*graph->compile({x}, {}, {assign(ir, v, sum)}));
+  const bool gives_nothing = GetParam() == Storage::kVariable && !ir::has(engine::device_system(), ir::Quirk::executable_of_no_targets);
+  EXPECT_EQ(watch.without_targets(), gives_nothing ? 1u : 0u);
+}
+
+TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
+  const auto refusal = [&](Watch::Lie lie) {
+    watch.lie_about_feeds(lie);
+    try {
+      step_of(*graph->compile({x}, {sum}, {}));
+    } catch (const engine::DeviceError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no refusal");
+  };
+  EXPECT_EQ(refusal(Watch::Lie::kTooFew), "[compile] The framework's executable lacks a tensor that it was given.");
+  EXPECT_EQ(refusal(Watch::Lie::kForeign), "[compile] The framework's executable has a tensor that it was not given.");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Storages, Compilation, testing::Values(Storage::kVariable, Storage::kBuffers),
+    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+
+}  // namespace
+}  // namespace alloy::test

@@ -1,0 +1,314 @@
+"""Programs that Apple's framework cannot bear as they are: what Alloy makes of them is right on every system, real or imitated."""
+import numpy as np
+import pytest
+
+import alloy as al
+from quirks import QUIRKS, has, version
+
+CASES = {}
+FIVE = np.random.default_rng(0).normal(size=(2, 3, 4, 5, 6)).astype(np.float32)
+
+
+def case(*quirks):
+    def keep(test):
+        for quirk in quirks:
+            CASES.setdefault(quirk, []).append(test)
+        return test
+    return keep
+
+
+def system():
+    """The version of macOS that computes or is imitated, or None."""
+    name = al.device().system
+    return version(name.removeprefix("macOS ")) if name else None
+
+
+def run(build, *arrays):
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    results = build(*feeds)
+    results = results if isinstance(results, (list, tuple)) else [results]
+    return graph.compile(feeds, results)(*arrays)
+
+
+def check(build, arrays, *expected):
+    for value, wanted in zip(run(build, *arrays), expected, strict=True):
+        wanted = np.asarray(wanted)
+        assert value.shape == wanted.shape
+        np.testing.assert_array_equal(value, wanted)
+
+
+def integers(shape, dtype=np.float32, low=-4, high=5):
+    """Small integers, whose sums float32 holds exactly."""
+    return np.random.default_rng(0).integers(low, high, shape).astype(dtype)
+
+
+def with_gradient(build, *arrays):
+    """Weights, and the gradients of the sum of what a graph computes times these."""
+    graph = al.Graph()
+    feeds = [graph.placeholder(array.shape, array.dtype) for array in arrays]
+    y = build(*feeds)
+    weights = np.cos(np.arange(np.prod(y.shape))).reshape(y.shape).astype(np.float32)
+    return weights, graph.compile(feeds, al.gradients(al.sum(y * weights), feeds))(*arrays)
+
+
+def close(given, expected, scale=1e-6):
+    """To a part of the largest number: sums of a few dozen float32."""
+    expected = np.asarray(expected)
+    assert given.shape == expected.shape
+    np.testing.assert_allclose(given, expected, rtol=0, atol=scale * max(1, np.abs(expected).max()))
+
+
+@case("reduction_beyond_rank4")
+def test_reductions_of_six_axes():
+    x = integers((2, 3, 2, 1, 4, 3))
+    for axes in (0,), (5,), (1, 2), (0, 4), (1, 3, 5), tuple(range(6)):
+        check(lambda x: [al.sum(x, axes=axes), al.max(x, axes=axes), al.min(x, axes=axes)], [x],
+              x.sum(axes), x.max(axes), x.min(axes))
+        mean, variance = run(lambda x: [al.mean(x, axes=axes), al.variance(x, axes=axes)], x)
+        np.testing.assert_allclose(mean, x.astype(np.float64).mean(axes), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(variance, x.astype(np.float64).var(axes), rtol=1e-5, atol=1e-6)
+    y = np.random.default_rng(1).permutation(x.size).reshape(x.shape).astype(np.float32)
+    for axis in range(6):
+        check(lambda y: [al.argmax(y, axis=axis), al.argmin(y, axis=axis)], [y], y.argmax(axis), y.argmin(axis))
+
+
+@case("product_beyond_rank4")
+def test_products_of_five_axes():
+    for a, b in ((2, 1, 3, 2, 4), (1, 2, 3, 4, 5)), ((2, 2, 2, 3, 4), (4, 2)), ((3, 4), (2, 1, 2, 4, 2)):
+        x, y = integers(a), integers(b)
+        check(lambda x, y: x @ y, [x, y], x @ y)
+
+
+@case("reduction_of_no_axes")
+def test_reductions_of_nothing():
+    x, scalar = integers((2, 3)), np.float32(3)
+    check(lambda x, s: [al.sum(x, axes=()), al.max(x, axes=()), al.mean(x, axes=()), al.variance(x, axes=()), al.sum(s), al.mean(s), al.max(s)],
+          [x, scalar], x, x, x, 0 * x, 3, 3, 3)
+
+
+@case("select_by_number")
+def test_choices_by_numbers():
+    for dtype in np.float32, np.int32, np.int64:
+        x = np.array([0, 2, -1], dtype)
+        check(lambda x: al.select(x, 1.0, 2.0), [x], np.float32([2, 1, 1]))
+
+
+@case("executable_of_no_targets")
+def test_a_step_without_results():
+    graph = al.Graph()
+    v = graph.variable(1.0)
+    step = graph.compile([], [], [graph.assign(v, v + 1.0)])
+    for _ in range(2):
+        assert step() == []
+    assert v.numpy() == 3
+
+
+@case("bfloat16")
+def test_bfloat16_is_refused():
+    told = r"bfloat16 aborts on macOS" if has(system(), "bfloat16") else r"bfloat16.* is not available"
+    with pytest.raises(TypeError, match=told):
+        run(lambda x: al.cast(al.cast(x, al.bfloat16), al.float32), np.ones(2, np.float32))
+
+
+@case("long_inner_product", "large_matrix")
+@pytest.mark.parametrize("a, b", [((2, 32767), (32767, 2)), ((2, 32768), (32768, 3)), ((2, 70001), (70001, 2)), ((3, 2, 40000), (3, 40000, 2)),
+                                  ((32768, 2), (2, 3)), ((2, 2), (2, 40000)), ((2, 33000, 2), (2, 2))])
+def test_large_products(a, b):
+    x, y = integers(a), integers(b)
+    check(lambda x, y: x @ y, [x, y], x.astype(np.int64) @ y.astype(np.int64))
+
+
+@case("long_inner_product")
+def test_the_gradient_of_a_dense_layer_of_many_rows():
+    x, w = integers((40000, 3)), integers((3, 2))
+    check(lambda x, w: al.gradients(al.sum(x @ w), [w]), [x, w], np.repeat(x.astype(np.int64).sum(0)[:, None], 2, axis=1))
+
+
+@case("convolution_of_many_images")
+@pytest.mark.parametrize("images", [65535, 65536, 131073])
+def test_gradients_of_convolutions_of_many_images(images):
+    x, w, g = integers((images, 1, 2, 1)), integers((1, 2, 1, 2)), integers((images, 1, 1, 2), low=-1, high=2)
+    check(lambda x, w, g: al.gradients(al.sum(al.conv2d(x, w) * g), [x, w]), [x, w, g],
+          np.einsum("nijo,khco->nkhc", g.astype(np.int64), w.astype(np.int64)),
+          np.einsum("nkhc,nijo->khco", x.astype(np.int64), g.astype(np.int64)))
+
+
+@case("convolution_to_many_channels")
+def test_a_convolution_to_many_channels():
+    x, w = integers((1, 1, 1, 2)), integers((1, 1, 2, 65537))
+    if has(system(), "convolution_to_many_channels"):
+        with pytest.raises(TypeError, match=r"^\[conv2d\] A convolution to more than 65,536 channels is wrong on macOS"):
+            run(al.conv2d, x, w)
+    else:
+        check(al.conv2d, [x, w], np.einsum("nhwc,ijco->nhwo", x, w))
+
+
+@case("strided_slice_gradient")
+@pytest.mark.parametrize("at", [np.s_[::2], np.s_[1::3], np.s_[::-1], np.s_[5:0:-2], np.s_[1:6], np.s_[2:3]])
+def test_gradients_of_slices(at):
+    x = integers((7, 3))
+    g = integers(x[at].shape, low=1)
+    expected = np.zeros_like(x)
+    expected[at] = g
+    check(lambda x, g: al.gradients(al.sum(x[at] * g), [x]), [x, g], expected)
+
+
+@case("integer_quotient")
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_quotients_of_integers_truncate(dtype, rng):
+    most = np.iinfo(dtype).max
+    a = np.concatenate([[-616, 616, 7, -7, 6, 0, most, most, -most], rng.integers(-most, most, 500), rng.integers(-1000, 1000, 500)]).astype(dtype)
+    b = np.concatenate([[28, -28, -2, 2, 3, 5, 1, 3, 7], rng.integers(1, 1000, 500), rng.integers(1, most, 500)]).astype(dtype)
+    expected = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
+    check(al.divide, [a, b], np.array(expected, dtype))
+
+
+@case("power_of_negative")
+def test_powers_of_negative_bases():
+    base, exponent = np.float32([-2, -2, -2, -0.5, -1, 2, -3, 0]), np.float32([3, 2, -1, 2, 5, 0.5, 0.5, 2])
+    with np.errstate(invalid="ignore"):
+        expected = np.power(base.astype(np.float64), exponent)
+    np.testing.assert_allclose(run(al.power, base, exponent)[0], expected, rtol=1e-6)
+    gradient, = run(lambda x: al.gradients(al.sum(x ** 3.0), [x]), np.float32([-2, -1, 2]))
+    np.testing.assert_allclose(gradient, [12, 3, 12], rtol=1e-6)
+
+
+@case("sign_of_int64", "sign_of_negative_zero")
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
+def test_signs(dtype):
+    x = np.array([-3, 0, 7, 1], dtype)
+    check(al.sign, [x], np.sign(x))
+    zeros = np.float32([-0.0, 0.0, np.nan])
+    value, = run(al.sign, zeros)
+    assert np.signbit(value[:2]).tolist() == [True, False] and value.tolist() == [0, 0, 0]
+
+
+@case("product_of_softmax")
+def test_an_attention():
+    q, k, v = integers((3, 20, 8)), integers((3, 20, 8)), integers((3, 20, 8))
+    scores = q.astype(np.float64) @ k.swapaxes(1, 2)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = weights / weights.sum(-1, keepdims=True) @ v
+    value, = run(lambda q, k, v: al.softmax(q @ al.transpose(k, (0, 2, 1)), axis=-1) @ v, q, k, v)
+    np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-5)
+
+
+@case("true_is_255")
+def test_truth_is_one():
+    x = np.array([True, False])
+    yes = np.ones(2, bool)
+    check(lambda x: [al.cast(al.select(x, True, False), al.float32), al.equal(x, yes), al.not_equal(x, True), al.select(True, x, x)], [x],
+          np.float32([1, 0]), x, ~x, x)
+    check(lambda x: [al.cast(al.select(al.greater(x, 0.0), yes, ~yes), al.int32)], [np.float32([1, -1])], np.int32([1, 0]))
+
+
+@case("optimizer_of_scalar")
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+@pytest.mark.parametrize("optimizer", [al.SGD(0.25), al.Adam(0.25)], ids=["sgd", "adam"])
+def test_a_scalar_stays_one(optimizer, storage):
+    graph = al.Graph(storage=storage)
+    v = graph.variable(3.0)
+    loss = al.square(v)
+    step = graph.compile([], [loss, v], optimizer.minimize(loss))
+    first, before = step()
+    second, after = step()
+    assert first == 9 and before == 3 and after.shape == v.numpy().shape == () and second == after ** 2 < 9
+    assert after == (pytest.approx(2.75, abs=1e-5) if isinstance(optimizer, al.Adam) else 1.5)  # 3 - 0.25 sign(6), 3 - 0.25 * 6
+
+
+@case("read_after_assign")
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_a_step_sees_the_values_before_it(storage):
+    graph = al.Graph(storage=storage)
+    a, b = graph.variable(1.0), graph.variable(2.0)
+    updates = [graph.assign(a, b), graph.assign(b, a)]
+    both = a + b * 10.0
+    step = graph.compile([], [a, both, b, a * 3.0], updates)
+    for x, y in (1, 2), (2, 1), (1, 2):
+        assert step() == [x, x + 10 * y, y, 3 * x]
+    assert [a.numpy(), b.numpy()] == [2, 1]
+
+
+@case("reduction_beyond_rank4")
+@pytest.mark.parametrize("axes", [0, 2, -1, (0, 1, 2, 3, 4), (0, 2, 4), (1, 3), (0, 1), (3, 4), (4, 0)], ids=str)
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min", "product", "variance"])
+def test_reductions_of_five_axes(op, axes):
+    reference = {"product": "prod", "variance": "var"}.get(op, op)
+    x = FIVE
+    expected = getattr(np, reference)(x.astype(np.float64), axis=axes, keepdims=True)
+    close(*run(lambda t: getattr(al, op)(t, axes=axes, keepdims=True), x), expected, 4e-6)
+
+
+@case("reduction_beyond_rank4")
+@pytest.mark.parametrize("axes", [(0, 2, 4), (0, 1, 2, 3, 4)], ids=str)
+def test_integer_moments_of_five_axes(axes):
+    x = integers((2, 3, 4, 5, 6), np.int32, -50, 51)
+    mean = np.trunc(x.sum(axes, keepdims=True) / np.prod([x.shape[axis] for axis in axes]))
+    check(lambda t: al.mean(t, axes=axes, keepdims=True), [x], mean)
+
+
+@case("reduction_beyond_rank4")
+@pytest.mark.parametrize("axis", range(5))
+def test_along_one_of_five_axes(axis):
+    x = FIVE
+    e = np.exp(x.astype(np.float64) - x.max(axis, keepdims=True))
+    close(*run(lambda t: al.softmax(t, axis=axis), x), e / e.sum(axis, keepdims=True))
+    close(*run(lambda t: al.log_softmax(t, axis=axis), x), np.log(e / e.sum(axis, keepdims=True)), 4e-6)
+    check(lambda t: al.argmax(t, axis=axis), [x], x.argmax(axis))
+    check(lambda t: al.argmin(t, axis=axis), [x], x.argmin(axis))
+    weights, (gradient,) = with_gradient(lambda t: al.softmax(t, axis=axis), x)
+    y = e / e.sum(axis, keepdims=True)
+    close(gradient, y * (weights - (weights * y).sum(axis, keepdims=True)), 2e-6)
+
+
+@case("reduction_beyond_rank4")
+@pytest.mark.parametrize("axes", [(), 0, (1, 4)], ids=str)
+def test_broadcasting_five_axes_and_back(axes):
+    """The gradient of an operand that was broadcast is summed along those axes."""
+    x = FIVE
+    small = np.asarray(x.mean(axes, keepdims=True) if axes != () else x[0, 0, 0, 0, 0], np.float32)
+    weights, (_, gradient) = with_gradient(lambda a, b: a * b, x, small)
+    expected = (x.astype(np.float64) * weights).sum(axes if axes != () else None, keepdims=axes != ())
+    close(gradient, expected, 4e-6)
+
+
+@case("product_beyond_rank4")
+@pytest.mark.parametrize("a, b", [
+    ((2, 3, 4, 5, 6), (2, 3, 4, 6, 7)), ((2, 3, 4, 5, 6), (6, 7)), ((5, 6), (2, 3, 4, 6, 7)), ((2, 1, 4, 5, 6), (1, 3, 1, 6, 2)),
+    ((2, 2, 1, 3, 4, 5), (3, 5, 2)), ((1, 1, 1, 5, 6), (1, 1, 1, 6, 7))], ids=str)
+def test_products_of_five_axes_and_their_gradients(a, b):
+    x, y = np.cos(np.arange(np.prod(a))).reshape(a).astype(np.float32), np.sin(np.arange(np.prod(b))).reshape(b).astype(np.float32)
+    close(*run(al.matmul, x, y), x.astype(np.float64) @ y, 2e-6)
+    weights, (gx, gy) = with_gradient(al.matmul, x, y)
+    wide = weights.astype(np.float64)
+
+    def down(full, shape):
+        extra = full.ndim - len(shape)
+        full = full.sum(tuple(range(extra)))
+        return full.sum(tuple(i for i, extent in enumerate(shape) if extent == 1 != full.shape[i]), keepdims=True)
+
+    close(gx, down(wide @ np.swapaxes(y, -1, -2), a), 4e-6)
+    close(gy, down(np.swapaxes(x, -1, -2) @ wide, b), 4e-6)
+
+
+@case("true_is_255")
+def test_constants_are_exact():
+    graph = al.Graph()
+    large = np.full((3,), 2**53 + 1, np.int64)
+    flags = np.full((2, 3), True)
+    fetches = [graph.constant(large), graph.constant(flags), al.cast(graph.constant(flags), "float32"),
+               al.equal(graph.constant(flags), graph.constant([[True, False, True], [False, True, True]])),
+               al.cast(graph.constant(True), "int32"), graph.constant(np.int64(-2**62 - 1))]
+    a, b, c, d, e, f = graph.compile([], fetches)()
+    np.testing.assert_array_equal(a, large)
+    np.testing.assert_array_equal(b, flags)
+    assert b.view(np.uint8).max() == 1
+    np.testing.assert_array_equal(c, np.ones((2, 3)))
+    np.testing.assert_array_equal(d, [[True, False, True], [False, True, True]])
+    assert e == 1 and f == -2**62 - 1
+
+
+def test_every_quirk_has_a_program():
+    """But for complex numbers, which Python's tensors never are."""
+    assert set(CASES) | {"complex"} == set(QUIRKS)
