@@ -2,6 +2,7 @@
 
 Each graph is compiled three times, each time anew; the table gives the median. Building the graph and its first run do
 not count. Time per op should not grow with the number of ops."""
+
 import argparse
 import statistics
 import time
@@ -83,15 +84,17 @@ def resnet50(batch):
     return model.graph, [x, y], [loss], al.SGD(0.01).minimize(loss) + model.updates
 
 
-CASES = [("layers of tanh(y @ w), SGD", trained_chain, (125, 1000, 8000)),
-         ("the same with one w (unrolled)", unrolled, (125, 1000, 8000)),
-         ("tanh in a chain", chain, (1000, 10_000, 100_000)),
-         ("softmax(y * w) in a chain, ops", softmax_chain, (1000, 10_000, 100_000)),
-         ("tanh(x * c) side by side, ops", wide, (1000, 10_000, 100_000)),
-         ("fetches", fetches, (300, 3000, 30_000)),
-         ("placeholders", placeholders, (300, 3000, 30_000)),
-         ("variables with Adam", variables_with_adam, (100, 1000, 10_000)),
-         ("ResNet-50 with SGD, batch", resnet50, (16, 64, 256))]
+CASES = [
+    ("layers of tanh(y @ w), SGD", trained_chain, (125, 1000, 8000)),
+    ("the same with one w (unrolled)", unrolled, (125, 1000, 8000)),
+    ("tanh in a chain", chain, (1000, 10_000, 100_000)),
+    ("softmax(y * w) in a chain, ops", softmax_chain, (1000, 10_000, 100_000)),
+    ("tanh(x * c) side by side, ops", wide, (1000, 10_000, 100_000)),
+    ("fetches", fetches, (300, 3000, 30_000)),
+    ("placeholders", placeholders, (300, 3000, 30_000)),
+    ("variables with Adam", variables_with_adam, (100, 1000, 10_000)),
+    ("ResNet-50 with SGD, batch", resnet50, (16, 64, 256)),
+]
 
 
 def seconds(make, size):
@@ -115,7 +118,9 @@ def main():
         print(lines[-1], flush=True)
     if output:
         with open(output, "w") as file:
-            file.write("# Compile times\n\nOf `benchmarks/compile_times.py`: the median of three compilations, each of a new graph.\n\n")
+            file.write(
+                "# Compile times\n\nOf `benchmarks/compile_times.py`: the median of three compilations, each of a new graph.\n\n"
+            )
             file.write("\n".join(lines) + "\n")
 
 

@@ -1,6 +1,7 @@
 """Writes what run.py measured: RESULTS.md and results.png.
 
-    python benchmarks/report.py build/bench/results.json benchmarks    the same report anew"""
+python benchmarks/report.py build/bench/results.json benchmarks    the same report anew"""
+
 import json
 import statistics
 import sys
@@ -14,8 +15,13 @@ from matplotlib.lines import Line2D
 
 ALLOY = "Alloy"
 # Okabe and Ito's colours, which colour-blind people tell apart too; and a shape for each.
-MARKS = {"PyTorch eager": ("#D55E00", "o"), "PyTorch compile": ("#E69F00", "s"), "JAX jit": ("#0072B2", "^"), "MLX": ("#CC79A7", "D"),
-         "TensorFlow": ("#009E73", "v")}
+MARKS = {
+    "PyTorch eager": ("#D55E00", "o"),
+    "PyTorch compile": ("#E69F00", "s"),
+    "JAX jit": ("#0072B2", "^"),
+    "MLX": ("#CC79A7", "D"),
+    "TensorFlow": ("#009E73", "v"),
+}
 
 
 def median(row, column):
@@ -67,8 +73,11 @@ def times(rows, columns):
     def faster(row):
         peer = fastest_peer(row)
         return "-" if ratio(row, peer) is None else f"**{ratio(row, peer):.2f}** ({peer})"
-    return table(["", *columns, "Alloy against the fastest peer"],
-                 [[row["title"], *(cell(row, column) for column in columns), faster(row)] for row in rows])
+
+    return table(
+        ["", *columns, "Alloy against the fastest peer"],
+        [[row["title"], *(cell(row, column) for column in columns), faster(row)] for row in rows],
+    )
 
 
 def goals(results):
@@ -77,29 +86,63 @@ def goals(results):
 
     def add(goal, measured, asked, aim="", at_most=False, show="{:.2f}"):
         reached = measured <= asked if at_most else measured >= asked
-        found.append([goal, ("at most " if at_most else "") + show.format(asked), show.format(aim) if aim else "",
-                      f"**{show.format(measured)}**", "yes" if reached else "**no**"])
+        found.append(
+            [
+                goal,
+                ("at most " if at_most else "") + show.format(asked),
+                show.format(aim) if aim else "",
+                f"**{show.format(measured)}**",
+                "yes" if reached else "**no**",
+            ]
+        )
+
     rows = {(row["workload"], row["beside_busy"]): row for row in results["rows"]}
     for row in results["rows"]:
         target, peer = row["target"], fastest_peer(row)
         if target and ratio(row, peer):
-            add(f"{row['title']}: times faster than the fastest peer ({peer})", ratio(row, peer), target["at_least"], target["aim"])
+            add(
+                f"{row['title']}: times faster than the fastest peer ({peer})",
+                ratio(row, peer),
+                target["at_least"],
+                target["aim"],
+            )
         if target and target["eager"] and ratio(row, "PyTorch eager"):
             add(f"{row['title']}: times faster than PyTorch eager", ratio(row, "PyTorch eager"), target["eager"])
         quiet = rows[row["workload"], False]
         if row["beside_busy"] and ALLOY in row["columns"] and ALLOY in quiet["columns"]:
-            add(f"{row['title']}: times Alloy's own quiet step", median(row, ALLOY) / median(quiet, ALLOY), 2, at_most=True)
+            add(
+                f"{row['title']}: times Alloy's own quiet step",
+                median(row, ALLOY) / median(quiet, ALLOY),
+                2,
+                at_most=True,
+            )
         alone = row.get("alone", {}) if row["workload"] == "resnet50_b64" else {}
         if {ALLOY, "PyTorch eager"} <= alone.keys():
-            add(f"{row['title']}: share of PyTorch eager's peak memory", alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"],
-                0.6, at_most=True)
+            add(
+                f"{row['title']}: share of PyTorch eager's peak memory",
+                alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"],
+                0.6,
+                at_most=True,
+            )
         if ALLOY in alone:
-            add(f"{row['title']}: compilation and first step", alone[ALLOY]["first_step_seconds"], 3, at_most=True, show="{:.2f} s")
+            add(
+                f"{row['title']}: compilation and first step",
+                alone[ALLOY]["first_step_seconds"],
+                3,
+                at_most=True,
+                show="{:.2f} s",
+            )
     if "alloy" in results["imports"]:
         add("`import alloy`", statistics.median(results["imports"]["alloy"]), 0.2, at_most=True, show="{:.2f} s")
     if steps := results["digits_steps"]:
         above = statistics.median(python - native for python, native in zip(steps["python"], steps["native"]))
-        add("CNN on 8x8x1, b32, Adam: from Python above the native binary, taking turns", 1e6 * above, 10, at_most=True, show="{:.0f} us")
+        add(
+            "CNN on 8x8x1, b32, Adam: from Python above the native binary, taking turns",
+            1e6 * above,
+            10,
+            at_most=True,
+            show="{:.0f} us",
+        )
     return found
 
 
@@ -112,11 +155,15 @@ def markdown(results):
     machine = results["machine"] | {"threads of each framework": results["threads"]} | results["versions"]
     quiet = results["quiet"]
     text = [
-        "# Alloy beside its peers on one CPU", "",
+        "# Alloy beside its peers on one CPU",
+        "",
         f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by `benchmarks/report.py`; not "
-        "edited by hand.", "",
-        "![Step times of all frameworks as multiples of Alloy's](results.png)", "",
-        table(["machine and versions", ""], machine.items())]
+        "edited by hand.",
+        "",
+        "![Step times of all frameworks as multiples of Alloy's](results.png)",
+        "",
+        table(["machine and versions", ""], machine.items()),
+    ]
     if reached := goals(results):
         text += ["## Goals", "", table(["", "asked", "aim", "measured", "reached"], reached)]
     for title, some in (("Training: one step", training), ("Inference: one batch", inference)):
@@ -124,24 +171,53 @@ def markdown(results):
             text += [f"## {title}", "", "Median, and how far the quartiles lie from it.", "", times(some, columns)]
     alone = [row for row in rows if row.get("alone")]
     if alone:
-        text += ["## Memory and first step", "",
-                 "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), and the time from the "
-                 "network's description to the first step's loss, which contains tracing and compilation with empty caches.", "",
-                 table(["", *columns], [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone])]
+        text += [
+            "## Memory and first step",
+            "",
+            "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), and the time from the "
+            "network's description to the first step's loss, which contains tracing and compilation with empty caches.",
+            "",
+            table(
+                ["", *columns],
+                [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone],
+            ),
+        ]
     if results["imports"]:
-        text += ["## Import", "", "Of a fresh interpreter, files cached by the system; median.", "",
-                 table(results["imports"], [[f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]])]
+        text += [
+            "## Import",
+            "",
+            "Of a fresh interpreter, files cached by the system; median.",
+            "",
+            table(
+                results["imports"], [[f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]]
+            ),
+        ]
     if results["native"]:
-        text += ["## Without Python", "", "`benchmarks/cpp`, medians of five repetitions; share of the peaks that the same run measured.", "",
-                 native(results["native"])]
-    text += ["## Which variant is shown", "",
-             "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of their column were "
-             "not measured further.", "", variants(rows, [column for column in columns if column != ALLOY])]
+        text += [
+            "## Without Python",
+            "",
+            "`benchmarks/cpp`, medians of five repetitions; share of the peaks that the same run measured.",
+            "",
+            native(results["native"]),
+        ]
+    text += [
+        "## Which variant is shown",
+        "",
+        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of their column were "
+        "not measured further.",
+        "",
+        variants(rows, [column for column in columns if column != ALLOY]),
+    ]
     missing = [f"* {name}: {reason}" for name, reason in results["unavailable"].items()]
     missing += [f"* {row['title']}, {column}: {reason}" for row in rows for column, reason in row["failed"].items()]
     missing += ["* LSTM and GRU: Alloy has no such layers yet."]
-    text += ["## Not measured", "", *missing, "", METHOD.format(
-        load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])]
+    text += [
+        "## Not measured",
+        "",
+        *missing,
+        "",
+        METHOD.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"]),
+    ]
     return "\n".join(text)
 
 
@@ -171,10 +247,17 @@ def variants(rows, columns):
     def cell(row, column):
         measured = row["columns"].get(column, {"tried": {}})
         tried = sorted(measured["tried"].items(), key=lambda pair: pair[1])
-        return "; ".join(f"**{label or 'plain'}** {duration(s)}" if label == measured["label"] else f"{label or 'plain'} {duration(s)}"
-                         for label, s in tried)
+        return "; ".join(
+            f"**{label or 'plain'}** {duration(s)}"
+            if label == measured["label"]
+            else f"{label or 'plain'} {duration(s)}"
+            for label, s in tried
+        )
+
     rows = [row for row in rows if not row["beside_busy"]]
-    columns = [column for column in columns if any(len(row["columns"].get(column, {"tried": {}})["tried"]) > 1 for row in rows)]
+    columns = [
+        column for column in columns if any(len(row["columns"].get(column, {"tried": {}})["tried"]) > 1 for row in rows)
+    ]
     return table(["", *columns], [[row["title"], *(cell(row, column) for column in columns)] for row in rows])
 
 
@@ -184,7 +267,10 @@ def cost(alone):
 
 def native(runs):
     """Times and rates; the best rates of the runs whose names begin with "peak" are the peaks."""
-    peaks = {name: max((run.get(name, 0) for run in runs if run["run_name"].startswith("peak")), default=0) for name in ("FLOP/s", "bytes/s")}
+    peaks = {
+        name: max((run.get(name, 0) for run in runs if run["run_name"].startswith("peak")), default=0)
+        for name in ("FLOP/s", "bytes/s")
+    }
 
     def rate(run, name):
         return f"{run[name] / 1e9:.1f} ({100 * run[name] / peaks[name]:.0f} %)" if name in run and peaks[name] else ""
@@ -192,27 +278,56 @@ def native(runs):
     def row(run):
         seconds = run["real_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[run["time_unit"]]
         return [run["run_name"].partition("/min_time")[0], duration(seconds), rate(run, "FLOP/s"), rate(run, "bytes/s")]
+
     return table(["", "time", "GFLOP/s (of the peak)", "GB/s (of the peak)"], map(row, runs))
 
 
 def chart(results, path):
     """Each workload a line, each peer a mark where its time is as a multiple of Alloy's."""
-    panels = [[row for row in results["rows"] if row["inference"] == inference and fastest_peer(row) and ALLOY in row["columns"]]
-              for inference in (False, True)]
+    panels = [
+        [
+            row
+            for row in results["rows"]
+            if row["inference"] == inference and fastest_peer(row) and ALLOY in row["columns"]
+        ]
+        for inference in (False, True)
+    ]
     panels = [(title, rows) for title, rows in zip(("Training: one step", "Inference: one batch"), panels) if rows]
-    plt.rcParams |= {"font.size": 10, "font.family": "DejaVu Sans", "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False}
-    figure, axes = plt.subplots(1, len(panels), figsize=(7.5 * len(panels), 1.6 + 0.46 * max(len(rows) for _, rows in panels)),
-                                squeeze=False, layout="constrained")
+    plt.rcParams |= {
+        "font.size": 10,
+        "font.family": "DejaVu Sans",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.spines.left": False,
+    }
+    figure, axes = plt.subplots(
+        1,
+        len(panels),
+        figsize=(7.5 * len(panels), 1.6 + 0.46 * max(len(rows) for _, rows in panels)),
+        squeeze=False,
+        layout="constrained",
+    )
     for axis, (title, rows) in zip(axes[0], panels):
         for i, row in enumerate(rows):
             ratios = {column: ratio(row, column) for column in peers(row)}
-            axis.plot([min(1, *ratios.values()), max(1, *ratios.values())], [i, i], color="#dddddd", linewidth=1.5, zorder=1)
+            axis.plot(
+                [min(1, *ratios.values()), max(1, *ratios.values())], [i, i], color="#dddddd", linewidth=1.5, zorder=1
+            )
             for column, value in ratios.items():
                 color, shape = MARKS.get(column, ("#666666", "P"))
-                axis.plot(value, i, shape, color=color, markersize=7.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3)
+                axis.plot(
+                    value, i, shape, color=color, markersize=7.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3
+                )
             if row["target"]:
                 axis.plot([row["target"]["at_least"]] * 2, [i - 0.34, i + 0.34], color="black", linewidth=2, zorder=2)
-            axis.text(1.01, i, f"{min(ratios.values()):.2f}×", transform=axis.get_yaxis_transform(), va="center", fontweight="bold")
+            axis.text(
+                1.01,
+                i,
+                f"{min(ratios.values()):.2f}×",
+                transform=axis.get_yaxis_transform(),
+                va="center",
+                fontweight="bold",
+            )
         axis.axvline(1, color="#333333", linewidth=1.2, zorder=2)
         axis.set_xscale("log")
         axis.set_title(title, loc="left", fontweight="bold")
@@ -224,9 +339,14 @@ def chart(results, path):
         axis.set_axisbelow(True)
         axis.set_xlabel("time, as a multiple of Alloy's")
     shown = {column for _, rows in panels for row in rows for column in peers(row)}
-    handles = [Line2D([], [], linestyle="", marker=shape, color=color, markersize=7.5, label=column)
-               for column, (color, shape) in MARKS.items() if column in shown]
-    handles.append(Line2D([], [], linestyle="", marker="|", color="black", markersize=12, markeredgewidth=2, label="asked for"))
+    handles = [
+        Line2D([], [], linestyle="", marker=shape, color=color, markersize=7.5, label=column)
+        for column, (color, shape) in MARKS.items()
+        if column in shown
+    ]
+    handles.append(
+        Line2D([], [], linestyle="", marker="|", color="black", markersize=12, markeredgewidth=2, label="asked for")
+    )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(path, dpi=144)
     plt.close(figure)

@@ -3,6 +3,7 @@ of them alike. This file measures, report.py writes. Linux only, for it reads /p
 
     python benchmarks/run.py --output benchmarks                                  everything, as `make bench` does
     python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, into build/bench"""
+
 import argparse
 import contextlib
 import datetime
@@ -74,14 +75,28 @@ class Worker:
         """directory: for what the process may leave; what frameworks compile is kept there."""
         self.name, self.peer, self.environment = name, peer, environment
         self._log = directory / f"{name}.log"
-        self._variables = os.environ | peer.environments[environment] | {
-            "BENCH_THREADS": str(threads), "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": f"{directory}/inductor"}
+        self._variables = (
+            os.environ
+            | peer.environments[environment]
+            | {
+                "BENCH_THREADS": str(threads),
+                "OMP_NUM_THREADS": str(threads),
+                "TORCHINDUCTOR_CACHE_DIR": f"{directory}/inductor",
+            }
+        )
         self.start()
 
     def start(self):
         with open(self._log, "a") as log:
             self._process = subprocess.Popen(
-                self.peer.command, cwd=HERE, env=self._variables, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
+                self.peer.command,
+                cwd=HERE,
+                env=self._variables,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
         self.versions = self.ask("describe")["versions"]
 
     @property
@@ -98,8 +113,11 @@ class Worker:
         if not line:
             self.close()
             last = [line for line in self._log.read_text().splitlines() if line.strip()][-1:]
-            raise WorkerError(" ".join([f"ended with code {self._process.returncode}.", *last]) if in_time else
-                              f"gave no answer to {do} within {ANSWER_SECONDS} s")
+            raise WorkerError(
+                " ".join([f"ended with code {self._process.returncode}.", *last])
+                if in_time
+                else f"gave no answer to {do} within {ANSWER_SECONDS} s"
+            )
         answer = json.loads(line)
         if "error" in answer:
             raise WorkerError(answer["error"])
@@ -124,6 +142,7 @@ class Worker:
 @dataclass(eq=False)
 class Entry:
     """One way to compute a workload: a variant of a column, in one worker."""
+
     worker: Worker
     workload: str
     column: str
@@ -198,12 +217,14 @@ class Meter:
 def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bool]]:
     """For each peer's variants whether they differ from most other peers, each represented by its first variant, by more
     than TOLERANCES."""
+
     def agree(a, b):
         return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, TOLERANCES))
 
     def differs(peer, mine):
         others = [variants[0] for name, variants in losses.items() if name != peer]
         return sum(not agree(mine, other) for other in others) > len(others) / 2
+
     return {peer: [differs(peer, mine) for mine in variants] for peer, variants in losses.items()}
 
 
@@ -261,16 +282,30 @@ class Bench:
         each = list(best(quick, lambda entry: (entry.column, entry.worker)).values())
 
         measured = best(slow + self._turns(final, self.rounds, failed), lambda entry: entry.column)
-        row = {"workload": workload.name, "title": workload.title, "inference": workload.optimizer is None,
-               "beside_busy": False, "target": workload.target and asdict(workload.target), "failed": failed,
-               "columns": {column: entry.report() | {"tried": tried[column]} for column, entry in measured.items()}}
+        row = {
+            "workload": workload.name,
+            "title": workload.title,
+            "inference": workload.optimizer is None,
+            "beside_busy": False,
+            "target": workload.target and asdict(workload.target),
+            "failed": failed,
+            "columns": {column: entry.report() | {"tried": tried[column]} for column, entry in measured.items()},
+        }
         rows = [row]
         if workload.neighbour:
             failed = {entry.column: "too slow to be measured twice" for entry in slow if entry.column not in leaders}
             with busy_process():
                 beside = best(self._turns(each, self.rounds, failed), lambda entry: entry.column)
-            rows.append(row | {"title": f"{workload.title}, beside a busy process", "beside_busy": True, "target": asdict(workload.neighbour),
-                               "failed": failed, "columns": {column: entry.report() for column, entry in beside.items()}})
+            rows.append(
+                row
+                | {
+                    "title": f"{workload.title}, beside a busy process",
+                    "beside_busy": True,
+                    "target": asdict(workload.neighbour),
+                    "failed": failed,
+                    "columns": {column: entry.report() for column, entry in beside.items()},
+                }
+            )
         self._each(entries, lambda entry: entry.ask("drop"), {})
         if workload.target:
             row["alone"] = {column: self._alone(entry) for column, entry in measured.items()}
@@ -289,7 +324,9 @@ class Bench:
             except WorkerError as error:
                 failed[worker.name] = str(error)
                 continue
-            entries += [Entry(worker, workload.name, column, variant) for column, names in variants.items() for variant in names]
+            entries += [
+                Entry(worker, workload.name, column, variant) for column, names in variants.items() for variant in names
+            ]
         return self._each(entries, Entry.load, failed)
 
     def _compared(self, entries, failed):
@@ -300,7 +337,10 @@ class Bench:
 
         def check(entry):
             if wrong[entry.worker.name][peers[entry.worker.name].index(entry)]:
-                raise WorkerError("losses {:.6g} and, after three steps, {:.6g} are not those of the others".format(*entry.losses))
+                raise WorkerError(
+                    "losses {:.6g} and, after three steps, {:.6g} are not those of the others".format(*entry.losses)
+                )
+
         return self._each(entries, check, failed)
 
     def _turns(self, entries, rounds, failed):
@@ -314,6 +354,7 @@ class Bench:
                 time.sleep(SETTLE_SECONDS)
                 with self.meter.turn(entry.worker, self.workers):
                     entry.block()
+
         for i in range(rounds):
             entries = self._each(entries, turn, failed)
             entries = entries[1:] + entries[:1]
@@ -358,7 +399,9 @@ class Bench:
                 entry.steps *= 4
                 entry.block()
                 python.append(entry.seconds[-1])
-            found += native(NATIVE / "bench_step", self.threads, "--benchmark_filter=digits_step", "--benchmark_min_time=0.4")
+            found += native(
+                NATIVE / "bench_step", self.threads, "--benchmark_filter=digits_step", "--benchmark_min_time=0.4"
+            )
         return {"python": python, "native": [run["real_time"] * 1e-6 for run in found]}
 
     def imports(self) -> dict[str, list[float]]:
@@ -374,8 +417,13 @@ class Bench:
 
 def native(program: Path, threads: int, *options: str) -> list[dict]:
     """What a C++ benchmark of the build tree says."""
-    done = subprocess.run([program, "--benchmark_format=json", *options], capture_output=True, text=True, check=True,
-                          env=os.environ | {"OMP_NUM_THREADS": str(threads)})
+    done = subprocess.run(
+        [program, "--benchmark_format=json", *options],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"OMP_NUM_THREADS": str(threads)},
+    )
     return [run | {"program": program.name} for run in json.loads(done.stdout)["benchmarks"]]
 
 
@@ -388,10 +436,18 @@ def all_native(threads: int) -> list[dict]:
 
 
 def machine() -> dict[str, str]:
-    cpu = next(line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name"))
+    cpu = next(
+        line.partition(": ")[2]
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    )
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return {"CPU": cpu, "cores": str(len(os.sched_getaffinity(0))), "memory": f"{memory / 2**30:.0f} GiB",
-            "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, Python {platform.python_version()}"}
+    return {
+        "CPU": cpu,
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": f"{memory / 2**30:.0f} GiB",
+        "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, Python {platform.python_version()}",
+    }
 
 
 def _names(text):
@@ -400,29 +456,53 @@ def _names(text):
 
 def main():
     parser = argparse.ArgumentParser(description="Measures Alloy beside other frameworks on the CPU.")
-    parser.add_argument("--workload", type=_names, default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all")
-    parser.add_argument("--peers", type=_names, default=[name for name in PEERS if name != "alloy"], help="beside Alloy; default: %(default)s")
+    parser.add_argument(
+        "--workload", type=_names, default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all"
+    )
+    parser.add_argument(
+        "--peers",
+        type=_names,
+        default=[name for name in PEERS if name != "alloy"],
+        help="beside Alloy; default: %(default)s",
+    )
     parser.add_argument("--rounds", type=int, default=15, help="turns of each framework; default: %(default)s")
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each framework; default: %(default)s")
+    parser.add_argument(
+        "--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each framework; default: %(default)s"
+    )
     parser.add_argument("--output", type=Path, default=BUILD / "bench", help="directory for RESULTS.md and results.png")
     arguments = parser.parse_args()
     # Everything that this process starts stays on that many cores: some frameworks count them and ask for no number of threads.
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     whole = arguments.workload == list(WORKLOADS)
     for directory in (arguments.output, BUILD / "bench"):
         directory.mkdir(parents=True, exist_ok=True)
-    results = {"machine": machine(), "load": os.getloadavg()[0], "date": datetime.date.today().isoformat(),
-               "command": shlex.join(["python", *sys.argv]), "threads": arguments.threads, "rounds": arguments.rounds, "rows": []}
+    results = {
+        "machine": machine(),
+        "load": os.getloadavg()[0],
+        "date": datetime.date.today().isoformat(),
+        "command": shlex.join(["python", *sys.argv]),
+        "threads": arguments.threads,
+        "rounds": arguments.rounds,
+        "rows": [],
+    }
     with tempfile.TemporaryDirectory() as directory:
-        bench = Bench({name: PEERS[name] for name in ["alloy", *arguments.peers]}, arguments.threads, arguments.rounds, Path(directory))
+        bench = Bench(
+            {name: PEERS[name] for name in ["alloy", *arguments.peers]},
+            arguments.threads,
+            arguments.rounds,
+            Path(directory),
+        )
         with contextlib.closing(bench):
             results |= {"versions": bench.versions(), "unavailable": bench.unavailable}
             for name in arguments.workload:
                 for row in bench.measure(WORKLOADS[name]):
                     print(report.line(row), flush=True)
                     results["rows"].append(row)
-            results |= {"quiet": bench.meter.shares(), "imports": bench.imports() if whole else {},
-                        "digits_steps": bench.digits_steps() if whole else {}}
+            results |= {
+                "quiet": bench.meter.shares(),
+                "imports": bench.imports() if whole else {},
+                "digits_steps": bench.digits_steps() if whole else {},
+            }
     results["native"] = all_native(arguments.threads) if whole else []
     # For `report.py`, which can write the same report anew.
     (BUILD / "bench/results.json").write_text(json.dumps(results, indent=1))

@@ -2,6 +2,7 @@
 a workload in one variant of one column of the report, and works only while it owes an answer.
 
 Environment: BENCH_THREADS, how many threads a framework may use (run.py has set OpenMP's and the CPU affinity)."""
+
 import itertools
 import json
 import os
@@ -20,7 +21,9 @@ THREADS = int(os.environ["BENCH_THREADS"])
 class Session(NamedTuple):
     step: Callable[..., Any]  # called with a batch; the work may still be under way when it returns
     batches: list[tuple]  # in the framework's own tensors, to be taken in turn
-    finish: Callable[[Any], Any]  # of the last step's result: waits for all work; the loss, or the logits, for np.asarray
+    finish: Callable[
+        [Any], Any
+    ]  # of the last step's result: waits for all work; the loss, or the logits, for np.asarray
     close: Callable[[], Any] = lambda: None
 
 
@@ -69,8 +72,14 @@ def serve(versions: dict[str, str], variants: Callable, build: Callable) -> None
         with open("/proc/self/status") as status:
             return {"bytes": next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))}
 
-    commands = {"describe": describe, "load": load, "run": run, "drop": drop, "peak_memory": peak_memory,
-                "variants": lambda workload: {"variants": variants(WORKLOADS[workload])}}
+    commands = {
+        "describe": describe,
+        "load": load,
+        "run": run,
+        "drop": drop,
+        "peak_memory": peak_memory,
+        "variants": lambda workload: {"variants": variants(WORKLOADS[workload])},
+    }
     for line in sys.stdin:
         command = json.loads(line)
         try:

@@ -2,6 +2,7 @@
 
 Images are (batch, height, width, channels), weights of convolutions (height, width, in, out), of dense layers
 (in, out). The values that everybody starts from are made here, by NumPy from a seed."""
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,12 +30,14 @@ class ReLU(NamedTuple):
 
 class MaxPool(NamedTuple):
     """Without padding."""
+
     size: int
     stride: int
 
 
 class AvgPool(NamedTuple):
     """With the padding "same", left out of the mean."""
+
     size: int
 
 
@@ -54,6 +57,7 @@ class Residual(NamedTuple):
 class Node(NamedTuple):
     """A layer with its values: of Conv and Dense (weights, bias), of BatchNorm (gamma, beta, moving mean, moving
     variance), of Residual (nodes of the branch, nodes of the shortcut)."""
+
     layer: tuple
     values: tuple
     input_shape: tuple  # without the batch
@@ -62,6 +66,7 @@ class Node(NamedTuple):
 @dataclass(frozen=True)
 class Target:
     """How many times faster than the fastest peer Alloy is to be; eager: than PyTorch without compilation."""
+
     at_least: float
     aim: float
     eager: float | None = None
@@ -125,7 +130,10 @@ def _initialise(layers, shape, random, in_branch=False):
                 result = (int(np.prod(shape)),)
             case Dense(units):
                 limit = np.sqrt(6 / (shape[0] + units))  # Glorot and Bengio, 2010, eq. 16
-                values = (random.uniform(-limit, limit, (shape[0], units)).astype(np.float32), np.zeros(units, np.float32))
+                values = (
+                    random.uniform(-limit, limit, (shape[0], units)).astype(np.float32),
+                    np.zeros(units, np.float32),
+                )
                 result = (units,)
             case Residual(branch, shortcut):
                 branch, result = _initialise(branch, shape, random, in_branch=True)
@@ -168,18 +176,43 @@ def _basic(filters, stride):
 
 _RESNET50, _RESNET18 = _resnet(_bottleneck, (3, 4, 6, 3), 4), _resnet(_basic, (2, 2, 2, 2), 1)
 _DIGITS = (Conv(16, 3), ReLU(), Conv(32, 3), ReLU(), MaxPool(2, 2), Flatten(), *_mlp(64, 10))
-_IMAGES = tuple(layer for filters in (32, 64) for layer in (Conv(filters, 3), ReLU(), Conv(filters, 3), ReLU(), MaxPool(2, 2)))
+_IMAGES = tuple(
+    layer for filters in (32, 64) for layer in (Conv(filters, 3), ReLU(), Conv(filters, 3), ReLU(), MaxPool(2, 2))
+)
 _SMALL, _MEDIUM, _LARGE = _mlp(32, 10), _mlp(512, 512, 10), _mlp(4096, 4096, 1000)
 
 _TRAINING = [
-    Workload("resnet50_b64", "ResNet-50, 32x32x3, b64, SGD", _RESNET50, (32, 32, 3), 64, ("sgd", 0.01),
-             Target(2, 2.5), neighbour=Target(2, 4)),
+    Workload(
+        "resnet50_b64",
+        "ResNet-50, 32x32x3, b64, SGD",
+        _RESNET50,
+        (32, 32, 3),
+        64,
+        ("sgd", 0.01),
+        Target(2, 2.5),
+        neighbour=Target(2, 4),
+    ),
     Workload("resnet50_b16", "ResNet-50, 32x32x3, b16, SGD", _RESNET50, (32, 32, 3), 16, ("sgd", 0.01)),
     Workload("resnet18_b32", "ResNet-18, 32x32x3, b32, SGD", _RESNET18, (32, 32, 3), 32, ("sgd", 0.01)),
     Workload("cnn_digits", "CNN on 8x8x1, b32, Adam", _DIGITS, (8, 8, 1), 32, ("adam", 1e-3), Target(3, 5)),
-    Workload("cnn_images", "CNN on 32x32x3, b64, Adam", (*_IMAGES, Flatten(), *_mlp(128, 10)), (32, 32, 3), 64, ("adam", 1e-3)),
+    Workload(
+        "cnn_images",
+        "CNN on 32x32x3, b64, Adam",
+        (*_IMAGES, Flatten(), *_mlp(128, 10)),
+        (32, 32, 3),
+        64,
+        ("adam", 1e-3),
+    ),
     Workload("mlp_small", "MLP 64-32-10, b32, SGD", _SMALL, (64,), 32, ("sgd", 0.01), Target(3, 5, eager=10)),
-    Workload("mlp_small_read", "MLP 64-32-10, b32, SGD, every loss read", _SMALL, (64,), 32, ("sgd", 0.01), reads_every_result=True),
+    Workload(
+        "mlp_small_read",
+        "MLP 64-32-10, b32, SGD, every loss read",
+        _SMALL,
+        (64,),
+        32,
+        ("sgd", 0.01),
+        reads_every_result=True,
+    ),
     Workload("mlp_medium", "MLP 784-512-512-10, b128, Adam", _MEDIUM, (784,), 128, ("adam", 1e-3), Target(1.5, 2)),
     Workload("mlp_medium_b1", "MLP 784-512-512-10, b1, Adam", _MEDIUM, (784,), 1, ("adam", 1e-3)),
     Workload("mlp_medium_b32", "MLP 784-512-512-10, b32, Adam", _MEDIUM, (784,), 32, ("adam", 1e-3)),
@@ -188,8 +221,33 @@ _TRAINING = [
     Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
 ]
 # Predictions one by one, as a server makes them.
-_SINGLE = [Workload("resnet50_b1_inference", "ResNet-50, 32x32x3, b1, inference", _RESNET50, (32, 32, 3), 1, None, reads_every_result=True)]
+_SINGLE = [
+    Workload(
+        "resnet50_b1_inference",
+        "ResNet-50, 32x32x3, b1, inference",
+        _RESNET50,
+        (32, 32, 3),
+        1,
+        None,
+        reads_every_result=True,
+    )
+]
 _INFERENCE_TARGETS = {"resnet50_b64": Target(1.5, 2)}
-WORKLOADS = {workload.name: workload for workload in _TRAINING + _SINGLE + [
-    replace(workload, name=f"{workload.name}_inference", title=f"{workload.title.rpartition(', ')[0]}, inference", optimizer=None,
-            target=_INFERENCE_TARGETS.get(workload.name), neighbour=None, reads_every_result=True) for workload in _TRAINING if not workload.reads_every_result]}
+WORKLOADS = {
+    workload.name: workload
+    for workload in _TRAINING
+    + _SINGLE
+    + [
+        replace(
+            workload,
+            name=f"{workload.name}_inference",
+            title=f"{workload.title.rpartition(', ')[0]}, inference",
+            optimizer=None,
+            target=_INFERENCE_TARGETS.get(workload.name),
+            neighbour=None,
+            reads_every_result=True,
+        )
+        for workload in _TRAINING
+        if not workload.reads_every_result
+    ]
+}

@@ -1,6 +1,7 @@
 """Fits a line to noisy points, at the level of graphs: one executable runs forward, backward and update.
 
 python linear_regression.py [variable|buffers]: what holds slope and offset between the steps."""
+
 import sys
 
 import numpy as np
@@ -20,5 +21,5 @@ loss = al.mean(al.losses.mean_squared_error(x @ slope + offset, y))
 step = graph.compile(feeds=[x, y], fetches=[loss], updates=al.SGD(0.5).minimize(loss))
 
 for _ in range(100):
-    loss_value, = step(x=x_data, y=y_data)
+    (loss_value,) = step(x=x_data, y=y_data)
 print(f"loss {loss_value:.4f}, y = {slope.numpy().item():.2f} x + {offset.numpy().item():.2f}")

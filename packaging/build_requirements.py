@@ -1,4 +1,5 @@
 """Writes the build requirements of pyproject.toml as a pip requirements file to standard output."""
+
 import pathlib
 
 try:

@@ -4,6 +4,7 @@ python bundle_licenses.py <unpacked wheel>. Each library comes from a Debian pac
 the common licenses that it refers to; fails when one comes from elsewhere. What the build itself installs (oneDNN)
 brings its license along.
 """
+
 import pathlib
 import re
 import shutil

@@ -4,6 +4,7 @@ python try_wheel.py --system-copies     prints the system's own files of the lib
                                         those that Python's own modules use
 python try_wheel.py [file...]           the files are hidden: each must fail to load
 """
+
 import ctypes
 import importlib.metadata
 import pathlib
@@ -68,7 +69,9 @@ for path in hidden:
         continue
     sys.exit(f"{path} is not hidden")
 train()
-subprocess.run([sys.executable, "-I", "-m", "alloy.cli", "doctor"], check=True, stdout=subprocess.DEVNULL)  # a program of the wheel's own
+subprocess.run(
+    [sys.executable, "-I", "-m", "alloy.cli", "doctor"], check=True, stdout=subprocess.DEVNULL
+)  # a program of the wheel's own
 # What every system has: glibc, GCC's C and C++ runtimes.
 basic = re.compile(r"/(ld-linux-x86-64|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")
 python = (sys.prefix, sys.base_prefix + "/lib/python")

@@ -4,6 +4,7 @@ to be last and defines nothing inline.
 Of an inline function the linker keeps the first copy, and clang's copy cannot run a C++ handler under GCC's
 Objective-C runtime. Reads the link steps of Ninja's build file: python link_order.py <build directory>.
 """
+
 import pathlib
 import re
 import sys

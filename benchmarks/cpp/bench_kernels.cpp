@@ -1,5 +1,5 @@
-// Single ops as the portable runtime computes them, with the FLOP/s and bytes/s reached, and the peaks of this very run to
-// hold them against: a large matrix product, and a copy that no cache holds.
+// Single ops as the portable runtime computes them, with the FLOP/s and bytes/s reached, and the peaks of this very run
+// to hold them against: a large matrix product, and a copy that no cache holds.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +23,9 @@ using ir::OpCode;
 using ir::Shape;
 
 // Memory of a tensor, its pages touched.
-std::vector<float> ones(const Shape& shape) { return std::vector<float>(static_cast<size_t>(shape.element_count()), 1.0F); }
+std::vector<float> ones(const Shape& shape) {
+  return std::vector<float>(static_cast<size_t>(shape.element_count()), 1.0F);
+}
 
 double bytes_of(const std::vector<ir::Type>& types) {
   double bytes = 0;
@@ -38,7 +40,8 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
   std::vector<ir::Feed> feeds;
   std::vector<Expr> operands;
   for (const Shape& shape : shapes) {
-    operands.emplace_back(graph, graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}}));
+    operands.emplace_back(
+        graph, graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}}));
     feeds.push_back({operands.back().value(), {ir::DType::float32, shape}});
   }
   portable::Program program(std::make_shared<portable::Arena>(portable::cpu_device()), feeds, build(operands), {});
@@ -47,7 +50,9 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
   std::vector<std::byte*> out;
   memory.reserve(shapes.size() + program.result_types().size());
   for (const Shape& shape : shapes) in.push_back(reinterpret_cast<std::byte*>(memory.emplace_back(ones(shape)).data()));
-  for (const ir::Type& type : program.result_types()) out.push_back(reinterpret_cast<std::byte*>(memory.emplace_back(ones(type.shape)).data()));
+  for (const ir::Type& type : program.result_types()) {
+    out.push_back(reinterpret_cast<std::byte*>(memory.emplace_back(ones(type.shape)).data()));
+  }
   program.run(in.data(), nullptr, out.data());
   for (auto _ : state) program.run(in.data(), nullptr, out.data());
   if (flops > 0) state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
@@ -70,8 +75,9 @@ void add_matmul(const std::string& name, int64_t m, int64_t k, int64_t n) {
 // How many of a window's elements lie in the image, over all windows of one axis.
 int64_t taps(int64_t extent, int64_t size, int64_t stride, int64_t before, int64_t windows) {
   int64_t count = 0;
-  for (int64_t first = -before, i = 0; i < windows; ++i, first += stride)
+  for (int64_t first = -before, i = 0; i < windows; ++i, first += stride) {
     count += std::min(first + size, extent) - std::max(first, int64_t{0});
+  }
   return count;
 }
 
@@ -81,17 +87,22 @@ void add_convolution(int64_t extent, int64_t in, int64_t out, int64_t size, int6
   const int64_t windows = same ? (extent + stride - 1) / stride : (extent - size) / stride + 1;
   const int64_t before = same ? std::max((windows - 1) * stride + size - extent, int64_t{0}) / 2 : 0;
   const Shape x{64, extent, extent, in}, w{size, size, in, out}, y{64, windows, windows, out};
-  const Attributes attributes{{Attr::kStrides, Dims{stride, stride}}, {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-                              {Attr::kPaddingStyle, std::string(padding)}, {Attr::kGroups, int64_t{1}},
-                              {Attr::kDataLayout, std::string("NHWC")}, {Attr::kWeightsLayout, std::string("HWIO")}};
+  const Attributes attributes{{Attr::kStrides, Dims{stride, stride}},
+                              {Attr::kDilations, Dims{1, 1}},
+                              {Attr::kPadding, Dims{0, 0, 0, 0}},
+                              {Attr::kPaddingStyle, std::string(padding)},
+                              {Attr::kGroups, int64_t{1}},
+                              {Attr::kDataLayout, std::string("NHWC")},
+                              {Attr::kWeightsLayout, std::string("HWIO")}};
   // Without the products with what the padding adds: nobody needs them.
   const int64_t line = taps(extent, size, stride, before, windows);
   const double flops = 2.0 * static_cast<double>(64 * line * line * in * out);
-  const std::string name = std::string("conv_") + std::to_string(size) + "x" + std::to_string(size) + "_" + std::to_string(in) + "_" + std::to_string(out) +
-                           "_at_" + std::to_string(extent) + "/";
+  const std::string name = std::string("conv_") + std::to_string(size) + "x" + std::to_string(size) + "_" +
+                           std::to_string(in) + "_" + std::to_string(out) + "_at_" + std::to_string(extent) + "/";
   auto add_one = [&](const char* part, OpCode code, std::vector<Shape> shapes) {
     add(name + part, [=](benchmark::State& state) {
-      run(state, shapes, flops, [&](auto& operands) { return std::vector{ir::apply(code, operands, attributes).value()}; });
+      run(state, shapes, flops,
+          [&](auto& operands) { return std::vector{ir::apply(code, operands, attributes).value()}; });
     });
   };
   add_one("forward", OpCode::conv2d, {x, w});
@@ -105,9 +116,12 @@ void peak_copy(benchmark::State& state) {
   std::vector<char> from(share * threads, 1), to(share * threads, 2);
   for (auto _ : state) {
     std::vector<std::jthread> team;
-    for (size_t i = 0; i < threads; ++i) team.emplace_back([&, i] { std::memcpy(to.data() + i * share, from.data() + i * share, share); });
+    for (size_t i = 0; i < threads; ++i) {
+      team.emplace_back([&, i] { std::memcpy(to.data() + i * share, from.data() + i * share, share); });
+    }
   }
-  state.counters["bytes/s"] = benchmark::Counter(2.0 * static_cast<double>(from.size()), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["bytes/s"] =
+      benchmark::Counter(2.0 * static_cast<double>(from.size()), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 }  // namespace
@@ -133,7 +147,8 @@ int main(int argc, char** argv) {
       run(state, {shape, shape}, 2 * count, [](auto& x) { return std::vector{ir::relu(x[0] + x[1]).value()}; });
     });
     add("sum" + size, [=](benchmark::State& state) {
-      const auto kept = shape.rank() == 4 ? std::optional<int64_t>(3) : std::nullopt;  // as for batch normalisation, or nothing
+      const auto kept =
+          shape.rank() == 4 ? std::optional<int64_t>(3) : std::nullopt;  // as for batch normalisation, or nothing
       run(state, {shape}, count, [=](auto& x) { return std::vector{ir::sum(x[0], ir::all_axes(x[0], kept)).value()}; });
     });
   }

@@ -20,7 +20,8 @@ using ir::Shape;
 constexpr int64_t kBatch = 32;
 
 Expr placeholder(Graph& graph, Shape shape) {
-  return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {}, {{Attr::kShape, std::move(shape)}, {Attr::kDtype, ir::DType::float32}}));
+  return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {},
+                                           {{Attr::kShape, std::move(shape)}, {Attr::kDtype, ir::DType::float32}}));
 }
 
 // Glorot-uniform weights (Glorot and Bengio 2010); biases of rank 1 are zero.
@@ -38,9 +39,13 @@ Expr variable(Graph& graph, const Shape& shape, std::mt19937& random) {
 
 Expr conv(Graph& graph, Expr x, int64_t in, int64_t out, std::mt19937& random) {
   const Expr y = ir::apply(OpCode::conv2d, {x, variable(graph, {3, 3, in, out}, random)},
-                           {{Attr::kStrides, Dims{1, 1}}, {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-                            {Attr::kPaddingStyle, std::string("same")}, {Attr::kGroups, int64_t{1}},
-                            {Attr::kDataLayout, std::string("NHWC")}, {Attr::kWeightsLayout, std::string("HWIO")}});
+                           {{Attr::kStrides, Dims{1, 1}},
+                            {Attr::kDilations, Dims{1, 1}},
+                            {Attr::kPadding, Dims{0, 0, 0, 0}},
+                            {Attr::kPaddingStyle, std::string("same")},
+                            {Attr::kGroups, int64_t{1}},
+                            {Attr::kDataLayout, std::string("NHWC")},
+                            {Attr::kWeightsLayout, std::string("HWIO")}});
   return ir::relu(y + variable(graph, {out}, random));
 }
 
@@ -52,11 +57,16 @@ Expr digits_loss(Graph& graph, Expr images, Expr labels) {
   std::mt19937 random(0);
   Expr x = conv(graph, conv(graph, images, 1, 16, random), 16, 32, random);
   x = ir::apply(OpCode::max_pool2d, {x},
-                {{Attr::kWindow, Dims{2, 2}}, {Attr::kStrides, Dims{2, 2}}, {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-                 {Attr::kPaddingStyle, std::string("valid")}, {Attr::kDataLayout, std::string("NHWC")}});
+                {{Attr::kWindow, Dims{2, 2}},
+                 {Attr::kStrides, Dims{2, 2}},
+                 {Attr::kDilations, Dims{1, 1}},
+                 {Attr::kPadding, Dims{0, 0, 0, 0}},
+                 {Attr::kPaddingStyle, std::string("valid")},
+                 {Attr::kDataLayout, std::string("NHWC")}});
   x = ir::apply(OpCode::reshape, {x}, {{Attr::kShape, Shape({kBatch, 512})}});
   x = dense(graph, ir::relu(dense(graph, x, 512, 64, random)), 64, 10, random);
-  return ir::apply(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, int64_t{-1}}, {Attr::kReduction, std::string("mean")}});
+  return ir::apply(OpCode::softmax_cross_entropy, {x, labels},
+                   {{Attr::kAxis, int64_t{-1}}, {Attr::kReduction, std::string("mean")}});
 }
 
 void tiny_dispatch(benchmark::State& state) {
@@ -78,7 +88,8 @@ void digits_step(benchmark::State& state) {
   const Expr loss = digits_loss(*graph, images, labels);
   std::vector<ir::Value> variables;
   for (const auto& v : graph->variables()) variables.push_back(v.value);
-  const auto updates = engine::apply_adam(*graph, engine::loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
+  const auto updates = engine::apply_adam(*graph, engine::loss_gradients(*graph, loss.value(), variables),
+                                          loss.scalar(1e-3).value(), {});
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
   const auto step = executable->specialize({images.shape(), labels.shape()});
 

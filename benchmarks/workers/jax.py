@@ -1,5 +1,6 @@
 """JAX: one jitted pure function a step, which may write the new parameters over the old ones (donation). XLA's flags are left
 alone: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
+
 import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -9,19 +10,36 @@ import jax.numpy as jnp
 from jax import lax
 
 from serve import Session, serve
-from workloads import BATCH_NORM_EPSILON, BATCH_NORM_MOMENTUM, AvgPool, BatchNorm, Conv, Dense, Flatten, MaxPool, ReLU, Residual
+from workloads import (
+    BATCH_NORM_EPSILON,
+    BATCH_NORM_MOMENTUM,
+    AvgPool,
+    BatchNorm,
+    Conv,
+    Dense,
+    Flatten,
+    MaxPool,
+    ReLU,
+    Residual,
+)
 
 
 def trainable(nodes):
     """The values that an optimizer moves, a tuple for each node."""
-    return [tuple(map(trainable, node.values)) if isinstance(node.layer, Residual) else
-            tuple(map(jnp.array, node.values[:2])) for node in nodes]
+    return [
+        tuple(map(trainable, node.values))
+        if isinstance(node.layer, Residual)
+        else tuple(map(jnp.array, node.values[:2]))
+        for node in nodes
+    ]
 
 
 def moving(nodes):
     """The moving averages."""
-    return [tuple(map(moving, node.values)) if isinstance(node.layer, Residual) else
-            tuple(map(jnp.array, node.values[2:])) for node in nodes]
+    return [
+        tuple(map(moving, node.values)) if isinstance(node.layer, Residual) else tuple(map(jnp.array, node.values[2:]))
+        for node in nodes
+    ]
 
 
 def forward(layers, parameters, averages, x, training):
@@ -31,23 +49,29 @@ def forward(layers, parameters, averages, x, training):
         match layer:
             case Conv(_, _, stride, padding):
                 weights, *bias = values
-                x = lax.conv_general_dilated(x, weights, (stride, stride), padding.upper(), dimension_numbers=("NHWC", "HWIO", "NHWC"))
+                x = lax.conv_general_dilated(
+                    x, weights, (stride, stride), padding.upper(), dimension_numbers=("NHWC", "HWIO", "NHWC")
+                )
                 x = x + bias[0] if bias else x
             case BatchNorm():
                 gamma, beta = values
                 mean, variance = old
                 if training:
                     mean, variance = jnp.mean(x, (0, 1, 2)), jnp.var(x, (0, 1, 2))
-                    old = tuple(average * BATCH_NORM_MOMENTUM + statistic * (1 - BATCH_NORM_MOMENTUM)
-                                for average, statistic in zip(old, (mean, variance)))
+                    old = tuple(
+                        average * BATCH_NORM_MOMENTUM + statistic * (1 - BATCH_NORM_MOMENTUM)
+                        for average, statistic in zip(old, (mean, variance))
+                    )
                 x = (x - mean) * (gamma * lax.rsqrt(variance + BATCH_NORM_EPSILON)) + beta
             case ReLU():
                 x = jax.nn.relu(x)
             case MaxPool(size, stride):
                 x = lax.reduce_window(x, -jnp.inf, lax.max, (1, size, size, 1), (1, stride, stride, 1), "VALID")
             case AvgPool(size):
+
                 def sums(a):
                     return lax.reduce_window(a, 0.0, lax.add, (1, size, size, 1), (1, size, size, 1), "SAME")
+
                 x = sums(x) / sums(jnp.ones_like(x))
             case Flatten():
                 x = x.reshape(len(x), -1)
@@ -92,6 +116,7 @@ def build(workload, column, variant, nodes, x, labels):
     def finish(loss):
         jax.block_until_ready(state)
         return loss
+
     return Session(step, [(x, jnp.array(y)) for y in labels], finish)
 
 
@@ -105,7 +130,9 @@ def adam(parameters, gradients, moments, rate, beta1=0.9, beta2=0.999, epsilon=1
     first = jax.tree.map(lambda m, g: beta1 * m + (1 - beta1) * g, first, gradients)
     second = jax.tree.map(lambda v, g: beta2 * v + (1 - beta2) * g * g, second, gradients)
     rest1, rest2 = 1 - beta1**count, 1 - beta2**count
-    parameters = jax.tree.map(lambda p, m, v: p - rate * (m / rest1) / (jnp.sqrt(v / rest2) + epsilon), parameters, first, second)
+    parameters = jax.tree.map(
+        lambda p, m, v: p - rate * (m / rest1) / (jnp.sqrt(v / rest2) + epsilon), parameters, first, second
+    )
     return parameters, (count, first, second)
 
 

@@ -1,5 +1,6 @@
 """TensorFlow: a Keras model, its step one tf.function, with XLA and without, and without oneDNN (run.py starts a process of
 its own for that); the fastest one counts."""
+
 import os
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
@@ -9,7 +10,18 @@ import keras
 import tensorflow as tf
 
 from serve import THREADS, Session, serve
-from workloads import BATCH_NORM_EPSILON, BATCH_NORM_MOMENTUM, AvgPool, BatchNorm, Conv, Dense, Flatten, MaxPool, ReLU, Residual
+from workloads import (
+    BATCH_NORM_EPSILON,
+    BATCH_NORM_MOMENTUM,
+    AvgPool,
+    BatchNorm,
+    Conv,
+    Dense,
+    Flatten,
+    MaxPool,
+    ReLU,
+    Residual,
+)
 
 tf.config.threading.set_intra_op_parallelism_threads(THREADS)
 tf.config.threading.set_inter_op_parallelism_threads(THREADS)
@@ -52,7 +64,9 @@ def build(workload, column, variant, nodes, x, labels):
         predict = compile(lambda x: model(x, training=False))
         return Session(predict, [(x,)], lambda logits: logits.numpy())
     name, rate = workload.optimizer
-    optimizer = {"sgd": lambda: keras.optimizers.SGD(rate), "adam": lambda: keras.optimizers.Adam(rate, epsilon=1e-8)}[name]()
+    optimizer = {"sgd": lambda: keras.optimizers.SGD(rate), "adam": lambda: keras.optimizers.Adam(rate, epsilon=1e-8)}[
+        name
+    ]()
     optimizer.build(model.trainable_variables)
 
     @compile
@@ -62,6 +76,7 @@ def build(workload, column, variant, nodes, x, labels):
         gradients = tape.gradient(loss, model.trainable_variables)
         optimizer.apply(gradients, model.trainable_variables)
         return loss
+
     return Session(step, [(x, tf.constant(y)) for y in labels], lambda loss: loss.numpy())
 
 

@@ -1,10 +1,22 @@
 """PyTorch, eager and compiled. The variants are what is known to make it faster on a CPU: channels-last images for
 convolutions, the fused optimizers; the fastest one counts."""
+
 import torch
 
 from serve import THREADS, Session, serve
-from workloads import (BATCH_NORM_EPSILON, BATCH_NORM_MOMENTUM, AvgPool, BatchNorm, Conv, Dense, Flatten, MaxPool,
-                       ReLU, Residual, same_padding)
+from workloads import (
+    BATCH_NORM_EPSILON,
+    BATCH_NORM_MOMENTUM,
+    AvgPool,
+    BatchNorm,
+    Conv,
+    Dense,
+    Flatten,
+    MaxPool,
+    ReLU,
+    Residual,
+    same_padding,
+)
 
 torch.set_num_threads(THREADS)
 torch.set_num_interop_threads(1)  # one step after the other: nothing to run beside it
@@ -94,6 +106,7 @@ def build(workload, column, variant, nodes, x, labels):
     compiled, close = column == "PyTorch compile", lambda: None
     if compiled:
         from torch import _dynamo, _inductor  # seconds and megabytes that eager work does not need
+
         # The whole step in one graph, gradients and update included, is up to four times as fast as a compiled forward
         # pass with the backward() and the optimizer that come with it.
         _dynamo.config.trace_autograd_ops = True
@@ -107,6 +120,7 @@ def build(workload, column, variant, nodes, x, labels):
         @torch.inference_mode()
         def infer(x):
             return predict(x)
+
         return Session(infer, [(x,)], lambda logits: logits, close)
 
     loss_function, parameters = torch.nn.CrossEntropyLoss(), list(model.parameters())
@@ -122,7 +136,9 @@ def build(workload, column, variant, nodes, x, labels):
                 update(gradients)
             return loss.detach()
     else:
-        optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[name](parameters, rate, fused="fused" in variant or None)
+        optimizer = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[name](
+            parameters, rate, fused="fused" in variant or None
+        )
 
         def step(x, y):
             optimizer.zero_grad()
@@ -130,6 +146,7 @@ def build(workload, column, variant, nodes, x, labels):
             loss.backward()
             optimizer.step()
             return loss.detach()
+
     return Session(step, [(x, torch.from_numpy(y).long()) for y in labels], lambda loss: loss, close)
 
 
@@ -137,6 +154,7 @@ def sgd(parameters, rate):
     def update(gradients):
         for parameter, gradient in zip(parameters, gradients):
             parameter.sub_(rate * gradient)
+
     return update
 
 
@@ -152,6 +170,7 @@ def adam(parameters, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
             m.lerp_(gradient, 1 - beta1)
             v.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
             parameter.sub_(rate / rest1 * m / ((v / rest2).sqrt() + epsilon))
+
     return update
 
 

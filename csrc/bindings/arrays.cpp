@@ -17,9 +17,10 @@ struct NumpyType {
 };
 
 constexpr NumpyType kNumpyTypes[] = {
-    {ir::DType::float32, NPY_FLOAT32}, {ir::DType::float16, NPY_FLOAT16}, {ir::DType::int8, NPY_INT8},     {ir::DType::int16, NPY_INT16},
-    {ir::DType::int32, NPY_INT32},     {ir::DType::int64, NPY_INT64},     {ir::DType::uint8, NPY_UINT8},   {ir::DType::uint16, NPY_UINT16},
-    {ir::DType::uint32, NPY_UINT32},   {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},  {ir::DType::complex64, NPY_COMPLEX64},
+    {ir::DType::float32, NPY_FLOAT32}, {ir::DType::float16, NPY_FLOAT16}, {ir::DType::int8, NPY_INT8},
+    {ir::DType::int16, NPY_INT16},     {ir::DType::int32, NPY_INT32},     {ir::DType::int64, NPY_INT64},
+    {ir::DType::uint8, NPY_UINT8},     {ir::DType::uint16, NPY_UINT16},   {ir::DType::uint32, NPY_UINT32},
+    {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},    {ir::DType::complex64, NPY_COMPLEX64},
 };
 
 int numpy_type(ir::DType dtype) {
@@ -59,11 +60,14 @@ py::object cast_exactly(py::handle array, ir::DType dtype, const std::string& wh
   const py::object cast = cast_to(array, numpy_type(dtype));
   quiet.attr("__exit__")(py::none(), py::none(), py::none());
   const bool is_floating = kind(dtype) == ir::DTypeKind::kFloating;
-  const auto seen = [&](py::handle of) { return is_floating ? numpy.attr("isfinite")(of) : py::reinterpret_borrow<py::object>(of); };
+  const auto seen = [&](py::handle of) {
+    return is_floating ? numpy.attr("isfinite")(of) : py::reinterpret_borrow<py::object>(of);
+  };
   const py::object differs = numpy.attr("not_equal")(seen(cast), seen(array));
   if (!numpy.attr("any")(differs).cast<bool>()) return cast;
   const py::object first = array.attr("__getitem__")(differs).attr("flat").attr("__getitem__")(0);
-  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)) + ".");
+  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + ", which cannot hold " +
+                                              std::string(py::str(first)) + ".");
 }
 
 py::object to_float32(py::handle array, const std::string& what) {
@@ -95,7 +99,9 @@ struct Dropped {
       std::lock_guard lock(all().mutex);
       all().objects.push_back(object);
     }
-    if (Py_IsInitialized()) Py_AddPendingCall(release, nullptr);  // where it takes no more calls, one that it has releases this object, too
+    if (Py_IsInitialized()) {
+      Py_AddPendingCall(release, nullptr);  // where it takes no more calls, one that it has releases this object, too
+    }
   }
 };
 
@@ -109,11 +115,13 @@ void import_numpy() {
 
 ir::DType dtype_named(const std::string& name) {
   if (auto dtype = ir::dtype_named(name)) return *dtype;
-  throw ir::Error(ir::Error::Kind::kType, "[dtype] Expected the name of an element type such as float32, got '" + name + "'.");
+  throw ir::Error(ir::Error::Kind::kType,
+                  "[dtype] Expected the name of an element type such as float32, got '" + name + "'.");
 }
 
 bool is_packed(py::handle object, ir::DType dtype) {
-  return PyArray_Check(object.ptr()) && PyArray_TYPE(as_array(object)) == numpy_type(dtype) && PyArray_ISCARRAY_RO(as_array(object));
+  return PyArray_Check(object.ptr()) && PyArray_TYPE(as_array(object)) == numpy_type(dtype) &&
+         PyArray_ISCARRAY_RO(as_array(object));
 }
 
 py::object packed_array(py::handle object, ir::DType dtype, const std::string& what) {
@@ -123,11 +131,13 @@ py::object packed_array(py::handle object, ir::DType dtype, const std::string& w
   const int given = PyArray_TYPE(as_array(array));
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
   const py::object type = steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(wanted)));
-  const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)), reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
+  const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)),
+                                                reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
   const bool are_integers = PyTypeNum_ISINTEGER(given) && PyTypeNum_ISINTEGER(wanted);
   if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, what);
   if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
-  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
+  throw ir::Error(ir::Error::Kind::kType,
+                  what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
 }
 
 py::object packed_array(py::handle object, ir::DType* dtype, const std::string& what) {
@@ -143,7 +153,8 @@ py::object packed_array(py::handle object, ir::DType* dtype, const std::string& 
     *dtype = row.dtype;
     return cast_to(array, row.number);
   }
-  throw ir::Error(ir::Error::Kind::kType, what + " was given an array of " + type_name(array) + ", which is no element type here.");
+  throw ir::Error(ir::Error::Kind::kType,
+                  what + " was given an array of " + type_name(array) + ", which is no element type here.");
 }
 
 py::object new_array(const ir::Type& type) {
@@ -170,7 +181,8 @@ ir::Shape shape_of(py::handle array) {
 
 ir::LiteralRef literal(py::handle array, ir::DType dtype) {
   const ir::Type type{dtype, shape_of(array)};
-  return std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
+  return std::make_shared<ir::Literal>(type,
+                                       std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));
 }
 
 }  // namespace alloy::bindings

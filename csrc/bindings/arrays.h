@@ -15,15 +15,17 @@ ir::DType dtype_named(const std::string& name);
 
 // Whether `object` is a packed array of that type already.
 bool is_packed(pybind11::handle object, ir::DType dtype);
-// `object` as a packed array of that type, sharing memory where it can: an array of the type itself, a float64 array for float32 (with one
-// warning), anything that speaks DLPack, or numbers and sequences of them. Throws ir::Error, naming `what`, for an array of another type.
+// `object` as a packed array of that type, sharing memory where it can: an array of the type itself, a float64 array
+// for float32 (with one warning), anything that speaks DLPack, or numbers and sequences of them. Throws ir::Error,
+// naming `what`, for an array of another type.
 pybind11::object packed_array(pybind11::handle object, ir::DType dtype, const std::string& what);
 // The same with the type of the array itself.
 pybind11::object packed_array(pybind11::handle object, ir::DType* dtype, const std::string& what);
 // A new packed array of that static type with undefined contents.
 pybind11::object new_array(const ir::Type& type);
 
-// The array's memory for a run: with its owner where it is worth lending. The owner may be let go of by any thread, with the GIL or without.
+// The array's memory for a run: with its owner where it is worth lending. The owner may be let go of by any thread,
+// with the GIL or without.
 engine::FeedBytes feed_bytes(pybind11::handle array);
 void* data_of(pybind11::handle array);
 ir::Shape shape_of(pybind11::handle array);

@@ -14,13 +14,16 @@ namespace {
 using Executable = engine::Executable;
 
 constexpr const char* kBindDoc =
-    "Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None ends that.\n\n"
-    "What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, another shape or dtype.";
+    "Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None "
+    "ends that.\n\n"
+    "What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label, "
+    "another shape or dtype.";
 
 // "'x' of model.py:3"
 std::string described(const ir::Value& placeholder) {
   const ir::Op& op = *placeholder.op;
-  return (op.name.empty() ? to_string(placeholder.type()) : "'" + op.name + "'") + (op.location.empty() ? "" : " of " + op.location);
+  return (op.name.empty() ? to_string(placeholder.type()) : "'" + op.name + "'") +
+         (op.location.empty() ? "" : " of " + op.location);
 }
 
 std::string described(const std::vector<ir::Value>& placeholders) {
@@ -32,7 +35,8 @@ std::string described(const std::vector<ir::Value>& placeholders) {
 // "[placeholder] 'x', built at model.py:3,"
 std::string feed_label(const ir::Value& feed) {
   const ir::Op& op = *feed.op;
-  return "[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") + (op.location.empty() ? "" : ", built at " + op.location + ",");
+  return "[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
+         (op.location.empty() ? "" : ", built at " + op.location + ",");
 }
 
 // The position of the one placeholder of that name.
@@ -46,16 +50,19 @@ size_t labelled(const std::vector<ir::Value>& placeholders, const std::string& n
   }
   if (found.size() == 1 && !name.empty()) return at;
   throw ir::Error(ir::Error::Kind::kValue,
-                  "[" + std::string(who) + "] Expected the name of one placeholder among " + described(placeholders) + ", got '" + name + "'" +
+                  "[" + std::string(who) + "] Expected the name of one placeholder among " + described(placeholders) +
+                      ", got '" + name + "'" +
                       (found.size() > 1 ? ", which is that of " + std::to_string(found.size()) : "") + ".");
 }
 
 [[noreturn]] void wrong_feeds(const std::vector<ir::Value>& feeds, const std::string& given) {
-  throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(feeds.size()) + " feeds (" + described(feeds) + "), got " + given + ".");
+  throw ir::Error(ir::Error::Kind::kValue, "[executable] Expected " + std::to_string(feeds.size()) + " feeds (" +
+                                               described(feeds) + "), got " + given + ".");
 }
 
 // The step for these shapes; compiled now if it is not there.
-std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& executable, const std::vector<ir::Shape>& shapes) {
+std::shared_ptr<engine::Compiled> step_for(const std::shared_ptr<Executable>& executable,
+                                           const std::vector<ir::Shape>& shapes) {
   if (auto step = executable->find(shapes)) return step;
   const auto compiled = std::make_shared<std::shared_ptr<engine::Compiled>>();
   interruptibly([=] { *compiled = executable->specialize(shapes); });
@@ -89,7 +96,8 @@ struct Call {
         shapes.push_back(contents->type().shape);
         feeds.push_back({contents->bytes().data(), std::move(contents)});
       } else {
-        wrong_feeds(declared, std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
+        wrong_feeds(declared,
+                    std::to_string(positional.size() + by_label.size()) + " without " + described(declared[i]));
       }
     }
     step = step_for(executable, shapes);
@@ -138,7 +146,8 @@ struct Submitted {
 };
 
 // `staged`: the arrays are the submission's until it is over, so that they need no copy.
-Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const py::args& positional, const py::kwargs& by_label) {
+Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const py::args& positional,
+                 const py::kwargs& by_label) {
   Call call(executable, positional, by_label);
   for (size_t i = 0; i < call.arrays.size(); ++i) {
     if (call.arrays[i] && !staged) call.feeds[i].owner = nullptr;
@@ -147,7 +156,8 @@ Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, con
   return {executable->submit(call.step, call.feeds.data()), {}};
 }
 
-py::object profile(const std::shared_ptr<Executable>& executable, int runs, const py::args& positional, const py::kwargs& by_label) {
+py::object profile(const std::shared_ptr<Executable>& executable, int runs, const py::args& positional,
+                   const py::kwargs& by_label) {
   const Call call(executable, positional, by_label);
   const Results results(call.step->result_types());
   std::optional<std::vector<engine::KernelTime>> kernels;
@@ -165,7 +175,8 @@ py::object profile(const std::shared_ptr<Executable>& executable, int runs, cons
 
 void bind(const std::shared_ptr<engine::Graph>& graph, const py::object& given) {
   const auto wrong_type = [](const char* expected, py::handle object) {
-    throw ir::Error(ir::Error::Kind::kType, "[bind] Expected " + std::string(expected) + ", got " + Py_TYPE(object.ptr())->tp_name + ".");
+    throw ir::Error(ir::Error::Kind::kType,
+                    "[bind] Expected " + std::string(expected) + ", got " + Py_TYPE(object.ptr())->tp_name + ".");
   };
   if (!py::isinstance<py::dict>(given)) wrong_type("a dictionary of arrays by placeholder or name", given);
   std::vector<ir::Value> placeholders;
@@ -175,16 +186,21 @@ void bind(const std::shared_ptr<engine::Graph>& graph, const py::object& given) 
   std::vector<engine::Graph::Binding> bindings;
   for (auto [key, object] : given.cast<py::dict>()) {
     if (!py::isinstance<py::str>(key) && !py::isinstance<Tensor>(key)) wrong_type("a placeholder or its name", key);
-    const ir::Value placeholder = py::isinstance<Tensor>(key) ? key.cast<const Tensor&>().value
-                                                              : placeholders[labelled(placeholders, key.cast<std::string>(), "bind")];
+    const ir::Value placeholder = py::isinstance<Tensor>(key)
+                                      ? key.cast<const Tensor&>().value
+                                      : placeholders[labelled(placeholders, key.cast<std::string>(), "bind")];
     const ir::DType dtype = placeholder.dtype();
-    bindings.push_back({placeholder, object.is_none() ? nullptr : literal(packed_array(object, dtype, feed_label(placeholder)), dtype)});
+    bindings.push_back({placeholder, object.is_none()
+                                         ? nullptr
+                                         : literal(packed_array(object, dtype, feed_label(placeholder)), dtype)});
   }
   graph->bind(bindings);
 }
 
 py::object memory_plan(const std::shared_ptr<Executable>& executable, const std::vector<py::object>& shapes) {
-  if (shapes.size() != executable->feeds().size()) wrong_feeds(executable->feeds(), std::to_string(shapes.size()) + " shapes");
+  if (shapes.size() != executable->feeds().size()) {
+    wrong_feeds(executable->feeds(), std::to_string(shapes.size()) + " shapes");
+  }
   std::vector<ir::Shape> given;
   for (const py::object& shape : shapes) given.push_back(shape_from(shape));
   const auto plan = step_for(executable, given)->memory_plan();
@@ -198,7 +214,9 @@ py::object memory_plan(const std::shared_ptr<Executable>& executable, const std:
   out["scratch"] = plan->scratch;
   out["layouts"] = plan->layouts;
   py::list at_peak;
-  for (const auto& value : plan->at_peak) at_peak.append(py::make_tuple(value.name, value.kind, shape_to(value.shape), value.bytes));
+  for (const auto& value : plan->at_peak) {
+    at_peak.append(py::make_tuple(value.name, value.kind, shape_to(value.shape), value.bytes));
+  }
   out["at_peak"] = at_peak;
   return out;
 }
@@ -209,30 +227,39 @@ std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::
   return out;
 }
 
-std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph, const std::vector<Tensor>& feeds, const std::vector<Tensor>& fetches,
-                                    const std::vector<Update>& updates) {
+std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph, const std::vector<Tensor>& feeds,
+                                    const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
   return graph->compile(values_in(feeds), values_in(fetches), ops_in(updates));
 }
 
 }  // namespace
 
 void bind_executable(py::module_& m) {
-  py::class_<Submitted> submission(m, "Submission",
-                                   "A step in flight (Executable.submit): the sequence of its fetches. Whoever reads one waits for the step's end.\n\n"
-                                   "DeviceError, when it is read: the step failed, or one before it that was in flight with it.");
+  py::class_<Submitted> submission(
+      m, "Submission",
+      "A step in flight (Executable.submit): the sequence of its fetches. Whoever reads one waits for the step's "
+      "end.\n\n"
+      "DeviceError, when it is read: the step failed, or one before it that was in flight with it.");
   forbid_new(submission);
-  submission.def_property_readonly("done", [](const Submitted& s) { return s.submission->is_over(); }, "Whether reading would not wait.")
-      .def("wait", [](const Submitted& s) {
-             const WithoutGil released;
-             s.submission->wait();
-           }, "Returns when the step is over, however it ended.")
+  submission
+      .def_property_readonly(
+          "done", [](const Submitted& s) { return s.submission->is_over(); }, "Whether reading would not wait.")
+      .def(
+          "wait",
+          [](const Submitted& s) {
+            const WithoutGil released;
+            s.submission->wait();
+          },
+          "Returns when the step is over, however it ended.")
       .def("__len__", [](const Submitted& s) { return s.submission->result_types().size(); })
       .def("__getitem__", [](Submitted& s, const py::object& index) { return s.read().attr("__getitem__")(index); })
       .def("__iter__", [](Submitted& s) { return py::iter(s.read()); });
-  py::class_<Executable, std::shared_ptr<Executable>> executable(m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
+  py::class_<Executable, std::shared_ptr<Executable>> executable(
+      m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
   forbid_new(executable);
   executable
-      .def("__call__", &run, "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
+      .def("__call__", &run,
+           "The fetches, for feeds given in their order, by name, or bound to the graph (Graph.bind).")
       .def("_submit", &submit)
       .def("_memory_plan", &memory_plan)
       .def("_profile", &profile)

@@ -41,7 +41,8 @@ struct Task {
   }
 };
 
-// At its end Python stops a thread that asks for the lock by unwinding its stack, on which objects lie that it has taken away already.
+// At its end Python stops a thread that asks for the lock by unwinding its stack, on which objects lie that it has
+// taken away already.
 template <class Take>
 auto take_lock(const Take& take) {
   try {

@@ -23,8 +23,8 @@ class WithoutGil {
 // Raises what a signal asks for, KeyboardInterrupt for instance. Called without the lock, which it takes meanwhile.
 void check_signals();
 
-// Calls work() without the lock and waits for it. A signal that raises ends the waiting; the work, which must own what it uses, then ends by
-// itself and unheard.
+// Calls work() without the lock and waits for it. A signal that raises ends the waiting; the work, which must own what
+// it uses, then ends by itself and unheard.
 void interruptibly(std::function<void()> work);
 
 }  // namespace alloy::bindings

@@ -15,17 +15,22 @@ using ir::Attr;
 using ir::OpCode;
 
 constexpr const char* kReadDoc =
-    "Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device failed.";
+    "Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device "
+    "failed.";
 constexpr const char* kAssignDoc =
-    "Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or TypeError, before any is set: another "
+    "Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or "
+    "TypeError, before any is set: another "
     "shape or dtype.";
 constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
 
-std::string named(const char* what, const std::string& name) { return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'"); }
+std::string named(const char* what, const std::string& name) {
+  return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'");
+}
 
 ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, const std::string& location) {
   const auto fail = [&](const std::string& message) {
-    throw ir::Error(ir::Error::Kind::kType, "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
+    throw ir::Error(ir::Error::Kind::kType,
+                    "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
   };
   ir::Attributes attributes;
   for (auto [key, value] : given) {
@@ -46,7 +51,8 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, con
     try {
       set(*attr, ir::kind(*attr));
     } catch (const py::cast_error&) {
-      fail("Expected " + std::string(ir::kind_name(*attr)) + " for the attribute " + text + ", got " + std::string(py::repr(value)));
+      fail("Expected " + std::string(ir::kind_name(*attr)) + " for the attribute " + text + ", got " +
+           std::string(py::repr(value)));
     }
   }
   return attributes;
@@ -72,7 +78,8 @@ engine::Storage storage_named(const std::string& name) {
 
 using GraphRef = std::shared_ptr<engine::Graph>;
 
-Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name, const std::string& location) {
+Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name,
+                   const std::string& location) {
   ir::Attributes attributes{{Attr::kShape, shape_from(shape)}, {Attr::kDtype, dtype_named(dtype)}};
   const Building building(*graph, name, location);
   return {graph, graph->ir().value(OpCode::placeholder, {}, std::move(attributes))};
@@ -86,7 +93,8 @@ Tensor constant(const GraphRef& graph, const py::object& value, const std::strin
   return {graph, graph->ir().value(OpCode::constant, {}, {{Attr::kValue, std::move(contents)}})};
 }
 
-Variable variable(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
+Variable variable(const GraphRef& graph, const py::object& value, const std::string& name,
+                  const std::string& location) {
   ir::DType dtype;
   const py::object array = packed_array(value, &dtype, named("variable", name));
   ir::LiteralRef initial = literal(array, dtype);
@@ -94,8 +102,8 @@ Variable variable(const GraphRef& graph, const py::object& value, const std::str
   return {{graph, graph->variable(std::move(initial))}};
 }
 
-std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors, const py::dict& attributes,
-                          const std::string& name, const std::string& location) {
+std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors,
+                          const py::dict& attributes, const std::string& name, const std::string& location) {
   const ir::OpInfo* row = ir::find_op(op);
   if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
   ir::Attributes given = attributes_from(*row, attributes, location);
@@ -106,7 +114,8 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   return out;
 }
 
-std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor>& tensors, const std::string& location) {
+std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor>& tensors,
+                              const std::string& location) {
   graph->require_own(loss.value, "loss");
   const Building building(*graph, "", location);
   const std::vector<ir::Value> targets = values_of(*graph, tensors);
@@ -138,7 +147,8 @@ std::vector<Variable> variables(const GraphRef& graph) {
 
 void require_shape(const Variable& v, const py::object& array) {
   if (shape_of(array) == v.value.shape()) return;
-  v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " + to_string(shape_of(array)));
+  v.value.op->fail("The variable has shape " + to_string(v.value.shape()) + " but the value has shape " +
+                   to_string(shape_of(array)));
 }
 
 py::list read_variables(const GraphRef& graph, const std::vector<Variable>& variables) {
@@ -156,10 +166,12 @@ py::list read_variables(const GraphRef& graph, const std::vector<Variable>& vari
   return arrays;
 }
 
-void assign_variables(const GraphRef& graph, const std::vector<Variable>& variables, const std::vector<py::object>& given) {
+void assign_variables(const GraphRef& graph, const std::vector<Variable>& variables,
+                      const std::vector<py::object>& given) {
   if (given.size() != variables.size()) {
-    throw ir::Error(ir::Error::Kind::kValue, "[assign] Expected " + std::to_string(variables.size()) + " values, one for each variable, got " +
-                                                 std::to_string(given.size()) + ".");
+    throw ir::Error(ir::Error::Kind::kValue, "[assign] Expected " + std::to_string(variables.size()) +
+                                                 " values, one for each variable, got " + std::to_string(given.size()) +
+                                                 ".");
   }
   std::vector<py::object> arrays;
   std::vector<ir::Value> values;
@@ -175,33 +187,36 @@ void assign_variables(const GraphRef& graph, const std::vector<Variable>& variab
   graph->assign(values, bytes.data());
 }
 
-py::object read_variable(const Variable& v) {
-  return read_variables(v.graph, {v})[0];
-}
+py::object read_variable(const Variable& v) { return read_variables(v.graph, {v})[0]; }
 
-void assign_variable(const Variable& v, const py::object& value) {
-  assign_variables(v.graph, {v}, {value});
-}
+void assign_variable(const Variable& v, const py::object& value) { assign_variables(v.graph, {v}, {value}); }
 
 std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::vector<py::object>& shapes) {
   if (shapes.size() != tensors.size()) {
-    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) + " shapes, one for each feed, got " +
-                                                 std::to_string(shapes.size()) + ".");
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) +
+                                                 " shapes, one for each feed, got " + std::to_string(shapes.size()) +
+                                                 ".");
   }
   std::vector<ir::Feed> feeds;
-  for (size_t i = 0; i < tensors.size(); ++i) feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});
+  }
   return feeds;
 }
 
-std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
-                                const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
+std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>& feeds,
+                                const std::vector<py::object>& shapes, const std::vector<Tensor>& fetches,
+                                const std::vector<Update>& updates) {
   return graph->verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
 }
 
-std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds, const std::vector<py::object>& shapes,
-                               const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
+std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds,
+                               const std::vector<py::object>& shapes, const std::vector<Tensor>& fetches,
+                               const std::vector<Update>& updates) {
   std::vector<Inspected> out;
-  for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) out.push_back({graph, std::move(op)});
+  for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) {
+    out.push_back({graph, std::move(op)});
+  }
   return out;
 }
 
@@ -221,7 +236,8 @@ std::vector<ir::Value> results_of(const ir::Op& op) {
 
 void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {
   if (count < 1) {
-    throw ir::Error(ir::Error::Kind::kValue, "[most_in_flight] Expected a number of steps of 1 or more, got " + std::to_string(count) + ".");
+    throw ir::Error(ir::Error::Kind::kValue,
+                    "[most_in_flight] Expected a number of steps of 1 or more, got " + std::to_string(count) + ".");
   }
   graph->set_most_in_flight(static_cast<size_t>(count));
 }
@@ -236,9 +252,13 @@ ir::Shape shape_from(const py::handle& object) {
     try {
       if (!extent.is_none()) d = extent.cast<int64_t>();
     } catch (const py::cast_error&) {
-      throw ir::Error(ir::Error::Kind::kType, "[shape] Expected dimensions as integers below 2^63, or None, got " + std::string(py::repr(extent)) + ".");
+      throw ir::Error(ir::Error::Kind::kType, "[shape] Expected dimensions as integers below 2^63, or None, got " +
+                                                  std::string(py::repr(extent)) + ".");
     }
-    if (d < 0 && !extent.is_none()) throw ir::Error(ir::Error::Kind::kValue, "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
+    if (d < 0 && !extent.is_none()) {
+      throw ir::Error(ir::Error::Kind::kValue,
+                      "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
+    }
     dims.push_back(d);
   }
   return ir::Shape(dims);
@@ -270,58 +290,85 @@ void forbid_new(const py::object& cls) { reinterpret_cast<PyTypeObject*>(cls.ptr
 void bind_graph(py::module_& m) {
   py::class_<Tensor> tensor(m, "Tensor", kTensorDoc);
   tensor
-      .def_property_readonly("shape", [](const Tensor& t) { return shape_to(t.value.shape()); }, "Extents, None where unknown; None when unranked.")
+      .def_property_readonly(
+          "shape", [](const Tensor& t) { return shape_to(t.value.shape()); },
+          "Extents, None where unknown; None when unranked.")
       .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name(t.value.dtype())); })
-      .def_property_readonly("name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
-      .def_property_readonly("location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
+      .def_property_readonly(
+          "name", [](const Tensor& t) { return t.value.op->name; }, "The user's name for it, or an empty string.")
+      .def_property_readonly(
+          "location", [](const Tensor& t) { return t.value.op->location; }, "The file:line that built it.")
       .def_property_readonly("graph", [](const Tensor& t) { return t.graph; })
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
       .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
   py::class_<Variable, Tensor> variable_class(m, "Variable", "State of a graph that lives on the device.");
-  variable_class
-      .def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
-      .def("assign", &assign_variable, py::arg("value"), "Sets the value. ValueError: another shape. TypeError: another dtype.")
-      .def_property("trainable", [](const Variable& v) { return entry(v).trainable; },
-                    [](const Variable& v, bool trainable) { entry(v).trainable = trainable; }, "Whether optimizers update it unless told otherwise.")
+  variable_class.def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
+      .def("assign", &assign_variable, py::arg("value"),
+           "Sets the value. ValueError: another shape. TypeError: another dtype.")
+      .def_property(
+          "trainable", [](const Variable& v) { return entry(v).trainable; },
+          [](const Variable& v, bool trainable) { entry(v).trainable = trainable; },
+          "Whether optimizers update it unless told otherwise.")
       .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
   py::class_<WeakVariable> weak(m, "WeakVariable", "A variable whose graph it does not keep alive.");
-  weak.def("__call__", [](const WeakVariable& w) -> std::optional<Variable> {
-    auto graph = w.graph.lock();
-    return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
-  }, "The variable, or None where its graph is gone.");
+  weak.def(
+      "__call__",
+      [](const WeakVariable& w) -> std::optional<Variable> {
+        auto graph = w.graph.lock();
+        return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
+      },
+      "The variable, or None where its graph is gone.");
 
   py::class_<Update> update(m, "Update", "An assignment that an executable carries out.");
-  update.def_property_readonly("variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
-      .def_property_readonly("value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
+  update
+      .def_property_readonly(
+          "variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
+      .def_property_readonly(
+          "value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
 
   py::class_<Inspected> op(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.");
-  op
-      .def_property_readonly("kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
-      .def_property_readonly("name", [](const Inspected& i) { return i.op.op->name; }, "The name it was given, behind those of its layers.")
-      .def_property_readonly("location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
+  op.def_property_readonly(
+        "kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
+      .def_property_readonly(
+          "name", [](const Inspected& i) { return i.op.op->name; },
+          "The name it was given, behind those of its layers.")
+      .def_property_readonly(
+          "location", [](const Inspected& i) { return i.op.op->location; }, "The file:line that built it.")
       .def_property_readonly("stage", [](const Inspected& i) { return i.op.stage; })
       .def_property_readonly("operands", [](const Inspected& i) { return tensors_of(i.graph, i.op.op->operands); })
       .def_property_readonly("results", [](const Inspected& i) { return tensors_of(i.graph, results_of(*i.op.op)); })
-      .def_property_readonly("shapes", [](const Inspected& i) {
-        std::vector<py::object> shapes;
-        for (const ir::Type& type : i.op.results) shapes.push_back(shape_to(type.shape));
-        return shapes;
-      }, "Of the results, as far as the feeds' shapes tell.")
-      .def_property_readonly("flops", [](const Inspected& i) { return i.op.cost ? std::optional(i.op.cost->flops) : std::nullopt; },
-                             "Floating point operations, a multiplication and an addition counted as two; None where a shape is not known.")
-      .def_property_readonly("bytes", [](const Inspected& i) {
-        return i.op.cost ? std::optional(i.op.cost->bytes_read + i.op.cost->bytes_written) : std::nullopt;
-      }, "What it reads and writes at least; None where a shape is not known.");
+      .def_property_readonly(
+          "shapes",
+          [](const Inspected& i) {
+            std::vector<py::object> shapes;
+            for (const ir::Type& type : i.op.results) shapes.push_back(shape_to(type.shape));
+            return shapes;
+          },
+          "Of the results, as far as the feeds' shapes tell.")
+      .def_property_readonly(
+          "flops", [](const Inspected& i) { return i.op.cost ? std::optional(i.op.cost->flops) : std::nullopt; },
+          "Floating point operations, a multiplication and an addition counted as two; None where a shape is not "
+          "known.")
+      .def_property_readonly(
+          "bytes",
+          [](const Inspected& i) {
+            return i.op.cost ? std::optional(i.op.cost->bytes_read + i.op.cost->bytes_written) : std::nullopt;
+          },
+          "What it reads and writes at least; None where a shape is not known.");
 
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
-      .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }), py::kw_only(),
-           py::arg("storage") = "variable")
-      .def_property_readonly("storage", [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
-      .def_property("most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); }, &set_most_in_flight,
-                    "How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. ValueError: less than 1.")
-      // The names begin with an underscore where Python's methods of that name call them with the place in the user's source.
+      .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }),
+           py::kw_only(), py::arg("storage") = "variable")
+      .def_property_readonly("storage",
+                             [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
+      .def_property(
+          "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); }, &set_most_in_flight,
+          "How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. "
+          "ValueError: less than 1.")
+      // The names begin with an underscore where Python's methods of that name call them with the place in the user's
+      // source.
       .def("_placeholder", &placeholder)
       .def("_constant", &constant)
       .def("_variable", &variable)
@@ -335,7 +382,10 @@ void bind_graph(py::module_& m) {
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
       .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
 
-  for (const py::object& cls : {py::object(tensor), py::object(variable_class), py::object(weak), py::object(update), py::object(op)}) forbid_new(cls);
+  for (const py::object& cls :
+       {py::object(tensor), py::object(variable_class), py::object(weak), py::object(update), py::object(op)}) {
+    forbid_new(cls);
+  }
 }
 
 }  // namespace alloy::bindings

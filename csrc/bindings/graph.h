@@ -28,11 +28,13 @@ struct Inspected {
   ir::Inspected op;
 };
 
-// Held while ops are added to a graph: nobody copies it meanwhile to compile it. Gives the ops their name and place in the user's source.
-// Nothing that could let another thread of Python run may happen while it lives; that thread might wait for it with the interpreter's lock.
+// Held while ops are added to a graph: nobody copies it meanwhile to compile it. Gives the ops their name and place in
+// the user's source. Nothing that could let another thread of Python run may happen while it lives; that thread might
+// wait for it with the interpreter's lock.
 class Building {
  public:
-  Building(engine::Graph& graph, const std::string& name, const std::string& location) : lock_(graph.lock_building()), graph_(graph.ir()) {
+  Building(engine::Graph& graph, const std::string& name, const std::string& location)
+      : lock_(graph.lock_building()), graph_(graph.ir()) {
     graph_.name = name;
     graph_.location = location;
   }
@@ -53,7 +55,8 @@ pybind11::object shape_to(const ir::Shape& shape);
 std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors);
 std::vector<ir::Op*> ops_in(const std::vector<Update>& updates);
 
-// Objects of the class come from the extension alone: Class() and Class.__new__(Class), an object with nothing in it, are refused.
+// Objects of the class come from the extension alone: Class() and Class.__new__(Class), an object with nothing in it,
+// are refused.
 void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);
@@ -69,7 +72,8 @@ template <class T>
 class initialised_caster : public copyable_holder_caster<T, std::shared_ptr<T>> {
  public:
   bool load(handle source, bool convert) {
-    return isinstance<T>(source) && reinterpret_cast<instance*>(source.ptr())->get_value_and_holder().holder_constructed() &&
+    return isinstance<T>(source) &&
+           reinterpret_cast<instance*>(source.ptr())->get_value_and_holder().holder_constructed() &&
            copyable_holder_caster<T, std::shared_ptr<T>>::load(source, convert);
   }
 };

@@ -3,10 +3,10 @@
 #include <pybind11/stl.h>
 
 #include "arrays.h"
-#include "graph.h"
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine/stats.h"
+#include "graph.h"
 
 namespace py = pybind11;
 
@@ -15,7 +15,9 @@ namespace {
 
 py::dict row_of(const ir::OpInfo& row) {
   py::list attributes;
-  for (const ir::Attr attr : ir::attributes_of(row)) attributes.append(py::make_tuple(name(attr), ir::kind_name(attr), ir::words(attr)));
+  for (const ir::Attr attr : ir::attributes_of(row)) {
+    attributes.append(py::make_tuple(name(attr), ir::kind_name(attr), ir::words(attr)));
+  }
   py::dict out;
   out["name"] = row.name;
   out["family"] = ir::name(row.family);
@@ -43,8 +45,10 @@ py::dict counts(const engine::Stats& stats) {
 }
 
 constexpr const char* kStatsDoc =
-    "Counts of the engine since the process started. compiled_for tells why something was compiled: the first shapes of an executable, new ones, those "
-    "that it had compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large and was begun "
+    "Counts of the engine since the process started. compiled_for tells why something was compiled: the first shapes "
+    "of an executable, new ones, those "
+    "that it had compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had "
+    "grown too large and was begun "
     "anew. live_steps: what was compiled and is kept now; live_objects: graphs and executables.";
 
 void translate(std::exception_ptr pointer) {
@@ -70,27 +74,36 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
   py::register_exception_translator(&translate);
   m.def("op_table", &op_table, "Every op, a dict each.");
-  m.def("stats", [] {
-    const engine::Stats stats = engine::stats();
-    py::dict out = counts(stats), reasons;
-    for (size_t i = 0; i < std::size(engine::kReasons); ++i) reasons[engine::kReasons[i]] = stats.compiled_for[i];
-    out["compiled_for"] = reasons;
-    out["live_steps"] = stats.live_steps;
-    out["live_objects"] = stats.live_objects;
-    return out;
-  }, kStatsDoc);
-  m.def("device_stats", []() -> py::object {
-    const auto stats = engine::device_stats();
-    if (!stats) return py::none();
-    py::dict out = counts(*stats);
-    out["allocated_bytes"] = stats->allocated_bytes;
-    return out;
-  }, "The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none.");
-  m.def("device_info", [] {
-    const engine::DeviceInfo info = engine::device_info();
-    return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
-                    py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system);
-  }, "What the device that runs the graphs says of itself.");
+  m.def(
+      "stats",
+      [] {
+        const engine::Stats stats = engine::stats();
+        py::dict out = counts(stats), reasons;
+        for (size_t i = 0; i < std::size(engine::kReasons); ++i) reasons[engine::kReasons[i]] = stats.compiled_for[i];
+        out["compiled_for"] = reasons;
+        out["live_steps"] = stats.live_steps;
+        out["live_objects"] = stats.live_objects;
+        return out;
+      },
+      kStatsDoc);
+  m.def(
+      "device_stats",
+      []() -> py::object {
+        const auto stats = engine::device_stats();
+        if (!stats) return py::none();
+        py::dict out = counts(*stats);
+        out["allocated_bytes"] = stats->allocated_bytes;
+        return out;
+      },
+      "The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none.");
+  m.def(
+      "device_info",
+      [] {
+        const engine::DeviceInfo info = engine::device_info();
+        return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
+                        py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system);
+      },
+      "What the device that runs the graphs says of itself.");
   m.def("set_threads", &engine::set_threads);
   m.def("threads", &engine::threads);
   bind_graph(m);

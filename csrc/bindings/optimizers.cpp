@@ -2,8 +2,8 @@
 
 #include <variant>
 
-#include "graph.h"
 #include "engine/optimizer.h"
+#include "graph.h"
 #include "ir/expr.h"
 
 namespace py = pybind11;
@@ -27,13 +27,15 @@ ir::Value value_of(const Rate& rate, engine::Graph& graph, const ir::Value& like
   return std::get<ir::Value>(rate);
 }
 
-std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss, const std::vector<Variable>& variables,
-                                   const std::string& location) {
+std::vector<Tensor> loss_gradients(const std::shared_ptr<engine::Graph>& graph, const Tensor& loss,
+                                   const std::vector<Variable>& variables, const std::string& location) {
   std::vector<ir::Value> values;
   for (const Variable& v : variables) values.push_back(v.value);
   const Building building(*graph, "", location);
   std::vector<Tensor> out;
-  for (const engine::VariableGradient& pair : engine::loss_gradients(*graph, loss.value, values)) out.push_back({graph, pair.gradient});
+  for (const engine::VariableGradient& pair : engine::loss_gradients(*graph, loss.value, values)) {
+    out.push_back({graph, pair.gradient});
+  }
   return out;
 }
 
@@ -54,7 +56,9 @@ std::vector<Update> apply(const py::object& rate, const Pairs& pairs, const std:
   const Rate given = rate_in(rate);
   const Building building(*graph, "", location);
   std::vector<Update> updates;
-  for (ir::Op* op : step(*graph, gradients, value_of(given, *graph, gradients[0].variable))) updates.push_back({graph, op});
+  for (ir::Op* op : step(*graph, gradients, value_of(given, *graph, gradients[0].variable))) {
+    updates.push_back({graph, op});
+  }
   return updates;
 }
 
@@ -64,11 +68,15 @@ void bind_optimizers(py::module_& m) {
   m.def("require_gradients", [](const Pairs& pairs) {
     if (!pairs.empty()) engine::require_own(*pairs[0].second.graph, gradients_in(pairs));
   });
-  m.def("apply_sgd", [](const py::object& rate, const Pairs& pairs, const std::string& location) { return apply(rate, pairs, location, engine::apply_sgd); });
-  m.def("apply_adam", [](const py::object& rate, double beta1, double beta2, double epsilon, const Pairs& pairs, const std::string& location) {
-    return apply(rate, pairs, location, [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value value) {
-      return engine::apply_adam(graph, gradients, value, {beta1, beta2, epsilon});
-    });
+  m.def("apply_sgd", [](const py::object& rate, const Pairs& pairs, const std::string& location) {
+    return apply(rate, pairs, location, engine::apply_sgd);
+  });
+  m.def("apply_adam", [](const py::object& rate, double beta1, double beta2, double epsilon, const Pairs& pairs,
+                         const std::string& location) {
+    return apply(rate, pairs, location,
+                 [&](engine::Graph& graph, const std::vector<engine::VariableGradient>& gradients, ir::Value value) {
+                   return engine::apply_adam(graph, gradients, value, {beta1, beta2, epsilon});
+                 });
   });
   py::class_<engine::Graph, std::shared_ptr<engine::Graph>> graph = m.attr("Graph");
   graph.def("loss_gradients", &loss_gradients);

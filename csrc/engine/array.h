@@ -1,5 +1,5 @@
-// Arrays on the device that the engine owns: of feeds and results, and of variables under Storage::kBuffers. Private to the engine.
-// Everything here messages the framework, so that it runs inside on_device.
+// Arrays on the device that the engine owns: of feeds and results, and of variables under Storage::kBuffers. Private to
+// the engine. Everything here messages the framework, so that it runs inside on_device.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -14,8 +14,8 @@ namespace alloy::engine {
 
 class Array {
  public:
-  // Of a static type, with undefined contents. A function and no constructor: what the framework raises must not pass a C++ container, which
-  // could neither handle it nor hand it on.
+  // Of a static type, with undefined contents. A function and no constructor: what the framework raises must not pass a
+  // C++ container, which could neither handle it nor hand it on.
   static Array make(const ir::Type& type);
   Array(Array&&) = default;
   Array& operator=(Array&&) = default;
@@ -35,15 +35,15 @@ class Array {
   size_t bytes_ = 0;
 };
 
-// A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it did not allocate.
-// Other memory is copied, and so are few bytes, because that takes less time.
+// A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it
+// did not allocate. Other memory is copied, and so are few bytes, because that takes less time.
 class Feed {
  public:
   // Of a static type; `at` is its position in the inputs of a run.
   static Feed make(const ir::Type& type, NSUInteger at);
 
-  // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only where the caller keeps it
-  // until the run is over; with one, what stands for it stays for the next run.
+  // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
+  // where the caller keeps it until the run is over; with one, what stands for it stays for the next run.
   void enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it);
   // Lets go of memory that has no owner; after every run, also one that failed.
   void leave(NSMutableArray* inputs);
@@ -61,8 +61,8 @@ class Feed {
   FeedBytes lent_;            // what stands in the inputs, unless that is `own_`
 };
 
-// A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run they change places.
-// So feed and result never alias, and a run that fails loses nothing.
+// A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run
+// they change places. So feed and result never alias, and a run that fails loses nothing.
 class Buffers {
  public:
   static Buffers make(const ir::Literal& initial);

@@ -13,7 +13,8 @@ namespace alloy::engine {
 Array Array::make(const ir::Type& type) {
   Array made;
   made.bytes_ = type.byte_count();
-  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:mps_type(type.dtype) shape:mps_shape(type.shape)];
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:mps_type(type.dtype)
+                                                                            shape:mps_shape(type.shape)];
   made.array_ = Ref<MPSNDArray*>::adopt([[MPSNDArray alloc] initWithDevice:metal_device() descriptor:descriptor]);
   made.data_ = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMPSNDArray:made.array_.get()]);
   return made;
@@ -46,10 +47,11 @@ Feed Feed::make(const ir::Type& type, NSUInteger at) {
 Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
   // Whole pages, which are mapped anyway; nothing looks behind the contents.
   const auto page = static_cast<size_t>(getpagesize());
-  const auto buffer = Ref<id<MTLBuffer>>::adopt([metal_device() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
-                                                                                  length:(bytes_ + page - 1) / page * page
-                                                                                 options:MTLResourceStorageModeShared
-                                                                             deallocator:nil]);
+  const auto buffer =
+      Ref<id<MTLBuffer>>::adopt([metal_device() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
+                                                                  length:(bytes_ + page - 1) / page * page
+                                                                 options:MTLResourceStorageModeShared
+                                                             deallocator:nil]);
   if (buffer.get() == nil) return {};
   return Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMTLBuffer:buffer.get()
                                                                                  shape:shape_.get()

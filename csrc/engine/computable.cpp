@@ -29,7 +29,9 @@ bool moves(const ir::Op& op) {
 bool has_no_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() == 0; }
 
 // An array of the framework counts its elements in an int (MPSNDArray.h).
-bool has_too_many_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() > std::numeric_limits<int32_t>::max(); }
+bool has_too_many_elements(const ir::Type& type) {
+  return type.is_static() && type.shape.element_count() > std::numeric_limits<int32_t>::max();
+}
 
 // What the system cannot do and nothing stands in for.
 void require_capable(const ir::Op& op, ir::System system) {
@@ -53,21 +55,30 @@ void require_computable(const ir::Op& op, ir::System system) {
   require_capable(op, system);
   if (!moves(op)) {
     for (const ir::Value& v : op.operands) {
-      if (!ir::computes(v.dtype())) op.fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);
+      if (!ir::computes(v.dtype())) {
+        op.fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);
+      }
     }
     for (const ir::Type& type : op.results) {
-      if (!ir::computes(type.dtype)) op.fail("Computing " + to_string(type) + " is not available", ir::Error::Kind::kType);
+      if (!ir::computes(type.dtype)) {
+        op.fail("Computing " + to_string(type) + " is not available", ir::Error::Kind::kType);
+      }
     }
   }
   for (const ir::Type& type : op.results) {
     if (has_too_many_elements(type)) {
-      op.fail("The shape " + to_string(type.shape) + " has " + std::to_string(type.shape.element_count()) + " elements; at most " +
-              std::to_string(std::numeric_limits<int32_t>::max()) + " were expected");
+      op.fail("The shape " + to_string(type.shape) + " has " + std::to_string(type.shape.element_count()) +
+              " elements; at most " + std::to_string(std::numeric_limits<int32_t>::max()) + " were expected");
     }
   }
-  if (std::any_of(op.operands.begin(), op.operands.end(), [](const ir::Value& v) { return has_no_elements(v.type()); })) return;
+  if (std::any_of(op.operands.begin(), op.operands.end(),
+                  [](const ir::Value& v) { return has_no_elements(v.type()); })) {
+    return;
+  }
   for (const ir::Type& type : op.results) {
-    if (has_no_elements(type)) op.fail("The shape " + to_string(type.shape) + " has no elements; at least one was expected");
+    if (has_no_elements(type)) {
+      op.fail("The shape " + to_string(type.shape) + " has no elements; at least one was expected");
+    }
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace alloy::engine {
 
-// Throws ir::Error where an op has operands or results of a type that does not compute, or, as far as shapes are known, is the first to
-// give a tensor without elements, or gives one of 2^31 or more: the framework aborts on all of them.
+// Throws ir::Error where an op has operands or results of a type that does not compute, or, as far as shapes are known,
+// is the first to give a tensor without elements, or gives one of 2^31 or more: the framework aborts on all of them.
 void require_computable(const ir::Op& op, ir::System system);
 
 }  // namespace alloy::engine

@@ -8,8 +8,8 @@
 
 // What a device may answer beyond Metal's API; asked with respondsToSelector:.
 @protocol AlloyDeviceDiagnostics
-// Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated now: allocatedBytes
-// (NSNumbers).
+// Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated
+// now: allocatedBytes (NSNumbers).
 - (NSDictionary*)alloyCounters;
 // How many threads compute, from the next run on; at least 1.
 - (void)alloySetThreads:(NSUInteger)count;
@@ -20,13 +20,14 @@
 
 // What an executable may answer beyond MPSGraph's; asked likewise.
 @protocol AlloyExecutableDiagnostics
-// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed meanwhile), scratch,
-// layouts (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may be empty), kind, shape, bytes.
+// The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed
+// meanwhile), scratch, layouts (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may
+// be empty), kind, shape, bytes.
 - (NSDictionary*)alloyMemoryPlan;
 // Whether runs take the times of their kernels, from now on.
 - (void)alloySetProfiling:(BOOL)on;
-// What they took: a dictionary a kernel, in order of execution: name (may be empty), kind, shape, flops, bytes, and in seconds the total of
-// all runs and begin and end in the last one.
+// What they took: a dictionary a kernel, in order of execution: name (may be empty), kind, shape, flops, bytes, and in
+// seconds the total of all runs and begin and end in the last one.
 - (NSArray*)alloyProfile;
 @end
 
@@ -36,8 +37,8 @@ namespace alloy::engine {
 id<MTLDevice> metal_device();
 MPSGraphDevice* graph_device();
 
-// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that is what it says, a
-// WouldAbort where it stands for the end of the process, or a DeviceError.
+// Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
+// is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.
 void on_device(const std::function<void()>& work);
 
 }  // namespace alloy::engine

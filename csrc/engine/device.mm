@@ -35,20 +35,23 @@ id<MTLDevice> metal_device() {
     auto found = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
     // Programs without a window may be told of no default. (By name: not every system of Apple's has the function.)
     using CopyAll = NSArray<id<MTLDevice>>* (*)();
-    if (const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices")); found.get() == nil && copy_all != nullptr) {
+    if (const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
+        found.get() == nil && copy_all != nullptr) {
       const auto all = Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all());
       if ([all.get() count] > 0) found = Ref<id<MTLDevice>>::retain([all.get() objectAtIndex:0]);
     }
     return found;
   }();
   if (device.get() == nil) {
-    throw DeviceError("[device] This machine has no Metal device. Some Macs have none for programs that are started over SSH: log in at the screen.");
+    throw DeviceError("[device] This machine has no Metal device. Some Macs have none for programs that are started "
+                      "over SSH: log in at the screen.");
   }
   return device.get();
 }
 
 MPSGraphDevice* graph_device() {
-  static const Ref<MPSGraphDevice*> device = Ref<MPSGraphDevice*>::retain([MPSGraphDevice deviceWithMTLDevice:metal_device()]);
+  static const Ref<MPSGraphDevice*> device =
+      Ref<MPSGraphDevice*>::retain([MPSGraphDevice deviceWithMTLDevice:metal_device()]);
   return device.get();
 }
 
@@ -118,7 +121,9 @@ int threads() {
   int count = 0;
   on_device([&] {
     NSObject* device = static_cast<NSObject*>(metal_device());
-    if ([device respondsToSelector:@selector(alloyThreads)]) count = static_cast<int>([static_cast<id<AlloyDeviceDiagnostics>>(device) alloyThreads]);
+    if ([device respondsToSelector:@selector(alloyThreads)]) {
+      count = static_cast<int>([static_cast<id<AlloyDeviceDiagnostics>>(device) alloyThreads]);
+    }
   });
   return count;
 }

@@ -9,11 +9,11 @@
 namespace alloy::engine {
 
 struct DeviceInfo {
-  std::string kind;      // "cpu": the portable framework's; "gpu": any other
-  std::string name;      // for people
-  uint64_t memory;       // bytes that may be in use without slowing the machine down
-  bool unified_memory;   // whether host and device share it
-  std::string system;    // "macOS 14.5", whose framework computes or is imitated, or empty
+  std::string kind;     // "cpu": the portable framework's; "gpu": any other
+  std::string name;     // for people
+  uint64_t memory;      // bytes that may be in use without slowing the machine down
+  bool unified_memory;  // whether host and device share it
+  std::string system;   // "macOS 14.5", whose framework computes or is imitated, or empty
 };
 
 // Throws DeviceError where there is no device.
@@ -21,7 +21,8 @@ DeviceInfo device_info();
 // Whose framework it computes with; throws likewise.
 ir::System device_system();
 
-// Threads that compute, from the next run on: at least 1. False, and nothing changes, where the device has no such choice.
+// Threads that compute, from the next run on: at least 1. False, and nothing changes, where the device has no such
+// choice.
 bool set_threads(int count);
 // How many there are, or 0 where the device does not tell.
 int threads();

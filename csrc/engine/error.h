@@ -22,7 +22,8 @@ class OutOfMemory : public std::bad_alloc {
   std::string message_;
 };
 
-// On the system that the device imitates the process would have ended: no DeviceError, because no program there could catch one.
+// On the system that the device imitates the process would have ended: no DeviceError, because no program there could
+// catch one.
 class WouldAbort : public std::logic_error {
  public:
   using std::logic_error::logic_error;

@@ -47,8 +47,8 @@ struct KernelTime {
   double begin, end;  // seconds from the start of the last run
 };
 
-// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias. Made and run by executables and graphs, which
-// hold the graph's lock meanwhile.
+// A step compiled for concrete shapes: one dispatch a run, with feeds and results that never alias. Made and run by
+// executables and graphs, which hold the graph's lock meanwhile.
 class Compiled {
  public:
   // `graph` must outlive it.
@@ -61,17 +61,19 @@ class Compiled {
   std::optional<MemoryPlan> memory_plan() const;
   // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
   bool is_current() const;
-  // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds and fetches. Throws
-  // DeviceError or OutOfMemory where this run or one in flight before it failed, and tells what has become of the variables.
+  // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds
+  // and fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and tells what has
+  // become of the variables.
   void run(const FeedBytes* feeds, void* const* results);
-  // The same in parts: start returns as soon as the device has the run, and waits only while as many as the graph allows are in flight; read waits
-  // for its end and copies the results out; reuse says that nobody reads it any more.
+  // The same in parts: start returns as soon as the device has the run, and waits only while as many as the graph
+  // allows are in flight; read waits for its end and copies the results out; reuse says that nobody reads it any more.
   std::shared_ptr<Run> start(const FeedBytes* feeds);
   void read(const Run& run, void* const* results);
   void reuse(std::shared_ptr<Run> run);
   // Gives back the memory for feeds and results of runs that are over, until the next run.
   void forget_arrays();
-  // Runs take the times of their kernels from now on, or no longer; false where the framework does not take them. What they took.
+  // Runs take the times of their kernels from now on, or no longer; false where the framework does not take them. What
+  // they took.
   bool set_profiling(bool on);
   std::vector<KernelTime> times() const;
 
@@ -102,26 +104,28 @@ class Submission {
   std::shared_ptr<Run> run_;
 };
 
-// What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles for every combination of the feeds' shapes that is
-// asked for, and keeps what it compiled last. Any thread may call it at any time.
+// What a user calls a step: feeds in, fetches out, updates done. Keeps its graph alive. Compiles for every combination
+// of the feeds' shapes that is asked for, and keeps what it compiled last. Any thread may call it at any time.
 class Executable {
  public:
-  Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+  Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
+             std::vector<ir::Op*> updates);
 
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<ir::Value>& feeds() const { return feeds_; }
   const std::vector<ir::Value>& fetches() const { return fetches_; }
-  // The step for feeds of these static shapes, compiled now if it is not there. Throws ir::Error where the shapes do not fit.
+  // The step for feeds of these static shapes, compiled now if it is not there. Throws ir::Error where the shapes do
+  // not fit.
   std::shared_ptr<Compiled> specialize(const std::vector<ir::Shape>& shapes);
   // Null where it is not there.
   std::shared_ptr<Compiled> find(const std::vector<ir::Shape>& shapes);
   // Runs a step of this executable (Compiled::run), or starts it.
   void run(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results);
   std::unique_ptr<Submission> submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds);
-  // Runs it so many times and tells the times of the kernels; nothing where the framework does not take them. Calls `between` before each run, which
-  // may throw to end it.
-  std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results, int runs,
-                                                 const std::function<void()>& between);
+  // Runs it so many times and tells the times of the kernels; nothing where the framework does not take them. Calls
+  // `between` before each run, which may throw to end it.
+  std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds,
+                                                 void* const* results, int runs, const std::function<void()>& between);
   // Forgets what it has compiled; the graph calls it when that is not current any more.
   void drop_steps();
 
@@ -130,14 +134,16 @@ class Executable {
 
   std::shared_ptr<Compiled> found(const Shapes& shapes);
   std::shared_ptr<Compiled> compiled(const Shapes& shapes);
-  const std::shared_ptr<Compiled>& next(const std::shared_ptr<Compiled>& step);  // the one to run: compiled anew where it is not current
+  const std::shared_ptr<Compiled>& next(
+      const std::shared_ptr<Compiled>& step);  // the one to run: compiled anew where it is not current
 
   std::shared_ptr<Graph> graph_;
   std::vector<ir::Value> feeds_, fetches_;
   std::vector<ir::Op*> updates_;
-  std::list<std::shared_ptr<Compiled>> steps_;    // the most recent first; guarded by the graph's lock
-  std::weak_ptr<Compiled> latest_;                // that ran, and holds arrays
-  std::map<std::vector<ir::Dims>, std::shared_ptr<const Lowered>> lowered_;  // by the feeds' shapes, in the graph's framework
+  std::list<std::shared_ptr<Compiled>> steps_;  // the most recent first; guarded by the graph's lock
+  std::weak_ptr<Compiled> latest_;              // that ran, and holds arrays
+  std::map<std::vector<ir::Dims>, std::shared_ptr<const Lowered>>
+      lowered_;                                   // by the feeds' shapes, in the graph's framework
   std::map<std::vector<ir::Dims>, Reason> gone_;  // shapes that were compiled before, and why that is not kept
   Alive alive_;
 };

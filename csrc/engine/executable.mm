@@ -13,13 +13,16 @@ namespace alloy::engine {
 namespace {
 
 // Calls place(i, position) for each of our `tensors`, at its position in `order`, the framework's.
-void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors, const std::function<void(size_t, NSUInteger)>& place) {
+void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors,
+             const std::function<void(size_t, NSUInteger)>& place) {
   std::unordered_map<MPSGraphTensor*, size_t> positions;
   for (size_t i = 0; i < tensors.size(); ++i) positions.emplace(tensors[i], i);
   NSUInteger at = 0;
   for (MPSGraphTensor* tensor in order) {
     const auto known = positions.find(tensor);
-    if (known == positions.end()) throw DeviceError("[compile] The framework's executable has a tensor that it was not given.");
+    if (known == positions.end()) {
+      throw DeviceError("[compile] The framework's executable has a tensor that it was not given.");
+    }
     place(known->second, at++);
   }
   if (at != tensors.size()) throw DeviceError("[compile] The framework's executable lacks a tensor that it was given.");
@@ -28,7 +31,8 @@ void line_up(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>
 Ref<MPSGraphCompilationDescriptor*> compilation() {
   auto out = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
   MPSGraphCompilationDescriptor* descriptor = out.get();
-  // Level 1 may place parts on the Neural Engine and takes much longer; and nobody may add to the graph while it is compiled.
+  // Level 1 may place parts on the Neural Engine and takes much longer; and nobody may add to the graph while it is
+  // compiled.
   [descriptor setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor setWaitForCompilationCompletion:YES];
   return out;
@@ -46,7 +50,11 @@ struct Compiled::Impl {
   std::vector<std::shared_ptr<Run>> spare = {};  // that nobody uses now
 
   Impl(Graph& of, const Lowered& lowered)
-      : graph(of.impl()), framework(lowered.framework), ops(lowered.ops), keeps_variables(of.storage() == Storage::kBuffers), assigns(lowered.assigns) {
+      : graph(of.impl()),
+        framework(lowered.framework),
+        ops(lowered.ops),
+        keeps_variables(of.storage() == Storage::kBuffers),
+        assigns(lowered.assigns) {
     framework->needed += ops;
     ++counters().live_steps;
   }
@@ -79,7 +87,9 @@ struct Compiled::Impl {
     if (run.failure().empty()) return run.read(results);
     graph.untold.clear();
     if (run.lacks_memory()) throw OutOfMemory(run.failure());
-    const char* left = !assigns ? "" : keeps_variables ? " No variable has changed." : " Variables that it assigns may be partly updated.";
+    const char* left = !assigns          ? ""
+                       : keeps_variables ? " No variable has changed."
+                                         : " Variables that it assigns may be partly updated.";
     throw DeviceError("[step] " + run.failure() + left);
   }
 
@@ -95,10 +105,10 @@ Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lower
     graph.impl().land_all();  // nothing may run while the framework's graph is compiled
     impl_ = std::make_unique<Impl>(graph, of);
     MPSGraphExecutable* executable = [of.framework->graph.get() compileWithDevice:graph_device()
-                                                                           feeds:of.types.get()
-                                                                   targetTensors:of.targets.get()
-                                                                targetOperations:of.operations.get()
-                                                           compilationDescriptor:compilation().get()];
+                                                                            feeds:of.types.get()
+                                                                    targetTensors:of.targets.get()
+                                                                 targetOperations:of.operations.get()
+                                                            compilationDescriptor:compilation().get()];
     impl_->executable = Ref<MPSGraphExecutable*>::retain(executable);
     auto places = std::make_shared<Places>();
     places->input_count = of.fed.size();
@@ -147,7 +157,8 @@ std::optional<MemoryPlan> Compiled::memory_plan() const {
     for (const Places::Place& place : impl_->places->feeds) feeds += place.type.byte_count();
     for (const ir::Type& type : result_types()) results += type.byte_count();
     // Variables in buffers are fed and fetched as far as the framework knows.
-    const uint64_t variables = number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
+    const uint64_t variables =
+        number(plan, @"variables") + (number(plan, @"feeds") - feeds) + (number(plan, @"results") - results);
     out = MemoryPlan{variables,
                      feeds,
                      results,
@@ -209,8 +220,9 @@ std::vector<KernelTime> Compiled::times() const {
   std::vector<KernelTime> out;
   on_device([&] {
     for (NSDictionary* kernel in [static_cast<id<AlloyExecutableDiagnostics>>(impl_->executable.get()) alloyProfile]) {
-      out.push_back({text(kernel, @"name"), text(kernel, @"kind"), shape(kernel), number(kernel, @"flops"), number(kernel, @"bytes"),
-                     seconds(kernel, @"total"), seconds(kernel, @"begin"), seconds(kernel, @"end")});
+      out.push_back({text(kernel, @"name"), text(kernel, @"kind"), shape(kernel), number(kernel, @"flops"),
+                     number(kernel, @"bytes"), seconds(kernel, @"total"), seconds(kernel, @"begin"),
+                     seconds(kernel, @"end")});
     }
   });
   return out;
@@ -218,12 +230,14 @@ std::vector<KernelTime> Compiled::times() const {
 
 // ---- executables ----
 
-Executable::Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates)
+Executable::Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
+                       std::vector<ir::Op*> updates)
     : graph_(std::move(graph)), feeds_(std::move(feeds)), fetches_(std::move(fetches)), updates_(std::move(updates)) {}
 
 namespace {
 
-// Of one executable. What is compiled takes some kilobytes to megabytes, without the memory of a run, which all of them share.
+// Of one executable. What is compiled takes some kilobytes to megabytes, without the memory of a run, which all of them
+// share.
 constexpr size_t kMostSteps = 32;
 // Shapes whose nodes in the framework's graph are known, or of which it is known why they are not compiled any more.
 constexpr size_t kMostRemembered = 4096;
@@ -237,7 +251,8 @@ std::vector<ir::Dims> dims_of(const std::vector<ir::Shape>& shapes) {
 }  // namespace
 
 std::shared_ptr<Compiled> Executable::found(const Shapes& shapes) {
-  const auto known = std::find_if(steps_.begin(), steps_.end(), [&](const auto& step) { return step->feed_shapes() == shapes; });
+  const auto known =
+      std::find_if(steps_.begin(), steps_.end(), [&](const auto& step) { return step->feed_shapes() == shapes; });
   if (known == steps_.end()) return nullptr;
   steps_.splice(steps_.begin(), steps_, known);
   return steps_.front();
@@ -335,8 +350,9 @@ void Submission::read(void* const* results) const {
   step_->read(*run_, results);
 }
 
-std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results,
-                                                           int runs, const std::function<void()>& between) {
+std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr<Compiled>& step,
+                                                           const FeedBytes* feeds, void* const* results, int runs,
+                                                           const std::function<void()>& between) {
   const auto set = [&](bool on) {
     const Entry entry;
     std::lock_guard lock(graph_->impl().busy);

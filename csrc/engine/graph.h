@@ -12,7 +12,8 @@
 
 namespace alloy::engine {
 
-// What holds the variables of a graph between runs: variables of the framework, or arrays of the engine that every run is fed and writes.
+// What holds the variables of a graph between runs: variables of the framework, or arrays of the engine that every run
+// is fed and writes.
 enum class Storage { kVariable, kBuffers };
 
 // Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
@@ -23,12 +24,13 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   Storage storage() const { return storage_; }
 
-  // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because executables of the graph
-  // may be compiled meanwhile. Throws DeviceError in a forked child where nobody could let go of it.
+  // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because
+  // executables of the graph may be compiled meanwhile. Throws DeviceError in a forked child where nobody could let go
+  // of it.
   ir::Graph& ir() { return ir_; }
   std::unique_lock<std::mutex> lock_building();
-  // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone what is not
-  // trainable, unless they are told to update it.
+  // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone
+  // what is not trainable, unless they are told to update it.
   ir::Value variable(ir::LiteralRef initial, bool trainable = true);
   // Every variable in order of creation, which is the order of their slots.
   struct VariableEntry {
@@ -40,13 +42,14 @@ class Graph : public std::enable_shared_from_this<Graph> {
   ir::LiteralRef initial_value(int64_t slot) const;
   void forget_initial(int64_t slot);
 
-  // Copies the values of variables of this graph, all of one moment, to `out`, packed row-major; sets them, all at one moment, to what is at
-  // `bytes`. One dispatch for all of them. Where a variable is assigned several times the last value holds.
+  // Copies the values of variables of this graph, all of one moment, to `out`, packed row-major; sets them, all at one
+  // moment, to what is at `bytes`. One dispatch for all of them. Where a variable is assigned several times the last
+  // value holds.
   void read(const std::vector<ir::Value>& variables, void* const* out);
   void assign(const std::vector<ir::Value>& variables, const void* const* bytes);
 
-  // Keeps contents for placeholders, for runs that are given none; null ends that. Throws ir::Error, and keeps nothing, where one is not a
-  // placeholder of this graph or its contents do not fit.
+  // Keeps contents for placeholders, for runs that are given none; null ends that. Throws ir::Error, and keeps nothing,
+  // where one is not a placeholder of this graph or its contents do not fit.
   struct Binding {
     ir::Value placeholder;
     ir::LiteralRef contents;
@@ -56,16 +59,23 @@ class Graph : public std::enable_shared_from_this<Graph> {
   ir::LiteralRef bound(ir::Value placeholder) const;
 
   // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
-  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind, or a variable has two updates.
-  std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+  // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind, or a variable has two
+  // updates.
+  std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
+                                      std::vector<ir::Op*> updates);
 
-  // Everything that keeps `fetches` and `updates` from being computed from feeds of these types, as far as the types are known, and every
-  // variable that does not start with numbers: a sentence each. Where there are neither fetches nor updates the whole graph is meant.
-  std::vector<std::string> verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
-  // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a type does not fit.
-  std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates);
+  // Everything that keeps `fetches` and `updates` from being computed from feeds of these types, as far as the types
+  // are known, and every variable that does not start with numbers: a sentence each. Where there are neither fetches
+  // nor updates the whole graph is meant.
+  std::vector<std::string> verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches,
+                                  std::vector<ir::Op*> updates);
+  // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a
+  // type does not fit.
+  std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches,
+                                     std::vector<ir::Op*> updates);
 
-  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first. Storage::kBuffers allows one.
+  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first. Storage::kBuffers
+  // allows one.
   size_t most_in_flight() const;
   void set_most_in_flight(size_t count);
 
@@ -74,7 +84,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   struct Impl;
   Impl& impl() { return *impl_; }
-  // Begins another graph of the framework where most of what is in this one serves nobody any more. The caller holds the graph's lock.
+  // Begins another graph of the framework where most of what is in this one serves nobody any more. The caller holds
+  // the graph's lock.
   void renew_if_wasteful();
 
  private:

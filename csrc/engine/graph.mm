@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/error.h"
 #import "engine/graph_impl.h"
 #import "engine/lowered.h"
-#include "engine/error.h"
 #include "engine/process.h"
 
 namespace alloy::engine {
@@ -117,7 +117,9 @@ void Graph::renew_if_wasteful() {
   std::vector<ir::Value> held;
   if (storage_ == Storage::kVariable) {
     const auto lock = lock_building();
-    for (const auto& [slot, tensor] : own.framework->variables) held.push_back(variables_[static_cast<size_t>(slot)].value);
+    for (const auto& [slot, tensor] : own.framework->variables) {
+      held.push_back(variables_[static_cast<size_t>(slot)].value);
+    }
   }
   std::vector<std::vector<std::byte>> contents;
   std::vector<void*> out;
@@ -126,7 +128,8 @@ void Graph::renew_if_wasteful() {
   on_device([&] { own.begin_framework(); });
   for (size_t i = 0; i < held.size(); ++i) {
     std::lock_guard lock(own.beginning);
-    own.initial[held[i].op->attributes.integer(ir::Attr::kSlot)] = std::make_shared<ir::Literal>(held[i].type(), std::move(contents[i]));
+    own.initial[held[i].op->attributes.integer(ir::Attr::kSlot)] =
+        std::make_shared<ir::Literal>(held[i].type(), std::move(contents[i]));
   }
   own.accesses.clear();
   std::vector<std::weak_ptr<Executable>> executables;
@@ -160,7 +163,8 @@ std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value
   constexpr size_t kMostAccesses = 32;
   std::list<Impl::Access>& known = impl_->accesses;
   std::vector<int64_t> slots = slots_of(variables);
-  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& a) { return a.writes == writes && a.slots == slots; });
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](const auto& a) { return a.writes == writes && a.slots == slots; });
   if (found != known.end()) {
     known.splice(known.begin(), known, found);
     return known.front().step;
@@ -176,7 +180,9 @@ std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value
       apart.name = variables[i].op->name;
       const ir::Value target = apart.value(ir::OpCode::variable, {}, variables[i].op->attributes);
       target.op->attributes.set(ir::Attr::kSlot, slots[i]);
-      feeds.push_back({apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}), type});
+      feeds.push_back(
+          {apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}),
+           type});
       updates.push_back(apart.add(ir::OpCode::assign, {target, feeds.back().placeholder}));
     }
     step = std::make_shared<Compiled>(*this, Lowered::make(*this, feeds, {}, updates));
@@ -218,7 +224,8 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
     const ir::Type& type = variables[i].type();
     const int64_t slot = variables[i].op->attributes.integer(ir::Attr::kSlot);
     if (initial_value(slot)) {
-      begin[slot] = std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(bytes[i]), type.byte_count()));
+      begin[slot] =
+          std::make_shared<ir::Literal>(type, std::span(static_cast<const std::byte*>(bytes[i]), type.byte_count()));
     } else {
       held.push_back(variables[i]);
       contents.push_back({bytes[i], nullptr});
@@ -252,12 +259,15 @@ ir::LiteralRef Graph::bound(ir::Value placeholder) const {
   return found == bound_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
+std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
+                                           std::vector<ir::Op*> updates) {
   std::unordered_set<const ir::Op*> fed;
   for (const ir::Value& v : feeds) {
     require_own(v, "feed");
     if (v.op->code != ir::OpCode::placeholder) v.op->fail("Only a placeholder can be fed, not the result of this op");
-    if (!fed.insert(v.op).second) v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
+    if (!fed.insert(v.op).second) {
+      v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
+    }
   }
   for (const ir::Value& v : fetches) require_own(v, "fetch");
   std::unordered_map<const ir::Op*, const ir::Op*> updated;
@@ -270,7 +280,8 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
       op->fail("The variable" + name + " has another update, built at " + other->location);
     }
   }
-  auto executable = std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
+  auto executable =
+      std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
   std::lock_guard lock(impl_->listing);
   if (impl_->executables.size() >= impl_->most_executables) {
     std::erase_if(impl_->executables, [](const auto& weak) { return weak.expired(); });

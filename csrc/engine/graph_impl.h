@@ -17,8 +17,8 @@
 
 namespace alloy::engine {
 
-// A graph of the framework and what was made in it. Nothing can be taken out of one, so it grows with every compilation; once most of it serves
-// nobody any more the engine begins another.
+// A graph of the framework and what was made in it. Nothing can be taken out of one, so it grows with every
+// compilation; once most of it serves nobody any more the engine begins another.
 struct Framework {
   Ref<MPSGraph*> graph;
   VariableTensors variables;
@@ -30,8 +30,8 @@ struct Framework {
 };
 
 struct Graph::Impl {
-  // One compilation or run of a graph at a time, from copying the feeds in to copying the results out. Guards everything here and what the
-  // executables of the graph have compiled.
+  // One compilation or run of a graph at a time, from copying the feeds in to copying the results out. Guards
+  // everything here and what the executables of the graph have compiled.
   std::mutex busy;
   std::shared_ptr<Framework> framework;
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
@@ -63,7 +63,8 @@ struct Graph::Impl {
   void land_all();
   void land(const Run& run);
   void land_behind(Run& run);
-  // Throws DeviceError where a run has failed that nobody has been told of: what would follow it computes with what it left behind.
+  // Throws DeviceError where a run has failed that nobody has been told of: what would follow it computes with what it
+  // left behind.
   void require_sound();
 
   // Makes an empty graph of the framework the one to compile in.

@@ -21,7 +21,8 @@ void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetch
 // What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
 void require_initialised(const ir::Op& variable, const ir::Literal& literal, bool trainable) {
   if (kind(literal.type().dtype) != ir::DTypeKind::kFloating || !ir::computes(literal.type().dtype)) return;
-  const int64_t count = literal.type().shape.element_count(), stored = literal.is_splat() ? std::min<int64_t>(count, 1) : count;
+  const int64_t count = literal.type().shape.element_count(),
+                stored = literal.is_splat() ? std::min<int64_t>(count, 1) : count;
   int64_t wrong = 0;
   for (int64_t i = 0; i < stored; ++i) {
     const double element = literal.at(i);
@@ -29,13 +30,14 @@ void require_initialised(const ir::Op& variable, const ir::Literal& literal, boo
   }
   if (wrong == 0) return;
   variable.fail(std::string("Expected ") + (trainable ? "finite " : "") + "numbers as the initial value" +
-                (variable.name.empty() ? "" : " of '" + variable.name + "'") + ", got " + std::to_string(wrong) + " of " + std::to_string(count) +
-                " elements that are not");
+                (variable.name.empty() ? "" : " of '" + variable.name + "'") + ", got " + std::to_string(wrong) +
+                " of " + std::to_string(count) + " elements that are not");
 }
 
 }  // namespace
 
-std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
+std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches,
+                                       std::vector<ir::Op*> updates) {
   std::vector<std::string> problems = ir::verify(ir_);
   auto passes = [&](auto check) {
     try {
@@ -65,7 +67,8 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
   return problems;
 }
 
-std::vector<ir::Inspected> Graph::inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches, std::vector<ir::Op*> updates) {
+std::vector<ir::Inspected> Graph::inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches,
+                                          std::vector<ir::Op*> updates) {
   for (const ir::Feed& feed : feeds) require_own(feed.placeholder, "feed");
   for (const ir::Value& v : fetches) require_own(v, "fetch");
   for (ir::Op* op : updates) require_own({op, 0}, "update");

@@ -8,7 +8,8 @@
 namespace alloy::engine {
 namespace {
 
-// Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values those are.
+// Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values
+// those are.
 std::vector<int64_t> remove_effects(ir::Specialized& special) {
   // The feeds ride along as results, which keeps their placeholders.
   auto& given = special.graph->body().results;
@@ -24,7 +25,8 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
 
 // Whether the framework need not accept the tensor of this value as a target.
 bool is_no_target(const ir::Value& value) {
-  return value.op->code == ir::OpCode::placeholder || value.op->code == ir::OpCode::variable || value.op->code == ir::OpCode::constant;
+  return value.op->code == ir::OpCode::placeholder || value.op->code == ir::OpCode::variable ||
+         value.op->code == ir::OpCode::constant;
 }
 
 // Collects what a step is fed and gives.
@@ -34,7 +36,9 @@ struct Collector {
   std::unordered_set<MPSGraphTensor*> taken = {};
 
   void feed(MPSGraphTensor* tensor, const ir::Type& type) {
-    const auto shaped = Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type.shape) dataType:mps_type(type.dtype)]);
+    const auto shaped =
+        Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type.shape)
+                                                                         dataType:mps_type(type.dtype)]);
     [out.types.get() setObject:shaped.get() forKey:tensor];
     out.fed.push_back(tensor);
   }
@@ -72,7 +76,9 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
     collector.feed(lowering.tensor({op.get(), 0}), op->results[0]);
     out.reads.push_back(&own.buffers_of(op->attributes.integer(ir::Attr::kSlot)));
   }
-  for (const ir::Value& value : special.graph->body().results) collector.fetch(lowering.tensor(value), is_no_target(value));
+  for (const ir::Value& value : special.graph->body().results) {
+    collector.fetch(lowering.tensor(value), is_no_target(value));
+  }
   if (out.fetched.empty() && ir::has(device_system(), ir::Quirk::executable_of_no_targets)) {
     collector.fetch([framework constantWithScalar:0 dataType:MPSDataTypeFloat32], true);
   }
@@ -86,7 +92,8 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
 
 }  // namespace
 
-std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& fetches,
+std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir::Feed>& feeds,
+                                             const std::vector<ir::Value>& fetches,
                                              const std::vector<ir::Op*>& updates) {
   ir::Specialized special;
   {

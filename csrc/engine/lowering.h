@@ -16,7 +16,8 @@ namespace alloy::engine {
 MPSDataType mps_type(ir::DType dtype);
 MPSShape* mps_shape(const ir::Shape& shape);
 
-// What stands for the variables in a framework graph, by slot: made when first needed, then the same for every executable.
+// What stands for the variables in a framework graph, by slot: made when first needed, then the same for every
+// executable.
 using VariableTensors = std::map<int64_t, MPSGraphTensor*>;
 // And for the constants, which it keeps: a constant that several compilations need is there once.
 using ConstantTensors = std::map<ir::LiteralRef, MPSGraphTensor*>;
@@ -28,8 +29,9 @@ class Lowering {
 
   // The tensor of a variable; what it begins with goes to the device when the tensor is made.
   MPSGraphTensor* variable(const ir::Op& op);
-  // Lowers everything the body of `graph` needs, but for the assignments that nothing in it waits for: those lower_assignments adds. Apple's
-  // framework gives who reads a variable behind an assignment the new value, ours the one from before the run; so every reader comes first.
+  // Lowers everything the body of `graph` needs, but for the assignments that nothing in it waits for: those
+  // lower_assignments adds. Apple's framework gives who reads a variable behind an assignment the new value, ours the
+  // one from before the run; so every reader comes first.
   void lower(const ir::Graph& graph);
   void lower_assignments();
   // What stands for a value or an effect after that. Tensors belong to the framework graph.

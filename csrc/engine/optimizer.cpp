@@ -18,7 +18,9 @@ void require_variable(const Graph& graph, ir::Value v) {
 }
 
 // What is added from now on is the optimizer's, for the variable of that name.
-void name_after(Graph& graph, const std::string& name) { graph.ir().name = name.empty() ? "optimizer" : "optimizer/" + name; }
+void name_after(Graph& graph, const std::string& name) {
+  graph.ir().name = name.empty() ? "optimizer" : "optimizer/" + name;
+}
 
 Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
   const std::string name = graph.ir().name;
@@ -28,7 +30,9 @@ Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
   return made;
 }
 
-ir::Op* assign(Graph& graph, Expr variable, Expr value) { return graph.ir().add(OpCode::assign, {variable.value(), value.value()}); }
+ir::Op* assign(Graph& graph, Expr variable, Expr value) {
+  return graph.ir().add(OpCode::assign, {variable.value(), value.value()});
+}
 
 }  // namespace
 
@@ -38,9 +42,9 @@ void require_own(const Graph& graph, const std::vector<VariableGradient>& gradie
     graph.require_own(pair.gradient, "gradient");
     const bool same_dtype = pair.gradient.dtype() == pair.variable.dtype();
     if (same_dtype && ir::unify(pair.gradient.shape(), pair.variable.shape())) continue;
-    pair.gradient.op->fail("The gradient is " + to_string(pair.gradient.type()) + " but the variable" + quoted(*pair.variable.op) + " is " +
-                            to_string(pair.variable.type()),
-                        same_dtype ? ir::Error::Kind::kValue : ir::Error::Kind::kType);
+    pair.gradient.op->fail("The gradient is " + to_string(pair.gradient.type()) + " but the variable" +
+                               quoted(*pair.variable.op) + " is " + to_string(pair.variable.type()),
+                           same_dtype ? ir::Error::Kind::kValue : ir::Error::Kind::kType);
   }
 }
 
@@ -71,7 +75,8 @@ std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>
   return updates;
 }
 
-std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate, const AdamCoefficients& c) {
+std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate,
+                                const AdamCoefficients& c) {
   require_own(graph, gradients);
   if (gradients.empty()) return {};
   const ir::Type scalar{gradients[0].variable.dtype(), ir::Shape({1})};
@@ -94,7 +99,8 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
     const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
     name_after(graph, pair.variable.op->name);
     const Expr m = state(graph, pair.variable, "first_moment"), v = state(graph, pair.variable, "second_moment");
-    ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(), m.value(), v.value(), g.value()});
+    ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(),
+                                               m.value(), v.value(), g.value()});
     const Expr targets[] = {x, m, v};
     for (uint32_t r = 0; r < 3; ++r) updates.push_back(assign(graph, targets[r], Expr(graph.ir(), {op, r})));
   }

@@ -13,13 +13,15 @@ struct VariableGradient {
   ir::Value variable;
 };
 
-// The gradient of a loss, which has one element, to each variable. Throws ir::Error where the loss does not depend on one.
+// The gradient of a loss, which has one element, to each variable. Throws ir::Error where the loss does not depend on
+// one.
 std::vector<VariableGradient> loss_gradients(Graph& graph, ir::Value loss, const std::vector<ir::Value>& variables);
 
 // Throws ir::Error where a gradient is not of its variable's type, or one of the two is of another graph.
 void require_own(const Graph& graph, const std::vector<VariableGradient>& gradients);
 
-// The updates that move variables down their gradients, wherever those come from. `rate` has one element. Throws as require_own.
+// The updates that move variables down their gradients, wherever those come from. `rate` has one element. Throws as
+// require_own.
 
 // values - rate * gradient. One update a variable.
 std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate);
@@ -32,6 +34,7 @@ struct AdamCoefficients {
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
-std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate, const AdamCoefficients& coefficients);
+std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient>& gradients, ir::Value rate,
+                                const AdamCoefficients& coefficients);
 
 }  // namespace alloy::engine

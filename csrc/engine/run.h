@@ -35,14 +35,16 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Hands the run over to the queue: `waits` says whether to return only at its end. Feeds that begin at a page are lent, others are copied; those of
-  // nobody (FeedBytes) are lent only to a run that waits. On the device; throws what on_device does, and then nothing runs.
+  // Hands the run over to the queue: `waits` says whether to return only at its end. Feeds that begin at a page are
+  // lent, others are copied; those of nobody (FeedBytes) are lent only to a run that waits. On the device; throws what
+  // on_device does, and then nothing runs.
   void start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits);
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
   // Blocks until it is. Any thread may.
   void wait() const;
 
-  // After its end, once: lets go of lent memory, and, if the run succeeded, gives the variables of Storage::kBuffers their new values.
+  // After its end, once: lets go of lent memory, and, if the run succeeded, gives the variables of Storage::kBuffers
+  // their new values.
   void land();
   bool has_landed() const { return has_landed_; }
   // The failure of a run before it, by which what this one computed is worthless.

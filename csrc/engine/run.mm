@@ -25,7 +25,8 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
     [made->outputs_.get() replaceObjectAtIndex:place.at withObject:array.data()];
     made->results_.push_back(std::move(array));
   }
-  made->descriptor_ = Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
+  made->descriptor_ =
+      Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
   // Whoever started the run keeps it until it is over.
   Run* run = made.get();
   [made->descriptor_.get() setCompletionHandler:^(NSArray<MPSGraphTensorData*>*, NSError* error) {
@@ -45,15 +46,22 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const
     }
   } refused{this};
   for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].enter(inputs_.get(), feeds[places_->feeds[i].index], waits);
-  for (const auto& [at, variable] : places_->read) [inputs_.get() replaceObjectAtIndex:at withObject:variable->value().data()];
-  for (const auto& [at, variable] : places_->written) [outputs_.get() replaceObjectAtIndex:at withObject:variable->next().data()];
+  for (const auto& [at, variable] : places_->read) {
+    [inputs_.get() replaceObjectAtIndex:at withObject:variable->value().data()];
+  }
+  for (const auto& [at, variable] : places_->written) {
+    [outputs_.get() replaceObjectAtIndex:at withObject:variable->next().data()];
+  }
   if (executable_.get() != executable) executable_ = Ref<MPSGraphExecutable*>::retain(executable);
   failure_.clear();
   behind_.clear();
   lacks_memory_ = has_landed_ = false;
   is_over_ = false;
   [descriptor_.get() setWaitUntilCompleted:waits ? YES : NO];
-  [executable runAsyncWithMTLCommandQueue:queue inputsArray:inputs_.get() resultsArray:outputs_.get() executionDescriptor:descriptor_.get()];
+  [executable runAsyncWithMTLCommandQueue:queue
+                              inputsArray:inputs_.get()
+                             resultsArray:outputs_.get()
+                      executionDescriptor:descriptor_.get()];
   refused.run = nullptr;
 }
 
@@ -62,7 +70,8 @@ void Run::end(NSError* error) {
   if (error != nil) {
     NSString* text = [error localizedDescription];
     failure_ = text == nil ? "no reason was given" : [text UTF8String];
-    lacks_memory_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] && [error code] == MTLCommandBufferErrorOutOfMemory;
+    lacks_memory_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] &&
+                    [error code] == MTLCommandBufferErrorOutOfMemory;
   }
   is_over_.store(true, std::memory_order_release);
   is_over_.notify_all();

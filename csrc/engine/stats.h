@@ -17,7 +17,7 @@ enum class Reason : uint8_t {
 inline constexpr const char* kReasons[] = {"first", "new shapes", "evicted", "graph renewed"};
 
 struct Stats {
-  uint64_t dispatches = 0;         // runs of executables; under Storage::kVariable reading and assigning variables is one too
+  uint64_t dispatches = 0;  // runs of executables; under Storage::kVariable reading and assigning variables is one too
   uint64_t compilations = 0;       // graphs compiled for concrete shapes
   uint64_t compiled_for[4] = {};   // of them, by Reason; the engine's only
   uint64_t live_steps = 0;         // what was compiled and is kept now; the engine's only
@@ -34,7 +34,8 @@ std::optional<Stats> device_stats();
 
 // The engine's own counters, to be incremented where it happens.
 struct Counters {
-  std::atomic<uint64_t> dispatches{0}, compilations{0}, compiled_for[4] = {}, live_steps{0}, bytes_to_device{0}, bytes_from_device{0}, live_objects{0};
+  std::atomic<uint64_t> dispatches{0}, compilations{0}, compiled_for[4] = {}, live_steps{0}, bytes_to_device{0},
+                                                        bytes_from_device{0}, live_objects{0};
 };
 Counters& counters();
 

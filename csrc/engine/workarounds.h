@@ -20,17 +20,21 @@ struct Shaped {
 using Reduction = std::function<MPSGraphTensor*(MPSGraphTensor* x, NSArray<NSNumber*>* axes, NSString* name)>;
 
 // Any number of axes as two or three; `axes` ascend.
-MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const ir::Dims& axes, const Reduction& reduction, NSString* name);
+MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const ir::Dims& axes, const Reduction& reduction,
+                             NSString* name);
 // The operands of a matrix product of the leading dimensions `batch` with at most one leading axis of their own.
 Shaped flat_operand(MPSGraph* graph, const Shaped& x, const ir::Dims& batch);
 // The matrix product in pieces whose inner extent is at most `inner` and whose rows and columns are at most `outer`.
-MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer, NSString* name);
+MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer,
+                                  NSString* name);
 // a / b of int32 or int64, truncated toward zero, where the framework's quotient is a near one.
 MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype, NSString* name);
-// The sign of x, which is x itself where x is zero and zero where x is NaN, where the framework's is not for every type and zero.
+// The sign of x, which is x itself where x is zero and zero where x is NaN, where the framework's is not for every type
+// and zero.
 MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType dtype, NSString* name);
 // a^b where the framework's power is right for a >= 0 only.
-MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype, NSString* name);
+MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype,
+                                  NSString* name);
 
 // `x` from `start` on along an axis.
 Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start, int64_t length);

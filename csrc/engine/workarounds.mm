@@ -16,7 +16,9 @@ MPSGraphTensor* reshape(MPSGraph* graph, MPSGraphTensor* x, const Dims& dims, NS
   return [graph reshapeTensor:x withShape:mps_shape(ir::Shape(dims)) name:name];
 }
 
-MPSGraphTensor* number(MPSGraph* graph, double value, ir::DType dtype) { return [graph constantWithScalar:value dataType:mps_type(dtype)]; }
+MPSGraphTensor* number(MPSGraph* graph, double value, ir::DType dtype) {
+  return [graph constantWithScalar:value dataType:mps_type(dtype)];
+}
 
 // The extents of pieces of `extent`, none above `most` and as even as possible.
 Dims pieces(int64_t extent, int64_t most) {
@@ -39,7 +41,8 @@ Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start
   return out;
 }
 
-MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const Dims& axes, const Reduction& reduction, NSString* name) {
+MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const Dims& axes, const Reduction& reduction,
+                             NSString* name) {
   Dims result = x.dims;
   for (int64_t axis : axes) result[static_cast<size_t>(axis)] = 1;
   const int64_t reduced = count(x.dims) / count(result);
@@ -54,7 +57,9 @@ MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const Dims& axes,
   }
   order.insert(order.end(), axes.begin(), axes.end());
   MPSGraphTensor* moved = [graph transposeTensor:x.tensor permutation:mps_shape(ir::Shape(order)) name:nil];
-  return reshape(graph, reduction(reshape(graph, moved, {count(result), reduced}), @[ [NSNumber numberWithInt:1] ], nil), result, name);
+  return reshape(graph,
+                 reduction(reshape(graph, moved, {count(result), reduced}), @[ [NSNumber numberWithInt:1] ], nil),
+                 result, name);
 }
 
 Shaped flat_operand(MPSGraph* graph, const Shaped& x, const Dims& batch) {
@@ -71,16 +76,18 @@ Shaped flat_operand(MPSGraph* graph, const Shaped& x, const Dims& batch) {
   return {reshape(graph, whole, flat), flat};
 }
 
-MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer, NSString* name) {
+MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer,
+                                  NSString* name) {
   const auto rank_a = static_cast<int64_t>(a.dims.size()), rank_b = static_cast<int64_t>(b.dims.size());
   const int64_t rows = a.dims[a.dims.size() - 2], along = a.dims.back(), columns = b.dims.back();
-  // Whichever is too long is cut: rows and columns into parts that lie side by side, the inner extent into terms of a sum.
+  // Whichever is too long is cut: rows and columns into parts that lie side by side, the inner extent into terms of a
+  // sum.
   int64_t start = 0;
   if (along > inner) {
     MPSGraphTensor* sum = nil;
     for (int64_t length : pieces(along, inner)) {
-      MPSGraphTensor* term =
-          product_in_pieces(graph, slice_along(graph, a, rank_a - 1, start, length), slice_along(graph, b, rank_b - 2, start, length), inner, outer, nil);
+      MPSGraphTensor* term = product_in_pieces(graph, slice_along(graph, a, rank_a - 1, start, length),
+                                               slice_along(graph, b, rank_b - 2, start, length), inner, outer, nil);
       sum = sum == nil ? term : [graph additionWithPrimaryTensor:sum secondaryTensor:term name:nil];
       start += length;
     }
@@ -90,8 +97,10 @@ MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped
     const bool by_rows = rows > outer;
     NSMutableArray* parts = [NSMutableArray array];
     for (int64_t length : pieces(by_rows ? rows : columns, outer)) {
-      [parts addObject:by_rows ? product_in_pieces(graph, slice_along(graph, a, rank_a - 2, start, length), b, inner, outer, nil)
-                               : product_in_pieces(graph, a, slice_along(graph, b, rank_b - 1, start, length), inner, outer, nil)];
+      [parts addObject:by_rows ? product_in_pieces(graph, slice_along(graph, a, rank_a - 2, start, length), b, inner,
+                                                   outer, nil)
+                               : product_in_pieces(graph, a, slice_along(graph, b, rank_b - 1, start, length), inner,
+                                                   outer, nil)];
       start += length;
     }
     return [graph concatTensors:parts dimension:by_rows ? -2 : -1 name:name];
@@ -102,54 +111,92 @@ MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped
 MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype, NSString* name) {
   const auto divide = [&](MPSGraphTensor* x) { return [graph divisionWithPrimaryTensor:x secondaryTensor:b name:nil]; };
   const auto rest = [&](MPSGraphTensor* q) {
-    return [graph subtractionWithPrimaryTensor:a secondaryTensor:[graph multiplicationWithPrimaryTensor:q secondaryTensor:b name:nil] name:nil];
+    return [graph subtractionWithPrimaryTensor:a
+                               secondaryTensor:[graph multiplicationWithPrimaryTensor:q secondaryTensor:b name:nil]
+                                          name:nil];
   };
-  const auto add = [&](MPSGraphTensor* x, MPSGraphTensor* y) { return [graph additionWithPrimaryTensor:x secondaryTensor:y name:nil]; };
+  const auto add = [&](MPSGraphTensor* x, MPSGraphTensor* y) {
+    return [graph additionWithPrimaryTensor:x secondaryTensor:y name:nil];
+  };
   MPSGraphTensor* zero = number(graph, 0, dtype);
-  const auto is_negative = [&](MPSGraphTensor* x) { return [graph lessThanWithPrimaryTensor:x secondaryTensor:zero name:nil]; };
+  const auto is_negative = [&](MPSGraphTensor* x) {
+    return [graph lessThanWithPrimaryTensor:x secondaryTensor:zero name:nil];
+  };
   const auto magnitude = [&](MPSGraphTensor* x) {
-    return [graph selectWithPredicateTensor:is_negative(x) truePredicateTensor:[graph negativeWithTensor:x name:nil] falsePredicateTensor:x name:nil];
+    return [graph selectWithPredicateTensor:is_negative(x)
+                        truePredicateTensor:[graph negativeWithTensor:x name:nil]
+                       falsePredicateTensor:x
+                                       name:nil];
   };
   // A quotient by way of float32 is off by 2^-23 of itself: each turn divides what is left over.
   MPSGraphTensor* q = divide(a);
   for (size_t turn = 0; turn < ir::size_of(dtype) / 2 - 1; ++turn) q = add(q, divide(rest(q)));
   // Now it is off by one at most, upwards or downwards.
   MPSGraphTensor* left = rest(q);
-  MPSGraphTensor* one = [graph selectWithPredicateTensor:[graph equalWithPrimaryTensor:is_negative(a) secondaryTensor:is_negative(b) name:nil]
-                                     truePredicateTensor:number(graph, 1, dtype) falsePredicateTensor:number(graph, -1, dtype) name:nil];
-  MPSGraphTensor* short_of = [graph greaterThanOrEqualToWithPrimaryTensor:magnitude(left) secondaryTensor:magnitude(b) name:nil];
-  MPSGraphTensor* closer = [graph selectWithPredicateTensor:short_of truePredicateTensor:add(q, one) falsePredicateTensor:q name:nil];
+  MPSGraphTensor* one = [graph selectWithPredicateTensor:[graph equalWithPrimaryTensor:is_negative(a)
+                                                                       secondaryTensor:is_negative(b)
+                                                                                  name:nil]
+                                     truePredicateTensor:number(graph, 1, dtype)
+                                    falsePredicateTensor:number(graph, -1, dtype)
+                                                    name:nil];
+  MPSGraphTensor* short_of = [graph greaterThanOrEqualToWithPrimaryTensor:magnitude(left)
+                                                          secondaryTensor:magnitude(b)
+                                                                     name:nil];
+  MPSGraphTensor* closer = [graph selectWithPredicateTensor:short_of
+                                        truePredicateTensor:add(q, one)
+                                       falsePredicateTensor:q
+                                                       name:nil];
   MPSGraphTensor* has_rest = [graph notEqualWithPrimaryTensor:left secondaryTensor:zero name:nil];
   MPSGraphTensor* beyond = [graph notEqualWithPrimaryTensor:is_negative(left) secondaryTensor:is_negative(a) name:nil];
   MPSGraphTensor* back = [graph subtractionWithPrimaryTensor:q secondaryTensor:one name:nil];
-  MPSGraphTensor* stays = [graph selectWithPredicateTensor:has_rest truePredicateTensor:back falsePredicateTensor:q name:nil];
+  MPSGraphTensor* stays = [graph selectWithPredicateTensor:has_rest
+                                       truePredicateTensor:back
+                                      falsePredicateTensor:q
+                                                      name:nil];
   return [graph selectWithPredicateTensor:beyond truePredicateTensor:stays falsePredicateTensor:closer name:name];
 }
 
 MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType dtype, NSString* name) {
   MPSGraphTensor* zero = number(graph, 0, dtype);
   MPSGraphTensor* is_zero = [graph equalWithPrimaryTensor:x secondaryTensor:zero name:nil];
-  MPSGraphTensor* out = [graph selectWithPredicateTensor:is_zero truePredicateTensor:x falsePredicateTensor:zero name:nil];
+  MPSGraphTensor* out = [graph selectWithPredicateTensor:is_zero
+                                     truePredicateTensor:x
+                                    falsePredicateTensor:zero
+                                                    name:nil];
   MPSGraphTensor* is_negative = [graph lessThanWithPrimaryTensor:x secondaryTensor:zero name:nil];
-  out = [graph selectWithPredicateTensor:is_negative truePredicateTensor:number(graph, -1, dtype) falsePredicateTensor:out name:nil];
+  out = [graph selectWithPredicateTensor:is_negative
+                     truePredicateTensor:number(graph, -1, dtype)
+                    falsePredicateTensor:out
+                                    name:nil];
   MPSGraphTensor* is_positive = [graph greaterThanWithPrimaryTensor:x secondaryTensor:zero name:nil];
-  return [graph selectWithPredicateTensor:is_positive truePredicateTensor:number(graph, 1, dtype) falsePredicateTensor:out name:name];
+  return [graph selectWithPredicateTensor:is_positive
+                      truePredicateTensor:number(graph, 1, dtype)
+                     falsePredicateTensor:out
+                                     name:name];
 }
 
-MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype, NSString* name) {
+MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype,
+                                  NSString* name) {
   const ir::DType real = ir::DType::float32;
   const auto select = [&](MPSGraphTensor* flag, MPSGraphTensor* x, MPSGraphTensor* y, NSString* as) {
     return [graph selectWithPredicateTensor:flag truePredicateTensor:x falsePredicateTensor:y name:as];
   };
   const auto to_float = [&](MPSGraphTensor* x) { return [graph castTensor:x toType:mps_type(real) name:nil]; };
-  const auto truncated = [&](MPSGraphTensor* x) { return to_float([graph castTensor:x toType:mps_type(ir::DType::int32) name:nil]); };
-  MPSGraphTensor* magnitude = [graph powerWithPrimaryTensor:[graph absoluteWithTensor:a name:nil] secondaryTensor:b name:nil];
+  const auto truncated = [&](MPSGraphTensor* x) {
+    return to_float([graph castTensor:x toType:mps_type(ir::DType::int32) name:nil]);
+  };
+  MPSGraphTensor* magnitude = [graph powerWithPrimaryTensor:[graph absoluteWithTensor:a name:nil]
+                                            secondaryTensor:b
+                                                       name:nil];
   MPSGraphTensor* exponent = dtype == real ? b : to_float(b);
   // From 2^24 on every float32 is an even number; below, it fits an int32.
   MPSGraphTensor* is_small = [graph lessThanWithPrimaryTensor:[graph absoluteWithTensor:exponent name:nil]
-                                              secondaryTensor:number(graph, 1 << 24, real) name:nil];
+                                              secondaryTensor:number(graph, 1 << 24, real)
+                                                         name:nil];
   MPSGraphTensor* small = select(is_small, exponent, number(graph, 0, real), nil);
-  MPSGraphTensor* half = [graph multiplicationWithPrimaryTensor:small secondaryTensor:number(graph, 0.5, real) name:nil];
+  MPSGraphTensor* half = [graph multiplicationWithPrimaryTensor:small
+                                                secondaryTensor:number(graph, 0.5, real)
+                                                           name:nil];
   MPSGraphTensor* is_odd = [graph notEqualWithPrimaryTensor:truncated(half) secondaryTensor:half name:nil];
   MPSGraphTensor* of_negative = select(is_odd, [graph negativeWithTensor:magnitude name:nil], magnitude, nil);
   if (dtype == real) {

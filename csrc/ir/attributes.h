@@ -14,28 +14,28 @@
 namespace alloy::ir {
 
 // Columns: C++ name, printed name, kind, legal words (of a Word).
-#define ALLOY_ATTRIBUTES(X)                                  \
-  X(Shape, "shape", Shape, "")                               \
-  X(Dtype, "dtype", DType, "")                               \
-  X(Value, "value", Literal, "")                             \
-  X(Slot, "slot", Int, "")                                   \
-  X(Axes, "axes", Ints, "")                                  \
-  X(Axis, "axis", Int, "")                                   \
-  X(Permutation, "permutation", Ints, "")                    \
-  X(Starts, "starts", Ints, "")                              \
-  X(Ends, "ends", Ints, "")                                  \
-  X(Strides, "strides", Ints, "")                            \
-  X(Dilations, "dilations", Ints, "")                        \
-  X(Window, "window", Ints, "")                              \
-  X(Groups, "groups", Int, "")                               \
-  X(Padding, "padding", Ints, "")                            \
+#define ALLOY_ATTRIBUTES(X)                                                \
+  X(Shape, "shape", Shape, "")                                             \
+  X(Dtype, "dtype", DType, "")                                             \
+  X(Value, "value", Literal, "")                                           \
+  X(Slot, "slot", Int, "")                                                 \
+  X(Axes, "axes", Ints, "")                                                \
+  X(Axis, "axis", Int, "")                                                 \
+  X(Permutation, "permutation", Ints, "")                                  \
+  X(Starts, "starts", Ints, "")                                            \
+  X(Ends, "ends", Ints, "")                                                \
+  X(Strides, "strides", Ints, "")                                          \
+  X(Dilations, "dilations", Ints, "")                                      \
+  X(Window, "window", Ints, "")                                            \
+  X(Groups, "groups", Int, "")                                             \
+  X(Padding, "padding", Ints, "")                                          \
   X(PaddingStyle, "padding_style", Word, "explicit valid same same_lower") \
-  X(DataLayout, "data_layout", Word, "NHWC NCHW")            \
-  X(WeightsLayout, "weights_layout", Word, "HWIO OIHW")      \
-  X(CeilMode, "ceil_mode", Bool, "")                         \
-  X(IncludePadding, "include_padding", Bool, "")             \
-  X(Reduction, "reduction", Word, "none sum mean")           \
-  X(TransposeA, "transpose_a", Bool, "")                     \
+  X(DataLayout, "data_layout", Word, "NHWC NCHW")                          \
+  X(WeightsLayout, "weights_layout", Word, "HWIO OIHW")                    \
+  X(CeilMode, "ceil_mode", Bool, "")                                       \
+  X(IncludePadding, "include_padding", Bool, "")                           \
+  X(Reduction, "reduction", Word, "none sum mean")                         \
+  X(TransposeA, "transpose_a", Bool, "")                                   \
   X(TransposeB, "transpose_b", Bool, "")
 
 enum class Attr : uint8_t {
@@ -50,7 +50,8 @@ enum class AttrKind : uint8_t { Bool, Int, Word, Ints, Shape, DType, Literal };
 class Literal {
  public:
   // Copies `bytes`: either one element or the whole tensor in row-major order.
-  Literal(Type type, std::span<const std::byte> bytes) : Literal(std::move(type), std::vector<std::byte>(bytes.begin(), bytes.end())) {}
+  Literal(Type type, std::span<const std::byte> bytes)
+      : Literal(std::move(type), std::vector<std::byte>(bytes.begin(), bytes.end())) {}
   // The same with bytes that it takes over.
   Literal(Type type, std::vector<std::byte> bytes);
   // Every element `value`, converted to the type.
@@ -100,7 +101,9 @@ class Attributes {
   bool has(Attr attr) const { return entries_.contains(attr); }
   void set(Attr attr, AttrValue value) { entries_[attr] = std::move(value); }
   template <class T>
-  const T& get(Attr attr) const { return std::get<T>(entries_.at(attr)); }
+  const T& get(Attr attr) const {
+    return std::get<T>(entries_.at(attr));
+  }
 
   bool flag(Attr attr) const { return has(attr) && get<bool>(attr); }
   int64_t integer(Attr attr) const { return get<int64_t>(attr); }

@@ -9,19 +9,19 @@
 namespace alloy::ir {
 
 // Columns: C++ enumerator, printed name, bytes per element, class.
-#define ALLOY_DTYPES(X)                \
-  X(float32, "float32", 4, kFloating)  \
-  X(float16, "float16", 2, kFloating)  \
-  X(bfloat16, "bfloat16", 2, kFloating) \
-  X(int8, "int8", 1, kSigned)          \
-  X(int16, "int16", 2, kSigned)        \
-  X(int32, "int32", 4, kSigned)        \
-  X(int64, "int64", 8, kSigned)        \
-  X(uint8, "uint8", 1, kUnsigned)      \
-  X(uint16, "uint16", 2, kUnsigned)    \
-  X(uint32, "uint32", 4, kUnsigned)    \
-  X(uint64, "uint64", 8, kUnsigned)    \
-  X(boolean, "bool", 1, kBoolean)      \
+#define ALLOY_DTYPES(X)                  \
+  X(float32, "float32", 4, kFloating)    \
+  X(float16, "float16", 2, kFloating)    \
+  X(bfloat16, "bfloat16", 2, kFloating)  \
+  X(int8, "int8", 1, kSigned)            \
+  X(int16, "int16", 2, kSigned)          \
+  X(int32, "int32", 4, kSigned)          \
+  X(int64, "int64", 8, kSigned)          \
+  X(uint8, "uint8", 1, kUnsigned)        \
+  X(uint16, "uint16", 2, kUnsigned)      \
+  X(uint32, "uint32", 4, kUnsigned)      \
+  X(uint64, "uint64", 8, kUnsigned)      \
+  X(boolean, "bool", 1, kBoolean)        \
   X(complex32, "complex32", 4, kComplex) \
   X(complex64, "complex64", 8, kComplex)
 

@@ -15,7 +15,8 @@ class EffectRemover {
  public:
   Pure run(const Graph& graph) {
     Pure out;
-    Rewriter rewriter([this](Rewriter& r, const Op& op, const std::vector<Value>& operands) { return replace(r, op, operands); });
+    Rewriter rewriter(
+        [this](Rewriter& r, const Op& op, const std::vector<Value>& operands) { return replace(r, op, operands); });
     out.graph = rewriter.run(graph);
     for (const auto& [slot, value] : state_) {
       out.slots.push_back(slot);
@@ -59,7 +60,8 @@ class EffectRemover {
     const auto label = std::tuple(copy.name, copy.location, copy.after);
     // A negative zero is zero, but not byte by byte.
     const bool floating = kind(operands[0].dtype()) == DTypeKind::kFloating;
-    const Value predicate = floating ? copy.value(OpCode::cast, operands, {{Attr::kDtype, DType::boolean}}) : operands[0];
+    const Value predicate =
+        floating ? copy.value(OpCode::cast, operands, {{Attr::kDtype, DType::boolean}}) : operands[0];
     std::vector<std::unique_ptr<Block>> regions;
     std::vector<State> after;
     for (const auto& region : op.regions) {

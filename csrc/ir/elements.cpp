@@ -31,7 +31,9 @@ class Evaluator {
     if (const auto it = known_.find(v); it != known_.end()) return it->second;
     std::optional<Elements> elements = evaluate(v);
     const Shape& shape = v.shape();
-    if (!elements && shape.is_static() && shape.rank() <= 1) elements.emplace(static_cast<size_t>(shape.element_count()));
+    if (!elements && shape.is_static() && shape.rank() <= 1) {
+      elements.emplace(static_cast<size_t>(shape.element_count()));
+    }
     return known_[v] = std::move(elements);
   }
 
@@ -68,9 +70,12 @@ class Evaluator {
         const std::optional<Elements>& from = of(op.operands[0]);
         if (!from || v.shape().rank() != 1) return std::nullopt;
         auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
-        const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), static_cast<int64_t>(from->size()));
+        const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides),
+                                             static_cast<int64_t>(from->size()));
         Elements elements;
-        for (int64_t i = 0; i < axis.length; ++i) elements.push_back((*from)[static_cast<size_t>(axis.start + i * axis.stride)]);
+        for (int64_t i = 0; i < axis.length; ++i) {
+          elements.push_back((*from)[static_cast<size_t>(axis.start + i * axis.stride)]);
+        }
         return elements;
       }
       case OpCode::concat: {
@@ -93,18 +98,23 @@ class Evaluator {
         const std::optional<Elements>& from = of(op.operands[0]);
         if (!from || op.attributes.ints(Attr::kAxes).empty() || op.operands[0].shape().rank() != 1) return std::nullopt;
         Element total = op.code == OpCode::sum ? 0 : 1;
-        for (const Element& e : *from) total = computed(op.code == OpCode::sum ? OpCode::add : OpCode::multiply, total, e);
+        for (const Element& e : *from) {
+          total = computed(op.code == OpCode::sum ? OpCode::add : OpCode::multiply, total, e);
+        }
         return Elements{total};
       }
       default: return std::nullopt;
     }
   }
 
-  static std::optional<Elements> combine(OpCode code, const std::optional<Elements>& a, const std::optional<Elements>& b) {
+  static std::optional<Elements> combine(OpCode code, const std::optional<Elements>& a,
+                                         const std::optional<Elements>& b) {
     if (!a || !b) return std::nullopt;
     const size_t count = a->size() == 1 ? b->size() : a->size();
     Elements elements;
-    for (size_t i = 0; i < count; ++i) elements.push_back(computed(code, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
+    for (size_t i = 0; i < count; ++i) {
+      elements.push_back(computed(code, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
+    }
     return elements;
   }
 

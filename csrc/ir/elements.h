@@ -12,7 +12,8 @@ namespace alloy::ir {
 // Row-major; nothing for an element that is not known (yet).
 using Elements = std::vector<std::optional<int64_t>>;
 
-// The elements of a tensor of rank 0 or 1, which itself may come of others; nothing where not even their number is known.
+// The elements of a tensor of rank 0 or 1, which itself may come of others; nothing where not even their number is
+// known.
 std::optional<Elements> known_elements(Value value);
 
 }  // namespace alloy::ir

@@ -3,8 +3,8 @@
 namespace alloy::ir {
 
 Expr Expr::scalar(double number) const {
-  return Expr(*graph_, graph_->value(OpCode::constant, {},
-                                     {{Attr::kValue, Literal::splat({value_.dtype(), Shape()}, number)}}));
+  return Expr(*graph_,
+              graph_->value(OpCode::constant, {}, {{Attr::kValue, Literal::splat({value_.dtype(), Shape()}, number)}}));
 }
 
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes) {
@@ -30,9 +30,9 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
 #include "ir/ops.def"
 
 Expr operator-(Expr x) { return negative(x); }
-#define ALLOY_OPERATOR(symbol, name)                                            \
-  Expr operator symbol(Expr a, Expr b) { return name(a, b); }                   \
-  Expr operator symbol(Expr a, double b) { return name(a, a.scalar(b)); }       \
+#define ALLOY_OPERATOR(symbol, name)                                      \
+  Expr operator symbol(Expr a, Expr b) { return name(a, b); }             \
+  Expr operator symbol(Expr a, double b) { return name(a, a.scalar(b)); } \
   Expr operator symbol(double a, Expr b) { return name(b.scalar(a), b); }
 ALLOY_OPERATOR(+, add)
 ALLOY_OPERATOR(-, subtract)
@@ -63,7 +63,9 @@ Expr reduce_like(Expr x, Expr like) {
 }
 
 Dims all_axes(Expr x, std::optional<int64_t> except) {
-  if (!x.shape().ranked()) x.value().op->fail("A tensor of known rank is needed here, got " + to_string(x.value().type()));
+  if (!x.shape().ranked()) {
+    x.value().op->fail("A tensor of known rank is needed here, got " + to_string(x.value().type()));
+  }
   Dims axes;
   for (int64_t i = 0; i < x.shape().rank(); ++i) {
     if (!except || i != *normalize_axis(*except, x.shape().rank())) axes.push_back(i);

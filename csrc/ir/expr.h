@@ -1,5 +1,5 @@
-// Arithmetic on graph values for gradient rules and composites: every operator and function adds ops to the operand's graph.
-// An empty Expr (`none`) means "no gradient".
+// Arithmetic on graph values for gradient rules and composites: every operator and function adds ops to the operand's
+// graph. An empty Expr (`none`) means "no gradient".
 #pragma once
 
 #include "ir/graph.h"
@@ -38,9 +38,9 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
 #include "ir/ops.def"
 
 Expr operator-(Expr x);
-#define ALLOY_OPERATOR(symbol)              \
-  Expr operator symbol(Expr a, Expr b);     \
-  Expr operator symbol(Expr a, double b);   \
+#define ALLOY_OPERATOR(symbol)            \
+  Expr operator symbol(Expr a, Expr b);   \
+  Expr operator symbol(Expr a, double b); \
   Expr operator symbol(double a, Expr b);
 ALLOY_OPERATOR(+)
 ALLOY_OPERATOR(-)

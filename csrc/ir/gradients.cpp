@@ -1,4 +1,5 @@
-// Gradient rules and the reverse walk. A table op's rule stands in its row of ops.def; a structured op's rule is a function here.
+// Gradient rules and the reverse walk. A table op's rule stands in its row of ops.def; a structured op's rule is a
+// function here.
 #include <algorithm>
 #include <span>
 #include <unordered_set>
@@ -13,7 +14,11 @@ namespace {
 class Rule {
  public:
   Rule(Graph& graph, const Op& op, std::vector<Expr> incoming, std::vector<bool> wanted)
-      : graph_(graph), op_(op), incoming_(std::move(incoming)), wanted_(std::move(wanted)), outgoing_(op.operands.size()) {}
+      : graph_(graph),
+        op_(op),
+        incoming_(std::move(incoming)),
+        wanted_(std::move(wanted)),
+        outgoing_(op.operands.size()) {}
 
   const Op& op() const { return op_; }
   Expr g(size_t i = 0) const { return incoming_[i]; }
@@ -36,13 +41,12 @@ class Rule {
 
 // ---- what the rows of ops.def call ----
 
-Expr power_gradient_base(Expr g, Expr a, Expr b) {
-  return select(b == 0.0, 0.0, g * b * power(a, b - 1.0));
-}
+Expr power_gradient_base(Expr g, Expr a, Expr b) { return select(b == 0.0, 0.0, g * b * power(a, b - 1.0)); }
 
 // At a = 0 the logarithm is not finite, while 0^b does not depend on b > 0.
 Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
-  const Expr vanishes = multiply(cast(a == 0.0, a.value().dtype()), cast(greater_equal(b, b.scalar(0.0)), a.value().dtype()));
+  const Expr vanishes =
+      multiply(cast(a == 0.0, a.value().dtype()), cast(greater_equal(b, b.scalar(0.0)), a.value().dtype()));
   return select(vanishes == 1.0, 0.0, g * y * log(a));
 }
 
@@ -51,8 +55,8 @@ Expr share_ties(Expr g, Expr x, Expr y, const Dims& axes) {
   return mask * (g / sum(mask, axes));
 }
 
-// The product of all other elements: y / x where nothing is 0, and exact where one element is. The one zero that is left
-// among them stands there as a factor, for the sake of its own derivative.
+// The product of all other elements: y / x where nothing is 0, and exact where one element is. The one zero that is
+// left among them stands there as a factor, for the sake of its own derivative.
 Expr product_gradient(Expr g, Expr x, const Dims& axes) {
   const Expr is_zero = x == 0.0;
   const Expr zeros = sum(cast(is_zero, x.value().dtype()), axes), zero = sum(select(is_zero, x, 0.0), axes);
@@ -89,7 +93,9 @@ void gradient_expand_dims(Rule& r) { r.give(0, reshape_like(r.g(), r.x())); }
 void gradient_transpose(Rule& r) {
   const Dims& permutation = r.op().attributes.ints(Attr::kPermutation);
   Dims inverse(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i) inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < permutation.size(); ++i) {
+    inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  }
   r.give(0, apply(OpCode::transpose, {r.g()}, {{Attr::kPermutation, inverse}}));
 }
 
@@ -113,7 +119,8 @@ void gradient_concat(Rule& r) {
     ends[axis] = start + extent;
     start += extent;
     if (r.wants(i)) {
-      r.give(i, apply(OpCode::slice, {r.g()}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}}));
+      r.give(i,
+             apply(OpCode::slice, {r.g()}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}}));
     }
   }
 }
@@ -164,8 +171,11 @@ void gradient_softmax_cross_entropy(Rule& r) {
   }
 }
 
-// conv2d(x, w), its data gradient (g, w, like x) and its weights gradient (g, x, like w) are linear in each other's operands.
-Expr convolution(OpCode code, const Rule& r, const std::vector<Expr>& operands) { return apply(code, operands, r.op().attributes); }
+// conv2d(x, w), its data gradient (g, w, like x) and its weights gradient (g, x, like w) are linear in each other's
+// operands.
+Expr convolution(OpCode code, const Rule& r, const std::vector<Expr>& operands) {
+  return apply(code, operands, r.op().attributes);
+}
 
 void gradient_conv2d(Rule& r) {
   if (r.wants(0)) r.give(0, convolution(OpCode::conv2d_data_gradient, r, {r.g(), r.x(1), r.x(0)}));
@@ -202,8 +212,8 @@ std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
 }
 
 // The op is linear in the incoming gradient. Its adjoint takes, for every window, the element at the place of the
-// window's maximum: windows are walked through element by element, all at once, and whenever one is greater, what stands
-// at its place is taken.
+// window's maximum: windows are walked through element by element, all at once, and whenever one is greater, what
+// stands at its place is taken.
 class AtMaxima {
  public:
   AtMaxima(const Op& op, Expr pooled, Expr source)
@@ -295,14 +305,15 @@ void gradient_avg_pool2d_gradient(Rule& r) { r.give(0, apply(OpCode::avg_pool2d,
 void gradient_sgd(Rule& r) { r.op().fail("An optimizer's step has no gradient"); }
 void gradient_adam(Rule& r) { r.op().fail("An optimizer's step has no gradient"); }
 
-// In a row, both(...) and all_three(...) give each operand its gradient; an expression is only built where it is wanted.
-#define both(ga, gb)            \
-  do {                          \
+// In a row, both(...) and all_three(...) give each operand its gradient; an expression is only built where it is
+// wanted.
+#define both(ga, gb)               \
+  do {                             \
     if (r.wants(0)) r.give(0, ga); \
     if (r.wants(1)) r.give(1, gb); \
   } while (false)
-#define all_three(ga, gb, gc)   \
-  do {                          \
+#define all_three(ga, gb, gc)      \
+  do {                             \
     if (r.wants(0)) r.give(0, ga); \
     if (r.wants(1)) r.give(1, gb); \
     if (r.wants(2)) r.give(2, gc); \
@@ -310,25 +321,27 @@ void gradient_adam(Rule& r) { r.op().fail("An optimizer's step has no gradient")
 
 void differentiate(Rule& r) {
   switch (r.op().code) {
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc)           \
-  case OpCode::name: {                                                           \
-    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();                 \
-    return r.give(0, gradient);                                                  \
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  case OpCode::name: {                                                 \
+    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();       \
+    return r.give(0, gradient);                                        \
   }
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)          \
-  case OpCode::name: {                                                           \
-    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), y = r.y();    \
-    gradient;                                                                    \
-    return;                                                                      \
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)       \
+  case OpCode::name: {                                                        \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), y = r.y(); \
+    gradient;                                                                 \
+    return;                                                                   \
   }
-#define ALLOY_COMPARISON(name, ...) case OpCode::name: return;
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) ALLOY_BINARY(name, stem, types, , forward, gradient, doc)
-#define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
-  case OpCode::name: {                                                           \
+#define ALLOY_COMPARISON(name, ...) \
+  case OpCode::name: return;
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
+  ALLOY_BINARY(name, stem, types, , forward, gradient, doc)
+#define ALLOY_TERNARY(name, types, forward, gradient, doc)                                \
+  case OpCode::name: {                                                                    \
     [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), c = r.x(2), y = r.y(); \
-    gradient;                                                                    \
-    return;                                                                      \
+    gradient;                                                                             \
+    return;                                                                               \
   }
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   case OpCode::name: {                                                           \
@@ -337,8 +350,10 @@ void differentiate(Rule& r) {
     return r.give(0, gradient);                                                  \
   }
 #define ALLOY_MOMENT(name, stem, gradient, doc) ALLOY_REDUCTION(name, stem, , , , , gradient, doc)
-#define ALLOY_ARG_REDUCTION(name, ...) case OpCode::name: return;
-#define ALLOY_OP(name, ...) case OpCode::name: return gradient_##name(r);
+#define ALLOY_ARG_REDUCTION(name, ...) \
+  case OpCode::name: return;
+#define ALLOY_OP(name, ...) \
+  case OpCode::name: return gradient_##name(r);
 #include "ir/ops.def"
   }
 }
@@ -346,7 +361,8 @@ void differentiate(Rule& r) {
 #undef both
 #undef all_three
 
-// Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor through stop_gradient.
+// Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor
+// through stop_gradient.
 bool passes_gradient(const Op& op, size_t operand) { return op.code != OpCode::stop_gradient && reads(op, operand); }
 
 // The reverse walk over a block and, through conditionals, over the blocks in it.
@@ -411,7 +427,9 @@ class Walk {
 
   void walk_op(const Op& op, std::vector<Expr> incoming, Adjoints& adjoints) {
     std::vector<bool> wanted;
-    for (size_t i = 0; i < op.operands.size(); ++i) wanted.push_back(passes_gradient(op, i) && is_active(op.operands[i]));
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      wanted.push_back(passes_gradient(op, i) && is_active(op.operands[i]));
+    }
     if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) return;
     Rule rule(graph_, op, std::move(incoming), wanted);
     differentiate(rule);
@@ -420,8 +438,8 @@ class Walk {
     }
   }
 
-  // The gradient of a conditional is a conditional on the same predicate, whose branches differentiate its branches and give the
-  // gradients of what those capture.
+  // The gradient of a conditional is a conditional on the same predicate, whose branches differentiate its branches and
+  // give the gradients of what those capture.
   void walk_branches(Op* op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
     std::vector<Value> captured = captures(*op);
     std::erase_if(captured, [&](Value v) { return !is_active(v); });
@@ -455,7 +473,8 @@ class Walk {
     for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
   }
 
-  // What the gradient of branch `k` uses of that branch becomes a result of the conditional, through which it can be seen.
+  // What the gradient of branch `k` uses of that branch becomes a result of the conditional, through which it can be
+  // seen.
   void borrow(Block& block, Op* conditional, size_t k) {
     for (auto& op : block.ops) {
       for (Value& v : op->operands) {
@@ -473,7 +492,8 @@ class Walk {
 
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed) {
   if (kind(primary.dtype()) != DTypeKind::kFloating) {
-    primary.op->fail("Expected a floating result to differentiate, got " + to_string(primary.type()), Error::Kind::kType);
+    primary.op->fail("Expected a floating result to differentiate, got " + to_string(primary.type()),
+                     Error::Kind::kType);
   }
   if (seed && (seed.dtype() != primary.dtype() || !unify(seed.shape(), primary.shape()))) {
     primary.op->fail("Expected a seed " + to_string(primary.type()) + ", got " + to_string(seed.type()));

@@ -7,7 +7,8 @@ namespace alloy::ir {
 namespace {
 
 constexpr bool is_flag(Attr attr) {
-  return attr == Attr::kCeilMode || attr == Attr::kIncludePadding || attr == Attr::kTransposeA || attr == Attr::kTransposeB;
+  return attr == Attr::kCeilMode || attr == Attr::kIncludePadding || attr == Attr::kTransposeA ||
+         attr == Attr::kTransposeB;
 }
 
 // Whether code in `block` may use what `other` holds: its own block or one around it.
@@ -30,8 +31,8 @@ std::optional<std::string> grammar_mistake(const Op& op) {
   for (const Value& v : op.operands) {
     if (!v) return "An operand is missing";
     if (v.index >= v.op->results.size()) {
-      return "Expected a result of " + std::string(v.op->info().name) + ", which gives " + std::to_string(v.op->results.size()) + ", got number " +
-             std::to_string(v.index);
+      return "Expected a result of " + std::string(v.op->info().name) + ", which gives " +
+             std::to_string(v.op->results.size()) + ", got number " + std::to_string(v.index);
     }
   }
   for (const auto& [attr, value] : op.attributes.entries()) {
@@ -72,14 +73,20 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
     }
     if (op->block != &block) report(*op, "stands in a block that does not hold it");
     for (const Value& v : op->operands) {
-      if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) report(*op, "uses a value that is not defined before it");
+      if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) {
+        report(*op, "uses a value that is not defined before it");
+      }
     }
-    if (op->code == OpCode::variable && !slots.insert(op->attributes.integer(Attr::kSlot)).second) report(*op, "has the slot of another variable");
+    if (op->code == OpCode::variable && !slots.insert(op->attributes.integer(Attr::kSlot)).second) {
+      report(*op, "has the slot of another variable");
+    }
     const bool global = op->code == OpCode::variable || op->code == OpCode::placeholder;
     if (global && block.parent != nullptr) report(*op, "stands in a region");
     if (op->code == OpCode::fused) {
       for (const Value& v : captures(*op)) {
-        if (std::find(op->operands.begin(), op->operands.end(), v) == op->operands.end()) report(*op, "uses a value that is not among its operands");
+        if (std::find(op->operands.begin(), op->operands.end(), v) == op->operands.end()) {
+          report(*op, "uses a value that is not among its operands");
+        }
       }
     }
     for (const Op* before : op->after) {
@@ -99,14 +106,18 @@ void verify_block(const Block& block, std::unordered_set<const Op*>& defined, st
     defined.insert(op.get());
   }
   for (const Value& v : block.results) {
-    if (!defined.contains(v.op) || v.index >= v.op->results.size()) problems.push_back("[block] returns a value that is not defined in it");
+    if (!defined.contains(v.op) || v.index >= v.op->results.size()) {
+      problems.push_back("[block] returns a value that is not defined in it");
+    }
   }
   for (const Op* op : block.effects) {
     if (!defined.contains(op) || op->block != &block) problems.push_back("[block] lists an effect that is not in it");
   }
   for (const auto& op : block.ops) {
     const bool listed = std::find(block.effects.begin(), block.effects.end(), op.get()) != block.effects.end();
-    if (block.parent != nullptr && has_effect(*op) && !listed) report(*op, "is an effect that its region does not list");
+    if (block.parent != nullptr && has_effect(*op) && !listed) {
+      report(*op, "is an effect that its region does not list");
+    }
   }
 }
 

@@ -49,10 +49,14 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
     op->attributes.set(Attr::kPermutation, permutation);
   }
   for (const Value& v : op->operands) {
-    if (!holds(v.op->block)) op->fail("An operand, the result of " + std::string(v.op->info().name) + ", is of another graph");
+    if (!holds(v.op->block)) {
+      op->fail("An operand, the result of " + std::string(v.op->info().name) + ", is of another graph");
+    }
   }
   for (const Op* before : after) {
-    if (!holds(before->block)) op->fail("An op to run after, " + std::string(before->info().name) + ", is of another graph");
+    if (!holds(before->block)) {
+      op->fail("An op to run after, " + std::string(before->info().name) + ", is of another graph");
+    }
   }
   op->results = infer(*op);
   for (const Type& type : op->results) {
@@ -82,7 +86,8 @@ std::unique_ptr<Block> Graph::close_region(std::vector<Value> results) {
 
 bool Graph::holds(const Block* block) const {
   while (block->parent != nullptr) block = block->parent->block;
-  return block == body_.get() || std::any_of(open_.begin(), open_.end(), [&](const auto& open) { return open.get() == block; });
+  return block == body_.get() ||
+         std::any_of(open_.begin(), open_.end(), [&](const auto& open) { return open.get() == block; });
 }
 
 Value Graph::lend(Op* conditional, size_t k, Value inner) {
@@ -104,8 +109,7 @@ Value Graph::lend(Op* conditional, size_t k, Value inner) {
 
 bool has_effect(const Op& op) {
   if (op.code == OpCode::assign) return true;
-  return std::any_of(op.regions.begin(), op.regions.end(),
-                     [](const auto& region) { return !region->effects.empty(); });
+  return std::any_of(op.regions.begin(), op.regions.end(), [](const auto& region) { return !region->effects.empty(); });
 }
 
 bool reads(const Op& op, size_t operand) {
@@ -205,7 +209,7 @@ std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const st
   std::vector<std::vector<Op*>> out;
   std::unordered_map<const Op*, size_t> behind;  // an op, the first stage that may use it
   struct Accessed {
-    size_t assigned = 0, read = 0;               // likewise, of a variable at that point of execution
+    size_t assigned = 0, read = 0;  // likewise, of a variable at that point of execution
   };
   std::unordered_map<int64_t, Accessed> state;
   auto slot_of = [](const Op& op) { return op.operands[0].op->attributes.integer(Attr::kSlot); };
@@ -219,10 +223,14 @@ std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const st
     for_each_nested(*op, [&](const Op& inner) {
       for (const Op* before : inner.after) wait_for(before);
       if (inner.code == OpCode::read_variable) stage = std::max(stage, state[slot_of(inner)].assigned);
-      if (inner.code == OpCode::assign) stage = std::max({stage, state[slot_of(inner)].assigned, state[slot_of(inner)].read});
+      if (inner.code == OpCode::assign) {
+        stage = std::max({stage, state[slot_of(inner)].assigned, state[slot_of(inner)].read});
+      }
     });
     for_each_nested(*op, [&](const Op& inner) {
-      if (inner.code == OpCode::read_variable) state[slot_of(inner)].read = std::max(state[slot_of(inner)].read, stage + 1);
+      if (inner.code == OpCode::read_variable) {
+        state[slot_of(inner)].read = std::max(state[slot_of(inner)].read, stage + 1);
+      }
       if (inner.code == OpCode::assign) state[slot_of(inner)].assigned = stage + 1;
     });
     behind[op] = stage + 1;
@@ -234,7 +242,9 @@ std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const st
 
 Value Rewriter::mapped(Value from) const {
   const auto it = values_.find(from);
-  if (it == values_.end() || it->second.op->block->parent != nullptr) from.op->fail("The value belongs to a nested block and cannot be used outside it");
+  if (it == values_.end() || it->second.op->block->parent != nullptr) {
+    from.op->fail("The value belongs to a nested block and cannot be used outside it");
+  }
   return it->second;
 }
 
@@ -259,7 +269,8 @@ std::unique_ptr<Graph> Rewriter::run(const std::vector<Value>& results, const st
   return std::move(copy_);
 }
 
-std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Value>& results,
+                                        const std::vector<Op*>& effects) {
   for (Op* op : live_ops(results, effects)) {
     if (op->block == block) copy_op(*op);
   }
@@ -310,7 +321,8 @@ void require_fits(const Feed& feed) {
   const Type &declared = feed.placeholder.type(), &given = feed.type;
   if (declared.dtype != given.dtype) {
     op.fail("The placeholder" + quoted(op.name) + " is " + std::string(name(declared.dtype)) + " but was fed " +
-                std::string(name(given.dtype)), Error::Kind::kType);
+                std::string(name(given.dtype)),
+            Error::Kind::kType);
   }
   if (!unify(declared.shape, given.shape)) {
     op.fail("The placeholder" + quoted(op.name) + " has shape " + to_string(declared.shape) + " but was fed shape " +
@@ -323,9 +335,10 @@ namespace {
 // Takes note of a mistake; or, where nobody listens, throws it.
 using Report = std::function<void(const Error&)>;
 
-// A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which nothing behind it
-// can object.
-std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands, const Report& report) {
+// A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which
+// nothing behind it can object.
+std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands,
+                                  const Report& report) {
   Graph& copy = rewriter.copy();
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& region : op.regions) {
@@ -342,12 +355,15 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
     for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
   } catch (const Error& error) {
     report(error);
-    for (const Type& type : op.results) results.push_back(copy.value(OpCode::empty, {}, {{Attr::kShape, Shape::unranked()}, {Attr::kDtype, type.dtype}}));
+    for (const Type& type : op.results) {
+      results.push_back(copy.value(OpCode::empty, {}, {{Attr::kShape, Shape::unranked()}, {Attr::kDtype, type.dtype}}));
+    }
   }
   return results;
 }
 
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects, const Report& report) {
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, const Report& report) {
   Specialized out;
   auto check = [&](const std::function<void()>& work) {
     if (!report) return work();
@@ -371,21 +387,23 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
   std::vector<Value> wanted = results;
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
-  Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
-    if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
-    if (op.code != OpCode::placeholder) {
-      if (report) return copy_or_report(r, op, operands, report);
-      return std::nullopt;
-    }
-    const Value placeholder{const_cast<Op*>(&op), 0};
-    check([&] {
-      if (fed.emplace(placeholder, placeholder.type()).second) {
-        op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) + " is needed but was not fed");
-      }
-    });
-    const Type& type = fed.at(placeholder);
-    return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
-  });
+  Rewriter rewriter(
+      [&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
+        if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
+        if (op.code != OpCode::placeholder) {
+          if (report) return copy_or_report(r, op, operands, report);
+          return std::nullopt;
+        }
+        const Value placeholder{const_cast<Op*>(&op), 0};
+        check([&] {
+          if (fed.emplace(placeholder, placeholder.type()).second) {
+            op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) +
+                    " is needed but was not fed");
+          }
+        });
+        const Type& type = fed.at(placeholder);
+        return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
+      });
   out.graph = rewriter.run(wanted, effects);
   auto& all = out.graph->body().results;
   out.feeds.assign(all.begin() + static_cast<long>(results.size()), all.end());
@@ -396,12 +414,13 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
 
 }  // namespace
 
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects) {
   return specialize(feeds, results, effects, Report());
 }
 
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects,
-                       std::vector<std::string>& problems) {
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, std::vector<std::string>& problems) {
   return specialize(feeds, results, effects, Report([&](const Error& error) { problems.push_back(error.what()); }));
 }
 

@@ -1,5 +1,5 @@
-// A computation as a graph of ops in blocks. Owns its ops; refuses an op that breaks the grammar (ir/README.md) when it is added.
-// Not thread-safe: one thread builds a graph.
+// A computation as a graph of ops in blocks. Owns its ops; refuses an op that breaks the grammar (ir/README.md) when it
+// is added. Not thread-safe: one thread builds a graph.
 #pragma once
 
 #include <functional>
@@ -39,12 +39,12 @@ class Op {
   Attributes attributes;
   std::vector<Value> operands;
   std::vector<Type> results;
-  std::vector<Op*> after;                         // effects and results of these come first, and run whenever this op runs
-  std::vector<std::unique_ptr<Block>> regions;    // nested blocks, which may use values of the blocks around them
-  Block* block = nullptr;                         // where the op stands
-  uint64_t id = 0;                                // grows in the order of creation, which is a legal order of execution
-  std::string name;                               // the user's name for it, or empty
-  std::string location;                           // the user's file:line, or empty
+  std::vector<Op*> after;  // effects and results of these come first, and run whenever this op runs
+  std::vector<std::unique_ptr<Block>> regions;  // nested blocks, which may use values of the blocks around them
+  Block* block = nullptr;                       // where the op stands
+  uint64_t id = 0;                              // grows in the order of creation, which is a legal order of execution
+  std::string name;                             // the user's name for it, or empty
+  std::string location;                         // the user's file:line, or empty
 
   const OpInfo& info() const { return ir::info(code); }
   // "[conv2d] message; built at model.py:12." as an Error.
@@ -67,7 +67,8 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
 
-  // Appends an op to the current block, checked by the grammar and its rule. Throws Error and leaves the graph as it was.
+  // Appends an op to the current block, checked by the grammar and its rule. Throws Error and leaves the graph as it
+  // was.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes = {});
   // The same for an op with one result.
   Value value(OpCode code, std::vector<Value> operands, Attributes attributes = {});
@@ -79,8 +80,8 @@ class Graph {
   // Throws Error, without the block, where a result is of another graph.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
 
-  // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which the other region
-  // gives unspecified contents.
+  // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which
+  // the other region gives unspecified contents.
   Value lend(Op* conditional, size_t k, Value inner);
 
   // What every op added from now on gets: the user's name and place in the source, and the ops it must run after.
@@ -121,16 +122,18 @@ bool reads(const Op& op, size_t operand);
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
-// The same in stages: an op stands in the first one behind everything it needs, which is its operands, what it runs after, and, of a
-// variable that it reads or assigns at that point of execution, what assigned or read it before.
+// The same in stages: an op stands in the first one behind everything it needs, which is its operands, what it runs
+// after, and, of a variable that it reads or assigns at that point of execution, what assigned or read it before.
 std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
 // Makes a copy of a graph op by op, of what its results and effects need.
 class Rewriter {
  public:
-  // May give the values that stand for an op's results in the copy (an empty list for an op without results that is dropped). Where it
-  // gives nothing, the op is copied, its regions too, and its types are inferred anew; an op keeps its slot, name and location.
-  using Rule = std::function<std::optional<std::vector<Value>>(Rewriter&, const Op&, const std::vector<Value>& operands)>;
+  // May give the values that stand for an op's results in the copy (an empty list for an op without results that is
+  // dropped). Where it gives nothing, the op is copied, its regions too, and its types are inferred anew; an op keeps
+  // its slot, name and location.
+  using Rule =
+      std::function<std::optional<std::vector<Value>>(Rewriter&, const Op&, const std::vector<Value>& operands)>;
 
   explicit Rewriter(Rule rule) : rule_(std::move(rule)) {}
 
@@ -138,7 +141,8 @@ class Rewriter {
   std::unique_ptr<Graph> run(const std::vector<Value>& results, const std::vector<Op*>& effects);
   std::unique_ptr<Graph> run(const Graph& graph) { return run(graph.body().results, graph.body().effects); }
 
-  // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where ops go now.
+  // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where
+  // ops go now.
   Graph& copy() { return *copy_; }
   Value mapped(Value from) const;
   // Copies the op itself over these operands, as where a rule gives nothing.
@@ -157,10 +161,10 @@ class Rewriter {
   std::unordered_map<const Op*, Op*> ops_;
 };
 
-// A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type inferred anew.
-// The new body's results and effects correspond to the given ones, and its ops to those that are needed, one by one. `feeds` must name
-// every placeholder reached; throws Error otherwise, and where a type does not fit its placeholder. Each feed has a placeholder in the
-// copy, used or not.
+// A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type
+// inferred anew. The new body's results and effects correspond to the given ones, and its ops to those that are needed,
+// one by one. `feeds` must name every placeholder reached; throws Error otherwise, and where a type does not fit its
+// placeholder. Each feed has a placeholder in the copy, used or not.
 struct Feed {
   Value placeholder;
   Type type;
@@ -172,29 +176,32 @@ struct Specialized {
 };
 // Throws Error where the feed is not of a placeholder, or of another type than the placeholder allows.
 void require_fits(const Feed& feed);
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
-// The same, except that it throws nothing but lists every mistake: a placeholder then keeps its type, and `empty` values of unknown shape
-// take the place of an op.
-Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects,
-                       std::vector<std::string>& problems);
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects);
+// The same, except that it throws nothing but lists every mistake: a placeholder then keeps its type, and `empty`
+// values of unknown shape take the place of an op.
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, std::vector<std::string>& problems);
 
-// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more result,
-// `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at the start of the run.
+// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more
+// result, `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at
+// the start of the run.
 struct Pure {
   std::unique_ptr<Graph> graph;
   std::vector<int64_t> slots;
 };
 Pure remove_effects(const Graph& graph);
 
-// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the gradient rules and
-// named "gradients/" and the name of the op that they came of. A target that does not reach `primary` has a null Value. Throws Error where
-// an op on the way has no gradient.
+// The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the
+// gradient rules and named "gradients/" and the name of the op that they came of. A target that does not reach
+// `primary` has a null Value. Throws Error where an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
 
 // Checks the whole graph against the grammar and returns every violation; empty means legal.
 std::vector<std::string> verify(const Graph& graph);
 
-// The stable text form (ir/README.md). parse(print(g)) prints the same text again, except that constants of over 64 elements are abridged.
+// The stable text form (ir/README.md). parse(print(g)) prints the same text again, except that constants of over 64
+// elements are abridged.
 std::string print(const Graph& graph);
 // Throws Error with the line of the first mistake.
 std::unique_ptr<Graph> parse(std::string_view text);

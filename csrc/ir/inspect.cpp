@@ -13,7 +13,8 @@ bool is_static(const Op& op) {
 
 }  // namespace
 
-std::vector<Inspected> inspect(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+std::vector<Inspected> inspect(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                               const std::vector<Op*>& effects) {
   std::vector<Feed> all = feeds;
   for (Op* op : live_ops(results, effects)) {
     const Value v{op, 0};

@@ -16,8 +16,9 @@ struct Inspected {
   std::optional<Cost> cost;   // where those of operands and results are static
 };
 
-// Everything that `results` and `effects` need, stage by stage, specialised for the feeds; placeholders that are not among them keep their
-// types. Throws Error as specialize does.
-std::vector<Inspected> inspect(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects);
+// Everything that `results` and `effects` need, stage by stage, specialised for the feeds; placeholders that are not
+// among them keep their types. Throws Error as specialize does.
+std::vector<Inspected> inspect(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                               const std::vector<Op*>& effects);
 
 }  // namespace alloy::ir

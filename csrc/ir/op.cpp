@@ -12,7 +12,8 @@ enum : uint64_t {
 #define ALLOY_BIT(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
   ALLOY_ATTRIBUTES(ALLOY_BIT)
 #undef ALLOY_BIT
-  kPooling = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
+          kPooling = kWindow |
+      kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
   kConvolution = kStrides | kDilations | kPadding | kPaddingStyle | kGroups | kDataLayout | kWeightsLayout,
 };
 
@@ -75,8 +76,8 @@ std::vector<Attr> attributes_of(const OpInfo& row) {
 }
 
 std::string_view name(Family family) {
-  constexpr std::string_view names[] = {"unary", "activation", "binary", "comparison", "activation_gradient",
-                                        "ternary", "reduction", "moment", "arg_reduction", "structured"};
+  constexpr std::string_view names[] = {"unary",   "activation", "binary", "comparison",    "activation_gradient",
+                                        "ternary", "reduction",  "moment", "arg_reduction", "structured"};
   return names[static_cast<size_t>(family)];
 }
 

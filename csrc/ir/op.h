@@ -29,7 +29,16 @@ enum class OpCode : uint8_t {
 
 // Which kind of row an op has; ops of one family share rules, kernels, lowerings and selectors.
 enum class Family : uint8_t {
-  kUnary, kActivation, kBinary, kComparison, kActivationGradient, kTernary, kReduction, kMoment, kArgReduction, kStructured,
+  kUnary,
+  kActivation,
+  kBinary,
+  kComparison,
+  kActivationGradient,
+  kTernary,
+  kReduction,
+  kMoment,
+  kArgReduction,
+  kStructured,
 };
 
 // Which element types an operand may have.
@@ -44,8 +53,8 @@ struct OpInfo {
   std::string_view name;
   Family family;
   int fewest_operands;
-  int most_operands;  // -1: any number
-  int results;        // -1: decided by the rule
+  int most_operands;    // -1: any number
+  int results;          // -1: decided by the rule
   uint64_t attributes;  // bit i: the attribute with enumerator i; every one is required except flags
   TypeClass types;
   Domain domain;
@@ -75,8 +84,8 @@ class Error : public std::runtime_error {
   Kind kind;
 };
 
-// The types of the results of `op` as its operands and attributes determine them; throws Error where they are not legal.
-// `op` has operands and attributes in place; its results are not looked at.
+// The types of the results of `op` as its operands and attributes determine them; throws Error where they are not
+// legal. `op` has operands and attributes in place; its results are not looked at.
 std::vector<Type> infer(const Op& op);
 
 }  // namespace alloy::ir

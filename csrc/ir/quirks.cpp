@@ -6,7 +6,8 @@ namespace alloy::ir {
 namespace {
 
 constexpr QuirkInfo kQuirks[] = {
-#define ALLOY_QUIRK(name, first, end, effect, what, source) {Quirk::name, #name, version(#first), version(#end), Effect::effect, what, source},
+#define ALLOY_QUIRK(name, first, end, effect, what, source) \
+  {Quirk::name, #name, version(#first), version(#end), Effect::effect, what, source},
 #include "ir/quirks.def"
 };
 
@@ -41,7 +42,8 @@ bool has(System system, Quirk quirk) {
 
 std::string describe(System system, Quirk quirk) {
   const QuirkInfo& row = info(quirk);
-  return std::string(row.what) + (row.effect == Effect::aborts ? " aborts on " : " is wrong on ") + to_string(system) + " (" + std::string(row.source) + ")";
+  return std::string(row.what) + (row.effect == Effect::aborts ? " aborts on " : " is wrong on ") + to_string(system) +
+         " (" + std::string(row.source) + ")";
 }
 
 }  // namespace alloy::ir

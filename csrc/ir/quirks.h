@@ -34,7 +34,8 @@ struct NamedSystem {
   std::string_view name;
   System system;
 };
-inline constexpr NamedSystem kSystems[] = {{"macos13", {13, 3}}, {"macos14", {14, 0}}, {"macos15", {15, 0}}, {"macos26", {26, 0}}};
+inline constexpr NamedSystem kSystems[] = {
+    {"macos13", {13, 3}}, {"macos14", {14, 0}}, {"macos15", {15, 0}}, {"macos26", {26, 0}}};
 std::optional<System> find_system(std::string_view name);
 // "macos13, macos14, macos15 or macos26"
 std::string system_names();

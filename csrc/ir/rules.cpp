@@ -1,5 +1,5 @@
-// Legality and shape rules: which operands an op takes and which types it gives, one function per family and per structured op.
-// A dimension that is not known yet never makes an op illegal.
+// Legality and shape rules: which operands an op takes and which types it gives, one function per family and per
+// structured op. A dimension that is not known yet never makes an op illegal.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -31,7 +31,8 @@ void require_types(const Op& op) {
   const OpInfo& row = op.info();
   for (const Value& v : op.operands) {
     if (accepts(row.types, v.dtype())) continue;
-    op.fail("Expected operands of a " + std::string(describe(row.types)) + ", got " + text(v.type()), Error::Kind::kType);
+    op.fail("Expected operands of a " + std::string(describe(row.types)) + ", got " + text(v.type()),
+            Error::Kind::kType);
   }
 }
 
@@ -40,7 +41,8 @@ DType same_dtype(const Op& op, size_t first = 0) {
   const DType dtype = operand(op, first).dtype;
   for (size_t i = first + 1; i < op.operands.size(); ++i) {
     if (operand(op, i).dtype != dtype) {
-      op.fail("Operands of different types: " + text(operand(op, first)) + " and " + text(operand(op, i)), Error::Kind::kType);
+      op.fail("Operands of different types: " + text(operand(op, first)) + " and " + text(operand(op, i)),
+              Error::Kind::kType);
     }
   }
   return dtype;
@@ -133,13 +135,17 @@ const auto infer_empty = infer_placeholder;
 Types infer_shaped(const Op& op) {
   const Type& x = operand(op, 0);
   const bool is_integer = kind(x.dtype) == DTypeKind::kSigned || kind(x.dtype) == DTypeKind::kUnsigned;
-  if (!is_integer || (x.shape.ranked() && x.shape.rank() > 1)) op.fail("Expected a shape as a vector of integers, got " + text(x));
+  if (!is_integer || (x.shape.ranked() && x.shape.rank() > 1)) {
+    op.fail("Expected a shape as a vector of integers, got " + text(x));
+  }
   const DType dtype = op.attributes.get<DType>(Attr::kDtype);
   const std::optional<Elements> elements = known_elements(op.operands[0]);
   if (!elements) return {{dtype, Shape::unranked()}};
   Dims dims;
   for (const auto& element : *elements) dims.push_back(element.value_or(kUnknown));
-  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; })) op.fail("Expected dimensions of 0 or more, got " + text(dims));
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; })) {
+    op.fail("Expected dimensions of 0 or more, got " + text(dims));
+  }
   return {{dtype, Shape(dims)}};
 }
 
@@ -153,8 +159,9 @@ Types infer_assign(const Op& op) {
   const Type& variable = operand(op, 0);
   const Type& value = operand(op, 1);
   if (variable.dtype != value.dtype) {
-    op.fail("The variable is " + std::string(name(variable.dtype)) + " but the value is " + std::string(name(value.dtype)),
-            Error::Kind::kType);
+    op.fail(
+        "The variable is " + std::string(name(variable.dtype)) + " but the value is " + std::string(name(value.dtype)),
+        Error::Kind::kType);
   }
   if (!unify(variable.shape, value.shape)) {
     op.fail("The variable has " + text(variable.shape) + " but the value has " + text(value.shape));
@@ -203,7 +210,8 @@ Shape filled(const Op& op, const Shape& shape) {
   bool counts = true;
   for (int64_t d : dims) counts = counts && (d == kUnknown || !__builtin_mul_overflow(known, d, &known));
   if (!counts || (unknown == 1 ? (known == 0 || total % known != 0) : known != total)) {
-    op.fail("Shape " + to_string(from) + " has " + std::to_string(total) + " elements and does not fit into shape " + to_string(shape));
+    op.fail("Shape " + to_string(from) + " has " + std::to_string(total) + " elements and does not fit into shape " +
+            to_string(shape));
   }
   if (unknown == 1) *std::find(dims.begin(), dims.end(), kUnknown) = total / known;
   return Shape(dims);
@@ -214,7 +222,8 @@ Types infer_reshape(const Op& op) {
   const Shape& target = op.attributes.get<Shape>(Attr::kShape);
   if (!target.ranked()) return {{dtype, target}};
   const Dims& dims = target.dims();
-  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; }) || std::count(dims.begin(), dims.end(), kUnknown) > 1) {
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < kUnknown; }) ||
+      std::count(dims.begin(), dims.end(), kUnknown) > 1) {
     op.fail("Expected a shape with at most one unknown dimension, got " + to_string(target));
   }
   return {{dtype, filled(op, target)}};
@@ -232,7 +241,9 @@ Types infer_squeeze(const Op& op) {
   const Dims axes = axes_of(op, x.shape.rank());
   for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
     const int64_t extent = dims[static_cast<size_t>(*it)];
-    if (extent != 1 && extent != kUnknown) op.fail("Axis " + std::to_string(*it) + " of " + text(x.shape) + " is not of size 1");
+    if (extent != 1 && extent != kUnknown) {
+      op.fail("Axis " + std::to_string(*it) + " of " + text(x.shape) + " is not of size 1");
+    }
     dims.erase(dims.begin() + *it);
   }
   return {{x.dtype, Shape(dims)}};
@@ -257,7 +268,8 @@ Types infer_transpose(const Op& op) {
   Dims expected(x.shape.ranked() ? x.shape.dims().size() : permutation.size());
   std::iota(expected.begin(), expected.end(), 0);
   if (sorted != expected) {
-    op.fail("Expected a permutation of the " + std::to_string(expected.size()) + " axes of " + text(x.shape) + ", got " + text(permutation));
+    op.fail("Expected a permutation of the " + std::to_string(expected.size()) + " axes of " + text(x.shape) +
+            ", got " + text(permutation));
   }
   if (!x.shape.ranked()) return {x};
   Dims dims;
@@ -286,7 +298,8 @@ Types infer_reduce_like(const Op& op) {
 }
 
 Shape sliced(const Op& op, const Shape& shape) {
-  const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds), &strides = op.attributes.ints(Attr::kStrides);
+  const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
+             &strides = op.attributes.ints(Attr::kStrides);
   const size_t n = starts.size();
   if (ends.size() != n || strides.size() != n) op.fail("Expected as many ends and strides as starts");
   if (std::find(strides.begin(), strides.end(), 0) != strides.end()) op.fail("A stride is 0");
@@ -330,7 +343,10 @@ Types infer_concat(const Op& op) {
       if (d == kUnknown) d = next[a];
       fits = d == next[a];
     }
-    if (!fits) op.fail("Shapes " + to_string(first) + " and " + to_string(next) + " differ in more than axis " + std::to_string(axis));
+    if (!fits) {
+      op.fail("Shapes " + to_string(first) + " and " + to_string(next) + " differ in more than axis " +
+              std::to_string(axis));
+    }
     total = total == kUnknown || next[axis] == kUnknown ? kUnknown : total + next[axis];
   }
   return {{dtype, Shape(dims)}};
@@ -359,7 +375,9 @@ Types infer_count(const Op& op) {
 
 Types infer_matmul(const Op& op) {
   const DType dtype = same_dtype(op);
-  if (!accepts(TypeClass::floating, dtype)) op.fail("Expected operands of a floating type, got " + text(operand(op, 0)), Error::Kind::kType);
+  if (!accepts(TypeClass::floating, dtype)) {
+    op.fail("Expected operands of a floating type, got " + text(operand(op, 0)), Error::Kind::kType);
+  }
   const Shape &a = operand(op, 0).shape, &b = operand(op, 1).shape;
   if (!a.ranked() || !b.ranked()) return {{dtype, Shape::unranked()}};
   if (a.rank() < 2 || b.rank() < 2) {
@@ -370,8 +388,8 @@ Types infer_matmul(const Op& op) {
   if (op.attributes.flag(Attr::kTransposeA)) std::swap(rows, inner_a);
   if (op.attributes.flag(Attr::kTransposeB)) std::swap(inner_b, columns);
   if (inner_a != inner_b && inner_a != kUnknown && inner_b != kUnknown) {
-    op.fail("Inner dimensions differ: " + std::to_string(inner_a) + " of shape " + to_string(a) + " and " + std::to_string(inner_b) +
-            " of shape " + to_string(b));
+    op.fail("Inner dimensions differ: " + std::to_string(inner_a) + " of shape " + to_string(a) + " and " +
+            std::to_string(inner_b) + " of shape " + to_string(b));
   }
   auto batch = broadcast(Shape(batch_a), Shape(batch_b));
   if (!batch) op.fail("Leading dimensions of shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast");
@@ -391,10 +409,13 @@ const auto infer_log_softmax = infer_softmax;
 
 Types infer_softmax_cross_entropy(const Op& op) {
   const DType dtype = same_dtype(op);
-  if (!accepts(TypeClass::floating, dtype)) op.fail("Expected a floating type, got " + text(operand(op, 0)), Error::Kind::kType);
+  if (!accepts(TypeClass::floating, dtype)) {
+    op.fail("Expected a floating type, got " + text(operand(op, 0)), Error::Kind::kType);
+  }
   auto shape = unify(operand(op, 0).shape, operand(op, 1).shape);
   if (!shape) {
-    op.fail("The source has shape " + to_string(operand(op, 0).shape) + " but the labels have shape " + to_string(operand(op, 1).shape));
+    op.fail("The source has shape " + to_string(operand(op, 0).shape) + " but the labels have shape " +
+            to_string(operand(op, 1).shape));
   }
   const bool keeps = op.attributes.word(Attr::kReduction) == "none";
   if (!shape->ranked()) return {{dtype, keeps ? *shape : Shape({1})}};
@@ -407,15 +428,20 @@ Types infer_softmax_cross_entropy(const Op& op) {
 
 // Four-dimensional floating operand, or a failure naming its role.
 void require_image(const Op& op, const Type& type, const char* role) {
-  if (!accepts(TypeClass::floating, type.dtype)) op.fail(std::string("Expected ") + role + " of a floating type, got " + text(type), Error::Kind::kType);
-  if (type.shape.ranked() && type.shape.rank() != 4) op.fail(std::string("Expected ") + role + " of rank 4, got " + text(type.shape));
+  if (!accepts(TypeClass::floating, type.dtype)) {
+    op.fail(std::string("Expected ") + role + " of a floating type, got " + text(type), Error::Kind::kType);
+  }
+  if (type.shape.ranked() && type.shape.rank() != 4) {
+    op.fail(std::string("Expected ") + role + " of rank 4, got " + text(type.shape));
+  }
 }
 
 void require_window_attributes(const Op& op) {
   const auto& a = op.attributes;
   auto positive = [&](Attr attr) {
     const Dims& values = a.ints(attr);
-    if (values.size() != 2 || std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1 || v > INT32_MAX; })) {
+    if (values.size() != 2 ||
+        std::any_of(values.begin(), values.end(), [](int64_t v) { return v < 1 || v > INT32_MAX; })) {
       op.fail("Expected 2 positive " + std::string(name(attr)) + " (height, width), got " + text(values));
     }
   };
@@ -423,7 +449,8 @@ void require_window_attributes(const Op& op) {
   positive(Attr::kDilations);
   if (a.has(Attr::kWindow)) positive(Attr::kWindow);
   const Dims& padding = a.ints(Attr::kPadding);
-  if (padding.size() != 4 || std::any_of(padding.begin(), padding.end(), [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
+  if (padding.size() != 4 ||
+      std::any_of(padding.begin(), padding.end(), [](int64_t v) { return v < 0 || v > INT32_MAX; })) {
     op.fail("Expected 4 paddings of 0 or more (top, bottom, left, right), got " + text(padding));
   }
 }
@@ -434,11 +461,13 @@ int64_t window_extent(const Op& op, int axis, int64_t kernel, int64_t input, con
   if (input == kUnknown || kernel == kUnknown) return kUnknown;
   const Window window = window_of(op.attributes, axis, kernel, input);
   // The extent of "same" is rounded up by its definition.
-  const bool rounds_up = op.attributes.flag(Attr::kCeilMode) && !op.attributes.word(Attr::kPaddingStyle).starts_with("same");
+  const bool rounds_up =
+      op.attributes.flag(Attr::kCeilMode) && !op.attributes.word(Attr::kPaddingStyle).starts_with("same");
   const int64_t extent = output_extent(window, input, rounds_up);
   if (extent < 1) {
-    op.fail("A window of " + std::to_string(window.effective()) + " does not fit into the " + (axis == 0 ? "height" : "width") + " of " +
-            text(source) + " with padding " + std::to_string(window.before) + " and " + std::to_string(window.after));
+    op.fail("A window of " + std::to_string(window.effective()) + " does not fit into the " +
+            (axis == 0 ? "height" : "width") + " of " + text(source) + " with padding " +
+            std::to_string(window.before) + " and " + std::to_string(window.after));
   }
   return extent;
 }
@@ -452,8 +481,9 @@ Shape convolved(const Op& op, const Shape& source, const Shape& weights) {
   if (!source.ranked() || !weights.ranked()) return Shape({kUnknown, kUnknown, kUnknown, kUnknown});
   const int64_t channels = source[x.channels], expected = weights[w.in], filters = weights[w.out];
   if (channels != kUnknown && expected != kUnknown && channels != expected * groups) {
-    op.fail("Input has " + std::to_string(channels) + " channels (shape " + to_string(source) + ") but the weights expect " +
-            std::to_string(expected * groups) + " (shape " + to_string(weights) + (groups > 1 ? ", " + std::to_string(groups) + " groups)" : ")"));
+    op.fail("Input has " + std::to_string(channels) + " channels (shape " + to_string(source) +
+            ") but the weights expect " + std::to_string(expected * groups) + " (shape " + to_string(weights) +
+            (groups > 1 ? ", " + std::to_string(groups) + " groups)" : ")"));
   }
   if (filters != kUnknown && filters % groups != 0) {
     op.fail("The weights have " + std::to_string(filters) + " filters (shape " + to_string(weights) + "), which " +
@@ -539,15 +569,22 @@ Type optimizer_type(const Op& op) {
   const size_t first = coefficient_count(op.code);
   for (size_t i = 0; i < first; ++i) {
     const Shape& shape = operand(op, i).shape;
-    if (shape.is_static() && shape.element_count() != 1) op.fail("Expected coefficients of one element, got " + text(operand(op, i)));
+    if (shape.is_static() && shape.element_count() != 1) {
+      op.fail("Expected coefficients of one element, got " + text(operand(op, i)));
+    }
   }
   Type type = operand(op, first);
   for (size_t i = first + 1; i < op.operands.size(); ++i) {
     auto shape = unify(type.shape, operand(op, i).shape);
-    if (!shape) op.fail("Shapes " + to_string(type.shape) + " and " + to_string(operand(op, i).shape) + " of values, state and gradient differ");
+    if (!shape) {
+      op.fail("Shapes " + to_string(type.shape) + " and " + to_string(operand(op, i).shape) +
+              " of values, state and gradient differ");
+    }
     type.shape = *shape;
   }
-  if (!accepts(TypeClass::floating, type.dtype)) op.fail("Expected a floating type, got " + text(type), Error::Kind::kType);
+  if (!accepts(TypeClass::floating, type.dtype)) {
+    op.fail("Expected a floating type, got " + text(type), Error::Kind::kType);
+  }
   return type;
 }
 
@@ -556,16 +593,22 @@ Types infer_adam(const Op& op) { return Types(op.operands.size() == 8 ? 3 : 4, o
 
 Types infer_by_row(const Op& op) {
   switch (op.code) {
-#define ALLOY_UNARY(name, ...) case OpCode::name: return infer_elementwise(op);
+#define ALLOY_UNARY(name, ...) \
+  case OpCode::name: return infer_elementwise(op);
 #define ALLOY_ACTIVATION ALLOY_UNARY
 #define ALLOY_BINARY ALLOY_UNARY
 #define ALLOY_ACTIVATION_GRADIENT ALLOY_UNARY
-#define ALLOY_COMPARISON(name, ...) case OpCode::name: return infer_comparison(op);
-#define ALLOY_TERNARY(name, ...) case OpCode::name: return infer_ternary(op);
-#define ALLOY_REDUCTION(name, ...) case OpCode::name: return infer_reduction(op);
+#define ALLOY_COMPARISON(name, ...) \
+  case OpCode::name: return infer_comparison(op);
+#define ALLOY_TERNARY(name, ...) \
+  case OpCode::name: return infer_ternary(op);
+#define ALLOY_REDUCTION(name, ...) \
+  case OpCode::name: return infer_reduction(op);
 #define ALLOY_MOMENT ALLOY_REDUCTION
-#define ALLOY_ARG_REDUCTION(name, ...) case OpCode::name: return infer_arg_reduction(op);
-#define ALLOY_OP(name, ...) case OpCode::name: return infer_##name(op);
+#define ALLOY_ARG_REDUCTION(name, ...) \
+  case OpCode::name: return infer_arg_reduction(op);
+#define ALLOY_OP(name, ...) \
+  case OpCode::name: return infer_##name(op);
 #include "ir/ops.def"
   }
   op.fail("Unknown op");

@@ -1,4 +1,5 @@
-// Shapes of tensors, known in part or in full. Owns broadcasting and printing; refuses strides and layouts (those belong to a plan).
+// Shapes of tensors, known in part or in full. Owns broadcasting and printing; refuses strides and layouts (those
+// belong to a plan).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ inline constexpr int64_t kMostAxes = 16;
 
 class Shape {
  public:
-  Shape() : dims_(Dims{}) {}                          // rank 0
-  Shape(Dims dims) : dims_(std::move(dims)) {}        // NOLINT: a list of dimensions is a shape
+  Shape() : dims_(Dims{}) {}                    // rank 0
+  Shape(Dims dims) : dims_(std::move(dims)) {}  // NOLINT: a list of dimensions is a shape
   Shape(std::initializer_list<int64_t> dims) : dims_(Dims(dims)) {}
   static Shape unranked();
 
@@ -49,12 +50,13 @@ struct Type {
   bool is_static() const { return shape.is_static(); }
   // Bytes of a tensor of this static type.
   size_t byte_count() const { return static_cast<size_t>(shape.element_count()) * size_of(dtype); }
-  // Whether a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less than 2^48 bytes, so
-  // that arithmetic on sizes does not overflow.
+  // Whether a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less
+  // than 2^48 bytes, so that arithmetic on sizes does not overflow.
   bool is_addressable() const;
 };
 
-// NumPy's rule, aligned at the trailing dimension; an unknown dimension gives way to a known one above 1. Nothing if incompatible.
+// NumPy's rule, aligned at the trailing dimension; an unknown dimension gives way to a known one above 1. Nothing if
+// incompatible.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 // The more precise of two shapes that may describe the same tensor; nothing if they contradict each other.
 std::optional<Shape> unify(const Shape& a, const Shape& b);

@@ -46,13 +46,17 @@ std::string quote(const std::string& text) {
   return out + '"';
 }
 
-// Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars for them.
+// Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
+// for them.
 template <class T>
 bool read_number(const std::string& text, T& value) {
   const char* const begin = text.c_str();
   const char* const end = begin + text.size();
   if constexpr (std::is_floating_point_v<T>) {
-    if (text != "inf" && text != "-inf" && text != "nan" && text.find_first_not_of("+-.0123456789e") != std::string::npos) return false;
+    if (text != "inf" && text != "-inf" && text != "nan" &&
+        text.find_first_not_of("+-.0123456789e") != std::string::npos) {
+      return false;
+    }
     static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // whatever the program has chosen
     char* stop = nullptr;
     value = strtof_l(begin, &stop, with_points);
@@ -72,7 +76,9 @@ std::string element(const Literal& literal, int64_t i) {
   with_number(literal.type().dtype, [&](auto value) {
     std::memcpy(&value, at, sizeof value);
     char buffer[64];
-    if constexpr (!std::is_same_v<decltype(value), bool>) text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    if constexpr (!std::is_same_v<decltype(value), bool>) {
+      text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    }
     if constexpr (std::is_floating_point_v<decltype(value)>) text = std::isnan(value) ? "nan" : text;
   });
   return text;
@@ -152,7 +158,9 @@ class Printer {
 
   std::string names(const std::vector<Value>& values) {
     std::string text;
-    for (const Value& v : values) text += (text.empty() ? "" : ", ") + name_of(v.op) + (v.index > 0 ? "#" + std::to_string(v.index) : "");
+    for (const Value& v : values) {
+      text += (text.empty() ? "" : ", ") + name_of(v.op) + (v.index > 0 ? "#" + std::to_string(v.index) : "");
+    }
     return text;
   }
   std::string names(const std::vector<Op*>& ops) {
@@ -208,8 +216,8 @@ class Parser {
   std::string word() {
     skip_blanks();
     size_t n = 0;
-    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' || rest_[n] == '-' ||
-                                rest_[n] == '+' || rest_[n] == '.')) {
+    while (n < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[n])) || rest_[n] == '_' ||
+                                rest_[n] == '-' || rest_[n] == '+' || rest_[n] == '.')) {
       ++n;
     }
     if (n == 0) fail("Expected a word or a number");
@@ -295,7 +303,8 @@ class Parser {
       if (elements != 1) fail("Expected one element before '...'");
       expect("]");
     } else if (bytes.size() != type.byte_count()) {
-      fail("A constant " + to_string(type) + " has " + std::to_string(type.shape.element_count()) + " elements, not " + std::to_string(elements));
+      fail("A constant " + to_string(type) + " has " + std::to_string(type.shape.element_count()) + " elements, not " +
+           std::to_string(elements));
     }
     return std::make_shared<Literal>(type, bytes);
   }

@@ -7,17 +7,17 @@ namespace alloy::ir {
 
 // One spatial axis of a sliding window.
 struct Window {
-  int64_t size;      // elements of the kernel along the axis
+  int64_t size;  // elements of the kernel along the axis
   int64_t stride;
   int64_t dilation;
-  int64_t before;    // padding resolved for a concrete input extent
+  int64_t before;  // padding resolved for a concrete input extent
   int64_t after;
   int64_t effective() const { return (size - 1) * dilation + 1; }
 };
 
 // The position of each role in a 4-D layout word such as "NHWC" or "OIHW".
 struct LayoutAxes {
-  int64_t batch, channels, height, width;         // of data
+  int64_t batch, channels, height, width;  // of data
   static LayoutAxes of_data(const std::string& layout);
 };
 struct WeightsAxes {
@@ -25,9 +25,9 @@ struct WeightsAxes {
   static WeightsAxes of_weights(const std::string& layout);
 };
 
-// The window of spatial axis 0 (height) or 1 (width) over an input extent, with the padding style resolved. `kernel` is the kernel's
-// extent along it. The attributes are those of a convolution or pooling op: strides and dilations (height, width), padding (top,
-// bottom, left, right).
+// The window of spatial axis 0 (height) or 1 (width) over an input extent, with the padding style resolved. `kernel` is
+// the kernel's extent along it. The attributes are those of a convolution or pooling op: strides and dilations (height,
+// width), padding (top, bottom, left, right).
 Window window_of(const Attributes& attributes, int spatial_axis, int64_t kernel, int64_t input);
 // How many positions the window takes; 0 or less where it does not fit.
 int64_t output_extent(const Window& window, int64_t input, bool ceil_mode);

@@ -1,5 +1,5 @@
-// alloy_probes            lists the questions and what quirks.def says of them here: one a line, its fields divided by tabs
-// alloy_probes <name>     asks one and prints "answer: ..."; ends as the framework ends it
+// alloy_probes            lists the questions and what quirks.def says of them here: one a line, its fields divided by
+// tabs alloy_probes <name>     asks one and prints "answer: ..."; ends as the framework ends it
 #include <cstdio>
 #include <string_view>
 
@@ -32,7 +32,8 @@ void list() {
   std::printf("system\t%s\n", ir::to_string(system).c_str());
   for (size_t i = 0; i < probes::kProbeCount; ++i) {
     const probes::Probe& p = probes::kProbes[i];
-    std::printf("%s\t%s\t%s\t%g\t%s\t%s", p.name, p.question, p.expected ? p.expected : "", p.tolerance, p.reason, p.quirk ? p.quirk : "");
+    std::printf("%s\t%s\t%s\t%g\t%s\t%s", p.name, p.question, p.expected ? p.expected : "", p.tolerance, p.reason,
+                p.quirk ? p.quirk : "");
     print_quirk(p.quirk, system);
   }
 }

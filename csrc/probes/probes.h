@@ -1,4 +1,5 @@
-// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because that may be what it ends.
+// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because that
+// may be what it ends.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ struct Probe {
   double tolerance;      // of numbers, relative and at least absolute; 0: exact
   const char* reason;    // why that is expected, or why it is asked
   const char* quirk;     // the row of quirks.def that tells of another answer, or null
-  // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets every exception out.
+  // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets
+  // every exception out.
   std::string (*ask)();
 };
 

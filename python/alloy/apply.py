@@ -1,4 +1,5 @@
 """Adds an op to the graph of its operands. Owns how Python numbers and arrays mix with tensors."""
+
 import numpy as np
 
 from alloy._core import Tensor

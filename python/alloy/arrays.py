@@ -1,5 +1,6 @@
 """What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have,
 and shapes. And arrays that a run takes as they are."""
+
 import math
 import mmap
 from operator import index
@@ -33,8 +34,12 @@ def empty(shape, dtype=float32) -> np.ndarray:
     try:
         memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, OverflowError):
-        raise mistake("empty", f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
-                      MemoryError, "called") from None
+        raise mistake(
+            "empty",
+            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
+            MemoryError,
+            "called",
+        ) from None
     return np.frombuffer(memory, element, count).reshape(dims)
 
 

@@ -1,4 +1,5 @@
 """What a trainer calls between epochs."""
+
 import math
 
 from alloy.arrays import as_count
@@ -18,8 +19,11 @@ class Callback:
             like = meant(name, _CALLED, cutoff=0.8)
             if name not in _CALLED and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 near = like or meant(name, _CALLED, cutoff=0)
-                raise mistake(cls.__name__.lower(), f"Expected methods {' and '.join(_CALLED)}, got {name}, which "
-                              f"nobody would call{near}", TypeError)
+                raise mistake(
+                    cls.__name__.lower(),
+                    f"Expected methods {' and '.join(_CALLED)}, got {name}, which nobody would call{near}",
+                    TypeError,
+                )
 
     def begin(self, trainer) -> None:
         """Before the first epoch."""
@@ -36,8 +40,11 @@ class _Best(Callback):
         if mode not in ("auto", "min", "max"):
             raise mistake(type(self).__name__.lower(), f'Expected the mode "auto", "min" or "max", got {mode!r}')
         if mode == "auto" and monitor is not None and not monitor.endswith(("accuracy", "loss")):
-            raise mistake(type(self).__name__.lower(), f'Expected mode="max" where the greatest {monitor} is best, or '
-                          'mode="min" where the least is; none was given')
+            raise mistake(
+                type(self).__name__.lower(),
+                f'Expected mode="max" where the greatest {monitor} is best, or '
+                'mode="min" where the least is; none was given',
+            )
         self.monitor = monitor
         self.mode = mode
         self.epochs_since_best = 0
@@ -45,8 +52,7 @@ class _Best(Callback):
     def epoch_end(self, trainer):
         if self.monitor not in trainer.history:
             names = ", ".join(trainer.history)
-            raise mistake("fit", f"Expected a quantity to monitor among {names}, got {self.monitor}",
-                          act="called")
+            raise mistake("fit", f"Expected a quantity to monitor among {names}, got {self.monitor}", act="called")
         greatest = self.mode == "max" or (self.mode == "auto" and self.monitor.endswith("accuracy"))
         merits = [value if greatest else -value for value in trainer.history[self.monitor]]
         merits = [-math.inf if math.isnan(merit) else merit for merit in merits]

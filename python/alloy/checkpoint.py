@@ -1,4 +1,5 @@
 """Variables to and from safetensors files, by name."""
+
 import fcntl
 import os
 import secrets
@@ -23,8 +24,9 @@ def save(variables, path) -> None:
 
     named = _by_name("save", variables)
     if "__metadata__" in named:
-        raise mistake("save", "Expected names for variables, got '__metadata__', which such a file keeps to itself",
-                      act="called")
+        raise mistake(
+            "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
+        )
     arrays = _read(list(named.values()))
     _replace(os.path.realpath(os.fsdecode(path)), to_bytes(dict(zip(named, arrays))))
 
@@ -113,11 +115,9 @@ def _by_name(op: str, variables) -> dict:
     variables = list(getattr(variables, "variables", variables))
     named = {variable.name: variable for variable in variables}
     if not variables:
-        raise mistake(op, "Expected variables, got none (a model has none before its first call)",
-                      act="called")
+        raise mistake(op, "Expected variables, got none (a model has none before its first call)", act="called")
     if "" in named or len(named) < len(variables):
-        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}",
-                      act="called")
+        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}", act="called")
     return named
 
 
@@ -127,8 +127,19 @@ def _require_same(what: str, names: set, path) -> None:
 
 
 # What such files call the element types that variables have.
-_STORED = {"F32": "float32", "F16": "float16", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64",
-           "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "BOOL": "bool"}
+_STORED = {
+    "F32": "float32",
+    "F16": "float16",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "BOOL": "bool",
+}
 
 
 def _of_type(file, name: str, variable, path) -> np.ndarray:

@@ -1,4 +1,5 @@
 """The command `alloy`."""
+
 import sys
 import tempfile
 from collections.abc import Callable
@@ -13,34 +14,47 @@ import alloy as al
 from alloy import doctor, drawing, inspection
 from alloy.profile import GROUPS
 
-_commands = typer.Typer(help="Trains neural networks on MPSGraph.", add_completion=False,
-                        pretty_exceptions_enable=False)
+_commands = typer.Typer(
+    help="Trains neural networks on MPSGraph.", add_completion=False, pretty_exceptions_enable=False
+)
 
 
 def small_cnn(seed: int = 0) -> al.nn.Sequential:
     """A small convolutional network for images of 8x8 pixels and more, and 10 classes."""
     return al.nn.Sequential(
-        al.nn.Conv2D(16, 3, padding="same"), al.nn.ReLU(),
-        al.nn.Conv2D(32, 3, padding="same"), al.nn.ReLU(),
-        al.nn.MaxPool2D(), al.nn.Flatten(),
-        al.nn.Dense(64), al.nn.ReLU(),
-        al.nn.Dense(10), seed=seed)
+        al.nn.Conv2D(16, 3, padding="same"),
+        al.nn.ReLU(),
+        al.nn.Conv2D(32, 3, padding="same"),
+        al.nn.ReLU(),
+        al.nn.MaxPool2D(),
+        al.nn.Flatten(),
+        al.nn.Dense(64),
+        al.nn.ReLU(),
+        al.nn.Dense(10),
+        seed=seed,
+    )
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How a model is trained unless told otherwise."""
-    model: Callable[..., al.nn.Layer]              # of a seed
-    digits: tuple[int, int]                        # the size and the channels of the digits for it
+
+    model: Callable[..., al.nn.Layer]  # of a seed
+    digits: tuple[int, int]  # the size and the channels of the digits for it
     epochs: int
     batch_size: int
-    optimizer: Callable[[int], al.SGD | al.Adam]   # of the number of steps
+    optimizer: Callable[[int], al.SGD | al.Adam]  # of the number of steps
 
 
 def _residual(model):
     # After the few hundred steps of the digits, averages of momentum 0.99 would still remember the beginning.
-    return Recipe(lambda seed: model(seed=seed, momentum=0.97), (32, 3), epochs=15, batch_size=32,
-                  optimizer=lambda steps: al.Adam(al.schedules.linear(2e-3, steps, warmup=steps // 10)))
+    return Recipe(
+        lambda seed: model(seed=seed, momentum=0.97),
+        (32, 3),
+        epochs=15,
+        batch_size=32,
+        optimizer=lambda steps: al.Adam(al.schedules.linear(2e-3, steps, warmup=steps // 10)),
+    )
 
 
 RECIPES = {
@@ -55,13 +69,15 @@ _MOST_IMAGES = 65536  # in a step
 
 
 @_commands.command()
-def train(model: Model = typer.Option("cnn", help="The network."),
-          data: Data = typer.Option("digits", help="The images."),
-          path: Path = typer.Option(None, help="The directory of CIFAR-10's binary files."),
-          epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
-          batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
-          seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
-          output: Path = typer.Option(None, help="Where the model and the plot go [runs/MODEL-DATA].")):
+def train(
+    model: Model = typer.Option("cnn", help="The network."),
+    data: Data = typer.Option("digits", help="The images."),
+    path: Path = typer.Option(None, help="The directory of CIFAR-10's binary files."),
+    epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
+    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
+    seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
+    output: Path = typer.Option(None, help="Where the model and the plot go [runs/MODEL-DATA]."),
+):
     """Trains a network on images, with the epochs, the batch size and the optimizer that suit it."""
     recipe = RECIPES[model.value]
     epochs, batch_size = epochs or recipe.epochs, batch_size or recipe.batch_size
@@ -88,9 +104,11 @@ def _images(data, path, recipe):
 
 
 @_commands.command()
-def inspect(model: Model = typer.Option("cnn", help="The network."),
-            batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
-            output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL].")):
+def inspect(
+    model: Model = typer.Option("cnn", help="The network."),
+    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
+    output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL]."),
+):
     """Prints a network's layers and what a training step takes, and draws its graph."""
     recipe = RECIPES[model.value]
     output = output or Path("runs", model.value)
@@ -109,11 +127,13 @@ def inspect(model: Model = typer.Option("cnn", help="The network."),
 
 
 @_commands.command()
-def profile(model: Model = typer.Option("cnn", help="The network."),
-            batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
-            runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
-            by: Group = typer.Option("layer", help="What a line of the table stands for."),
-            trace: Path = typer.Option(None, help="Where a trace for Perfetto goes.")):
+def profile(
+    model: Model = typer.Option("cnn", help="The network."),
+    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
+    runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
+    by: Group = typer.Option("layer", help="What a line of the table stands for."),
+    trace: Path = typer.Option(None, help="Where a trace for Perfetto goes."),
+):
     """Takes the time of every kernel of a network's training step on random images."""
     if trace is not None:
         _prove(trace.parent)

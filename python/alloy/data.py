@@ -1,4 +1,5 @@
 """Data sets that are on the machine already; nothing is downloaded."""
+
 import gzip
 import importlib.util
 import warnings
@@ -24,7 +25,8 @@ def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise ModuleNotFoundError(
-            "[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn")
+            "[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn"
+        )
     path = Path(package.submodule_search_locations[0], "datasets", "data", "digits.csv.gz")
     rows = _digits_rows(path)
     images = rows[:, :-1].reshape(-1, 8, 8) / np.float32(16)
@@ -43,8 +45,10 @@ def _digits_rows(path):
     except (OSError, EOFError, ValueError, IndexError, zlib.error) as error:
         raise ValueError(f"[digits] Expected the digits in {path}, which cannot be read: {error}.") from None
     if rows.shape != (1797, 65) or not _are_integers(rows[:, :-1], 16) or not _are_integers(rows[:, -1], 9):
-        raise ValueError(f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, "
-                         f"got other numbers, {rows.shape[0]} rows of {rows.shape[1]}.")
+        raise ValueError(
+            f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, "
+            f"got other numbers, {rows.shape[0]} rows of {rows.shape[1]}."
+        )
     return rows
 
 
@@ -59,13 +63,13 @@ def cifar10(path):
     path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and
     test_batch.bin. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose first
     is a class from 0 to 9."""
+
     def images_and_classes(*names):
         records = np.concatenate([_cifar10_records(Path(path, name)) for name in names])
         pixels = np.ascontiguousarray(records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
         return pixels / np.float32(255), records[:, 0].astype(np.int32)
 
-    return (images_and_classes(*(f"data_batch_{i}.bin" for i in range(1, 6))),
-            images_and_classes("test_batch.bin"))
+    return (images_and_classes(*(f"data_batch_{i}.bin" for i in range(1, 6))), images_and_classes("test_batch.bin"))
 
 
 def _cifar10_records(path):
@@ -73,13 +77,13 @@ def _cifar10_records(path):
         raise ValueError(f"[cifar10] Expected the file {path}, which is not there.")
     data = np.fromfile(path, np.uint8)
     if data.size == 0 or data.size % _CIFAR10_RECORD:
-        raise ValueError(f"[cifar10] Expected records of {_CIFAR10_RECORD} bytes in {path}, got {data.size} "
-                         "bytes.")
+        raise ValueError(f"[cifar10] Expected records of {_CIFAR10_RECORD} bytes in {path}, got {data.size} bytes.")
     records = data.reshape(-1, _CIFAR10_RECORD)
     foreign = np.flatnonzero(records[:, 0] > 9)
     if foreign.size:
-        raise ValueError(f"[cifar10] Expected classes from 0 to 9 in {path}, got {records[foreign[0], 0]} in "
-                         f"record {foreign[0]}.")
+        raise ValueError(
+            f"[cifar10] Expected classes from 0 to 9 in {path}, got {records[foreign[0], 0]} in record {foreign[0]}."
+        )
     return records
 
 
@@ -99,8 +103,11 @@ def split(x, y, fraction: float = 0.2, seed: int = 0):
         raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
     held_out = round(len(x) * fraction) if 0 < fraction < 1 else 0
     if not 0 < held_out < len(x):
-        raise mistake("split", "Expected a fraction between 0 and 1 that leaves examples on both sides, got "
-                      f"{fraction} of {len(x)}", act="called")
+        raise mistake(
+            "split",
+            f"Expected a fraction between 0 and 1 that leaves examples on both sides, got {fraction} of {len(x)}",
+            act="called",
+        )
     order = np.random.default_rng(seed).permutation(len(x))
     test, train = order[:held_out], order[held_out:]
     return (x[train], y[train]), (x[test], y[test])

@@ -1,4 +1,5 @@
 """What the graphs run on."""
+
 from dataclasses import dataclass
 
 from alloy import _core
@@ -10,6 +11,7 @@ class Device:
     """kind: "gpu", or "cpu" where the portable framework computes. memory: bytes that may be in use without
     slowing the machine down. unified_memory: whether host and device share it. system: the macOS whose framework
     computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" where the portable framework is itself."""
+
     kind: str
     name: str
     memory: int
@@ -23,8 +25,7 @@ def device(kind: str | None = None) -> Device:
     ValueError: it is not of the kind asked for. DeviceError: the machine has none."""
     found = Device(**_core.device_info())
     if kind not in (None, found.kind):
-        raise mistake("device", f"Expected {found.kind!r}, the kind of the one device here, got {kind!r}",
-                      act="called")
+        raise mistake("device", f"Expected {found.kind!r}, the kind of the one device here, got {kind!r}", act="called")
     return found
 
 

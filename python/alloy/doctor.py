@@ -3,6 +3,7 @@
 Uses the standard library alone and nothing of the package, so that a report can be made where the package cannot be
 built. What is asked and expected is the table in csrc/probes/probes.mm; what Macs are known to answer instead,
 csrc/ir/quirks.def."""
+
 import math
 import os
 import re
@@ -18,14 +19,21 @@ from pathlib import Path
 
 LIMIT = 60  # seconds for a question
 # What becomes of a question, from the best to the worst; the last two are what nobody knew.
-VERDICTS = {"right": "as expected", "known": "as quirks.def says", "stale": "right, though quirks.def says otherwise",
-            "open": "no answer was expected", "wrong": "not as expected", "died": "no answer"}
+VERDICTS = {
+    "right": "as expected",
+    "known": "as quirks.def says",
+    "stale": "right, though quirks.def says otherwise",
+    "open": "no answer was expected",
+    "wrong": "not as expected",
+    "died": "no answer",
+}
 UNKNOWN = ("wrong", "died")
 
 
 @dataclass(frozen=True)
 class Outcome:
     """How a child ended. ended: "" after status 0, otherwise how, in words; log: the end of what it printed."""
+
     ended: str
     seconds: float
     log: str
@@ -50,13 +58,22 @@ def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20
     start = time.monotonic()
     with tempfile.TemporaryFile() as log:  # not a pipe: what the child leaves behind could keep that open
         try:
-            child = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=cwd,
-                                     env={**os.environ, **(env or {})}, start_new_session=True)
+            child = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=cwd,
+                env={**os.environ, **(env or {})},
+                start_new_session=True,
+            )
         except OSError as error:
             return Outcome(f"cannot be started: {error.strerror}", 0.0, "")
         try:
             status = child.wait(limit)
-            ended = f"ended by {_signal_name(-status)}" if status < 0 else f"ended with status {status}" if status else ""
+            ended = (
+                f"ended by {_signal_name(-status)}" if status < 0 else f"ended with status {status}" if status else ""
+            )
         except BaseException as stop:
             os.killpg(child.pid, signal.SIGKILL)
             child.wait()
@@ -82,6 +99,7 @@ def _signal_name(number):
 class Question:
     """A line of the program's list. expected: "" where any answer is news; effect: of the row `quirk` on this system,
     "aborts", "wrong" or "none"."""
+
     name: str
     text: str
     expected: str
@@ -110,8 +128,12 @@ class Finding:
         """What that says of the row of quirks.def: "" where the question has none."""
         if not self.question.quirk:
             return ""
-        return {"known": "as the table says", "stale": "the table is wrong here", "wrong": "the table is wrong here",
-                "died": "the table is wrong here"}.get(self.verdict, "the table says nothing of this system")
+        return {
+            "known": "as the table says",
+            "stale": "the table is wrong here",
+            "wrong": "the table is wrong here",
+            "died": "the table is wrong here",
+        }.get(self.verdict, "the table says nothing of this system")
 
 
 def questions(program) -> tuple[str, list[Question]]:
@@ -142,7 +164,13 @@ def judge(question: Question, outcome: Outcome) -> str:
     answered = outcome.answer is not None
     is_right = answered and question.expected != "" and agrees(outcome.answer, question.expected, question.tolerance)
     if question.effect == "aborts":
-        return "known" if outcome.ended.startswith("ended") else "stale" if is_right or answered and not question.expected else "wrong"
+        return (
+            "known"
+            if outcome.ended.startswith("ended")
+            else "stale"
+            if is_right or answered and not question.expected
+            else "wrong"
+        )
     if question.effect == "wrong" and answered:
         return "stale" if is_right else "known"
     if question.expected == "" and question.effect == "none":
@@ -204,7 +232,10 @@ def legend(findings: list[Finding]) -> str:
 def program() -> Path:
     """alloy_probes of the installed package. FileNotFoundError: it was built without."""
     from alloy import _core
+
     path = Path(_core.__file__).with_name("alloy_probes")
     if not path.exists():
-        raise FileNotFoundError(f"The program alloy_probes is missing beside {Path(_core.__file__).name}; install Alloy again.")
+        raise FileNotFoundError(
+            f"The program alloy_probes is missing beside {Path(_core.__file__).name}; install Alloy again."
+        )
     return path

@@ -4,6 +4,7 @@ them.
 The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, the
 order in a row by the neighbours' mean position; an edge that crosses a border does so at a port. svg() gives
 every box its place; html() leaves that to the browser, where layers can be folded and unfolded."""
+
 import json
 import math
 from html import escape
@@ -11,11 +12,15 @@ from html import escape
 from alloy.tensor import shape_text
 
 _FONT = 'ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace'
-_CHARACTER, _LINE = 6.7, 15                   # of that font in 11 pixels
+_CHARACTER, _LINE = 6.7, 15  # of that font in 11 pixels
 _GAP, _ROW_GAP, _PADDING, _GUTTER = 16, 22, 12, 60
-_COLOURS = {                                  # inside, border
-    "op": ("#fff", "#8694a3"), "variable": ("#fff3d6", "#d9a33b"), "placeholder": ("#e1f3e4", "#5fa96c"),
-    "layer": ("#f3f6fa", "#9fb3c8"), "folded": ("#e3edf8", "#5b8cc0")}
+_COLOURS = {  # inside, border
+    "op": ("#fff", "#8694a3"),
+    "variable": ("#fff3d6", "#d9a33b"),
+    "placeholder": ("#e1f3e4", "#5fa96c"),
+    "layer": ("#f3f6fa", "#9fb3c8"),
+    "folded": ("#e3edf8", "#5b8cc0"),
+}
 _TEXT, _NOTE, _EDGE = "#1b2430", "#5d6b7a", "#76828f"
 _MANY = 80
 
@@ -25,7 +30,7 @@ class _Box:
 
     def __init__(self, style: str, title: str = "", note: str = "", hint: str = "", op=None):
         self.style, self.title, self.note, self.hint, self.op = style, title, note, hint, op
-        self.around: list[_Box] = []        # the boxes that it is in, the outermost first
+        self.around: list[_Box] = []  # the boxes that it is in, the outermost first
         self.inside: list[_Box] = []
         self.edges: dict[tuple, None] = {}  # (from, to, the op whose result it is), of boxes in this one
         self.ports: dict[tuple, _Box] = {}  # by (op whose result passes, whether it enters)
@@ -52,6 +57,7 @@ class _Box:
 
 # ---- what is in which box ----
 
+
 def _boxes(ops) -> _Box:
     """The outermost box. Constants are left out."""
     root, of_tensor = _Box("graph"), {}
@@ -61,15 +67,22 @@ def _boxes(ops) -> _Box:
         if path not in layers:
             layers[path] = layer(path[:-1]).add(_Box("layer", path[-1]))
         return layers[path]
+
     for op in ops:
         if op.kind == "constant":
             continue
         *path, name = op.name.split("/")
         is_state = op.kind in ("placeholder", "variable")
         cost = "" if op.flops is None else f", {op.flops:,} flops"
-        box = layer(tuple(path)).add(_Box(
-            op.kind if is_state else "op", name if is_state else op.kind,
-            " ".join(map(shape_text, op.shapes)), f"{op.kind} {op.name}{cost}, {op.location}", op))
+        box = layer(tuple(path)).add(
+            _Box(
+                op.kind if is_state else "op",
+                name if is_state else op.kind,
+                " ".join(map(shape_text, op.shapes)),
+                f"{op.kind} {op.name}{cost}, {op.location}",
+                op,
+            )
+        )
         for operand in dict.fromkeys(op.operands):
             if operand in of_tensor:
                 _connect(of_tensor[operand], box)
@@ -107,6 +120,7 @@ def _summarise(layer):
 
 # ---- which box is in which row ----
 
+
 def _arrange(box):
     """Fills the rows, and cuts the edges into hops from one row to the next."""
     before = {item: [] for item in box.inside}
@@ -118,8 +132,7 @@ def _arrange(box):
     while waiting:
         # Where nothing is ready there is a cycle: a layer is used twice. Then the first one goes.
         ready = [item for item in waiting if all(other in rank for other in before[item])] or waiting[:1]
-        rank |= {item: max((rank[other] + 1 for other in before[item] if other in rank), default=0)
-                 for item in ready}
+        rank |= {item: max((rank[other] + 1 for other in before[item] if other in rank), default=0) for item in ready}
         waiting = [item for item in waiting if item not in rank]
     last = max(rank.values(), default=0) + 1
     for item in reversed(rank):
@@ -155,6 +168,7 @@ def _mean(numbers):
 
 
 # ---- where it is ----
+
 
 def _measure(box):
     """Gives the box its width and height, and every box in it its place there."""
@@ -205,7 +219,7 @@ def _columns(box):
 
 def _spread(rows, box):
     """Gives x to what is in the rows, so that edges are as upright as they can; returns the width of all."""
-    wishes = {item: [] for row in rows for item in row}   # for each edge: whom to follow, and how far
+    wishes = {item: [] for row in rows for item in row}  # for each edge: whom to follow, and how far
     for a, b, source in box.edges:
         if a in wishes and b in wishes:
             shift = _joint(a, source, True) - _joint(b, source, False)
@@ -243,20 +257,25 @@ def _joint(item, source, leaves):
 
 # ---- as SVG ----
 
+
 def svg(ops) -> str:
     """The drawing of the ops as an SVG document. If there are many, the innermost layers are folded."""
     root = _boxes(ops)
     _unfold(root)
     _measure(root)
-    style = (f"text{{font:11px {_FONT};fill:{_TEXT}}}.note{{fill:{_NOTE}}}"
-             f"path{{fill:none;stroke:{_EDGE}}}.arrow{{fill:{_EDGE};stroke:none}}")
+    style = (
+        f"text{{font:11px {_FONT};fill:{_TEXT}}}.note{{fill:{_NOTE}}}"
+        f"path{{fill:none;stroke:{_EDGE}}}.arrow{{fill:{_EDGE};stroke:none}}"
+    )
     for name, (inside, border) in _COLOURS.items():
         style += f".{name}{{fill:{inside};stroke:{border}}}"
     parts = []
     _draw(root, 0, 0, parts)
     size = f'width="{root.width:.0f}" height="{root.height:.0f}"'
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>'
-            f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>'
+        f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
+    )
 
 
 def _unfold(root):
@@ -270,8 +289,10 @@ def _unfold(root):
 def _draw(box, x, y, parts):
     if box.title or box.note:
         style = "folded" if box.folded and box.style == "layer" else box.style
-        parts.append(f'<g><title>{escape(box.hint)}</title><rect class="{style}" x="{x:.1f}" y="{y:.1f}" '
-                     f'width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>')
+        parts.append(
+            f'<g><title>{escape(box.hint)}</title><rect class="{style}" x="{x:.1f}" y="{y:.1f}" '
+            f'width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
+        )
         lines = [(box.title, "title")] + ([(box.note, "note")] if box.folded else [])
         for i, (text, of) in enumerate(line for line in lines if line[0]):
             at = f'x="{x + 6:.1f}" y="{y + 14 + i * _LINE:.1f}"'
@@ -348,8 +369,9 @@ def html(ops) -> str:
 
     def content(box):
         area = f"{identity(box)}-rows"
-        edges[area] = [(identity(a), identity(b), port(a, source, False), port(b, source, True))
-                       for a, b, source in box.edges]
+        edges[area] = [
+            (identity(a), identity(b), port(a, source, False), port(b, source, True)) for a, b, source in box.edges
+        ]
         rows = "".join(f'<div class="row">{"".join(map(element, row))}</div>' for row in box.rows)
         return f'<div class="rows" id="{area}"><svg></svg>{rows}</div>'
 
@@ -360,12 +382,17 @@ def html(ops) -> str:
             return f"<div {start}>{text}</div>"
         state = "" if box.folded else " open"
         return f"<details {start}{state}><summary>{text}</summary>{content(box)}</details>"
-    style = (f"body{{margin:16px;color:{_TEXT};background:#fff;font:11px/{_LINE}px {_FONT}}}"
-             f"small{{color:{_NOTE}}}.rows{{gap:{_ROW_GAP}px}}.row{{gap:{_GAP}px}}"
-             f"path{{fill:none;stroke:{_EDGE}}}.arrow{{fill:{_EDGE};stroke:none}}{_PAGE_STYLE}")
+
+    style = (
+        f"body{{margin:16px;color:{_TEXT};background:#fff;font:11px/{_LINE}px {_FONT}}}"
+        f"small{{color:{_NOTE}}}.rows{{gap:{_ROW_GAP}px}}.row{{gap:{_GAP}px}}"
+        f"path{{fill:none;stroke:{_EDGE}}}.arrow{{fill:{_EDGE};stroke:none}}{_PAGE_STYLE}"
+    )
     selectors = {"layer": "[open],[open]>summary span", "folded": ".layer:not([open])"}
     for name, (inside, border) in _COLOURS.items():
         style += f"{selectors.get(name, f'.{name}')}{{background:{inside};border-color:{border}}}"
     body = content(root)
-    return (f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>graph</title><style>{style}</style>'
-            f"<body>{body}<script>const edges = {json.dumps(edges)};{_SCRIPT}</script></body></html>\n")
+    return (
+        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>graph</title><style>{style}</style>'
+        f"<body>{body}<script>const edges = {json.dumps(edges)};{_SCRIPT}</script></body></html>\n"
+    )

@@ -1,5 +1,6 @@
 """The element types of tensors, by their names. float32, int32, int64 and bool_ compute; the others only
 name what is stored."""
+
 import numpy as np
 
 from alloy.location import mistake

@@ -1,5 +1,6 @@
 """The user's side of a graph: placeholders, constants, variables, compilation. The graph itself is the
 engine's; here every call gets its default values and the line of the user's code that made it."""
+
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -17,6 +18,7 @@ from alloy.scope import scoped
 from alloy.staging import Staging
 
 __all__ = ["Executable", "Graph", "Op", "Submission", "Tensor", "Update", "Variable", "gradients"]
+
 
 def _sealed(self, name, value):
     raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
@@ -39,8 +41,12 @@ def _method(function):
 @_method
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
-    return self._placeholder(as_shape("placeholder", shape), dtype_name("placeholder", dtype),
-                             scoped(self, name, "placeholder"), user_location())
+    return self._placeholder(
+        as_shape("placeholder", shape),
+        dtype_name("placeholder", dtype),
+        scoped(self, name, "placeholder"),
+        user_location(),
+    )
 
 
 @_method
@@ -121,8 +127,12 @@ def _request(op, feeds, fetches, updates):
     require_all(op, "tensors to feed and fetch", Tensor, feeds + fetches)
     require_all(op, "updates", Update, updates)
     given = [shapes.get(feed) for feed in feeds]
-    return feeds, [feed.shape if shape is None else as_shape(op, shape)
-                   for feed, shape in zip(feeds, given)], fetches, updates
+    return (
+        feeds,
+        [feed.shape if shape is None else as_shape(op, shape) for feed, shape in zip(feeds, given)],
+        fetches,
+        updates,
+    )
 
 
 def submit(self, *arrays, **by_label) -> Submission:

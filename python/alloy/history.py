@@ -1,4 +1,5 @@
 """What a training run has measured."""
+
 import contextlib
 import os
 import sys

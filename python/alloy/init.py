@@ -3,6 +3,7 @@
 A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that
 an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,
 width, in, out)."""
+
 import math
 
 import numpy as np
@@ -43,6 +44,7 @@ def he_normal(shape, *, seed) -> np.ndarray:
 def _fans(shape) -> tuple[int, int]:
     if len(shape) < 2:
         raise ValueError(
-            f"[init] Expected a shape of weights, (in, out) or (height, width, in, out), got {tuple(shape)}.")
+            f"[init] Expected a shape of weights, (in, out) or (height, width, in, out), got {tuple(shape)}."
+        )
     *window, fan_in, fan_out = shape
     return math.prod(window) * fan_in, math.prod(window) * fan_out

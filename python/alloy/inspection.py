@@ -1,4 +1,5 @@
 """What the ops of a graph (Graph.inspect) and the memory of a run come to, in numbers and as text."""
+
 import math
 from collections import Counter
 from dataclasses import dataclass
@@ -14,11 +15,24 @@ def describe(ops) -> str:
     lines = [f"{len(ops)} ops in {ops[-1].stage + 1 if ops else 0} stages", "placeholders"]
     lines += table([(op.name or "(no name)", _type_of(op)) for op in of_kind["placeholder"]])
     lines += ["variables"]
-    lines += table([(v.name or "(no name)", type_text(v.dtype, v.shape), amount(_bytes_of([v]), "B"),
-                      "" if v.trainable else "not trainable") for v in variables])
-    lines += [f"{what}: {_elements(group):,} ({amount(_bytes_of(group), 'B')})"
-              for what, group in (("parameters", _parameters(ops)),
-                                  ("other state", [v for v in variables if not v.trainable]))]
+    lines += table(
+        [
+            (
+                v.name or "(no name)",
+                type_text(v.dtype, v.shape),
+                amount(_bytes_of([v]), "B"),
+                "" if v.trainable else "not trainable",
+            )
+            for v in variables
+        ]
+    )
+    lines += [
+        f"{what}: {_elements(group):,} ({amount(_bytes_of(group), 'B')})"
+        for what, group in (
+            ("parameters", _parameters(ops)),
+            ("other state", [v for v in variables if not v.trainable]),
+        )
+    ]
     unknown = sum(op.flops is None for op in ops)
     rest = f", and those of {unknown} ops of unknown shape" if unknown else ""
     lines += [f"flops: {amount(flops(ops))}{rest}"]
@@ -30,7 +44,7 @@ def describe(ops) -> str:
 def by_layer(ops) -> str:
     """A table with a line for each layer that has ops of its own: the shape that the last of them gives,
     their parameters and floating point operations. Layers within one layer stand together."""
-    own, first = {}, {}   # by path: the ops; the position of the first one in it, however deep
+    own, first = {}, {}  # by path: the ops; the position of the first one in it, however deep
     for i, op in enumerate(ops):
         path = tuple(op.name.split("/")[:-1])
         own.setdefault(path, []).append(op)
@@ -40,11 +54,19 @@ def by_layer(ops) -> str:
 
     def position(path):
         """That of each layer around it in turn; what belongs to no layer stands last."""
-        return not path, [first[path[:depth + 1]] for depth in range(len(path))]
+        return not path, [first[path[: depth + 1]] for depth in range(len(path))]
+
     paths = sorted(own.keys() & first.keys(), key=position)
     rows = [("layer", "output", "parameters", "flops")]
-    rows += [("/".join(path) or "(outside layers)", shape_text(own[path][-1].shapes[0]),
-              f"{_elements(_parameters(own[path])):,}", amount(flops(own[path]))) for path in paths]
+    rows += [
+        (
+            "/".join(path) or "(outside layers)",
+            shape_text(own[path][-1].shapes[0]),
+            f"{_elements(_parameters(own[path])):,}",
+            amount(flops(own[path])),
+        )
+        for path in paths
+    ]
     rows += [("total", "", f"{_elements(_parameters(ops)):,}", amount(flops(ops)))]
     return "\n".join(table(rows, numbers=(2, 3)))
 
@@ -57,14 +79,15 @@ def flops(ops) -> int:
 @dataclass(frozen=True)
 class Stored:
     """A value that a run computes and keeps for a while."""
-    name: str                # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
-    kind: str                # of the op
+
+    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # of the op
     shape: tuple[int, ...]
     bytes: int
 
     @property
     def purpose(self) -> str:
-        """"gradients" or "optimizer" where the name says so, else "activations"."""
+        """ "gradients" or "optimizer" where the name says so, else "activations"."""
         first = self.name.partition("/")[0]
         return first if first in ("gradients", "optimizer") else "activations"
 
@@ -72,14 +95,15 @@ class Stored:
 @dataclass(frozen=True)
 class MemoryPlan:
     """The bytes that a run takes."""
-    variables: int                # that it uses: parameters, an optimizer's state, moving averages
-    feeds: int                    # copies, kept once a run has made them, or arrays read where they lie
+
+    variables: int  # that it uses: parameters, an optimizer's state, moving averages
+    feeds: int  # copies, kept once a run has made them, or arrays read where they lie
     results: int
     constants: int
-    arena: int                    # where everything lives that is computed on the way, at the fullest moment
-    scratch: int                  # of the kernel that needs most
-    layouts: int                  # weights that no run changes, in the order in which kernels want them
-    at_peak: tuple[Stored, ...]   # what the arena holds at that moment, the largest first
+    arena: int  # where everything lives that is computed on the way, at the fullest moment
+    scratch: int  # of the kernel that needs most
+    layouts: int  # weights that no run changes, in the order in which kernels want them
+    at_peak: tuple[Stored, ...]  # what the arena holds at that moment, the largest first
 
     @property
     def total(self) -> int:
@@ -88,18 +112,32 @@ class MemoryPlan:
     @property
     def purposes(self) -> dict[str, int]:
         """The bytes of at_peak by purpose. What they lack of the arena lies between them."""
-        return {purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
-                for purpose in ("activations", "gradients", "optimizer")}
+        return {
+            purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
+            for purpose in ("activations", "gradients", "optimizer")
+        }
 
     def __str__(self) -> str:
-        rows = [("variables", self.variables), ("feeds", self.feeds), ("results", self.results),
-                ("constants", self.constants), ("arena", self.arena),
-                *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
-                ("scratch", self.scratch), ("layouts", self.layouts), ("total", self.total)]
+        rows = [
+            ("variables", self.variables),
+            ("feeds", self.feeds),
+            ("results", self.results),
+            ("constants", self.constants),
+            ("arena", self.arena),
+            *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
+            ("scratch", self.scratch),
+            ("layouts", self.layouts),
+            ("total", self.total),
+        ]
         lines = ["memory of a run", *table([(what, amount(count, "B")) for what, count in rows], numbers=(1,))]
         lines += [f"the largest of {len(self.at_peak)} values at the peak"]
-        lines += table([(amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
-                         for value in self.at_peak[:10]], numbers=(0,))
+        lines += table(
+            [
+                (amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
+                for value in self.at_peak[:10]
+            ],
+            numbers=(0,),
+        )
         return "\n".join(lines)
 
 
@@ -139,11 +177,13 @@ def table(rows, numbers=(), indent=2):
     lines = []
     for row in rows:
         cells = [_shortened(cell, width) for cell, width in zip(row, widths)]
-        cells = [cell.rjust(width) if i in numbers else cell.ljust(width)
-                 for i, (cell, width) in enumerate(zip(cells, widths))]
+        cells = [
+            cell.rjust(width) if i in numbers else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(cells, widths))
+        ]
         lines.append(f"{' ' * indent}{'  '.join(cells)}".rstrip())
     return lines
 
 
 def _shortened(text, width):
-    return text if len(text) <= width else text[:(width - 1) // 2] + "…" + text[len(text) - width // 2:]
+    return text if len(text) <= width else text[: (width - 1) // 2] + "…" + text[len(text) - width // 2 :]

@@ -1,4 +1,5 @@
 """Where the user's code stands: the place that every op, message and warning names."""
+
 import difflib
 import os
 import site
@@ -8,9 +9,17 @@ import warnings
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _COMMAND = _PACKAGE + "cli.py"  # a program like a user's
-_INSTALLED = ("<frozen", *(path + os.sep for path in {
-    *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")),
-    *site.getsitepackages(), site.getusersitepackages()}))
+_INSTALLED = (
+    "<frozen",
+    *(
+        path + os.sep
+        for path in {
+            *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")),
+            *site.getsitepackages(),
+            site.getusersitepackages(),
+        }
+    ),
+)
 
 
 def _user_frame():
@@ -44,7 +53,7 @@ def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str 
 
 
 def meant(name: str, names, cutoff: float = 0.6) -> str:
-    """"; the nearest is NAME", of the one among the names that is most like it, or nothing."""
+    """ "; the nearest is NAME", of the one among the names that is most like it, or nothing."""
     near = difflib.get_close_matches(name, list(names), 1, cutoff)
     return f"; the nearest is {near[0]}" if near else ""
 

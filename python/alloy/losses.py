@@ -1,4 +1,5 @@
 """Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them."""
+
 import math
 
 from alloy._core import Tensor

@@ -1,4 +1,5 @@
 """Metrics, computed in the graph: one number for a batch."""
+
 from alloy._core import Tensor
 from alloy.apply import require_tensor
 from alloy.dtypes import is_integer
@@ -20,8 +21,11 @@ def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
     if logits.shape is not None and len(logits.shape) < 2:
-        raise mistake("accuracy", f"Expected logits of shape (n, classes), got {describe(logits)}; of one logit for "
-                      "each example al.metrics.binary_accuracy is the accuracy")
+        raise mistake(
+            "accuracy",
+            f"Expected logits of shape (n, classes), got {describe(logits)}; of one logit for "
+            "each example al.metrics.binary_accuracy is the accuracy",
+        )
     if logits.shape is not None and logits.shape[-1] == 1:
         if labels.shape is not None and len(labels.shape) == len(logits.shape) - 1:
             labels = expand_dims(labels, axes=-1)

@@ -2,6 +2,7 @@
 
 Each function gives a model with its variables made, in a graph of its own (model.graph): images of the input
 shape (height, width, channels) in, one logit for each class out."""
+
 from alloy import nn
 from alloy.graph import Graph
 
@@ -28,8 +29,11 @@ def _resnet(branch, counts, expansion, classes, input_shape, seed, momentum):
         filters, stride, blocks = 64 * 2**stage, 1 if stage == 0 else 2, []
         for block in range(count):
             same = stride == 1 and channels == filters * expansion
-            shortcut = None if same else nn.Sequential(
-                *_conv(filters * expansion, 1, stride, momentum=momentum), name="shortcut")
+            shortcut = (
+                None
+                if same
+                else nn.Sequential(*_conv(filters * expansion, 1, stride, momentum=momentum), name="shortcut")
+            )
             inner = nn.Sequential(*branch(filters, stride, momentum), name="branch")
             blocks += [nn.Residual(inner, shortcut, name=f"block{block}"), nn.ReLU()]
             channels, stride = filters * expansion, 1
@@ -41,9 +45,13 @@ def _resnet(branch, counts, expansion, classes, input_shape, seed, momentum):
 
 
 def _bottleneck(filters, stride, momentum):
-    return [*_conv(filters, 1, stride, momentum=momentum), nn.ReLU(),
-            *_conv(filters, 3, momentum=momentum), nn.ReLU(),
-            *_conv(4 * filters, 1, momentum=momentum)]
+    return [
+        *_conv(filters, 1, stride, momentum=momentum),
+        nn.ReLU(),
+        *_conv(filters, 3, momentum=momentum),
+        nn.ReLU(),
+        *_conv(4 * filters, 1, momentum=momentum),
+    ]
 
 
 def _basic(filters, stride, momentum):

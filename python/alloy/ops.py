@@ -1,5 +1,6 @@
 """The ops with attributes or operands of their own, and those composed of others. Shapes are checked by the
 engine."""
+
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from alloy.tensor import describe
 
 
 # ---- elementwise ----
+
 
 def select(predicate, a, b) -> Tensor:
     """a where the predicate is true (not zero), else b.
@@ -44,13 +46,13 @@ def stop_gradient(x: Tensor) -> Tensor:
 
 # ---- shape ----
 
+
 def reshape(x: Tensor, shape) -> Tensor:
     """The same elements in row-major order under another shape, in which one dimension may be -1 or None:
     what is left.
 
     ValueError: the elements do not fit."""
-    return apply("reshape", [x],
-                 {"shape": as_shape("reshape", [None if extent == -1 else extent for extent in shape])})
+    return apply("reshape", [x], {"shape": as_shape("reshape", [None if extent == -1 else extent for extent in shape])})
 
 
 def flatten(x: Tensor) -> Tensor:
@@ -111,6 +113,7 @@ def one_hot(indices: Tensor, depth) -> Tensor:
 
 # ---- linear algebra and neural networks ----
 
+
 def matmul(a, b) -> Tensor:
     """The matrix product over the last two axes; leading axes broadcast.
 
@@ -129,8 +132,9 @@ def log_softmax(x: Tensor, *, axis=-1) -> Tensor:
     return apply("log_softmax", [x], {"axis": axis})
 
 
-def conv2d(x: Tensor, weights, *, strides=1, padding="valid", dilations=1, groups=1, data_layout="NHWC",
-           weights_layout="HWIO") -> Tensor:
+def conv2d(
+    x: Tensor, weights, *, strides=1, padding="valid", dilations=1, groups=1, data_layout="NHWC", weights_layout="HWIO"
+) -> Tensor:
     """The 2-D correlation of x with the weights, zero padded, without bias.
 
     x: (n, height, width, channels) and weights: (height, width, channels / groups, filters), both float32, or
@@ -164,8 +168,11 @@ def _pool2d(op, x, window, strides, padding, data_layout):
 
 
 def _window_attributes(op, strides, dilations, padding, data_layout):
-    attributes = {"strides": pair(op, "strides", strides), "dilations": pair(op, "dilations", dilations),
-                  "data_layout": data_layout}
+    attributes = {
+        "strides": pair(op, "strides", strides),
+        "dilations": pair(op, "dilations", dilations),
+        "data_layout": data_layout,
+    }
     if padding in ("valid", "same"):
         return attributes | {"padding_style": padding, "padding": [0, 0, 0, 0]}
     try:

@@ -5,6 +5,7 @@ A learning rate is a number, a tensor of one element computed in the step, or a 
 gives such a tensor of the step's number, a float32 tensor that is 0 in the first step (al.schedules). A number
 is kept in a variable of the graph, so that `optimizer.learning_rate = x` holds for the steps that were made
 before, too, without compiling anything anew."""
+
 import math
 from collections.abc import Callable
 from numbers import Real
@@ -21,7 +22,7 @@ from alloy.scope import free_path, scope
 class _Optimizer:
     def __init__(self, learning_rate):
         self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
-        self._computed = False                      # whether a step was made that computes its rate
+        self._computed = False  # whether a step was made that computes its rate
         self._rate = self._checked(learning_rate)
 
     @property
@@ -35,8 +36,12 @@ class _Optimizer:
         rate = self._checked(rate)
         rates = [variable for variable in (weak() for weak in self._rates) if variable is not None]
         if self._computed or (rates and not isinstance(rate, Real)):
-            raise mistake(self._name(), "Expected a number in place of a number, since steps have been made with it; "
-                          "make another optimizer, and steps with it", act="set")
+            raise mistake(
+                self._name(),
+                "Expected a number in place of a number, since steps have been made with it; "
+                "make another optimizer, and steps with it",
+                act="set",
+            )
         for variable in rates:
             variable.assign(np.float32(rate))
         self._rate = rate
@@ -61,10 +66,12 @@ class _Optimizer:
         ValueError or TypeError where they are not. State such as Adam's begins anew with every call."""
         pairs = list(gradients_and_variables)
         for pair in pairs:
-            if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not (
-                    isinstance(pair[0], Tensor) and isinstance(pair[1], Variable)):
-                raise mistake("apply", f"Expected pairs of a gradient and its variable, got {pair!r}",
-                              TypeError)
+            if (
+                not isinstance(pair, (tuple, list))
+                or len(pair) != 2
+                or not (isinstance(pair[0], Tensor) and isinstance(pair[1], Variable))
+            ):
+                raise mistake("apply", f"Expected pairs of a gradient and its variable, got {pair!r}", TypeError)
         if not pairs:
             return []
         _core.require_gradients(pairs)  # before the rate and its variables are made
@@ -89,13 +96,21 @@ class _Optimizer:
             step = graph.variable(np.float32([0]), "step", trainable=False)
             rate = self._rate(step)
             if not isinstance(rate, Tensor):
-                raise mistake(self._name(), "Expected a tensor of one element from the function of the step that is "
-                              f"the learning rate, got {type(rate).__name__}", TypeError)
+                raise mistake(
+                    self._name(),
+                    "Expected a tensor of one element from the function of the step that is "
+                    f"the learning rate, got {type(rate).__name__}",
+                    TypeError,
+                )
             return rate, [graph.assign(step, step + 1)]
 
     def _checked(self, rate):
-        require_all(self._name(), "a number, a tensor or a function of the step as the learning rate",
-                    (Real, Tensor, Callable), [rate])
+        require_all(
+            self._name(),
+            "a number, a tensor or a function of the step as the learning rate",
+            (Real, Tensor, Callable),
+            [rate],
+        )
         if isinstance(rate, Real):
             _require(self._name(), "a learning rate of 0 or more", rate, 0 <= rate < math.inf)
         return rate

@@ -1,4 +1,5 @@
 """What the kernels of a step cost in time."""
+
 import json
 from collections import defaultdict
 from dataclasses import dataclass
@@ -15,13 +16,14 @@ GROUPS = ("layer", "phase", "kind", "kernel")  # what a table may group by
 @dataclass(frozen=True)
 class Kernel:
     """One kernel of a step: what it computes, what that takes at least, and what it took."""
-    name: str                # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
-    kind: str                # of the op
-    shape: tuple[int, ...]   # of its value
+
+    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # of the op
+    shape: tuple[int, ...]  # of its value
     flops: int
-    bytes: int               # read and written
-    total: float             # seconds in all runs
-    begin: float             # seconds from the start of the last run
+    bytes: int  # read and written
+    total: float  # seconds in all runs
+    begin: float  # seconds from the start of the last run
     end: float
 
     @property
@@ -34,13 +36,14 @@ class Kernel:
 
     @property
     def phase(self) -> str:
-        """"forward", "backward" or "update"."""
+        """ "forward", "backward" or "update"."""
         return {"gradients": "backward", "optimizer": "update"}.get(self.name.partition("/")[0], "forward")
 
 
 @dataclass(frozen=True)
 class Profile:
     """The kernels of a step in the order in which they ran."""
+
     kernels: tuple[Kernel, ...]
     times: tuple[float, ...]  # seconds of each run, in kernels
 
@@ -81,18 +84,37 @@ class Profile:
         if seconds == 0:
             return str(len(kernels)), "0.000", "", "", ""
         flops, moved = (sum(getattr(kernel, what) for kernel in kernels) / seconds for what in ("flops", "bytes"))
-        return (str(len(kernels)), f"{seconds * 1e3:.3f}", f"{100 * seconds / self.seconds:.1f}", f"{flops / 1e9:.1f}",
-                f"{moved / 1e9:.1f}")
+        return (
+            str(len(kernels)),
+            f"{seconds * 1e3:.3f}",
+            f"{100 * seconds / self.seconds:.1f}",
+            f"{flops / 1e9:.1f}",
+            f"{moved / 1e9:.1f}",
+        )
 
     def __str__(self) -> str:
         return self.table()
 
     def save_trace(self, path) -> None:
         """Writes the last run as a trace that Perfetto and chrome://tracing show."""
-        events = [{"name": kernel.name or kernel.kind, "cat": kernel.phase, "ph": "X", "pid": 0, "tid": 0,
-                   "ts": kernel.begin * 1e6, "dur": (kernel.end - kernel.begin) * 1e6,
-                   "args": {"kind": kernel.kind, "shape": list(kernel.shape), "flops": kernel.flops,
-                            "bytes": kernel.bytes}}
-                  for kernel in self.kernels if kernel.end > kernel.begin]
+        events = [
+            {
+                "name": kernel.name or kernel.kind,
+                "cat": kernel.phase,
+                "ph": "X",
+                "pid": 0,
+                "tid": 0,
+                "ts": kernel.begin * 1e6,
+                "dur": (kernel.end - kernel.begin) * 1e6,
+                "args": {
+                    "kind": kernel.kind,
+                    "shape": list(kernel.shape),
+                    "flops": kernel.flops,
+                    "bytes": kernel.bytes,
+                },
+            }
+            for kernel in self.kernels
+            if kernel.end > kernel.begin
+        ]
         with open(path, "w") as file:
             json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)

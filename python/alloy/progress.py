@@ -1,4 +1,5 @@
 """What a training run shows on the terminal."""
+
 import time
 from contextlib import contextmanager
 
@@ -17,8 +18,12 @@ class Progress:
         """Around the epoch of that number, from 1, and its validation."""
         from tqdm import tqdm
 
-        with tqdm(total=self._steps, desc=f"epoch {number}/{self._epochs}", disable=not self._shown,
-                  bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]") as self._bar:
+        with tqdm(
+            total=self._steps,
+            desc=f"epoch {number}/{self._epochs}",
+            disable=not self._shown,
+            bar_format="{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]",
+        ) as self._bar:
             self._begun = time.time()
             yield
 

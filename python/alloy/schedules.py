@@ -1,4 +1,5 @@
 """Learning rates that follow the step: functions of the step's number, for an optimizer."""
+
 from collections.abc import Callable
 
 from alloy._core import Tensor
@@ -15,4 +16,5 @@ def linear(peak: float, steps: int, warmup: int = 0) -> Callable[[Tensor], Tenso
     def rate(step: Tensor) -> Tensor:
         falling = maximum((steps - step) * (peak / (steps - warmup)), 0.0)
         return minimum((step + 1.0) * (peak / warmup), falling) if warmup else falling
+
     return rate

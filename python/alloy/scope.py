@@ -1,5 +1,6 @@
 """Names of ops and variables: in a layer they begin with its path, the names of the layers around it and its
 own joined by slashes, for instance "stage0/block1/conv2d_0/weights"."""
+
 import itertools
 from contextlib import contextmanager
 

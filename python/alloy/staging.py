@@ -1,4 +1,5 @@
 """Memory for the feeds of steps in flight."""
+
 import numpy as np
 
 from alloy._core import Submission
@@ -9,18 +10,20 @@ from alloy.location import mistake
 class Staging:
     """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others, where they lie.
 
-        staging = step.staging((32, 64), (32,))
-        for rows in batches:
-            x, y = staging.arrays()             # free memory; waits for the step that read it last
-            np.take(images, rows, 0, out=x)
-            np.take(labels, rows, 0, out=y)
-            result = staging.submit(x, y)       # reads x and y until it is done: nobody may write them
+    staging = step.staging((32, 64), (32,))
+    for rows in batches:
+        x, y = staging.arrays()             # free memory; waits for the step that read it last
+        np.take(images, rows, 0, out=x)
+        np.take(labels, rows, 0, out=y)
+        result = staging.submit(x, y)       # reads x and y until it is done: nobody may write them
     """
 
     def __init__(self, step, shapes):
         shapes = [as_shape("staging", shape) for shape in shapes] or [feed.shape for feed in step.feeds]
         if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
-            raise mistake("staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}", act="called")
+            raise mistake(
+                "staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}", act="called"
+            )
         self._step = step
         turns = step.graph.most_in_flight + 1
         self._sets = [[empty(shape, feed.dtype) for shape, feed in zip(shapes, step.feeds)] for _ in range(turns)]

@@ -1,5 +1,6 @@
 """The functions of the op table's families: one function for each row, made from the row. table_ops.pyi lists
 them for readers and type checkers (tests/python/make_stub.py writes it)."""
+
 from alloy import _core
 from alloy.apply import apply, require_tensor
 from alloy.arrays import as_integers
@@ -25,18 +26,21 @@ ValueError: x does not have the axis, or no element along it. TypeError: x has a
 def _unary(op):
     def function(x):
         return apply(op, [x])
+
     return function
 
 
 def _binary(op):
     def function(a, b):
         return apply(op, [a, b])
+
     return function
 
 
 def _activation_gradient(op):
     def function(gradient, x):
         return apply(op, [gradient, x])
+
     return function
 
 
@@ -49,12 +53,14 @@ def _reduction(op):
             axes = range(len(x.shape))
         axes = as_integers(op, "axes", axes)
         return _reduced(apply(op, [x], {"axes": axes}), axes, keepdims)
+
     return function
 
 
 def _arg_reduction(op):
     def function(x, *, axis=-1, keepdims=False):
         return _reduced(apply(op, [x], {"axis": axis}), [axis], keepdims)
+
     return function
 
 

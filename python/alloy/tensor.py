@@ -1,4 +1,5 @@
 """What Python's operators and indexing mean for tensors. Importing it adds them to the engine's Tensor."""
+
 from operator import index
 
 import numpy as np
@@ -10,8 +11,8 @@ from alloy.dtypes import is_integer
 from alloy.location import meant, mistake
 
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
-_TO_END = 2**63 - 1     # an end past the last element, going forward
-_TO_BEGIN = -(2**63)    # an end before the first element, going backward
+_TO_END = 2**63 - 1  # an end past the last element, going forward
+_TO_BEGIN = -(2**63)  # an end before the first element, going backward
 _ELSEWHERE = {"requires_grad": "trainable", "value": "assign", "data": "assign"}  # other libraries' names
 
 
@@ -20,14 +21,25 @@ def _binary(op: str, reflected: bool = False):
         if not isinstance(other, _OPERANDS):
             return NotImplemented
         if op == "divide" and is_integer(self.dtype):
-            raise mistake(op, f"Expected floats beside /, got {describe(self)}; cast it to float32, or call al.divide, "
-                          "which truncates", TypeError)
+            raise mistake(
+                op,
+                f"Expected floats beside /, got {describe(self)}; cast it to float32, or call al.divide, "
+                "which truncates",
+                TypeError,
+            )
         return apply(op, [other, self] if reflected else [self, other])
+
     return operator
 
 
-for _symbol, _op in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
-                     "matmul": "matmul"}.items():
+for _symbol, _op in {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "power",
+    "matmul": "matmul",
+}.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
     setattr(Tensor, f"__r{_symbol}__", _binary(_op, reflected=True))
 for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
@@ -44,8 +56,12 @@ def __eq__(self, other):
     if isinstance(other, Tensor):
         return self._is(other)
     if isinstance(other, _OPERANDS):
-        raise mistake("equal", "Expected a tensor beside ==, which asks whether two tensors are the same one, got "
-                      f"{type(other).__name__}; elements are compared by al.equal and al.not_equal", TypeError)
+        raise mistake(
+            "equal",
+            "Expected a tensor beside ==, which asks whether two tensors are the same one, got "
+            f"{type(other).__name__}; elements are compared by al.equal and al.not_equal",
+            TypeError,
+        )
     return NotImplemented
 
 
@@ -75,9 +91,12 @@ def __repr__(self):
 
 @_method
 def __bool__(self):
-    raise mistake("bool",
-                  f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
-                  TypeError, "asked")
+    raise mistake(
+        "bool",
+        f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
+        TypeError,
+        "asked",
+    )
 
 
 @_method
@@ -87,9 +106,12 @@ def __iter__(self):
 
 @_method
 def __array__(self, *args, **kwargs):
-    raise mistake("array",
-                  f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
-                  TypeError, "asked")
+    raise mistake(
+        "array",
+        f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
+        TypeError,
+        "asked",
+    )
 
 
 @_method
@@ -131,26 +153,26 @@ def _full_key(key, rank: int, tensor) -> list:
     """The key as a list with one entry for each axis, plus the Nones."""
     entries = list(key) if isinstance(key, tuple) else [key]
     for entry in entries:
-        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(
-            type(entry), "__index__")
+        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(type(entry), "__index__")
         if not legal or isinstance(entry, (bool, np.ndarray, Tensor)):
-            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}",
-                          TypeError)
+            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}", TypeError)
     missing = rank - sum(entry is not None and entry is not Ellipsis for entry in entries)
     ellipses = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if missing < 0 or len(ellipses) > 1:
-        raise mistake("slice",
-                      f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
+        raise mistake("slice", f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
     at = ellipses[0] if ellipses else len(entries)
-    entries[at:at + 1] = [slice(None)] * missing
+    entries[at : at + 1] = [slice(None)] * missing
     return entries
 
 
 def _bounds(entry: slice) -> tuple[int, int, int]:
     stride = 1 if entry.step is None else index(entry.step)
     first, last = (0, _TO_END) if stride > 0 else (_TO_END, _TO_BEGIN)
-    return (first if entry.start is None else index(entry.start),
-            last if entry.stop is None else index(entry.stop), stride)
+    return (
+        first if entry.start is None else index(entry.start),
+        last if entry.stop is None else index(entry.stop),
+        stride,
+    )
 
 
 def _position(entry, extent: int | None, axis: int, tensor) -> tuple[int, int, int]:

@@ -1,5 +1,6 @@
 """The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and
 its evaluation."""
+
 import itertools
 import math
 
@@ -51,8 +52,16 @@ class Trainer:
         self._x = self._y = self._predictions = self._sound = None
         self._executables: dict[tuple, Executable] = {}
 
-    def fit(self, data, epochs: int, batch_size: int = 32, validation=None, callbacks=(),
-            progress: bool = True, shuffle: bool = True) -> History:
+    def fit(
+        self,
+        data,
+        epochs: int,
+        batch_size: int = 32,
+        validation=None,
+        callbacks=(),
+        progress: bool = True,
+        shuffle: bool = True,
+    ) -> History:
         """Trains on data, a tuple (x, y) of arrays with one example in each row, and returns what it
         measured.
 
@@ -78,7 +87,9 @@ class Trainer:
             with shown.epoch(epoch):
                 try:
                     values = self._run(step, _results(step, data, batch_size, rows, self._ahead()), shown, epoch)
-                except BaseException:  # an interrupt, too: a loss that nobody has read yet may hold back every later step
+                except (
+                    BaseException
+                ):  # an interrupt, too: a loss that nobody has read yet may hold back every later step
                     if self._sound is not None:
                         self._sound.assign(True)
                     raise
@@ -130,20 +141,28 @@ class Trainer:
         """The error that names the first tensor on the way to the loss which is not finite."""
         loss = step.fetches[0]
         graph = loss.graph
-        tensors = [(op, tensor) for op in graph.inspect(fetches=[loss]) if op.kind != "constant"
-                   for tensor in op.results if tensor.dtype == "float32" and tensor.shape is not None]
+        tensors = [
+            (op, tensor)
+            for op in graph.inspect(fetches=[loss])
+            if op.kind != "constant"
+            for tensor in op.results
+            if tensor.dtype == "float32" and tensor.shape is not None
+        ]
         faults = graph.compile(step.feeds, [sum(tensor - tensor) for _, tensor in tensors])(*batch)
         first = "no tensor on the way to it is, when it is computed again"
         for (op, tensor), fault in zip(tensors, faults):
             if fault != 0:
-                found, = graph.compile(step.feeds, [tensor])(*batch)
+                (found,) = graph.compile(step.feeds, [tensor])(*batch)
                 name = f" {op.name!r}" if op.name else ""
                 wrong = np.size(found) - np.count_nonzero(np.isfinite(found))
-                first = (f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
-                         f"{describe(tensor)} of {op.kind}{name}, built at {op.location}")
+                first = (
+                    f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
+                    f"{describe(tensor)} of {op.kind}{name}, built at {op.location}"
+                )
                 break
-        return mistake("fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError,
-                       "called")
+        return mistake(
+            "fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError, "called"
+        )
 
     def _executable(self, kind, data):
         """Of one graph and its variables: the training step (one for each choice of what is trainable), the
@@ -180,7 +199,9 @@ class Trainer:
         kept = []
         for update in updates:
             variable, value = update.variable, update.value
-            kept.append(graph.assign(variable, *graph.apply("select", [flag, value, variable], {}, value.name, value.location)))
+            kept.append(
+                graph.assign(variable, *graph.apply("select", [flag, value, variable], {}, value.name, value.location))
+            )
         return kept + sound
 
     def _require_known(self, fetches):
@@ -189,9 +210,13 @@ class Trainer:
         for op in self._x.graph.inspect(fetches=fetches):
             for variable in op.results if op.kind == "variable" else ():
                 if variable.trainable and variable not in known:
-                    raise mistake("fit", f"Expected variables that the model knows, got {variable!r} of "
-                                  f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
-                                  "layer in an attribute, or set its trainable to False", act="called")
+                    raise mistake(
+                        "fit",
+                        f"Expected variables that the model knows, got {variable!r} of "
+                        f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
+                        "layer in an attribute, or set its trainable to False",
+                        act="called",
+                    )
 
     def _examples(self, op, data, batch_size, finite=False):
         """The arrays of data, with one row for each example in all of them."""
@@ -199,16 +224,21 @@ class Trainer:
         for array, what in zip(arrays, ("examples", "targets")):
             if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
                 place = np.argwhere(~np.isfinite(array))[0]
-                raise mistake(op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}",
-                              act="called")
+                raise mistake(
+                    op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}", act="called"
+                )
         if len(arrays) > 1 and arrays[1].dtype.kind in "iu" and self._measures["loss"] is losses.softmax_cross_entropy:
             self._build(arrays)
             classes = (self._predictions.shape or (None,))[-1]
             wrong = (arrays[1] < 0) | (arrays[1] >= classes) if classes else np.False_
             if wrong.any():
                 place = np.argwhere(wrong)[0]
-                raise mistake(op, f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got "
-                              f"{arrays[1][tuple(place)]} in row {place[0]}", act="called")
+                raise mistake(
+                    op,
+                    f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got "
+                    f"{arrays[1][tuple(place)]} in row {place[0]}",
+                    act="called",
+                )
         return arrays
 
     def _build(self, data):
@@ -223,13 +253,16 @@ class Trainer:
 def _examples(op, data, batch_size):
     if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
         size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
-        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError,
-                      "called")
+        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError, "called")
     arrays = [as_array(op, array) for array in data]
     counts = [array.shape[0] if array.ndim else 0 for array in arrays]
     if min(counts) < 1 or min(counts) != max(counts):
-        raise mistake(op, f"Expected arrays of one or more examples each, as many in all, got shapes "
-                      f"{', '.join(str(array.shape) for array in arrays)}", act="called")
+        raise mistake(
+            op,
+            f"Expected arrays of one or more examples each, as many in all, got shapes "
+            f"{', '.join(str(array.shape) for array in arrays)}",
+            act="called",
+        )
     as_count(op, "a batch size", batch_size, "called")
     return arrays
 
@@ -248,10 +281,10 @@ def _results(step, arrays, batch_size, rows, ahead):
             memory = lambda: kept
     for first in range(0, count, batch_size):
         if rows is None:
-            batch = [array[first:first + batch_size] for array in arrays]
+            batch = [array[first : first + batch_size] for array in arrays]
         else:
-            chosen = rows[first:first + batch_size]
-            batch = [_take(array, chosen, place[:len(chosen)]) for array, place in zip(arrays, memory())]
+            chosen = rows[first : first + batch_size]
+            batch = [_take(array, chosen, place[: len(chosen)]) for array, place in zip(arrays, memory())]
         waiting.append((batch, start(*batch)))
         if len(waiting) > ahead:
             yield waiting.pop(0)

@@ -1,4 +1,5 @@
-// What the engine asks the framework to compile: how, with which targets and copies; and what it says when the answer makes no sense.
+// What the engine asks the framework to compile: how, with which targets and copies; and what it says when the answer
+// makes no sense.
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine_testing.h"
@@ -56,7 +57,8 @@ TEST_P(Compilation, OfShapesThatWereForgottenAddsNothingToTheGraph) {
 
 TEST_P(Compilation, HasATargetOnSystemsThatNeedOne) {
   step_of(*graph->compile({x}, {}, {assign(ir, v, sum)}));
-  const bool gives_nothing = GetParam() == Storage::kVariable && !ir::has(engine::device_system(), ir::Quirk::executable_of_no_targets);
+  const bool gives_nothing =
+      GetParam() == Storage::kVariable && !ir::has(engine::device_system(), ir::Quirk::executable_of_no_targets);
   EXPECT_EQ(watch.without_targets(), gives_nothing ? 1u : 0u);
 }
 
@@ -74,9 +76,8 @@ TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
   EXPECT_EQ(refusal(Watch::Lie::kForeign), "[compile] The framework's executable has a tensor that it was not given.");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storages, Compilation, testing::Values(Storage::kVariable, Storage::kBuffers),
-    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Compilation, testing::Values(Storage::kVariable, Storage::kBuffers),
+                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 }  // namespace
 }  // namespace alloy::test

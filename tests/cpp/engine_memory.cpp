@@ -1,5 +1,5 @@
-// What a training step asks of the heap once it is running: nothing the size of a tensor, and nothing that it keeps. The allocator
-// of the whole process is counted, so that no layer can hide.
+// What a training step asks of the heap once it is running: nothing the size of a tensor, and nothing that it keeps.
+// The allocator of the whole process is counted, so that no layer can hide.
 #include <gtest/gtest.h>
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
@@ -22,7 +22,8 @@ std::atomic<int64_t> g_live{0};
 void* counted(void* memory, size_t asked) {
   if (memory == nullptr) return nullptr;
   g_live += static_cast<int64_t>(malloc_usable_size(memory));
-  for (size_t largest = g_largest; asked > largest && !g_largest.compare_exchange_weak(largest, asked);) {}
+  for (size_t largest = g_largest; asked > largest && !g_largest.compare_exchange_weak(largest, asked);) {
+  }
   return memory;
 }
 
@@ -70,21 +71,27 @@ using ir::Shape;
 constexpr int64_t kBatch = 32;
 
 Expr placeholder(Graph& graph, Shape shape) {
-  return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {}, {{Attr::kShape, std::move(shape)}, {Attr::kDtype, ir::DType::float32}}));
+  return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {},
+                                           {{Attr::kShape, std::move(shape)}, {Attr::kDtype, ir::DType::float32}}));
 }
 
 Expr variable(Graph& graph, const Shape& shape, std::mt19937& random) {
   std::vector<float> values(static_cast<size_t>(shape.element_count()));
   std::uniform_real_distribution<float> uniform(-0.1f, 0.1f);
   for (float& v : values) v = uniform(random);
-  return Expr(graph.ir(), graph.variable(std::make_shared<ir::Literal>(ir::Type{ir::DType::float32, shape}, std::as_bytes(std::span(values)))));
+  return Expr(graph.ir(), graph.variable(std::make_shared<ir::Literal>(ir::Type{ir::DType::float32, shape},
+                                                                       std::as_bytes(std::span(values)))));
 }
 
 Expr convolution(Graph& graph, Expr x, int64_t in, int64_t out, std::mt19937& random) {
   const Expr y = ir::apply(OpCode::conv2d, {x, variable(graph, {3, 3, in, out}, random)},
-                           {{Attr::kStrides, Dims{1, 1}}, {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-                            {Attr::kPaddingStyle, std::string("same")}, {Attr::kGroups, int64_t{1}},
-                            {Attr::kDataLayout, std::string("NHWC")}, {Attr::kWeightsLayout, std::string("HWIO")}});
+                           {{Attr::kStrides, Dims{1, 1}},
+                            {Attr::kDilations, Dims{1, 1}},
+                            {Attr::kPadding, Dims{0, 0, 0, 0}},
+                            {Attr::kPaddingStyle, std::string("same")},
+                            {Attr::kGroups, int64_t{1}},
+                            {Attr::kDataLayout, std::string("NHWC")},
+                            {Attr::kWeightsLayout, std::string("HWIO")}});
   return ir::relu(y + variable(graph, {out}, random));
 }
 
@@ -99,14 +106,20 @@ TEST(Memory, AStepThatRunsAllocatesNoTensorAndKeepsNothing) {
   const Expr images = placeholder(*graph, {kBatch, 8, 8, 1}), labels = placeholder(*graph, {kBatch, 10});
   Expr x = convolution(*graph, convolution(*graph, images, 1, 16, random), 16, 32, random);
   x = ir::apply(OpCode::max_pool2d, {x},
-                {{Attr::kWindow, Dims{2, 2}}, {Attr::kStrides, Dims{2, 2}}, {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-                 {Attr::kPaddingStyle, std::string("valid")}, {Attr::kDataLayout, std::string("NHWC")}});
+                {{Attr::kWindow, Dims{2, 2}},
+                 {Attr::kStrides, Dims{2, 2}},
+                 {Attr::kDilations, Dims{1, 1}},
+                 {Attr::kPadding, Dims{0, 0, 0, 0}},
+                 {Attr::kPaddingStyle, std::string("valid")},
+                 {Attr::kDataLayout, std::string("NHWC")}});
   x = ir::apply(OpCode::reshape, {x}, {{Attr::kShape, Shape({kBatch, 512})}});
   x = dense(*graph, ir::relu(dense(*graph, x, 512, 64, random)), 64, 10, random);
-  const Expr loss = ir::apply(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, int64_t{-1}}, {Attr::kReduction, std::string("mean")}});
+  const Expr loss = ir::apply(OpCode::softmax_cross_entropy, {x, labels},
+                              {{Attr::kAxis, int64_t{-1}}, {Attr::kReduction, std::string("mean")}});
   std::vector<ir::Value> variables;
   for (const auto& v : graph->variables()) variables.push_back(v.value);
-  const auto updates = apply_adam(*graph, loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
+  const auto updates =
+      apply_adam(*graph, loss_gradients(*graph, loss.value(), variables), loss.scalar(1e-3).value(), {});
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
   const std::shared_ptr<Compiled> step = executable->specialize({images.shape(), labels.shape()});
 
@@ -123,7 +136,8 @@ TEST(Memory, AStepThatRunsAllocatesNoTensorAndKeepsNothing) {
   // The counting works: compiling took more than any tensor.
   ASSERT_GT(g_largest, 64u << 10);
   g_largest = 0;
-  // What a step keeps, ten turns of them all keep. (Beside other processes a thread may start in one of them, for the others to sleep.)
+  // What a step keeps, ten turns of them all keep. (Beside other processes a thread may start in one of them, for the
+  // others to sleep.)
   int64_t least_kept = INT64_MAX;
   for (int turn = 0; turn < 10; ++turn) {
     const int64_t live = g_live;

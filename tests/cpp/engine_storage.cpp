@@ -106,7 +106,8 @@ TEST_P(State, NoArrayIsBothFedAndWritten) {
 
 TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
   const Value v = scalar(1);
-  const auto step = graph->compile({}, {}, {assign(ir, v, sum(v, number(1)))}), look = graph->compile({}, {sum(v, v)}, {});
+  const auto step = graph->compile({}, {}, {assign(ir, v, sum(v, number(1)))}),
+             look = graph->compile({}, {sum(v, v)}, {});
   test::run(*step, {}, {});
   Watch watch;
   const auto fail = [&](Executable& executable, const std::vector<void*>& results, const std::string& expected) {
@@ -119,7 +120,9 @@ TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
     }
   };
   const bool keeps = GetParam() == Storage::kBuffers;
-  fail(*step, {}, std::string("[step] The device was lost. ") + (keeps ? "No variable has changed." : "Variables that it assigns may be partly updated."));
+  fail(*step, {},
+       std::string("[step] The device was lost. ") +
+           (keeps ? "No variable has changed." : "Variables that it assigns may be partly updated."));
   const float left = value(v);
   if (keeps) {
     EXPECT_EQ(left, 2);
@@ -130,9 +133,8 @@ TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
   EXPECT_EQ(value(v), left + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
-    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
+                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 TEST(Device, TheEndOfTheProcessIsNoFailureOfTheDevice) {
   const auto graph = std::make_shared<engine::Graph>(Storage::kVariable);
@@ -234,9 +236,8 @@ TEST_P(Feeds, MemoryThatSomebodyKeepsIsLentOnceForManyRuns) {
   EXPECT_TRUE(of_first.expired());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storages, Feeds, testing::Values(Storage::kVariable, Storage::kBuffers),
-    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Feeds, testing::Values(Storage::kVariable, Storage::kBuffers),
+                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 }  // namespace
 }  // namespace alloy::test

@@ -153,7 +153,8 @@ TEST_P(Submissions, BehindOneThatFailsFailToo) {
   } else {
     behind = submit(1);
   }
-  const std::string left = keeps_variables() ? " No variable has changed." : " Variables that it assigns may be partly updated.";
+  const std::string left =
+      keeps_variables() ? " No variable has changed." : " Variables that it assigns may be partly updated.";
   EXPECT_EQ(message([&] { first(*failing); }), "[step] The device was lost." + left);
   EXPECT_EQ(message([&] { first(*failing); }), "[step] The device was lost." + left);
   if (behind) {
@@ -169,7 +170,11 @@ TEST_P(Submissions, BehindOneThatFailsFailToo) {
 TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   watch.fail_next();
   submit(1);
-  EXPECT_EQ(message([&] { value(); value(); }), keeps_variables() ? "no failure" : "[step] A step before this one failed: The device was lost.");
+  EXPECT_EQ(message([&] {
+              value();
+              value();
+            }),
+            keeps_variables() ? "no failure" : "[step] A step before this one failed: The device was lost.");
   if (keeps_variables()) {
     EXPECT_EQ(message([&] { submit(1); }), "[step] A step before this one failed: The device was lost.");
   }
@@ -177,9 +182,8 @@ TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   EXPECT_EQ(first(*submit(1)), now + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Storages, Submissions, testing::Values(Storage::kVariable, Storage::kBuffers),
-    [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Submissions, testing::Values(Storage::kVariable, Storage::kBuffers),
+                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
 
 }  // namespace
 }  // namespace alloy::test

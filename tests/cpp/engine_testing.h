@@ -19,7 +19,8 @@ inline std::shared_ptr<engine::Compiled> step_of(engine::Executable& executable)
   return executable.specialize(shapes);
 }
 
-inline void run(engine::Executable& executable, const std::vector<const void*>& feeds, const std::vector<void*>& results) {
+inline void run(engine::Executable& executable, const std::vector<const void*>& feeds,
+                const std::vector<void*>& results) {
   executable.run(step_of(executable), feed_bytes(feeds).data(), results.data());
 }
 

@@ -33,9 +33,7 @@ inline Value variable(Graph& graph, const Type& type, double initial = 0) {
 
 inline Value read(Graph& graph, Value variable) { return graph.value(OpCode::read_variable, {variable}); }
 
-inline Op* assign(Graph& graph, Value variable, Value value) {
-  return graph.add(OpCode::assign, {variable, value});
-}
+inline Op* assign(Graph& graph, Value variable, Value value) { return graph.add(OpCode::assign, {variable, value}); }
 
 // Attributes of a convolution with 3x3 weights or of a 2x2 pooling in NHWC, to be changed where a test wants
 // others.
@@ -50,15 +48,12 @@ inline Attributes convolution(const std::string& style = "same", int64_t groups 
 }
 
 inline Attributes pooling(const std::string& style = "valid") {
-  return {{Attr::kWindow, Dims{2, 2}},    {Attr::kStrides, Dims{2, 2}},
-          {Attr::kDilations, Dims{1, 1}}, {Attr::kPadding, Dims{0, 0, 0, 0}},
-          {Attr::kPaddingStyle, style},   {Attr::kDataLayout, std::string("NHWC")}};
+  return {{Attr::kWindow, Dims{2, 2}},        {Attr::kStrides, Dims{2, 2}}, {Attr::kDilations, Dims{1, 1}},
+          {Attr::kPadding, Dims{0, 0, 0, 0}}, {Attr::kPaddingStyle, style}, {Attr::kDataLayout, std::string("NHWC")}};
 }
 
 inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
-  return {{Attr::kStarts, std::move(starts)},
-          {Attr::kEnds, std::move(ends)},
-          {Attr::kStrides, std::move(strides)}};
+  return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
 
 inline Attributes with(Attributes attributes, Attr attr, AttrValue value) {
@@ -113,8 +108,7 @@ inline void add_every_op(Graph& graph) {
     }
   }
   const Value c = constant(graph, f32({2, 3}), 0.5),
-              e = graph.value(OpCode::empty, {},
-                              {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
+              e = graph.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
   const Value v = variable(graph, f32({2, 3}), 1.5);
   add(OpCode::read_variable, {v});
   add(OpCode::stop_gradient, {x});
@@ -138,14 +132,12 @@ inline void add_every_op(Graph& graph) {
   add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
   add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
   add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
-  add(OpCode::softmax_cross_entropy, {x, c},
-      {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
   const Value image = placeholder(graph, f32({2, 5, 5, 4})), weights = placeholder(graph, f32({3, 3, 2, 6}));
   const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
   add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));
   add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2));
-  const Attributes ceiled =
-      with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
+  const Attributes ceiled = with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
   const Value pooled = add(OpCode::max_pool2d, {image}, ceiled);
   add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
   add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));

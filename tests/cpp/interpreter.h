@@ -87,8 +87,7 @@ class Interpreter {
   // An op in a region comes with the op that holds it.
   void need_before(const Op* op) {
     need(op);
-    for (const Block* block = op->block; block->parent != nullptr; block = block->parent->block)
-      need(block->parent);
+    for (const Block* block = op->block; block->parent != nullptr; block = block->parent->block) need(block->parent);
   }
 
   void run_block(const Block& block) {
@@ -173,8 +172,7 @@ class Interpreter {
     Array out(op.results[0].shape.dims());
     std::vector<std::vector<double>> groups(out.size());
     size_t at = 0;
-    for_each_index(in.dims,
-                   [&](const Dims& index) { groups[position(out.dims, index)].push_back(in.values[at++]); });
+    for_each_index(in.dims, [&](const Dims& index) { groups[position(out.dims, index)].push_back(in.values[at++]); });
     for (size_t i = 0; i < groups.size(); ++i) out.values[i] = fold(op.code, groups[i]);
     return out;
   }
@@ -203,8 +201,8 @@ class Interpreter {
 
   Array arg_reduction(const Op& op) const {
     const Array& in = x(op);
-    const auto axis = static_cast<size_t>(
-        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(in.dims.size())));
+    const auto axis =
+        static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(in.dims.size())));
     Array out(op.results[0].shape.dims()), best(out.dims, op.code == OpCode::argmax ? -INFINITY : INFINITY);
     size_t at = 0;
     for_each_index(in.dims, [&](const Dims& index) {
@@ -231,8 +229,7 @@ class Interpreter {
         if (!start_.contains(slot)) start_[slot] = current_[slot];
         return give(op, start_[slot]);
       }
-      case OpCode::read_variable:
-        return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
+      case OpCode::read_variable: return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
       case OpCode::assign: current_[op.operands[0].op->attributes.integer(Attr::kSlot)] = x(op, 1); return;
       case OpCode::if_else: {
         const Array& predicate = x(op);
@@ -258,8 +255,9 @@ class Interpreter {
       }
       case OpCode::count: {
         std::set<int64_t> axes;
-        for (int64_t axis : op.attributes.ints(Attr::kAxes))
+        for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
           axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
+        }
         double count = 1;
         for (int64_t axis : axes) count *= static_cast<double>(x(op).dims[static_cast<size_t>(axis)]);
         return give(op, Array(Dims{}, count));
@@ -268,17 +266,15 @@ class Interpreter {
       case OpCode::broadcast_like: {
         Array out(op.results[0].shape.dims());
         size_t at = 0;
-        for_each_index(out.dims, [&](const Dims& index) {
-          out.values[at++] = x(op).values[position(x(op).dims, index)];
-        });
+        for_each_index(out.dims,
+                       [&](const Dims& index) { out.values[at++] = x(op).values[position(x(op).dims, index)]; });
         return give(op, out);
       }
       case OpCode::reduce_like: {
         Array out(op.results[0].shape.dims());
         size_t at = 0;
-        for_each_index(x(op).dims, [&](const Dims& index) {
-          out.values[position(out.dims, index)] += x(op).values[at++];
-        });
+        for_each_index(x(op).dims,
+                       [&](const Dims& index) { out.values[position(out.dims, index)] += x(op).values[at++]; });
         return give(op, out);
       }
       case OpCode::transpose: {
@@ -318,8 +314,9 @@ class Interpreter {
   Array cast(const Op& op) const {
     Array out = x(op);
     const DTypeKind to = kind(op.results[0].dtype);
-    for (double& v : out.values)
+    for (double& v : out.values) {
       v = to == DTypeKind::kBoolean ? v != 0 : to == DTypeKind::kFloating ? v : std::trunc(v);
+    }
     return out;
   }
 
@@ -347,8 +344,8 @@ class Interpreter {
 
   Array concat(const Op& op) const {
     Array out(op.results[0].shape.dims());
-    const auto axis = static_cast<size_t>(
-        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(out.dims.size())));
+    const auto axis =
+        static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(out.dims.size())));
     int64_t start = 0;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       size_t at = 0;
@@ -385,8 +382,8 @@ class Interpreter {
 
   Array softmax(const Op& op, const Array& in, bool logarithm) const {
     Dims kept = in.dims;
-    kept[static_cast<size_t>(
-        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] =
+        1;
     Array greatest(kept, -INFINITY), sum(kept), out(in.dims);
     size_t at = 0;
     for_each_index(in.dims, [&](const Dims& i) {
@@ -399,8 +396,7 @@ class Interpreter {
     });
     at = 0;
     for_each_index(in.dims, [&](const Dims& i) {
-      const double shifted = in.values[at] - greatest.values[position(kept, i)],
-                   total = sum.values[position(kept, i)];
+      const double shifted = in.values[at] - greatest.values[position(kept, i)], total = sum.values[position(kept, i)];
       out.values[at++] = logarithm ? shifted - std::log(total) : std::exp(shifted) / total;
     });
     return out;
@@ -409,8 +405,8 @@ class Interpreter {
   Array cross_entropy(const Op& op) const {
     const Array logs = softmax(op, x(op), true);
     Dims kept = logs.dims;
-    kept[static_cast<size_t>(
-        *normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] =
+        1;
     Array rows(kept);
     size_t at = 0;
     for_each_index(logs.dims, [&](const Dims& i) {

@@ -89,8 +89,8 @@ TEST_F(Costs, OfStructuredOps) {
   expect(OpCode::reduce_like, {x, v}, {}, 0, 6, 6);
   expect(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}}, 5 * 6, 6, 6);
   expect(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{1}}}, 5 * 6, 6, 6);
-  expect(OpCode::softmax_cross_entropy, {x, v},
-         {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("none")}}, 7 * 6, 12, 2);
+  expect(OpCode::softmax_cross_entropy, {x, v}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("none")}},
+         7 * 6, 12, 2);
   expect(OpCode::sgd, {one, v, x}, {}, 2 * 6, 13, 6);
   expect(OpCode::adam, {one, one, one, one, v, x, x, x}, {}, 12 * 6, 4 + 4 * 6, 3 * 6);
   expect(OpCode::adam, {one, one, one, one, v, x, x, x, x}, {}, 13 * 6, 4 + 5 * 6, 4 * 6);
@@ -98,8 +98,8 @@ TEST_F(Costs, OfStructuredOps) {
   // (2, 5, 4) by (2, 4, 7) is 2 * 5 * 7 sums of 4 products; the operands' own order is a flag.
   const Value a = feed({2, 5, 4}), b = feed({2, 4, 7});
   expect(OpCode::matmul, {a, b}, {}, 2 * (2 * 5 * 7) * 4, 40 + 56, 70);
-  expect(OpCode::matmul, {b, a}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, true}}, 2 * (2 * 7 * 5) * 4,
-         56 + 40, 70);
+  expect(OpCode::matmul, {b, a}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, true}}, 2 * (2 * 7 * 5) * 4, 56 + 40,
+         70);
   expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
 
   // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels. The gradients are as many products.
@@ -112,8 +112,7 @@ TEST_F(Costs, OfStructuredOps) {
   expect(OpCode::conv2d, {image, weights}, apart, 2 * (2 * 2 * 2 * 6) * (3 * 3 * 2), 308, 48);
   const Attributes turned = with(with(convolution("valid"), Attr::kDataLayout, std::string("NCHW")),
                                  Attr::kWeightsLayout, std::string("OIHW"));
-  expect(OpCode::conv2d, {feed({1, 2, 5, 4}), feed({7, 2, 3, 1})}, turned, 2 * (7 * 3 * 4) * (2 * 3 * 1), 40 + 42,
-         84);
+  expect(OpCode::conv2d, {feed({1, 2, 5, 4}), feed({7, 2, 3, 1})}, turned, 2 * (7 * 3 * 4) * (2 * 3 * 1), 40 + 42, 84);
 
   // 2x2 windows with a stride of 2: 2 * 2 * 2 * 4 of them.
   const Value windows = feed({2, 2, 2, 4});

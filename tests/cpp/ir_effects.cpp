@@ -44,20 +44,17 @@ TEST(RemoveEffects, ReadsSeeTheLastAssignmentBeforeThem) {
            "  %9 = read_variable(%2) : float32(3,)\n"
            "  %10 = read_variable(%3) : float32(3,)\n"
            "  return (%0, %2, %4, %6, %9, %10) do (%5, %8)\n"),
-      (PureText{graph_text(kState + "  %4 = exp(%1) : float32(3,)\n  return (%0, %2, %2, %1, %4, %3, %4)\n"),
-                {4}}));
+      (PureText{graph_text(kState + "  %4 = exp(%1) : float32(3,)\n  return (%0, %2, %2, %1, %4, %3, %4)\n"), {4}}));
 }
 
 TEST(RemoveEffects, OperandsThatAreVariablesKeepTheStart) {
   // x <- x + 1 twice in one run is one increment: both sums take the value at the start.
-  EXPECT_EQ(
-      pure("  %4 = add(%2, %1) : float32(3,)\n  %5 = assign(%2, %4)\n  %6 = add(%2, %1) : float32(3,)\n  %7 "
-           "= assign(%2, %6)\n"
-           "  return (%0, %3) do (%5, %7)\n")
-          .text,
-      graph_text(
-          kState +
-          "  %4 = add(%2, %1) : float32(3,)\n  %5 = add(%2, %1) : float32(3,)\n  return (%0, %3, %5)\n"));
+  EXPECT_EQ(pure("  %4 = add(%2, %1) : float32(3,)\n  %5 = assign(%2, %4)\n  %6 = add(%2, %1) : float32(3,)\n  %7 "
+                 "= assign(%2, %6)\n"
+                 "  return (%0, %3) do (%5, %7)\n")
+                .text,
+            graph_text(kState +
+                       "  %4 = add(%2, %1) : float32(3,)\n  %5 = add(%2, %1) : float32(3,)\n  return (%0, %3, %5)\n"));
 }
 
 TEST(RemoveEffects, SwapsTakeTheOldValues) {
@@ -71,9 +68,8 @@ TEST(RemoveEffects, UnlistedAssignmentsDoNotHappen) {
 }
 
 TEST(RemoveEffects, AssignmentsThatOnlyComeBeforeSomethingHappen) {
-  EXPECT_EQ(
-      pure("  %4 = assign(%2, %1)\n  %5 = identity(%0) after (%4) : float32(2, 3)\n  return (%5, %3)\n"),
-      (PureText{graph_text(kState + "  %4 = identity(%0) : float32(2, 3)\n  return (%4, %3, %1)\n"), {4}}));
+  EXPECT_EQ(pure("  %4 = assign(%2, %1)\n  %5 = identity(%0) after (%4) : float32(2, 3)\n  return (%5, %3)\n"),
+            (PureText{graph_text(kState + "  %4 = identity(%0) : float32(2, 3)\n  return (%4, %3, %1)\n"), {4}}));
 }
 
 TEST(RemoveEffects, ConditionalAssignmentsBecomeResults) {

@@ -66,8 +66,8 @@ void check_gradients(Graph& graph, Value y, const std::vector<std::pair<Value, A
 }
 
 // An op over operands of these shapes, all of which are targets, the others constant.
-void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {},
-              Domain domain = Domain::real, std::vector<size_t> of = {}) {
+void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attributes = {}, Domain domain = Domain::real,
+              std::vector<size_t> of = {}) {
   SCOPED_TRACE(info(code).name);
   Sampler sampler;
   Graph graph;
@@ -98,7 +98,8 @@ TEST(GradientValues, TableOps) {
         break;
       case Family::kActivationGradient: {
         // relu_gradient is constant in its source, but for the step at 0.
-        const std::vector<size_t> of = row.code == OpCode::relu_gradient ? std::vector<size_t>{0} : std::vector<size_t>{0, 1};
+        const std::vector<size_t> of =
+            row.code == OpCode::relu_gradient ? std::vector<size_t>{0} : std::vector<size_t>{0, 1};
         check_op(row.code, {{2, 3}, {2, 3}}, {}, domain, of);
         check_op(row.code, {{2, 3}, {3}}, {}, domain, of);
         break;
@@ -120,11 +121,10 @@ TEST(GradientValues, Select) {
   const Value p = placeholder(graph, bools({2, 1})), a = placeholder(graph, f32({3})),
               b = placeholder(graph, f32({2, 3}));
   Sampler sampler;
-  check_gradients(graph, graph.value(OpCode::select, {p, a, b}),
-                  {{p, Array({2, 1}, {1, 0})},
-                   {a, sampler.array({3}, Domain::real)},
-                   {b, sampler.array({2, 3}, Domain::real)}},
-                  {a, b});
+  check_gradients(
+      graph, graph.value(OpCode::select, {p, a, b}),
+      {{p, Array({2, 1}, {1, 0})}, {a, sampler.array({3}, Domain::real)}, {b, sampler.array({2, 3}, Domain::real)}},
+      {a, b});
 }
 
 // At kinks the choice is documented: half for ties, none at 0.
@@ -176,8 +176,8 @@ TEST(GradientValues, ShapeOps) {
   check_op(OpCode::broadcast_like, {{3}, {2, 3}}, {}, Domain::real, {0});
   check_op(OpCode::reduce_like, {{2, 3}, {1, 3}}, {}, Domain::real, {0});
   check_op(OpCode::slice, {{5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}));
-  check_op(OpCode::slice_gradient, {{2, 2}, {5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}),
-           Domain::real, {0});
+  check_op(OpCode::slice_gradient, {{2, 2}, {5, 4}}, slicing({1, INT64_MAX}, {5, INT64_MIN}, {2, -3}), Domain::real,
+           {0});
   check_op(OpCode::concat, {{2, 3}, {2, 1}, {2, 2}}, {{Attr::kAxis, int64_t{-1}}});
   check_op(OpCode::concat, {{2, 3}, {1, 3}}, {{Attr::kAxis, int64_t{0}}}, Domain::real, {1});
   check_op(OpCode::cast, {{2}}, {{Attr::kDtype, DType::float32}});
@@ -228,17 +228,15 @@ TEST(GradientValues, AcrossConditionals) {
                           {{Attr::kDtype, DType::boolean}}),
               [&] { return std::vector{graph.value(OpCode::multiply, {p, e})}; },
               [&] { return std::vector{graph.value(OpCode::square, {e})}; });
-          return std::vector{graph.value(OpCode::add, {{inner, 0}, graph.value(OpCode::multiply, {e, e})}),
-                             p};
+          return std::vector{graph.value(OpCode::add, {{inner, 0}, graph.value(OpCode::multiply, {e, e})}), p};
         },
         [&] { return std::vector{graph.value(OpCode::square, {h}), x}; });
     const Value y = graph.value(OpCode::multiply, {graph.value(OpCode::add, {{op, 0}, {op, 1}}), h});
     Sampler sampler;
-    check_gradients(graph, y,
-                    {{flag, Array({}, taken)},
-                     {x, sampler.array({2, 3}, Domain::real)},
-                     {w, sampler.array({3}, Domain::real)}},
-                    {x, w});
+    check_gradients(
+        graph, y,
+        {{flag, Array({}, taken)}, {x, sampler.array({2, 3}, Domain::real)}, {w, sampler.array({3}, Domain::real)}},
+        {x, w});
   }
 }
 
@@ -248,14 +246,11 @@ TEST(GradientValues, OfANetwork) {
   const Value x = placeholder(graph, f32({4, 5})), w1 = placeholder(graph, f32({5, 3})),
               b = placeholder(graph, f32({3})), w2 = placeholder(graph, f32({3, 2})),
               labels = placeholder(graph, f32({4, 2}));
-  const Value h =
-      graph.value(OpCode::tanh, {graph.value(OpCode::add, {graph.value(OpCode::matmul, {x, w1}), b})});
+  const Value h = graph.value(OpCode::tanh, {graph.value(OpCode::add, {graph.value(OpCode::matmul, {x, w1}), b})});
   const Value again = graph.value(OpCode::add, {h, graph.value(OpCode::multiply, {h, b})});
-  const Value loss =
-      graph.value(OpCode::softmax_cross_entropy, {graph.value(OpCode::matmul, {again, w2}), labels},
-                  {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
-  const Value penalty =
-      graph.value(OpCode::mean, {graph.value(OpCode::square, {w2})}, {{Attr::kAxes, Dims{0, 1}}});
+  const Value loss = graph.value(OpCode::softmax_cross_entropy, {graph.value(OpCode::matmul, {again, w2}), labels},
+                                 {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+  const Value penalty = graph.value(OpCode::mean, {graph.value(OpCode::square, {w2})}, {{Attr::kAxes, Dims{0, 1}}});
   Sampler sampler;
   std::vector<std::pair<Value, Array>> feeds;
   for (const Value& v : {x, w1, b, w2}) feeds.emplace_back(v, sampler.array(v.shape().dims(), Domain::real));

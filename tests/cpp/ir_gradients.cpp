@@ -12,8 +12,7 @@ namespace {
 // How often an op occurs among those that were added since the graph had `from` ops.
 std::map<std::string, int> added(const Graph& graph, size_t from) {
   std::map<std::string, int> counts;
-  for (size_t i = from; i < graph.body().ops.size(); ++i)
-    ++counts[std::string(graph.body().ops[i]->info().name)];
+  for (size_t i = from; i < graph.body().ops.size(); ++i) ++counts[std::string(graph.body().ops[i]->info().name)];
   return counts;
 }
 
@@ -43,9 +42,8 @@ TEST(Gradients, OfWeightsDoNotComputeTheInputs) {
   Graph graph;
   const Value image = placeholder(graph, f32({2, 4, 4, 1})), w = variable(graph, f32({3, 3, 1, 2})),
               dense = variable(graph, f32({32, 3}));
-  const Value features =
-      graph.value(OpCode::reshape, {graph.value(OpCode::conv2d, {image, w}, convolution())},
-                  {{Attr::kShape, Shape({2, 32})}});
+  const Value features = graph.value(OpCode::reshape, {graph.value(OpCode::conv2d, {image, w}, convolution())},
+                                     {{Attr::kShape, Shape({2, 32})}});
   const Value y = graph.value(OpCode::matmul, {features, dense});
   const size_t before = graph.body().ops.size();
   gradients(graph, total(graph, y), {w, dense});
@@ -89,8 +87,7 @@ TEST(Gradients, AddUpOverUses) {
   EXPECT_EQ(twice.op->operands[1].op->code, OpCode::multiply);
   EXPECT_NE(twice.op->operands[0], twice.op->operands[1]);
 
-  const Value e = graph.value(OpCode::exp, {x}), l = graph.value(OpCode::log, {x}),
-              t = graph.value(OpCode::tanh, {x});
+  const Value e = graph.value(OpCode::exp, {x}), l = graph.value(OpCode::log, {x}), t = graph.value(OpCode::tanh, {x});
   const Value sum = graph.value(OpCode::add, {graph.value(OpCode::add, {e, l}), t});
   const size_t before = graph.body().ops.size();
   gradients(graph, sum, {x});
@@ -126,8 +123,7 @@ TEST(Gradients, DoNotFlowThroughWhatIsNotDifferentiable) {
       {"reshape_like's shape", graph.value(OpCode::reshape_like, {v, x})},
       {"broadcast_like's shape", graph.value(OpCode::broadcast_like, {v, x})},
       {"reduce_like's shape", graph.value(OpCode::reduce_like, {v, x})},
-      {"slice_gradient's shape",
-       graph.value(OpCode::slice_gradient, {v, x}, slicing({0, 0}, {2, 3}, {1, 1}))},
+      {"slice_gradient's shape", graph.value(OpCode::slice_gradient, {v, x}, slicing({0, 0}, {2, 3}, {1, 1}))},
   };
   for (const auto& [what, y] : barriers) {
     SCOPED_TRACE(what);
@@ -187,8 +183,7 @@ TEST(Gradients, RefuseASeedOfAnotherType) {
   };
   EXPECT_EQ(mistake(f32({3})), "[exp] Expected a seed float32(2, 3), got float32(3,).");
   EXPECT_EQ(mistake(f32({4, 2, 3})), "[exp] Expected a seed float32(2, 3), got float32(4, 2, 3).");
-  EXPECT_EQ(mistake({DType::float16, Shape({2, 3})}),
-            "[exp] Expected a seed float32(2, 3), got float16(2, 3).");
+  EXPECT_EQ(mistake({DType::float16, Shape({2, 3})}), "[exp] Expected a seed float32(2, 3), got float16(2, 3).");
   EXPECT_EQ(mistake(f32({U, 3})), "no error");
 }
 
@@ -255,12 +250,10 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
   add_every_op(whole);
   std::map<std::string, std::string> without;
   for (const auto& op : whole.body().ops) {
-    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty())
-      continue;
+    if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty()) continue;
     const std::string op_name(op->info().name);
     for (size_t i = 0; i < op->operands.size(); ++i) {
-      if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable)
-        continue;
+      if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable) continue;
       SCOPED_TRACE(op_name + ", operand " + std::to_string(i));
       Graph graph;
       std::vector<Value> operands;
@@ -270,9 +263,8 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
       const std::string mistake = error_of([&] { found = gradients(graph, y, {operands[i]}); });
       EXPECT_EQ(verify(graph), std::vector<std::string>{});
       const auto listed = kWithoutSlope.find(op_name);
-      const bool without_slope =
-          listed != kWithoutSlope.end() &&
-          std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end();
+      const bool without_slope = listed != kWithoutSlope.end() &&
+                                 std::find(listed->second.begin(), listed->second.end(), i) != listed->second.end();
       if (without_slope) {
         ASSERT_EQ(mistake, "no error");
         EXPECT_FALSE(found[0]);
@@ -294,11 +286,9 @@ TEST(Gradients, LiveWithTheUnknown) {
   add_every_op(whole);
   for (bool ranked : {true, false}) {
     for (const auto& op : whole.body().ops) {
-      if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty())
-        continue;
+      if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty()) continue;
       for (size_t i = 0; i < op->operands.size(); ++i) {
-        if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable)
-          continue;
+        if (kind(op->operands[i].dtype()) != DTypeKind::kFloating || op->code == OpCode::read_variable) continue;
         SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i));
         Graph graph;
         std::vector<Feed> feeds;
@@ -314,8 +304,7 @@ TEST(Gradients, LiveWithTheUnknown) {
         EXPECT_EQ(verify(graph), std::vector<std::string>{});
         if (mistake != "no error") {
           EXPECT_TRUE(mistake.find("has no gradient") != std::string::npos ||
-                      mistake.find("unknown") != std::string::npos ||
-                      mistake.find("known rank") != std::string::npos)
+                      mistake.find("unknown") != std::string::npos || mistake.find("known rank") != std::string::npos)
               << mistake;
           continue;
         }
@@ -334,8 +323,9 @@ TEST(Gradients, CanBeDifferentiatedAgain) {
   add_every_op(whole);
   for (const auto& op : whole.body().ops) {
     if (op->results.empty() || kind(op->results[0].dtype) != DTypeKind::kFloating || !op->regions.empty() ||
-        op->operands.empty())
+        op->operands.empty()) {
       continue;
+    }
     if (kWithout.contains(std::string(op->info().name)) || op->code == OpCode::read_variable) continue;
     SCOPED_TRACE(op->info().name);
     Graph graph;
@@ -454,14 +444,11 @@ TEST(Gradients, ThatFailInABranchLeaveNoRegionOpen) {
 // none, null.
 TEST(Gradients, OfConditionalsThatDoNotUseTheTarget) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U})),
-              y = placeholder(graph, f32({U}));
-  Op* op = if_else(
-      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
-      [&] { return std::vector{y}; });
-  Op* aside = if_else(
-      graph, flag, [&] { return std::vector{y}; },
-      [&] { return std::vector{graph.value(OpCode::exp, {y})}; });
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U})), y = placeholder(graph, f32({U}));
+  Op* op =
+      if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{y}; });
+  Op* aside =
+      if_else(graph, flag, [&] { return std::vector{y}; }, [&] { return std::vector{graph.value(OpCode::exp, {y})}; });
   const Value sum = graph.value(OpCode::add, {{op, 0}, {aside, 0}});
   const Value only = gradients(graph, sum, {x})[0];
   ASSERT_TRUE(only);

@@ -18,8 +18,7 @@ TEST(Add, RefusesWhatTheTableDoesNotAllow) {
   };
   EXPECT_EQ(add(OpCode::add, {x}), "[add] Expected 2 operands, got 1.");
   EXPECT_EQ(add(OpCode::add, {x, x, x}), "[add] Expected 2 operands, got 3.");
-  EXPECT_EQ(add(OpCode::concat, {}, {{Attr::kAxis, int64_t{0}}}),
-            "[concat] Expected 1 or more operands, got 0.");
+  EXPECT_EQ(add(OpCode::concat, {}, {{Attr::kAxis, int64_t{0}}}), "[concat] Expected 1 or more operands, got 0.");
   EXPECT_EQ(add(OpCode::adam, {x}), "[adam] Expected 8 to 9 operands, got 1.");
   EXPECT_EQ(add(OpCode::add, {x, Value{}}), "[add] An operand is missing.");
   EXPECT_EQ(add(OpCode::add, {x, Value{x.op, 1}}),
@@ -27,20 +26,17 @@ TEST(Add, RefusesWhatTheTableDoesNotAllow) {
   EXPECT_EQ(add(OpCode::exp, {x}, {{Attr::kAxis, int64_t{0}}}), "[exp] Unknown attribute axis.");
   EXPECT_EQ(add(OpCode::sum, {x}), "[sum] The attribute axes is missing.");
   EXPECT_EQ(add(OpCode::sum, {x}, {{Attr::kAxes, int64_t{0}}}), "[sum] The attribute axes is not legal.");
-  EXPECT_EQ(add(OpCode::constant, {}, {{Attr::kValue, LiteralRef()}}),
-            "[constant] The attribute value is not legal.");
+  EXPECT_EQ(add(OpCode::constant, {}, {{Attr::kValue, LiteralRef()}}), "[constant] The attribute value is not legal.");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("SAME"))),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   // A part of a legal word, or two of them, are none.
-  EXPECT_EQ(
-      add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("same same_lower"))),
-      "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
+  EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string("same same_lower"))),
+            "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   EXPECT_EQ(add(OpCode::conv2d, {x, x}, with(convolution(), Attr::kPaddingStyle, std::string())),
             "[conv2d] The attribute padding_style is not legal (one of explicit valid same same_lower).");
   EXPECT_EQ(add(OpCode::if_else, {x}), "[if_else] Expected 2 regions.");
   EXPECT_EQ(add(OpCode::assign, {x, x}), "[assign] Expected a variable, got the result of placeholder.");
-  EXPECT_EQ(add(OpCode::read_variable, {x}),
-            "[read_variable] Expected a variable, got the result of placeholder.");
+  EXPECT_EQ(add(OpCode::read_variable, {x}), "[read_variable] Expected a variable, got the result of placeholder.");
   EXPECT_EQ(graph.body().ops.size(), before);
   EXPECT_TRUE(verify(graph).empty());
 }
@@ -57,8 +53,7 @@ TEST(Add, NamesThePlaceInTheSource) {
   graph.location = "model.py:12";
   EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x, y}); }),
             "[add] Shapes (2,) and (3,) do not broadcast; built at model.py:12.");
-  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x}); }),
-            "[add] Expected 2 operands, got 1; built at model.py:12.");
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::add, {x}); }), "[add] Expected 2 operands, got 1; built at model.py:12.");
 }
 
 TEST(Add, RefusesValuesOfOtherGraphs) {
@@ -90,8 +85,7 @@ TEST(Add, RefusesValuesOfARegionThatNoOpHolds) {
 TEST(Add, MakesStateAndInputsInTheBody) {
   Graph graph;
   graph.open_region();
-  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})),
-              c = constant(graph, f32({2}), 1);
+  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})), c = constant(graph, f32({2}), 1);
   const auto region = graph.close_region({c});
   EXPECT_EQ(x.op->block, &graph.body());
   EXPECT_EQ(v.op->block, &graph.body());
@@ -345,8 +339,7 @@ TEST(Verify, FindsWhatFusedOpsDoNotList) {
   Op* op = graph.add(OpCode::fused, {x, y}, {}, std::move(regions));
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
   op->operands.pop_back();
-  EXPECT_EQ(verify(graph),
-            std::vector<std::string>{"[fused #3] uses a value that is not among its operands"});
+  EXPECT_EQ(verify(graph), std::vector<std::string>{"[fused #3] uses a value that is not among its operands"});
 }
 
 TEST(Verify, FindsTypesOtherThanTheRulesGive) {

@@ -12,9 +12,7 @@ std::vector<std::string> names(const std::vector<Op*>& ops) {
   return out;
 }
 
-bool contains(const std::vector<Op*>& ops, const Op* op) {
-  return std::find(ops.begin(), ops.end(), op) != ops.end();
-}
+bool contains(const std::vector<Op*>& ops, const Op* op) { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
 
 // ---- liveness ----
 
@@ -46,8 +44,7 @@ TEST(LiveOps, IncludeWhatMustComeBefore) {
 
 TEST(LiveOps, IncludeWhatRegionsCapture) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
-              y = placeholder(graph, f32({2}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));
   const Value a = graph.value(OpCode::exp, {x}), unused = graph.value(OpCode::exp, {x});
   Op* outer = if_else(
       graph, flag,
@@ -94,8 +91,7 @@ TEST(LiveOps, IncludeWhatOpsOfRegionsMustComeAfter) {
 
 TEST(LiveOps, LeaveOutWhatDeadCodeOfRegionsUses) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
-              v = variable(graph, f32({2}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));
   const Value unused = graph.value(OpCode::exp, {x});
   Op* write = assign(graph, v, x);
   Op* op = if_else(
@@ -108,14 +104,12 @@ TEST(LiveOps, LeaveOutWhatDeadCodeOfRegionsUses) {
         return std::vector{x};
       },
       [&] { return std::vector{x}; });
-  EXPECT_EQ(names(live_ops({{op, 0}}, {})),
-            (std::vector<std::string>{"placeholder", "placeholder", "if_else"}));
+  EXPECT_EQ(names(live_ops({{op, 0}}, {})), (std::vector<std::string>{"placeholder", "placeholder", "if_else"}));
 }
 
 TEST(Captures, AreTheOuterValuesEachOnce) {
   Graph graph;
-  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})),
-              y = placeholder(graph, f32({2}));
+  const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({2})), y = placeholder(graph, f32({2}));
   Op* op = if_else(
       graph, flag, [&] { return std::vector{graph.value(OpCode::add, {x, x})}; },
       [&] {
@@ -132,9 +126,8 @@ TEST(Captures, AreTheOuterValuesEachOnce) {
 // ---- rewriting ----
 
 Rewriter::Rule keep_all() {
-  return [](Rewriter&, const Op&, const std::vector<Value>&) -> std::optional<std::vector<Value>> {
-    return std::nullopt;
-  };
+  return
+      [](Rewriter&, const Op&, const std::vector<Value>&) -> std::optional<std::vector<Value>> { return std::nullopt; };
 }
 
 TEST(Rewrite, WithoutReplacementsIsACopy) {
@@ -150,8 +143,7 @@ TEST(Rewrite, WithoutReplacementsIsACopy) {
 
 TEST(Rewrite, KeepsNamesPlacesAndOrder) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({})),
-              v = variable(graph, f32({2}));
+  const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({})), v = variable(graph, f32({2}));
   Op* write = assign(graph, v, x);
   graph.name = "branches";
   graph.location = "model.py:3";
@@ -189,11 +181,9 @@ TEST(Rewrite, KeepsNamesPlacesAndOrder) {
 
 TEST(Rewrite, ReplacesByTheRule) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})),
-              flag = placeholder(graph, bools({}));
+  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2})), flag = placeholder(graph, bools({}));
   Op* branches = if_else(
-      graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {x})}; },
-      [&] { return std::vector{x}; });
+      graph, flag, [&] { return std::vector{graph.value(OpCode::negative, {x})}; }, [&] { return std::vector{x}; });
   const Value y = graph.value(OpCode::add, {{branches, 0}, x});
   graph.body().results = {graph.value(OpCode::negative, {y}), y};
   graph.body().effects = {assign(graph, v, y)};
@@ -237,9 +227,8 @@ TEST(Rewrite, KeepsSlots) {
 TEST(Rewrite, RefusesResultsOfRegions) {
   Graph graph;
   const Value x = placeholder(graph, f32({2})), flag = placeholder(graph, bools({}));
-  Op* op = if_else(
-      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
-      [&] { return std::vector{x}; });
+  Op* op =
+      if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{x}; });
   graph.body().results = {{op, 0}, op->regions[0]->results[0]};
   EXPECT_EQ(error_of([&] { Rewriter(keep_all()).run(graph); }),
             "[exp] The value belongs to a nested block and cannot be used outside it.");
@@ -293,17 +282,13 @@ TEST(Specialize, AcceptsFeedsThatAreNotFullyKnownEither) {
 
 TEST(Specialize, RefusesWrongFeeds) {
   Model m;
-  auto mistake = [&](const std::vector<Feed>& feeds) {
-    return error_of([&] { specialize(feeds, {m.y}, {}); });
-  };
+  auto mistake = [&](const std::vector<Feed>& feeds) { return error_of([&] { specialize(feeds, {m.y}, {}); }); };
   EXPECT_EQ(mistake({}), "[placeholder] The placeholder 'x' of shape (?, 3) is needed but was not fed.");
   EXPECT_EQ(mistake({{m.x, i32({5, 3})}}), "[placeholder] The placeholder 'x' is float32 but was fed int32.");
   EXPECT_EQ(mistake({{m.x, f32({5, 4})}}),
             "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (5, 4).");
-  EXPECT_EQ(mistake({{m.x, f32({3})}}),
-            "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3,).");
-  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.x, f32({5, 3})}}),
-            "[placeholder] The placeholder 'x' was fed twice.");
+  EXPECT_EQ(mistake({{m.x, f32({3})}}), "[placeholder] The placeholder 'x' has shape (?, 3) but was fed shape (3,).");
+  EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.x, f32({5, 3})}}), "[placeholder] The placeholder 'x' was fed twice.");
   EXPECT_EQ(mistake({{m.x, f32({5, 3})}, {m.w, f32({3, 2})}}),
             "[variable] Only a placeholder can be fed, not the result of this op.");
 }
@@ -342,9 +327,8 @@ TEST(Specialize, TakesAnyValueAsAResult) {
 TEST(Specialize, ReachesPlaceholdersInRegions) {
   Graph graph;
   const Value flag = placeholder(graph, bools({})), x = placeholder(graph, f32({U}));
-  Op* op = if_else(
-      graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; },
-      [&] { return std::vector{x}; });
+  Op* op =
+      if_else(graph, flag, [&] { return std::vector{graph.value(OpCode::exp, {x})}; }, [&] { return std::vector{x}; });
   const Specialized special = specialize({{flag, bools({})}, {x, f32({4})}}, {{op, 0}}, {});
   EXPECT_EQ(special.graph->body().results[0].type(), f32({4}));
   EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});

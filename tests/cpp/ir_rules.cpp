@@ -53,25 +53,20 @@ TEST(Rules, ElementwiseBroadcasts) {
   EXPECT_EQ(infer_text(OpCode::add, {f32(kAnyRank), f32({3})}), "float32(...)");
   EXPECT_EQ(infer_text(OpCode::exp, {f32({U})}), "float32(?,)");
   EXPECT_EQ(infer_text(OpCode::identity, {bools({2})}), "bool(2,)");
-  EXPECT_EQ(infer_text(OpCode::add, {f32({2, 3}), f32({4})}),
-            "[add] Shapes (2, 3) and (4,) do not broadcast.");
+  EXPECT_EQ(infer_text(OpCode::add, {f32({2, 3}), f32({4})}), "[add] Shapes (2, 3) and (4,) do not broadcast.");
   EXPECT_EQ(infer_text(OpCode::add, {f32({2}), i32({2})}),
             "[add] Operands of different types: float32(2,) and int32(2,).");
   EXPECT_EQ(kind_of_error(OpCode::add, {f32({2}), i32({2})}), Error::Kind::kType);
   EXPECT_EQ(kind_of_error(OpCode::add, {f32({2}), f32({3})}), Error::Kind::kValue);
-  EXPECT_EQ(infer_text(OpCode::exp, {i32({2})}),
-            "[exp] Expected operands of a floating type, got int32(2,).");
-  EXPECT_EQ(infer_text(OpCode::add, {bools({2}), bools({2})}),
-            "[add] Expected operands of a number, got bool(2,).");
+  EXPECT_EQ(infer_text(OpCode::exp, {i32({2})}), "[exp] Expected operands of a floating type, got int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::add, {bools({2}), bools({2})}), "[add] Expected operands of a number, got bool(2,).");
 }
 
 TEST(Rules, ComparisonsGiveBools) {
   EXPECT_EQ(infer_text(OpCode::less, {i32({2, 1}), i32({3})}), "bool(2, 3)");
   EXPECT_EQ(infer_text(OpCode::equal, {bools({2}), bools({U})}), "bool(2,)");
-  EXPECT_EQ(infer_text(OpCode::less, {bools({2}), bools({2})}),
-            "[less] Expected operands of a number, got bool(2,).");
-  EXPECT_EQ(infer_text(OpCode::equal, {f32({2}), f32({3})}),
-            "[equal] Shapes (2,) and (3,) do not broadcast.");
+  EXPECT_EQ(infer_text(OpCode::less, {bools({2}), bools({2})}), "[less] Expected operands of a number, got bool(2,).");
+  EXPECT_EQ(infer_text(OpCode::equal, {f32({2}), f32({3})}), "[equal] Shapes (2,) and (3,) do not broadcast.");
 }
 
 TEST(Rules, SelectMixesAPredicateOfAnyType) {
@@ -95,8 +90,7 @@ TEST(Rules, ReductionsKeepTheirAxes) {
   EXPECT_EQ(infer_text(OpCode::mean, {f32({2})}, axes({})), "float32(2,)");
   EXPECT_EQ(infer_text(OpCode::sum, {f32({0, 3})}, axes({0})), "float32(1, 3)");
   EXPECT_EQ(infer_text(OpCode::sum, {f32(kAnyRank)}, axes({7})), "float32(...)");
-  EXPECT_EQ(infer_text(OpCode::sum, {f32({2, 3})}, axes({0, 2})),
-            "[sum] Axis 2 is outside a tensor of rank 2.");
+  EXPECT_EQ(infer_text(OpCode::sum, {f32({2, 3})}, axes({0, 2})), "[sum] Axis 2 is outside a tensor of rank 2.");
   EXPECT_EQ(infer_text(OpCode::sum, {f32({})}, axes({-1})), "[sum] Axis -1 is outside a tensor of rank 0.");
   EXPECT_EQ(infer_text(OpCode::mean, {i32({2, 3})}, axes({0})), "int32(1, 3)");
   EXPECT_EQ(infer_text(OpCode::mean, {bools({2})}, axes({0})), "[mean] Expected operands of a number, got bool(2,).");
@@ -109,25 +103,22 @@ TEST(Rules, ArgReductionsNeedAnElement) {
   EXPECT_EQ(infer_text(OpCode::argmax, {f32(kAnyRank)}, axis(0)), "int32(...)");
   EXPECT_EQ(infer_text(OpCode::argmax, {f32({2, 0})}, axis(1)),
             "[argmax] Expected at least one element along the axis, got shape (2, 0).");
-  EXPECT_EQ(infer_text(OpCode::argmax, {f32({2})}, axis(1)),
-            "[argmax] Axis 1 is outside a tensor of rank 1.");
-  EXPECT_EQ(infer_text(OpCode::argmax, {bools({2})}, axis(0)),
-            "[argmax] Expected operands of a number, got bool(2,).");
+  EXPECT_EQ(infer_text(OpCode::argmax, {f32({2})}, axis(1)), "[argmax] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::argmax, {bools({2})}, axis(0)), "[argmax] Expected operands of a number, got bool(2,).");
 }
 
 // ---- memory and control ----
 
 TEST(Rules, SourcesHaveTheTypesOfTheirAttributes) {
-  EXPECT_EQ(
-      infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, 4})}, {Attr::kDtype, DType::int64}}),
-      "int64(?, 4)");
-  EXPECT_EQ(infer_text(OpCode::empty, {}, {{Attr::kShape, Shape({0})}, {Attr::kDtype, DType::float32}}),
-            "float32(0,)");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, 4})}, {Attr::kDtype, DType::int64}}),
+            "int64(?, 4)");
+  EXPECT_EQ(infer_text(OpCode::empty, {}, {{Attr::kShape, Shape({0})}, {Attr::kDtype, DType::float32}}), "float32(0,)");
   EXPECT_EQ(infer_text(OpCode::constant, {}, {{Attr::kValue, Literal::splat(i32({2}), 1)}}), "int32(2,)");
   EXPECT_EQ(infer_text(OpCode::variable, {}, {{Attr::kValue, Literal::splat(f32({}), 1)}}), "float32()");
 }
 
-// What `make` computes from a tensor's shape (?, 3, ?), from that of the same tensor as (2, 3, 5), and from a placeholder for integers.
+// What `make` computes from a tensor's shape (?, 3, ?), from that of the same tensor as (2, 3, 5), and from a
+// placeholder for integers.
 struct ShapeWords {
   Graph graph;
   Value open = graph.value(OpCode::shape_of, {placeholder(graph, f32({U, 3, U}))});
@@ -135,11 +126,16 @@ struct ShapeWords {
 
   Value of(std::vector<int64_t> numbers) {
     const Type type{DType::int64, Shape({static_cast<int64_t>(numbers.size())})};
-    return graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)))}});
+    return graph.value(OpCode::constant, {},
+                       {{Attr::kValue, std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)))}});
   }
-  Value part(Value v, int64_t start, int64_t end, int64_t stride = 1) { return graph.value(OpCode::slice, {v}, slicing({start}, {end}, {stride})); }
+  Value part(Value v, int64_t start, int64_t end, int64_t stride = 1) {
+    return graph.value(OpCode::slice, {v}, slicing({start}, {end}, {stride}));
+  }
   Value wide(Value v) { return graph.value(OpCode::cast, {v}, {{Attr::kDtype, DType::int64}}); }
-  std::string text(Value v) { return to_string(graph.value(OpCode::shaped, {v}, {{Attr::kDtype, DType::float32}}).type()); }
+  std::string text(Value v) {
+    return to_string(graph.value(OpCode::shaped, {v}, {{Attr::kDtype, DType::float32}}).type());
+  }
 };
 
 TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
@@ -160,8 +156,9 @@ TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
   EXPECT_EQ(w.text(g.value(OpCode::sum, {w.known}, axes({-1}))), "float32(10,)");
   const Value two = w.of({2}), scalar = g.value(OpCode::squeeze, {two}, axes({0}));
   const std::pair<OpCode, std::string> with_two[] = {
-      {OpCode::add, "float32(4, 5, 7)"},      {OpCode::subtract, "float32(0, 1, 3)"}, {OpCode::multiply, "float32(4, 6, 10)"},
-      {OpCode::divide, "float32(1, 1, 2)"},   {OpCode::minimum, "float32(2, 2, 2)"},  {OpCode::maximum, "float32(2, 3, 5)"}};
+      {OpCode::add, "float32(4, 5, 7)"},       {OpCode::subtract, "float32(0, 1, 3)"},
+      {OpCode::multiply, "float32(4, 6, 10)"}, {OpCode::divide, "float32(1, 1, 2)"},
+      {OpCode::minimum, "float32(2, 2, 2)"},   {OpCode::maximum, "float32(2, 3, 5)"}};
   for (const auto& [code, text] : with_two) {
     EXPECT_EQ(w.text(g.value(code, {w.wide(w.known), two})), text);
     EXPECT_EQ(w.text(g.value(code, {w.wide(w.known), scalar})), text);
@@ -186,15 +183,16 @@ TEST(Rules, ShapedHasTheShapeThatItsOperandGives) {
   EXPECT_EQ(w.text(deep), "float32(?,)");
 
   const Attributes floats = {{Attr::kDtype, DType::float32}};
-  EXPECT_EQ(infer_text(OpCode::shaped, {f32({2})}, floats), "[shaped] Expected a shape as a vector of integers, got float32(2,).");
-  EXPECT_EQ(infer_text(OpCode::shaped, {i32({2, 1})}, floats), "[shaped] Expected a shape as a vector of integers, got int32(2, 1).");
+  EXPECT_EQ(infer_text(OpCode::shaped, {f32({2})}, floats),
+            "[shaped] Expected a shape as a vector of integers, got float32(2,).");
+  EXPECT_EQ(infer_text(OpCode::shaped, {i32({2, 1})}, floats),
+            "[shaped] Expected a shape as a vector of integers, got int32(2, 1).");
   EXPECT_THROW(w.text(w.of({3, -2})), Error);
 }
 
 TEST(Rules, NoDimensionIsNegative) {
-  EXPECT_EQ(
-      infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({4, -2})}, {Attr::kDtype, DType::int64}}),
-      "[placeholder] Expected dimensions of 0 or more, got shape (4, -2).");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({4, -2})}, {Attr::kDtype, DType::int64}}),
+            "[placeholder] Expected dimensions of 0 or more, got shape (4, -2).");
   EXPECT_EQ(infer_text(OpCode::empty, {}, {{Attr::kShape, Shape({-3})}, {Attr::kDtype, DType::int64}}),
             "[empty] Expected dimensions of 0 or more, got shape (-3,).");
   EXPECT_EQ(infer_text(OpCode::broadcast_to, {f32({1})}, shape({-2})),
@@ -211,21 +209,17 @@ TEST(Rules, NoTensorIsLargerThanAnyMemory) {
             "[broadcast_to] The result float32(4294967296, 4294967296) is larger than any memory.");
   EXPECT_EQ(infer_text(OpCode::add, {f32({huge, 1}), f32({huge})}),
             "[add] The result float32(4294967296, 4294967296) is larger than any memory.");
-  EXPECT_EQ(infer_text(OpCode::placeholder, {},
-                       {{Attr::kShape, Shape({INT64_MAX, 4})}, {Attr::kDtype, DType::int64}}),
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({INT64_MAX, 4})}, {Attr::kDtype, DType::int64}}),
             "[placeholder] The result int64(9223372036854775807, 4) is larger than any memory.");
   EXPECT_EQ(infer_text(OpCode::reshape, {f32({0})}, shape({huge, huge})),
             "[reshape] Shape (0,) has 0 elements and does not fit into shape (4294967296, 4294967296).");
   // An unknown dimension may be 1.
-  EXPECT_EQ(infer_text(OpCode::placeholder, {},
-                       {{Attr::kShape, Shape({U, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
             "[placeholder] The result int8(?, 9223372036854775807) is larger than any memory.");
-  EXPECT_EQ(infer_text(OpCode::placeholder, {},
-                       {{Attr::kShape, Shape({0, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({0, INT64_MAX})}, {Attr::kDtype, DType::int8}}),
             "[placeholder] The result int8(0, 9223372036854775807) is larger than any memory.");
-  EXPECT_EQ(
-      infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, huge})}, {Attr::kDtype, DType::int8}}),
-      "int8(?, 4294967296)");
+  EXPECT_EQ(infer_text(OpCode::placeholder, {}, {{Attr::kShape, Shape({U, huge})}, {Attr::kDtype, DType::int8}}),
+            "int8(?, 4294967296)");
   EXPECT_THROW(Literal::splat(f32({huge, huge}), 0), std::invalid_argument);
 }
 
@@ -238,17 +232,14 @@ TEST(Rules, AssignTakesTheVariablesType) {
   EXPECT_EQ(assign_text(f32({2, 3}), f32({2, 3})), "no error");
   EXPECT_EQ(assign_text(f32({2, 3}), f32({U, 3})), "no error");
   EXPECT_EQ(assign_text(f32({2, 3}), f32(kAnyRank)), "no error");
-  EXPECT_EQ(assign_text(f32({2, 3}), i32({2, 3})),
-            "[assign] The variable is float32 but the value is int32.");
-  EXPECT_EQ(assign_text(f32({2, 3}), f32({3})),
-            "[assign] The variable has shape (2, 3) but the value has shape (3,).");
+  EXPECT_EQ(assign_text(f32({2, 3}), i32({2, 3})), "[assign] The variable is float32 but the value is int32.");
+  EXPECT_EQ(assign_text(f32({2, 3}), f32({3})), "[assign] The variable has shape (2, 3) but the value has shape (3,).");
   EXPECT_EQ(assign_text(f32({2, 3}), f32({1, 3})),
             "[assign] The variable has shape (2, 3) but the value has shape (1, 3).");
 }
 
 TEST(Rules, BranchesAgree) {
-  auto branches = [](const Type& predicate, const std::vector<Type>& yes,
-                     const std::vector<Type>& no) -> std::string {
+  auto branches = [](const Type& predicate, const std::vector<Type>& yes, const std::vector<Type>& no) -> std::string {
     Graph graph;
     const Value p = placeholder(graph, predicate);
     std::vector<Value> a, b;
@@ -256,8 +247,9 @@ TEST(Rules, BranchesAgree) {
     for (const Type& type : no) b.push_back(placeholder(graph, type));
     try {
       std::string text;
-      for (const Type& type : if_else(graph, p, [&] { return a; }, [&] { return b; })->results)
+      for (const Type& type : if_else(graph, p, [&] { return a; }, [&] { return b; })->results) {
         text += to_string(type) + " ";
+      }
       return text;
     } catch (const Error& error) {
       return error.what();
@@ -316,8 +308,7 @@ TEST(Rules, SqueezeAndExpandDims) {
   EXPECT_EQ(infer_text(OpCode::squeeze, {f32(kAnyRank)}, axes({5})), "float32(...)");
   EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1, 3})}, axes({1})),
             "[squeeze] Axis 1 of shape (1, 3) is not of size 1.");
-  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1})}, axes({1})),
-            "[squeeze] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::squeeze, {f32({1})}, axes({1})), "[squeeze] Axis 1 is outside a tensor of rank 1.");
   EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({0, 2})), "float32(1, 2, 1, 3)");
   EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({-1, 0})), "float32(1, 2, 3, 1)");
   EXPECT_EQ(infer_text(OpCode::expand_dims, {f32({2, 3})}, axes({3, 2})), "float32(2, 3, 1, 1)");
@@ -380,8 +371,7 @@ TEST(Rules, Broadcasting) {
 }
 
 TEST(Rules, Slices) {
-  EXPECT_EQ(infer_text(OpCode::slice, {f32({5, 6})}, slicing({1, -2}, {4, INT64_MAX}, {2, 1})),
-            "float32(2, 2)");
+  EXPECT_EQ(infer_text(OpCode::slice, {f32({5, 6})}, slicing({1, -2}, {4, INT64_MAX}, {2, 1})), "float32(2, 2)");
   EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({INT64_MAX}, {INT64_MIN}, {-1})), "float32(5,)");
   EXPECT_EQ(infer_text(OpCode::slice, {f32({5})}, slicing({3}, {2}, {1})), "float32(0,)");
   EXPECT_EQ(infer_text(OpCode::slice, {f32({U, 4})}, slicing({0, 0}, {2, 2}, {1, 1})), "float32(?, 2)");
@@ -393,8 +383,7 @@ TEST(Rules, Slices) {
             "[slice] Expected 2 starts for shape (5, 5), got 1.");
   EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({2}), f32({5})}, slicing({1}, {4}, {2})), "float32(5,)");
   EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({U}), f32({U})}, slicing({1}, {4}, {2})), "float32(?,)");
-  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({2}), f32(kAnyRank)}, slicing({1}, {4}, {2})),
-            "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({2}), f32(kAnyRank)}, slicing({1}, {4}, {2})), "float32(...)");
   EXPECT_EQ(infer_text(OpCode::slice_gradient, {f32({3}), f32({5})}, slicing({1}, {4}, {2})),
             "[slice_gradient] Expected a gradient of shape (2,), got shape (3,).");
 }
@@ -430,8 +419,7 @@ TEST(Rules, CastShapeOfCount) {
   EXPECT_EQ(infer_text(OpCode::shape_of, {f32(kAnyRank)}), "int32(?,)");
   EXPECT_EQ(infer_text(OpCode::count, {f32({2, U})}, axes({1})), "float32()");
   EXPECT_EQ(infer_text(OpCode::count, {f32(kAnyRank)}, axes({9})), "float32()");
-  EXPECT_EQ(infer_text(OpCode::count, {f32({2})}, axes({1})),
-            "[count] Axis 1 is outside a tensor of rank 1.");
+  EXPECT_EQ(infer_text(OpCode::count, {f32({2})}, axes({1})), "[count] Axis 1 is outside a tensor of rank 1.");
 }
 
 // ---- linear algebra and neural networks ----
@@ -494,29 +482,23 @@ TEST(Rules, SoftmaxCrossEntropy) {
 
 TEST(Rules, Convolution) {
   const OpCode code = OpCode::conv2d;
-  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("valid")),
-            "float32(2, 6, 5, 16)");
-  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("same")),
-            "float32(2, 8, 9, 16)");
-  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})},
-                       with(with(convolution("explicit"), Attr::kPadding, Dims{1, 2, 0, 4}), Attr::kStrides,
-                            Dims{1, 3})),
-            "float32(2, 9, 3, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("valid")), "float32(2, 6, 5, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, convolution("same")), "float32(2, 8, 9, 16)");
+  EXPECT_EQ(
+      infer_text(code, {f32({2, 8, 9, 3}), f32({3, 5, 3, 16})},
+                 with(with(convolution("explicit"), Attr::kPadding, Dims{1, 2, 0, 4}), Attr::kStrides, Dims{1, 3})),
+      "float32(2, 9, 3, 16)");
   EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), f32({3, 3, 3, 16})},
                        with(convolution("valid"), Attr::kDilations, Dims{3, 1})),
             "float32(2, 2, 7, 16)");
-  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 6}), f32({3, 3, 2, 9})}, convolution("same", 3)),
-            "float32(2, 8, 9, 9)");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 6}), f32({3, 3, 2, 9})}, convolution("same", 3)), "float32(2, 8, 9, 9)");
   EXPECT_EQ(infer_text(code, {f32({2, 3, 8, 9}), f32({16, 3, 3, 5})},
-                       with(with(convolution("valid"), Attr::kDataLayout, std::string("NCHW")),
-                            Attr::kWeightsLayout, std::string("OIHW"))),
+                       with(with(convolution("valid"), Attr::kDataLayout, std::string("NCHW")), Attr::kWeightsLayout,
+                            std::string("OIHW"))),
             "float32(2, 16, 6, 5)");
-  EXPECT_EQ(infer_text(code, {f32({U, U, 9, 3}), f32({3, 5, 3, U})}, convolution("valid")),
-            "float32(?, ?, 5, ?)");
-  EXPECT_EQ(infer_text(code, {f32({0, 8, 8, 3}), f32({3, 3, 3, 4})}, convolution("same")),
-            "float32(0, 8, 8, 4)");
-  EXPECT_EQ(infer_text(code, {f32(kAnyRank), f32({3, 5, 3, 16})}, convolution("valid")),
-            "float32(?, ?, ?, ?)");
+  EXPECT_EQ(infer_text(code, {f32({U, U, 9, 3}), f32({3, 5, 3, U})}, convolution("valid")), "float32(?, ?, 5, ?)");
+  EXPECT_EQ(infer_text(code, {f32({0, 8, 8, 3}), f32({3, 3, 3, 4})}, convolution("same")), "float32(0, 8, 8, 4)");
+  EXPECT_EQ(infer_text(code, {f32(kAnyRank), f32({3, 5, 3, 16})}, convolution("valid")), "float32(?, ?, ?, ?)");
   EXPECT_EQ(infer_text(code, {f32({64, 32, 32, 3}), f32({3, 3, 16, 32})}, convolution()),
             "[conv2d] Input has 3 channels (shape (64, 32, 32, 3)) but the weights expect 16 (shape (3, 3, "
             "16, 32)).");
@@ -529,9 +511,8 @@ TEST(Rules, Convolution) {
             "[conv2d] Expected 1 or more groups, got 0.");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", int64_t{1} << 62)),
             "[conv2d] Expected fewer than 2^31 groups, got 4611686018427387904.");
-  EXPECT_EQ(
-      infer_text(code, {f32({1, 2, 8, 4}), f32({3, 3, 4, 5})}, convolution("valid")),
-      "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4) with padding 0 and 0.");
+  EXPECT_EQ(infer_text(code, {f32({1, 2, 8, 4}), f32({3, 3, 4, 5})}, convolution("valid")),
+            "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4) with padding 0 and 0.");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
                        with(convolution("valid"), Attr::kDilations, Dims{1, 2})),
             "[conv2d] A window of 5 does not fit into the width of shape (1, 8, 4, 4) with padding 0 and 0.");
@@ -541,15 +522,13 @@ TEST(Rules, Convolution) {
             "[conv2d] Expected weights of rank 4, got shape (3, 3, 4).");
   EXPECT_EQ(infer_text(code, {i32({1, 8, 4, 4}), i32({3, 3, 4, 5})}, convolution()),
             "[conv2d] Expected a source of a floating type, got int32(1, 8, 4, 4).");
-  EXPECT_EQ(
-      infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kStrides, Dims{1})),
-      "[conv2d] Expected 2 positive strides (height, width), got (1,).");
-  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
-                       with(convolution(), Attr::kDilations, Dims{1, 0})),
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kStrides, Dims{1})),
+            "[conv2d] Expected 2 positive strides (height, width), got (1,).");
+  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kDilations, Dims{1, 0})),
             "[conv2d] Expected 2 positive dilations (height, width), got (1, 0).");
-  EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
-                       with(convolution(), Attr::kPadding, Dims{0, 0, -1, 0})),
-            "[conv2d] Expected 4 paddings of 0 or more (top, bottom, left, right), got (0, 0, -1, 0).");
+  EXPECT_EQ(
+      infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})}, with(convolution(), Attr::kPadding, Dims{0, 0, -1, 0})),
+      "[conv2d] Expected 4 paddings of 0 or more (top, bottom, left, right), got (0, 0, -1, 0).");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
                        with(convolution(), Attr::kDataLayout, std::string("CHWN"))),
             "[conv2d] The attribute data_layout is not legal (one of NHWC NCHW).");
@@ -565,27 +544,21 @@ TEST(Rules, AWindowHasElements) {
 
 TEST(Rules, ConvolutionGradients) {
   const Attributes a = convolution("valid");
-  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient,
-                       {f32({2, 6, 5, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({2, 6, 5, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a),
             "float32(2, 8, 9, 3)");
-  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient,
-                       {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
             "float32(3, 5, 3, 16)");
-  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient,
-                       {f32({U, 6, 5, 16}), f32({3, 5, 3, 16}), f32({U, 8, 9, 3})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({U, 6, 5, 16}), f32({3, 5, 3, 16}), f32({U, 8, 9, 3})}, a),
             "float32(?, 8, 9, 3)");
   EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32(kAnyRank), f32({3, 5, 3, 16}), f32(kAnyRank)}, a),
             "float32(...)");
-  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient,
-                       {f32({2, 8, 9, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_data_gradient, {f32({2, 8, 9, 16}), f32({3, 5, 3, 16}), f32({2, 8, 9, 3})}, a),
             "[conv2d_data_gradient] Expected an incoming gradient of shape (2, 6, 5, 16), got shape (2, 8, "
             "9, 16).");
-  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient,
-                       {f32({2, 8, 9, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 8, 9, 16}), f32({2, 8, 9, 3}), f32({3, 5, 3, 16})}, a),
             "[conv2d_weights_gradient] Expected an incoming gradient of shape (2, 6, 5, 16), got shape (2, "
             "8, 9, 16).");
-  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient,
-                       {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 16})}, a),
+  EXPECT_EQ(infer_text(OpCode::conv2d_weights_gradient, {f32({2, 6, 5, 16}), f32({2, 8, 9, 3}), f32({3, 5, 16})}, a),
             "[conv2d_weights_gradient] Expected weights of rank 4, got shape (3, 5, 16).");
 }
 
@@ -605,9 +578,8 @@ TEST(Rules, Pooling) {
                          with(with(with(pooling("same"), Attr::kCeilMode, true), Attr::kWindow, Dims{1, 1}),
                               Attr::kStrides, Dims{3, 3})),
               "float32(2, 2, 3, 3)");
-    EXPECT_EQ(
-        infer_text(code, {f32({2, 3, 5, 8})}, with(pooling("valid"), Attr::kDataLayout, std::string("NCHW"))),
-        "float32(2, 3, 2, 4)");
+    EXPECT_EQ(infer_text(code, {f32({2, 3, 5, 8})}, with(pooling("valid"), Attr::kDataLayout, std::string("NCHW"))),
+              "float32(2, 3, 2, 4)");
     EXPECT_EQ(infer_text(code, {f32({U, U, 8, U})}, pooling("valid")), "float32(?, ?, 4, ?)");
     EXPECT_EQ(infer_text(code, {f32(kAnyRank)}, pooling("valid")), "float32(?, ?, ?, ?)");
     EXPECT_EQ(infer_text(code, {f32({2, 1, 8, 3})}, pooling("valid")),
@@ -619,10 +591,8 @@ TEST(Rules, Pooling) {
   }
   for (OpCode code : {OpCode::max_pool2d_gradient, OpCode::avg_pool2d_gradient}) {
     const std::string op = "[" + std::string(info(code).name) + "] ";
-    EXPECT_EQ(infer_text(code, {f32({2, 2, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")),
-              "float32(2, 5, 8, 3)");
-    EXPECT_EQ(infer_text(code, {f32({U, 2, 4, 3}), f32({U, 5, 8, 3})}, pooling("valid")),
-              "float32(?, 5, 8, 3)");
+    EXPECT_EQ(infer_text(code, {f32({2, 2, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")), "float32(2, 5, 8, 3)");
+    EXPECT_EQ(infer_text(code, {f32({U, 2, 4, 3}), f32({U, 5, 8, 3})}, pooling("valid")), "float32(?, 5, 8, 3)");
     EXPECT_EQ(infer_text(code, {f32({2, 3, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")),
               op + "Expected an incoming gradient of shape (2, 2, 4, 3), got shape (2, 3, 4, 3).");
   }
@@ -635,16 +605,13 @@ TEST(Rules, OptimizerSteps) {
   EXPECT_EQ(infer_text(OpCode::sgd, {one, w, w}), "float32(2, 3)");
   EXPECT_EQ(infer_text(OpCode::sgd, {f32({}), f32({U, 3}), w}), "float32(2, 3)");
   EXPECT_EQ(infer_text(OpCode::sgd, {f32(kAnyRank), f32(kAnyRank), w}), "float32(2, 3)");
-  EXPECT_EQ(infer_text(OpCode::sgd, {f32({2}), w, w}),
-            "[sgd] Expected coefficients of one element, got float32(2,).");
+  EXPECT_EQ(infer_text(OpCode::sgd, {f32({2}), w, w}), "[sgd] Expected coefficients of one element, got float32(2,).");
   EXPECT_EQ(infer_text(OpCode::sgd, {one, w, f32({3})}),
             "[sgd] Shapes (2, 3) and (3,) of values, state and gradient differ.");
-  EXPECT_EQ(infer_text(OpCode::sgd, {i32({1}), i32({2}), i32({2})}),
-            "[sgd] Expected a floating type, got int32(2,).");
+  EXPECT_EQ(infer_text(OpCode::sgd, {i32({1}), i32({2}), i32({2})}), "[sgd] Expected a floating type, got int32(2,).");
   EXPECT_EQ(infer_text(OpCode::sgd, {one, w, i32({2, 3})}),
             "[sgd] Operands of different types: float32(1,) and int32(2, 3).");
-  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, w}),
-            "float32(2, 3) float32(2, 3) float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, w}), "float32(2, 3) float32(2, 3) float32(2, 3)");
   EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, one, w, w, w, w, w}),
             "float32(2, 3) float32(2, 3) float32(2, 3) float32(2, 3)");
   EXPECT_EQ(infer_text(OpCode::adam, {one, one, one, w, w, w, w, w}),
@@ -662,8 +629,9 @@ TEST(Rules, ForgettingADimensionForgetsNoMoreThanThat) {
   add_every_op(whole);
   for (const auto& op : whole.body().ops) {
     if (op->operands.empty() || !op->regions.empty() || op->code == OpCode::assign ||
-        op->code == OpCode::read_variable)
+        op->code == OpCode::read_variable) {
       continue;
+    }
     std::vector<Type> types;
     for (const Value& v : op->operands) types.push_back(v.type());
     for (size_t i = 0; i < types.size(); ++i) {
@@ -676,8 +644,7 @@ TEST(Rules, ForgettingADimensionForgetsNoMoreThanThat) {
           dims[static_cast<size_t>(forgotten)] = U;
           less[i].shape = Shape(dims);
         }
-        SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i) + " as " +
-                     to_string(less[i]));
+        SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i) + " as " + to_string(less[i]));
         Graph graph;
         std::vector<Value> operands;
         for (const Type& type : less) operands.push_back(placeholder(graph, type));

@@ -140,9 +140,7 @@ std::optional<Dims> numpy_broadcast(Dims a, Dims b) {
   return a;
 }
 
-std::optional<Dims> equal_shapes(const Dims& a, const Dims& b) {
-  return a == b ? std::optional(a) : std::nullopt;
-}
+std::optional<Dims> equal_shapes(const Dims& a, const Dims& b) { return a == b ? std::optional(a) : std::nullopt; }
 
 // `combined` must allow exactly what may come of the operands: it fails where all combinations fail, and each
 // of its dimensions is known exactly where all combinations agree.
@@ -162,8 +160,7 @@ void check_against_model(Combine combine, Model model) {
       if (!combined) continue;
       EXPECT_EQ(combined, combine(b, a)) << "the order of the operands matters";
       // Nothing possible is excluded.
-      for (const Dims& z : possible)
-        EXPECT_TRUE(unify(*combined, Shape(z)) == Shape(z)) << to_string(Shape(z));
+      for (const Dims& z : possible) EXPECT_TRUE(unify(*combined, Shape(z)) == Shape(z)) << to_string(Shape(z));
       if (!combined->ranked()) {
         EXPECT_TRUE(!a.ranked() || !b.ranked());
         continue;

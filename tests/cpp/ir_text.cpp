@@ -78,8 +78,8 @@ TEST(Text, KeepsWhatTheBodyDoesNotNeed) {
 
 TEST(Text, NamesAreAnyText) {
   for (const std::string name :
-       {"plain", "  leading blanks", "trailing  ", " ", "\"", "say \"hi\"", "back\\slash", "\\", "\\\"",
-        "{a, b}", ": float32()", "%0", "after (%0)", "line\nbreak", "\n", "\t tab", "gr\xc3\xbc\xc3\x9f"}) {
+       {"plain", "  leading blanks", "trailing  ", " ", "\"", "say \"hi\"", "back\\slash", "\\", "\\\"", "{a, b}",
+        ": float32()", "%0", "after (%0)", "line\nbreak", "\n", "\t tab", "gr\xc3\xbc\xc3\x9f"}) {
     SCOPED_TRACE(name);
     Graph graph;
     graph.name = name;
@@ -110,15 +110,14 @@ std::vector<std::byte> reread(const LiteralRef& value) {
 template <class T>
 void expect_exact(DType dtype, const std::vector<T>& values) {
   const LiteralRef value = literal(dtype, values);
-  EXPECT_EQ(reread(value), std::vector<std::byte>(value->bytes().begin(), value->bytes().end()))
-      << name(dtype);
+  EXPECT_EQ(reread(value), std::vector<std::byte>(value->bytes().begin(), value->bytes().end())) << name(dtype);
 }
 
 TEST(Text, ConstantsReadBackBitForBit) {
   using F = std::numeric_limits<float>;
   expect_exact<float>(DType::float32,
-                      {0.0f, -0.0f, 1.0f, 0.1f, -1e-5f, F::max(), F::lowest(), F::min(), F::denorm_min(),
-                       F::infinity(), -F::infinity(), 16777217.0f, std::nextafterf(1.0f, 2.0f)});
+                      {0.0f, -0.0f, 1.0f, 0.1f, -1e-5f, F::max(), F::lowest(), F::min(), F::denorm_min(), F::infinity(),
+                       -F::infinity(), 16777217.0f, std::nextafterf(1.0f, 2.0f)});
   expect_exact<int64_t>(DType::int64, {INT64_MAX, INT64_MIN, 0, -1, (int64_t{1} << 53) + 1});
   expect_exact<uint64_t>(DType::uint64, {UINT64_MAX, 0, (uint64_t{1} << 63) + 1, (uint64_t{1} << 53) + 1});
   expect_exact<int32_t>(DType::int32, {INT32_MAX, INT32_MIN, 0, -1});
@@ -136,8 +135,9 @@ TEST(Text, RandomFloatsReadBackBitForBit) {
     std::vector<uint32_t> bits(50);
     for (uint32_t& b : bits) {
       b = static_cast<uint32_t>(random());
-      if ((b & 0x7f800000u) == 0x7f800000u)
+      if ((b & 0x7f800000u) == 0x7f800000u) {
         b &= 0xff800000u;  // infinities keep their sign; which NaN it is, is not kept
+      }
     }
     expect_exact<uint32_t>(DType::float32, bits);
   }
@@ -172,11 +172,9 @@ TEST(Text, SplatsStaySplats) {
 
 TEST(Text, LongConstantsAreAbridged) {
   Graph graph;
-  graph.value(OpCode::constant, {},
-              {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(64, 1))}});
+  graph.value(OpCode::constant, {}, {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(64, 1))}});
   expect_round_trip(graph);
-  graph.value(OpCode::constant, {},
-              {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(65, 1))}});
+  graph.value(OpCode::constant, {}, {{Attr::kValue, literal<float>(DType::float32, std::vector<float>(65, 1))}});
   const std::string text = print(graph);
   EXPECT_NE(text.find("float32(65,)[abridged]"), std::string::npos);
   EXPECT_EQ(error_of([&] { parse(text); }), "[parse] The constant was abridged when it was printed; line 3.");
@@ -187,11 +185,10 @@ TEST(Text, TypesWithoutNumbersAreAbridged) {
   for (DType dtype : {DType::float16, DType::bfloat16, DType::complex32, DType::complex64}) {
     Graph graph;
     const std::vector<std::byte> bytes(2 * size_of(dtype), std::byte{1});
-    graph.value(OpCode::constant, {},
-                {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, bytes)}});
-    graph.value(OpCode::constant, {},
-                {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})},
-                                                          std::span(bytes).first(size_of(dtype)))}});
+    graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, bytes)}});
+    graph.value(
+        OpCode::constant, {},
+        {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, std::span(bytes).first(size_of(dtype)))}});
     std::string text;
     ASSERT_NO_THROW(text = print(graph));
     EXPECT_NE(text.find(std::string(name(dtype)) + "(2,)[abridged]"), std::string::npos) << text;
@@ -216,8 +213,7 @@ TEST(Parse, NamesTheLineOfTheMistake) {
   EXPECT_EQ(mistake(kX), "no error");
   EXPECT_EQ(error_of([] { parse(""); }), "[parse] Expected 'graph'; line 1.");
   EXPECT_EQ(error_of([] { parse("graph"); }), "[parse] Expected '{'; line 1.");
-  EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n}\n}"); }),
-            "[parse] Expected the end of the text; line 4.");
+  EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n}\n}"); }), "[parse] Expected the end of the text; line 4.");
   EXPECT_EQ(error_of([] { parse("graph {\n  return ()\n"); }), "[parse] Expected '}'; line 3.");
   EXPECT_EQ(mistake("  %0 = frobnicate()"), "[parse] There is no op 'frobnicate'; line 2.");
   EXPECT_EQ(mistake("  %0 = exp(%1) : float32(2,)"), "[parse] %1 is not defined before its use; line 2.");
@@ -227,16 +223,14 @@ TEST(Parse, NamesTheLineOfTheMistake) {
             "[parse] Expected an integer, got '9223372036854775808'; line 2.");
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2,), dtype = float99} : float32(2,)"),
             "[parse] Expected an element type, got 'float99'; line 2.");
-  EXPECT_EQ(mistake("  %0 = placeholder() {size = 3} : float32(2,)"),
-            "[parse] There is no attribute 'size'; line 2.");
+  EXPECT_EQ(mistake("  %0 = placeholder() {size = 3} : float32(2,)"), "[parse] There is no attribute 'size'; line 2.");
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = 3} : float32(2,)"), "[parse] Expected '('; line 2.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0) : float32(3,)"),
             "[parse] The op has other types than those written; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0)"), "[parse] The op has other types than those written; line 3.");
   EXPECT_EQ(second_mistake("  %0 = exp(%0) : float32(2,)"), "[parse] %0 is defined twice; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0#1) : float32(2,)"), "[parse] The op has no such result; line 3.");
-  EXPECT_EQ(second_mistake("  %1 = exp(%0#4294967296) : float32(2,)"),
-            "[parse] The op has no such result; line 3.");
+  EXPECT_EQ(second_mistake("  %1 = exp(%0#4294967296) : float32(2,)"), "[parse] The op has no such result; line 3.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0#-1) : float32(2,)"), "[parse] The op has no such result; line 3.");
   EXPECT_EQ(mistake(kX, "  return (%1)\n}"), "[parse] %1 is not defined before its use; line 3.");
   EXPECT_EQ(mistake(kX, "  return (%0) do (%1)\n}"), "[parse] %1 is not defined before its use; line 3.");
@@ -244,16 +238,13 @@ TEST(Parse, NamesTheLineOfTheMistake) {
 
 // What the grammar or a rule refuses has a line too.
 TEST(Parse, NamesTheLineOfAnIllegalOp) {
-  EXPECT_EQ(second_mistake("  %1 = add(%0) : float32(2,)"),
-            "[add] Expected 2 operands, got 1; built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = add(%0) : float32(2,)"), "[add] Expected 2 operands, got 1; built at line 3.");
   EXPECT_EQ(second_mistake("  %1 = sum(%0) {axes = [1]} : float32(2,)"),
             "[sum] Axis 1 is outside a tensor of rank 1; built at line 3.");
-  EXPECT_EQ(second_mistake("  %1 = sum(%0) : float32(2,)"),
-            "[sum] The attribute axes is missing; built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = sum(%0) : float32(2,)"), "[sum] The attribute axes is missing; built at line 3.");
   EXPECT_EQ(second_mistake("  %1 = if_else(%0)"), "[if_else] Expected 2 regions; built at line 3.");
-  EXPECT_EQ(
-      second_mistake("  %1 = if_else(%0)\n  region {\n    return ()\n  }\n  region {\n    return ()\n  }"),
-      "[if_else] Expected a predicate of one element, got float32(2,); built at line 3.");
+  EXPECT_EQ(second_mistake("  %1 = if_else(%0)\n  region {\n    return ()\n  }\n  region {\n    return ()\n  }"),
+            "[if_else] Expected a predicate of one element, got float32(2,); built at line 3.");
   // The place in the text is not the user's place in the source.
   EXPECT_EQ(parse(std::string("graph {\n") + kX + "\n return () }")->body().ops[0]->location, "");
 }
@@ -267,19 +258,14 @@ TEST(Parse, RefusesConstantsThatAreNot) {
   EXPECT_EQ(constant_mistake("float32(2,)[1 ...]"), "no error");
   EXPECT_EQ(constant_mistake("float32(2,)[1e400 -1e400]"),
             "[parse] Expected an element of float32, got '1e400'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1]"),
-            "[parse] A constant float32(2,) has 2 elements, not 1; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 2 3]"),
-            "[parse] A constant float32(2,) has 2 elements, not 3; line 2.");
-  EXPECT_EQ(constant_mistake("float32(0,)[1]"),
-            "[parse] A constant float32(0,) has 0 elements, not 1; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1]"), "[parse] A constant float32(2,) has 2 elements, not 1; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 2 3]"), "[parse] A constant float32(2,) has 2 elements, not 3; line 2.");
+  EXPECT_EQ(constant_mistake("float32(0,)[1]"), "[parse] A constant float32(0,) has 0 elements, not 1; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[1 2 ...]"), "[parse] Expected one element before '...'; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[...]"), "[parse] Expected one element before '...'; line 2.");
   EXPECT_EQ(constant_mistake("float32(2,)[1 ... 2]"), "[parse] Expected ']'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 two]"),
-            "[parse] Expected an element of float32, got 'two'; line 2.");
-  EXPECT_EQ(constant_mistake("float32(2,)[1 2x]"),
-            "[parse] Expected an element of float32, got '2x'; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 two]"), "[parse] Expected an element of float32, got 'two'; line 2.");
+  EXPECT_EQ(constant_mistake("float32(2,)[1 2x]"), "[parse] Expected an element of float32, got '2x'; line 2.");
   EXPECT_EQ(constant_mistake("int64(1,)[9223372036854775808]"),
             "[parse] Expected an element of int64, got '9223372036854775808'; line 2.");
   for (const char* number : {"0x1", "1e39", "+1", "infinity", "-nan", "1e", "1.5.2", "-"}) {
@@ -318,8 +304,7 @@ TEST(Parse, RefusesWhatPrintNeverWrites) {
 }
 
 TEST(Parse, KeepsRegionsApart) {
-  const std::string head =
-      std::string("graph {\n") + kX + "\n  %1 = constant() {value = bool()[1]} : bool()\n";
+  const std::string head = std::string("graph {\n") + kX + "\n  %1 = constant() {value = bool()[1]} : bool()\n";
   const std::string region = "  region {\n    %3 = exp(%0) : float32(2,)\n    return (%3)\n  }\n";
   EXPECT_EQ(error_of([&] {
               parse(head + "  %2 = if_else(%1) : float32(2,)\n" + region +

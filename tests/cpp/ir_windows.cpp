@@ -49,8 +49,7 @@ int64_t count_positions(const Case& c, int64_t before, int64_t after) {
 
 TEST(Windows, ExplicitAndValidTakeEveryPositionThatFits) {
   for_each_case([](const Case& c) {
-    const Window valid =
-        window_of(window_attributes("valid", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
+    const Window valid = window_of(window_attributes("valid", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
     EXPECT_EQ(valid.before, 0);
     EXPECT_EQ(valid.after, 0);
     EXPECT_EQ(output_extent(valid, c.input, false), count_positions(c, 0, 0));
@@ -78,8 +77,7 @@ TEST(Windows, SameTakesOnePositionForEachStride) {
     EXPECT_EQ(output_extent(same, c.input, false), positions);
     EXPECT_EQ(same.before + same.after, least);
     EXPECT_TRUE(same.after == same.before || same.after == same.before + 1);
-    const Window lower =
-        window_of(window_attributes("same_lower", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
+    const Window lower = window_of(window_attributes("same_lower", c.stride, c.dilation, 4, 4), 0, c.size, c.input);
     EXPECT_EQ(output_extent(lower, c.input, false), positions);
     EXPECT_EQ(lower.before, same.after);
     EXPECT_EQ(lower.after, same.before);
@@ -135,8 +133,7 @@ TEST(Windows, LayoutsNameTheAxes) {
     return word;
   };
   for (const char* layout : {"NHWC", "NCHW"}) EXPECT_EQ(word_of(LayoutAxes::of_data(layout)), layout);
-  for (const char* layout : {"HWIO", "OIHW"})
-    EXPECT_EQ(weights_word_of(WeightsAxes::of_weights(layout)), layout);
+  for (const char* layout : {"HWIO", "OIHW"}) EXPECT_EQ(weights_word_of(WeightsAxes::of_weights(layout)), layout);
 }
 
 // ---- slices ----
@@ -153,8 +150,9 @@ std::vector<int64_t> python_slice(std::optional<int64_t> start, std::optional<in
   };
   std::vector<int64_t> taken;
   const int64_t stop = bound(end, stride > 0 ? high : low);
-  for (int64_t i = bound(start, stride > 0 ? low : high); stride > 0 ? i < stop : i > stop; i += stride)
+  for (int64_t i = bound(start, stride > 0 ? low : high); stride > 0 ? i < stop : i > stop; i += stride) {
     taken.push_back(i);
+  }
   return taken;
 }
 
@@ -176,8 +174,7 @@ TEST(Slices, TakeWhatPythonTakes) {
     for (int64_t stride : {-7, -3, -2, -1, 1, 2, 3, 7}) {
       for (int64_t start = -8; start <= 8; ++start) {
         for (int64_t end = -8; end <= 8; ++end) {
-          EXPECT_EQ(elements(resolve_slice(start, end, stride, extent)),
-                    python_slice(start, end, stride, extent))
+          EXPECT_EQ(elements(resolve_slice(start, end, stride, extent)), python_slice(start, end, stride, extent))
               << start << ":" << end << ":" << stride << " of " << extent;
         }
         const int64_t to_the_end = stride > 0 ? kSliceToEnd : kSliceToBegin;

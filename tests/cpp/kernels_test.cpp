@@ -148,8 +148,9 @@ class Guarded {
     return memory_.data() + (aligned ? (64 - address % 64) % 64 : 0);
   }
   void expect_intact(bool aligned) {
-    for (std::byte* p = data(aligned) + bytes_; p < memory_.data() + memory_.size(); ++p)
+    for (std::byte* p = data(aligned) + bytes_; p < memory_.data() + memory_.size(); ++p) {
       ASSERT_EQ(*p, std::byte{0xAB});
+    }
   }
 
  private:
@@ -174,21 +175,23 @@ void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands, const 
   run_kernel(kernel, operands, results);
 }
 
-// Builds the op, runs its kernel, and once more in place wherever the kernel allows, and with weights laid out. Null operands stand for
-// `shape_only` ones.
+// Builds the op, runs its kernel, and once more in place wherever the kernel allows, and with weights laid out. Null
+// operands stand for `shape_only` ones.
 std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
                             int shape_only = -1) {
   Graph graph;
   std::vector<Value> operands;
-  for (const Tensor& t : inputs)
+  for (const Tensor& t : inputs) {
     operands.push_back(
         graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}}));
+  }
   const ir::Op* op = graph.add(code, operands, std::move(attributes));
   const std::unique_ptr<Kernel> kernel = make_kernel(*op);
 
   std::vector<const std::byte*> sources;
-  for (const Tensor& t : inputs)
+  for (const Tensor& t : inputs) {
     sources.push_back(static_cast<int>(sources.size()) == shape_only ? nullptr : t.bytes.data());
+  }
   std::vector<Tensor> results;
   std::vector<Guarded> memory;
   std::vector<std::byte*> targets;
@@ -232,8 +235,7 @@ void expect_close(const Tensor& actual, const std::function<double(int64_t)>& ex
                   double absolute = 0) {
   for (int64_t i = 0; i < actual.size(); ++i) {
     const double a = actual.at(i), e = expected(i);
-    const double rounded =
-        actual.type.dtype == DType::float32 ? static_cast<double>(static_cast<float>(e)) : e;
+    const double rounded = actual.type.dtype == DType::float32 ? static_cast<double>(static_cast<float>(e)) : e;
     if (a == rounded || (std::isnan(a) && std::isnan(e))) continue;
     const double ulp = std::max(std::abs(rounded) * std::numeric_limits<float>::epsilon(), 1.5e-45);
     const double tolerance = actual.type.dtype == DType::float32 ? ulps * ulp + absolute : 0;
@@ -244,8 +246,7 @@ void expect_close(const Tensor& actual, const std::function<double(int64_t)>& ex
 
 void expect_equal(const Tensor& actual, const std::vector<double>& expected) {
   ASSERT_EQ(actual.size(), static_cast<int64_t>(expected.size()));
-  expect_close(
-      actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
+  expect_close(actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
 }
 
 constexpr DType kDtypes[] = {DType::float32, DType::int32, DType::int64, DType::boolean};
@@ -315,8 +316,7 @@ void expect_elementwise(const ir::OpInfo& row, const std::vector<Tensor>& in, in
   });
   // Three roundings and two functions within 4 ulp each.
   const double ulps = row.code == OpCode::sigmoid_gradient ? 10 : 4;
-  expect_close(
-      out, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, ulps, 0);
+  expect_close(out, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, ulps, 0);
 }
 
 class Simd : public testing::TestWithParam<int64_t> {
@@ -344,8 +344,9 @@ std::vector<int64_t> targets_of_products() {
   return targets;
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, Products, testing::ValuesIn(targets_of_products()),
-                         [](const auto& info) { return info.param == 0 ? "Tiles" : std::string(hwy::TargetName(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Targets, Products, testing::ValuesIn(targets_of_products()), [](const auto& info) {
+  return info.param == 0 ? "Tiles" : std::string(hwy::TargetName(info.param));
+});
 
 // ---- elementwise ----
 
@@ -404,9 +405,8 @@ TEST_P(Simd, SelectTakesAPredicateOfAnyTypeAndBroadcastsAllThree) {
                          {p, random_.tensor(Shape({5, 31}), dtype), random_.tensor(Shape({1}), dtype)});
     }
   }
-  expect_equal(
-      run(OpCode::select, {Tensor({3}, {kNaN, -0.0, 0.5}), Tensor({3}, {1, 2, 3}), Tensor({1}, {9})}),
-      {1, 9, 3});
+  expect_equal(run(OpCode::select, {Tensor({3}, {kNaN, -0.0, 0.5}), Tensor({3}, {1, 2, 3}), Tensor({1}, {9})}),
+               {1, 9, 3});
 }
 
 TEST_P(Simd, AnyByteButZeroIsTrue) {
@@ -428,21 +428,17 @@ TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
   for (const auto& c : cases) {
     SCOPED_TRACE(ir::info(c.code).name);
     Tensor x(Type{DType::float32, Shape({20000})});
-    for (int64_t i = 0; i < x.size(); ++i)
-      x.set(i, c.low + (c.high - c.low) * static_cast<double>(i) / 19999.0);
-    expect_close(
-        run(c.code, {x}), [&](int64_t i) { return c.truth(x.at(i)); }, 4);
+    for (int64_t i = 0; i < x.size(); ++i) x.set(i, c.low + (c.high - c.low) * static_cast<double>(i) / 19999.0);
+    expect_close(run(c.code, {x}), [&](int64_t i) { return c.truth(x.at(i)); }, 4);
   }
   Tensor tiny(Type{DType::float32, Shape({40})});
   for (int64_t i = 0; i < 40; ++i) tiny.set(i, std::ldexp(1.37, -110 - static_cast<int>(i)));
-  expect_close(
-      run(OpCode::log, {tiny}), [&](int64_t i) { return std::log(tiny.at(i)); }, 4);
+  expect_close(run(OpCode::log, {tiny}), [&](int64_t i) { return std::log(tiny.at(i)); }, 4);
 }
 
 TEST_P(Simd, FloatFunctionsAtTheEdges) {
   const Tensor x({7}, {-kInfinity, -100, -0.0, 0, 100, kInfinity, kNaN});
-  expect_equal(run(OpCode::exp, {x}),
-               {0, static_cast<float>(std::exp(-100.0)), 1, 1, kInfinity, kInfinity, kNaN});
+  expect_equal(run(OpCode::exp, {x}), {0, static_cast<float>(std::exp(-100.0)), 1, 1, kInfinity, kInfinity, kNaN});
   const Tensor tanh = run(OpCode::tanh, {x});
   expect_equal(tanh, {-1, -1, 0, 0, 1, 1, kNaN});
   EXPECT_TRUE(std::signbit(tanh.at(2)) && !std::signbit(tanh.at(3)));
@@ -456,15 +452,12 @@ TEST_P(Simd, FloatFunctionsAtTheEdges) {
   const Tensor sign = run(OpCode::sign, {x});
   expect_equal(sign, {-1, -1, 0, 0, 1, 1, 0});
   EXPECT_TRUE(std::signbit(sign.at(2)));
-  expect_equal(
-      run(OpCode::maximum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
-      {2, 1, kNaN, 0});
-  expect_equal(
-      run(OpCode::minimum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
-      {2, 1, kNaN, -kInfinity});
-  expect_equal(
-      run(OpCode::divide_no_nan, {Tensor({4}, {1, 0, kInfinity, 3}), Tensor({4}, {0, 0, -0.0, kNaN})}),
-      {0, 0, 0, kNaN});
+  expect_equal(run(OpCode::maximum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
+               {2, 1, kNaN, 0});
+  expect_equal(run(OpCode::minimum, {Tensor({4}, {kNaN, 1, kNaN, -kInfinity}), Tensor({4}, {2, kNaN, kNaN, 0})}),
+               {2, 1, kNaN, -kInfinity});
+  expect_equal(run(OpCode::divide_no_nan, {Tensor({4}, {1, 0, kInfinity, 3}), Tensor({4}, {0, 0, -0.0, kNaN})}),
+               {0, 0, 0, kNaN});
   expect_equal(run(OpCode::not_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {kNaN, 1})}), {1, 0});
   expect_equal(run(OpCode::greater_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {0, 1})}), {0, 1});
   expect_equal(run(OpCode::less_equal, {Tensor({2}, {kNaN, 1}), Tensor({2}, {0, 1})}), {0, 1});
@@ -485,12 +478,10 @@ TEST_P(Simd, IntegerArithmeticNeverTraps) {
 TEST_P(Simd, CastsTruncateAndSaturate) {
   const Tensor x({9}, {1.9, -1.9, 0, kNaN, kInfinity, -kInfinity, 3e9, -3e9, 1e19});
   auto to = [&](const Tensor& t, DType dtype) { return run(OpCode::cast, {t}, {{Attr::kDtype, dtype}}); };
-  expect_equal(to(x, DType::int32),
-               {1, -1, 0, 0, 2147483647, -2147483648.0, 2147483647, -2147483648.0, 2147483647});
+  expect_equal(to(x, DType::int32), {1, -1, 0, 0, 2147483647, -2147483648.0, 2147483647, -2147483648.0, 2147483647});
   const Tensor wide = to(x, DType::int64);
-  expect_equal(
-      Tensor({7}, {wide.at(0), wide.at(1), wide.at(2), wide.at(3), wide.at(5), wide.at(6), wide.at(7)}),
-      {1, -1, 0, 0, -9223372036854775808.0, 3e9, -3e9});
+  expect_equal(Tensor({7}, {wide.at(0), wide.at(1), wide.at(2), wide.at(3), wide.at(5), wide.at(6), wide.at(7)}),
+               {1, -1, 0, 0, -9223372036854775808.0, 3e9, -3e9});
   EXPECT_EQ(wide.bytes[7 + 8 * 4], std::byte{0x7F});
   EXPECT_EQ(wide.bytes[8 * 8], std::byte{0xFF});
   expect_equal(to(x, DType::boolean), {1, 1, 0, 1, 1, 1, 1, 1, 1});
@@ -498,9 +489,7 @@ TEST_P(Simd, CastsTruncateAndSaturate) {
     for (DType dtype : kDtypes) {
       const Tensor t = random_.tensor(Shape({133}), from);
       expect_close(to(t, dtype), [&](int64_t i) {
-        return dtype == DType::boolean   ? t.at(i) != 0
-               : dtype == DType::float32 ? t.at(i)
-                                         : std::trunc(t.at(i));
+        return dtype == DType::boolean ? t.at(i) != 0 : dtype == DType::float32 ? t.at(i) : std::trunc(t.at(i));
       });
     }
   }
@@ -528,8 +517,7 @@ TEST_P(Simd, AChainIsOneKernel) {
 
     const Tensor tx = random_.tensor({90, n}), tr = random_.tensor({n}), tc = random_.tensor({90, 1});
     Tensor out(result.type()), middle(scaled.type());
-    run_kernel(kernel, {tr.bytes.data(), tx.bytes.data(), tc.bytes.data()},
-               {out.bytes.data(), middle.bytes.data()});
+    run_kernel(kernel, {tr.bytes.data(), tx.bytes.data(), tc.bytes.data()}, {out.bytes.data(), middle.bytes.data()});
     auto expected_middle = [&](int64_t i) {
       return static_cast<float>((static_cast<float>(tx.at(i) - tc.at(i / n))) * tr.at(i % n));
     };
@@ -579,8 +567,7 @@ std::vector<std::vector<double>> groups_of(const Tensor& x, const Shape& result,
 }
 
 void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
-  SCOPED_TRACE(std::string(ir::info(code).name) + " of " + to_string(x.type) + " over " +
-               to_string(Shape(axes)));
+  SCOPED_TRACE(std::string(ir::info(code).name) + " of " + to_string(x.type) + " over " + to_string(Shape(axes)));
   const Tensor y = run(code, {x}, {{Attr::kAxes, axes}});
   const auto groups = groups_of(x, y.type.shape, [&](Dims index) {
     for (size_t i = 0; i < index.size(); ++i) index[i] = y.type.shape.dims()[i] == 1 ? 0 : index[i];
@@ -648,7 +635,8 @@ TEST(Reductions, FloatSumsStayAccurate) {
 
 // Numbers near `mean`, whose variance in float64 is that of the numbers as they are.
 TEST_P(Simd, VarianceOfLargeMeans) {
-  for (const Shape& shape : {Shape({1000, 3}), Shape({257, 40}), Shape({40, 2048}), Shape({5, 5000}), Shape({64, 9, 33}), Shape({40000, 2})}) {
+  for (const Shape& shape : {Shape({1000, 3}), Shape({257, 40}), Shape({40, 2048}), Shape({5, 5000}),
+                             Shape({64, 9, 33}), Shape({40000, 2})}) {
     for (double mean : {0.0, 1.0, -3e3, 1e6}) {
       Tensor x(Type{DType::float32, shape});
       for (int64_t i = 0; i < x.size(); ++i) x.set(i, mean + random_.uniform(-2, 2));
@@ -670,11 +658,14 @@ TEST_P(Simd, VarianceOfLargeMeans) {
 
 TEST_P(Simd, VarianceOfEqualNumbersIsZero) {
   for (double number : {16777.216, 0.1, -1e6 / 3, 3e15, 1e-15}) {
-    for (const Shape& shape : {Shape({1000, 3}), Shape({3, 1000}), Shape({70003, 2}), Shape({2, 70003}), Shape({300, 600})}) {
+    for (const Shape& shape :
+         {Shape({1000, 3}), Shape({3, 1000}), Shape({70003, 2}), Shape({2, 70003}), Shape({300, 600})}) {
       const Tensor x(shape, std::vector<double>(static_cast<size_t>(shape.element_count()), number));
       for (const Dims& axes : {Dims{0}, Dims{1}, Dims{0, 1}}) {
         const Tensor y = run(OpCode::variance, {x}, {{Attr::kAxes, axes}});
-        for (int64_t i = 0; i < y.size(); ++i) ASSERT_EQ(y.at(i), 0) << number << " in " << to_string(shape) << " over " << to_string(Shape(axes));
+        for (int64_t i = 0; i < y.size(); ++i) {
+          ASSERT_EQ(y.at(i), 0) << number << " in " << to_string(shape) << " over " << to_string(Shape(axes));
+        }
       }
     }
   }
@@ -684,7 +675,8 @@ TEST_P(Simd, VarianceOfWhatIsNoNumber) {
   for (double odd : {kNaN, kInfinity, -kInfinity}) {
     Tensor x = random_.tensor({50, 40});
     x.set(25 * 40 + 7, odd);
-    const Tensor rows = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{1}}}), columns = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{0}}});
+    const Tensor rows = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{1}}}),
+                 columns = run(OpCode::variance, {x}, {{Attr::kAxes, Dims{0}}});
     for (int64_t i = 0; i < 50; ++i) EXPECT_EQ(std::isnan(rows.at(i)), i == 25) << odd;
     for (int64_t i = 0; i < 40; ++i) EXPECT_EQ(std::isnan(columns.at(i)), i == 7) << odd;
   }
@@ -727,8 +719,7 @@ TEST_P(Simd, ExtremesSkipNaN) {
   expect_equal(run(OpCode::argmax, {Tensor({3, 2}, {kNaN, kNaN, -kInfinity, kNaN, -kInfinity, kNaN})},
                    {{Attr::kAxis, int64_t{0}}}),
                {1, -1});
-  expect_equal(
-      run(OpCode::argmax, {Tensor({3}, {kNaN, -kInfinity, -kInfinity})}, {{Attr::kAxis, int64_t{0}}}), {1});
+  expect_equal(run(OpCode::argmax, {Tensor({3}, {kNaN, -kInfinity, -kInfinity})}, {{Attr::kAxis, int64_t{0}}}), {1});
   const Tensor sum = run(OpCode::sum, {x}, {{Attr::kAxes, Dims{1}}});
   expect_equal(sum, {kNaN, kNaN});
 }
@@ -747,9 +738,9 @@ TEST_P(Simd, ArgReductionsGiveTheFirst) {
           });
           expect_close(y, [&](int64_t i) {
             const auto& g = groups[static_cast<size_t>(i)];
-            return static_cast<double>((code == OpCode::argmax ? std::max_element(g.begin(), g.end())
-                                                               : std::min_element(g.begin(), g.end())) -
-                                       g.begin());
+            return static_cast<double>(
+                (code == OpCode::argmax ? std::max_element(g.begin(), g.end()) : std::min_element(g.begin(), g.end())) -
+                g.begin());
           });
         }
       }
@@ -769,11 +760,9 @@ TEST_P(Simd, ReduceLikeIsTheAdjointOfBroadcasting) {
     const Tensor y = run(OpCode::reduce_like, {x, Tensor(Type{DType::float32, to})}, {}, 1);
     std::vector<double> expected(static_cast<size_t>(to.element_count()), 0);
     int64_t n = 0;
-    for_each_index(from, [&](const Dims& index) {
-      expected[static_cast<size_t>(broadcast_position(to, index))] += x.at(n++);
-    });
-    expect_close(
-        y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, 1e-5);
+    for_each_index(
+        from, [&](const Dims& index) { expected[static_cast<size_t>(broadcast_position(to, index))] += x.at(n++); });
+    expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, 1e-5);
   }
 }
 
@@ -806,9 +795,8 @@ struct SoftmaxReference {
 };
 
 TEST_P(Simd, SoftmaxFamily) {
-  for (const Shape& shape :
-       {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1}),
-        Shape({129, 16}), Shape({70, 3}), Shape({5, 13, 17}), Shape({65, 1})}) {
+  for (const Shape& shape : {Shape({64, 10}), Shape({3, 1, 37}), Shape({4, 5, 300}), Shape({2, 3000}), Shape({1, 1}),
+                             Shape({129, 16}), Shape({70, 3}), Shape({5, 13, 17}), Shape({65, 1})}) {
     const Tensor x = random_.tensor(shape, DType::float32, -30, 30),
                  labels = random_.tensor(shape, DType::float32, 0, 1);
     for (int64_t axis = 0; axis < shape.rank(); ++axis) {
@@ -825,12 +813,9 @@ TEST_P(Simd, SoftmaxFamily) {
                    {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
       };
       const double sum = std::accumulate(truth.losses.begin(), truth.losses.end(), 0.0);
-      expect_close(
-          loss("none"), [&](int64_t i) { return truth.losses[static_cast<size_t>(i)]; }, 32, 1e-5);
-      expect_close(
-          loss("sum"), [&](int64_t) { return sum; }, 32);
-      expect_close(
-          loss("mean"), [&](int64_t) { return sum / static_cast<double>(truth.losses.size()); }, 32);
+      expect_close(loss("none"), [&](int64_t i) { return truth.losses[static_cast<size_t>(i)]; }, 32, 1e-5);
+      expect_close(loss("sum"), [&](int64_t) { return sum; }, 32);
+      expect_close(loss("mean"), [&](int64_t) { return sum / static_cast<double>(truth.losses.size()); }, 32);
     }
   }
 }
@@ -863,7 +848,8 @@ TEST_P(Simd, LogSumsNearZeroAreExact) {
         x.set(i, greatest ? 5 : 3 - margin + x.at(i));
         labels.set(i, greatest);
       }
-      const Tensor loss = run(OpCode::softmax_cross_entropy, {x, labels}, {{Attr::kAxis, axis}, {Attr::kReduction, std::string("none")}});
+      const Tensor loss = run(OpCode::softmax_cross_entropy, {x, labels},
+                              {{Attr::kAxis, axis}, {Attr::kReduction, std::string("none")}});
       for (int64_t i = 0; i < loss.size(); ++i) {
         double rest = 0;
         for (int64_t k = 0; k < extent; ++k) {
@@ -914,9 +900,8 @@ TEST(ShapeKernels, Broadcast) {
     const Tensor x = random.tensor(from, DType::int64);
     const Tensor y = run(OpCode::broadcast_to, {x}, {{Attr::kShape, to}});
     int64_t n = 0;
-    for_each_index(to, [&, &from = from](const Dims& index) {
-      ASSERT_EQ(y.at(n++), x.at(broadcast_position(from, index)));
-    });
+    for_each_index(
+        to, [&, &from = from](const Dims& index) { ASSERT_EQ(y.at(n++), x.at(broadcast_position(from, index))); });
   }
 }
 
@@ -931,8 +916,7 @@ TEST(ShapeKernels, SliceAndItsGradient) {
                {{0, 5, 2}, {ir::kSliceToEnd, 1, 4}, {2, -2, 1}},
                {{3, 0, 0}, {3, 6, 7}, {1, 1, 1}}};
   for (const auto& c : cases) {
-    const Attributes attributes{
-        {Attr::kStarts, c.starts}, {Attr::kEnds, c.ends}, {Attr::kStrides, c.strides}};
+    const Attributes attributes{{Attr::kStarts, c.starts}, {Attr::kEnds, c.ends}, {Attr::kStrides, c.strides}};
     const Tensor x = random.tensor(shape);
     const Tensor y = run(OpCode::slice, {x}, attributes);
     const Tensor back = run(OpCode::slice_gradient, {y, x}, attributes, 1);
@@ -940,8 +924,9 @@ TEST(ShapeKernels, SliceAndItsGradient) {
     int64_t n = 0;
     for_each_index(y.type.shape, [&](const Dims& index) {
       Dims source(3);
-      for (size_t i = 0; i < 3; ++i)
+      for (size_t i = 0; i < 3; ++i) {
         source[i] = (c.starts[i] < 0 ? c.starts[i] + shape.dims()[i] : c.starts[i]) + index[i] * c.strides[i];
+      }
       const int64_t at = position(shape, source);
       expected[static_cast<size_t>(at)] = x.at(at);
       ASSERT_EQ(y.at(n++), x.at(at));
@@ -1024,12 +1009,12 @@ TEST(MatMul, AgainstLoops) {
           return t.at(broadcast_position(t.type.shape, at));
         };
         double sum = 0;
-        for (int64_t k = 0; k < inner; ++k)
+        for (int64_t k = 0; k < inner; ++k) {
           sum += element(a, index[index.size() - 2], k, ta) * element(b, k, index[index.size() - 1], tb);
+        }
         expected.push_back(sum);
       });
-      expect_close(
-          y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
+      expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
     }
   }
 }
@@ -1052,17 +1037,20 @@ TEST_P(Simd, ThinProductsAreSumsOfProducts) {
   for (int64_t rows = 1; rows <= 9; ++rows) {
     for (const Dims& right : {Dims{784, 512}, Dims{1030, 37}, Dims{9, 5000}, Dims{1 << 15, 1}, Dims{1, 1 << 15}}) {
       for (int transposed = 0; transposed < 4; ++transposed) {
-        SCOPED_TRACE(std::to_string(rows) + " rows by " + to_string(Shape(right)) + ", transposed " + std::to_string(transposed));
+        SCOPED_TRACE(std::to_string(rows) + " rows by " + to_string(Shape(right)) + ", transposed " +
+                     std::to_string(transposed));
         const bool a_transposed = transposed % 2 == 1, b_transposed = transposed >= 2;
         const int64_t inner = right[0], columns = right[1];
         const Tensor a = random_.tensor(a_transposed ? Shape({inner, rows}) : Shape({rows, inner})),
                      b = random_.tensor(b_transposed ? Shape({columns, inner}) : Shape({inner, columns}));
-        const Tensor y = run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
+        const Tensor y =
+            run(OpCode::matmul, {a, b}, {{Attr::kTransposeA, a_transposed}, {Attr::kTransposeB, b_transposed}});
         auto expected = [&](int64_t i) {
           const int64_t m = i / columns, n = i % columns;
           double sum = 0;
           for (int64_t k = 0; k < inner; ++k) {
-            sum += a.at(a_transposed ? k * rows + m : m * inner + k) * b.at(b_transposed ? n * inner + k : k * columns + n);
+            sum += a.at(a_transposed ? k * rows + m : m * inner + k) *
+                   b.at(b_transposed ? n * inner + k : k * columns + n);
           }
           return sum;
         };
@@ -1087,7 +1075,8 @@ struct Product {
 
 // Extents that fill no tile, vector or block, sums and matrices that are cut into parts, and every layout.
 TEST_P(Products, AreAsExactAsSumsInFloat32) {
-  const Dims extents[] = {{65, 64, 70}, {97, 131, 203}, {300, 520, 79}, {64, 1100, 97}, {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500}};
+  const Dims extents[] = {{65, 64, 70},  {97, 131, 203},   {300, 520, 79}, {64, 1100, 97},
+                          {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500}};
   for (const Dims& e : extents) {
     for (int layout = 0; layout < 4; ++layout) {
       const Product p{e[0], e[1], e[2], layout % 2 == 1, layout >= 2};
@@ -1104,7 +1093,8 @@ TEST_P(Products, AreAsExactAsSumsInFloat32) {
             scale += product * product;
             plain += static_cast<float>(product);
           }
-          const double error = (y.at(m * p.columns + n) - exact) / std::sqrt(scale), plain_error = (plain - exact) / std::sqrt(scale);
+          const double error = (y.at(m * p.columns + n) - exact) / std::sqrt(scale),
+                       plain_error = (plain - exact) / std::sqrt(scale);
           squares += error * error;
           plain_squares += plain_error * plain_error;
           largest = std::max(largest, std::abs(error));
@@ -1127,7 +1117,9 @@ TEST_P(Products, OfAnyNumberOfThreads) {
       const Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right()), y = p.of(a, b);
       for (int64_t i = 0; i < y.size(); i += 13) {
         double sum = 0;
-        for (int64_t k = 0; k < p.inner; ++k) sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+        for (int64_t k = 0; k < p.inner; ++k) {
+          sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+        }
         ASSERT_NEAR(y.at(i), sum, 2e-4) << i;
       }
     }
@@ -1141,8 +1133,12 @@ TEST_P(Products, KeepTheRangeOfFloat32) {
     const Product p{70, 96, 80, layout % 2 == 1, layout >= 2};
     Tensor a = random_.tensor(p.left()), b = random_.tensor(p.right());
     for (int64_t k = 0; k < p.inner; ++k) {
-      for (int64_t m = 0; m < p.rows; ++m) a.set(p.in_left(m, k), std::ldexp(a.at(p.in_left(m, k)), static_cast<int>(m * 3) - 100));
-      for (int64_t n = 0; n < p.columns; ++n) b.set(p.in_right(k, n), std::ldexp(b.at(p.in_right(k, n)), 10 - static_cast<int>(n)));
+      for (int64_t m = 0; m < p.rows; ++m) {
+        a.set(p.in_left(m, k), std::ldexp(a.at(p.in_left(m, k)), static_cast<int>(m * 3) - 100));
+      }
+      for (int64_t n = 0; n < p.columns; ++n) {
+        b.set(p.in_right(k, n), std::ldexp(b.at(p.in_right(k, n)), 10 - static_cast<int>(n)));
+      }
     }
     const Tensor y = p.of(a, b);
     for (int64_t m = 0; m < p.rows; ++m) {
@@ -1173,7 +1169,9 @@ TEST_P(Products, OfInfinitiesAndNaNs) {
         y,
         [&](int64_t i) {
           double sum = 0;
-          for (int64_t k = 0; k < p.inner; ++k) sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+          for (int64_t k = 0; k < p.inner; ++k) {
+            sum += a.at(p.in_left(i / p.columns, k)) * b.at(p.in_right(k, i % p.columns));
+          }
           return sum;
         },
         32, 1e-6);
@@ -1246,9 +1244,7 @@ TEST(Denormals, AreZeroWhileFlushed) {
   ASSERT_FALSE(flushes());
   const std::vector<double> small(1 << 18, 2e-38), smaller(1 << 18, 2e-40);
   const Tensor x(Shape({1 << 18}), small), y(Shape({1 << 18}), smaller), tenth({1}, {0.1}), big({1}, {1e20});
-  auto products = [&] {
-    return std::pair(run(OpCode::multiply, {x, tenth}), run(OpCode::multiply, {y, big}));
-  };
+  auto products = [&] { return std::pair(run(OpCode::multiply, {x, tenth}), run(OpCode::multiply, {y, big})); };
   for (int turn = 0; turn < 2; ++turn) {
     {
       const FlushDenormals mode;
@@ -1282,8 +1278,7 @@ class Groups {
   }
 
  private:
-  std::filesystem::path root_ =
-      std::filesystem::temp_directory_path() / ("alloy_groups_" + std::to_string(getpid()));
+  std::filesystem::path root_ = std::filesystem::temp_directory_path() / ("alloy_groups_" + std::to_string(getpid()));
 };
 
 TEST(CpuQuota, IsTheLeastOfTheGroups) {
@@ -1336,7 +1331,8 @@ Shape channels_first(const Shape& s, bool weights) {
   return weights ? Shape({s[3], s[2], s[0], s[1]}) : Shape({s[0], s[3], s[1], s[2]});
 }
 
-void expect_convolution(const Convolution& c, const std::string& data, const std::string& kernel, Random& random, double absolute = 1e-4) {
+void expect_convolution(const Convolution& c, const std::string& data, const std::string& kernel, Random& random,
+                        double absolute = 1e-4) {
   SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + " " + data + " " + kernel + " groups " +
                std::to_string(c.groups) + " " + c.style);
   const Attributes attributes{{Attr::kStrides, c.strides},   {Attr::kDilations, c.dilations},
@@ -1365,8 +1361,7 @@ void expect_convolution(const Convolution& c, const std::string& data, const std
            : c.style == "same"   ? total / 2
                                  : total - total / 2;
   };
-  const int64_t in_h = c.source[1], in_w = c.source[2], in_c = c.source[3] / c.groups,
-                out_c = c.weights[3] / c.groups;
+  const int64_t in_h = c.source[1], in_w = c.source[2], in_c = c.source[3] / c.groups, out_c = c.weights[3] / c.groups;
   const int64_t top = padding(0, in_h, c.weights[0]), left = padding(1, in_w, c.weights[1]);
   const int64_t out_h = y.type.shape[xa.height], out_w = y.type.shape[xa.width];
   // Every element's sum, and that of the sizes of its terms, which bounds what rounding may do.
@@ -1383,13 +1378,16 @@ void expect_convolution(const Convolution& c, const std::string& data, const std
   const int64_t x_step = xs[static_cast<size_t>(xa.channels)], y_step = ys[static_cast<size_t>(xa.channels)];
   const int64_t in_step = ws[static_cast<size_t>(wa.in)], out_step = ws[static_cast<size_t>(wa.out)];
   for_each_index(Shape({c.source[0], out_h, out_w, c.weights[0], c.weights[1], c.groups}), [&](const Dims& o) {
-    const int64_t h = o[1] * c.strides[0] - top + o[3] * c.dilations[0], v = o[2] * c.strides[1] - left + o[4] * c.dilations[1];
+    const int64_t h = o[1] * c.strides[0] - top + o[3] * c.dilations[0],
+                  v = o[2] * c.strides[1] - left + o[4] * c.dilations[1];
     if (h < 0 || h >= in_h || v < 0 || v >= in_w) return;
     const int64_t first_x = data_at(xs, o[0], h, v, o[5] * in_c), first_y = data_at(ys, o[0], o[1], o[2], o[5] * out_c);
-    const int64_t first_w = o[3] * ws[static_cast<size_t>(wa.height)] + o[4] * ws[static_cast<size_t>(wa.width)] + o[5] * out_c * out_step;
+    const int64_t first_w =
+        o[3] * ws[static_cast<size_t>(wa.height)] + o[4] * ws[static_cast<size_t>(wa.width)] + o[5] * out_c * out_step;
     for (int64_t i = 0; i < in_c; ++i) {
       for (int64_t k = 0; k < out_c; ++k) {
-        const int64_t at = first_x + i * x_step, out = first_y + k * y_step, weight = first_w + i * in_step + k * out_step;
+        const int64_t at = first_x + i * x_step, out = first_y + k * y_step,
+                      weight = first_w + i * in_step + k * out_step;
         ey.add(out, static_cast<double>(xf[at]) * wf[weight]);
         ex.add(at, static_cast<double>(gf[out]) * wf[weight]);
         ew.add(weight, static_cast<double>(gf[out]) * xf[at]);
@@ -1469,14 +1467,18 @@ TEST(Convolution, OfLargeImagesAgainstLoops) {
   int threads = 0;
   for (const Convolution& c : cases) {
     set_kernel_threads(1 + threads++ % 3);
-    expect_convolution(c, "NHWC", "HWIO", random, 5e-3);  // plain float32 sums of so many products are off by 5e-4 (root mean square)
+    expect_convolution(c, "NHWC", "HWIO", random,
+                       5e-3);  // plain float32 sums of so many products are off by 5e-4 (root mean square)
   }
   set_kernel_threads(before);
 }
 
-const Attributes kSame{{Attr::kStrides, Dims{1, 1}},          {Attr::kDilations, Dims{1, 1}},
-                       {Attr::kPadding, Dims{0, 0, 0, 0}},    {Attr::kPaddingStyle, std::string("same")},
-                       {Attr::kGroups, int64_t{1}},           {Attr::kDataLayout, std::string("NHWC")},
+const Attributes kSame{{Attr::kStrides, Dims{1, 1}},
+                       {Attr::kDilations, Dims{1, 1}},
+                       {Attr::kPadding, Dims{0, 0, 0, 0}},
+                       {Attr::kPaddingStyle, std::string("same")},
+                       {Attr::kGroups, int64_t{1}},
+                       {Attr::kDataLayout, std::string("NHWC")},
                        {Attr::kWeightsLayout, std::string("HWIO")}};
 
 // An infinity at one end of a row that is shorter than the kernel has taps: no window at the other end sees it.
@@ -1500,10 +1502,12 @@ TEST(Convolution, OfManyImagesKeepsInfinitiesApart) {
   };
   expect_close(run(OpCode::conv2d, {x, w}, kSame), expected);
   expect_close(run(OpCode::conv2d_data_gradient, {x, w, x}, kSame, 2), expected);
-  // The kernel's middle row meets all three rows, the others two each, of which the last one's do not begin with the first.
+  // The kernel's middle row meets all three rows, the others two each, of which the last one's do not begin with the
+  // first.
   const Tensor ones(x.type.shape, std::vector<double>(static_cast<size_t>(x.size()), 1));
   expect_close(run(OpCode::conv2d_weights_gradient, {ones, x, w}, kSame, 2), [&](int64_t i) {
-    const int64_t channel = i / channels % channels, column = i / (channels * channels) % 3, row = i / (channels * channels) / 3;
+    const int64_t channel = i / channels % channels, column = i / (channels * channels) % 3,
+                  row = i / (channels * channels) / 3;
     if (column != 1) return 0.0;
     return channel == 5 && row < 2 ? kInfinity : static_cast<double>(images * (row == 1 ? 3 : 2));
   });
@@ -1540,13 +1544,11 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
                               {Attr::kDataLayout, std::string(channels_last ? "NHWC" : "NCHW")},
                               {Attr::kCeilMode, c.ceil_mode},
                               {Attr::kIncludePadding, c.include_padding}};
-  const Tensor greatest = run(OpCode::max_pool2d, {x}, attributes),
-               mean = run(OpCode::avg_pool2d, {x}, attributes);
+  const Tensor greatest = run(OpCode::max_pool2d, {x}, attributes), mean = run(OpCode::avg_pool2d, {x}, attributes);
   const Tensor g = random.tensor(greatest.type.shape);
   const ir::LayoutAxes l = ir::LayoutAxes::of_data(channels_last ? "NHWC" : "NCHW");
   const int64_t height = c.source[1], width = c.source[2];
-  std::vector<double> emax, emean, gmax(static_cast<size_t>(x.size()), 0),
-      gmean(static_cast<size_t>(x.size()), 0);
+  std::vector<double> emax, emean, gmax(static_cast<size_t>(x.size()), 0), gmean(static_cast<size_t>(x.size()), 0);
   int64_t n = 0;
   for_each_index(greatest.type.shape, [&](const Dims& o) {
     std::vector<int64_t> inside;
@@ -1568,8 +1570,8 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
       sum += x.at(at);
       if (x.at(at) > best) best = x.at(at), winner = at;
     }
-    const double divisor = static_cast<double>(
-        std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
+    const double divisor =
+        static_cast<double>(std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
     emax.push_back(best);
     emean.push_back(sum / divisor);
     if (winner >= 0) gmax[static_cast<size_t>(winner)] += g.at(n);
@@ -1577,25 +1579,20 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
     ++n;
   });
   expect_equal(greatest, emax);
+  expect_close(mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
   expect_close(
-      mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
+      run(OpCode::max_pool2d_gradient, {g, x}, attributes), [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4,
+      1e-6);
   expect_close(
-      run(OpCode::max_pool2d_gradient, {g, x}, attributes),
-      [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4, 1e-6);
-  expect_close(
-      run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1),
-      [&](int64_t i) { return gmean[static_cast<size_t>(i)]; }, 4, 1e-6);
+      run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1), [&](int64_t i) { return gmean[static_cast<size_t>(i)]; },
+      4, 1e-6);
 }
 
 TEST_P(Simd, PoolingAgainstLoops) {
   const PoolCase cases[] = {
       {.source = {2, 6, 8, 5}, .window = {2, 2}, .strides = {2, 2}},
       {.source = {2, 7, 8, 100}, .window = {3, 2}, .strides = {2, 1}, .padding = {1, 1, 0, 1}},
-      {.source = {1, 7, 7, 16},
-       .window = {3, 3},
-       .strides = {1, 1},
-       .padding = {1, 1, 1, 1},
-       .include_padding = true},
+      {.source = {1, 7, 7, 16}, .window = {3, 3}, .strides = {1, 1}, .padding = {1, 1, 1, 1}, .include_padding = true},
       {.source = {2, 6, 7, 3}, .window = {3, 3}, .strides = {2, 2}, .ceil_mode = true},
       {.source = {2, 6, 7, 3},
        .window = {2, 2},
@@ -1603,11 +1600,7 @@ TEST_P(Simd, PoolingAgainstLoops) {
        .padding = {1, 1, 1, 1},
        .ceil_mode = true,
        .include_padding = true},
-      {.source = {1, 9, 9, 17},
-       .window = {3, 2},
-       .strides = {2, 2},
-       .dilations = {2, 3},
-       .padding = {1, 0, 0, 2}},
+      {.source = {1, 9, 9, 17}, .window = {3, 2}, .strides = {2, 2}, .dilations = {2, 3}, .padding = {1, 0, 0, 2}},
       {.source = {1, 3, 3, 4}, .window = {1, 1}, .strides = {3, 3}, .ceil_mode = true},
       {.source = {0, 4, 4, 3}, .window = {2, 2}, .strides = {2, 2}},
       {.source = {2, 4, 4, 0}, .window = {2, 2}, .strides = {2, 2}},
@@ -1625,8 +1618,7 @@ TEST_P(Simd, PoolingAgainstLoops) {
 
 TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
   const PoolCase c{.source = {1, 2, 4, 1}, .window = {2, 2}, .strides = {2, 2}};
-  expect_pooling(c, true,
-                 Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}),
+  expect_pooling(c, true, Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}),
                  random_);
   const Attributes attributes{{Attr::kWindow, c.window},
                               {Attr::kStrides, c.strides},
@@ -1634,15 +1626,17 @@ TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
                               {Attr::kPadding, c.padding},
                               {Attr::kPaddingStyle, std::string("explicit")},
                               {Attr::kDataLayout, std::string("NHWC")}};
-  for (const auto& [values, of_them] : {std::pair<std::vector<double>, std::vector<double>>{{kNaN, -7, 2, kNaN}, {5, 0, 0, 0}},
-                                       {{1, 7, kNaN, kInfinity}, {0, 0, 5, 0}},
-                                       {{kNaN, kNaN, kNaN, kNaN}, {5, 0, 0, 0}}}) {
+  for (const auto& [values, of_them] :
+       {std::pair<std::vector<double>, std::vector<double>>{{kNaN, -7, 2, kNaN}, {5, 0, 0, 0}},
+        {{1, 7, kNaN, kInfinity}, {0, 0, 5, 0}},
+        {{kNaN, kNaN, kNaN, kNaN}, {5, 0, 0, 0}}}) {
     // By vectors of channels, too.
     for (int64_t channels : {1, 37}) {
       Tensor x({DType::float32, Shape({1, 2, 2, channels})}), wide({DType::float32, Shape({1, 1, 1, channels})});
       for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[static_cast<size_t>(i / channels)]);
       for (int64_t i = 0; i < channels; ++i) wide.set(i, 5);
-      const Tensor y = run(OpCode::max_pool2d, {x}, attributes), dx = run(OpCode::max_pool2d_gradient, {wide, x}, attributes);
+      const Tensor y = run(OpCode::max_pool2d, {x}, attributes),
+                   dx = run(OpCode::max_pool2d_gradient, {wide, x}, attributes);
       for (int64_t i = 0; i < channels; ++i) EXPECT_TRUE(std::isnan(y.at(i)));
       for (int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(dx.at(i), of_them[static_cast<size_t>(i / channels)]);
     }
@@ -1663,28 +1657,24 @@ TEST_P(Simd, OptimizerSteps) {
         [&](int64_t i) { return values.at(i) - rate.at(0) * gradient.at(i); }, 4, 1e-8);
 
     auto new_m = [&](int64_t i) { return beta1.at(0) * m.at(i) + (1 - beta1.at(0)) * gradient.at(i); };
-    auto new_v = [&](int64_t i) {
-      return beta2.at(0) * v.at(i) + (1 - beta2.at(0)) * gradient.at(i) * gradient.at(i);
-    };
+    auto new_v = [&](int64_t i) { return beta2.at(0) * v.at(i) + (1 - beta2.at(0)) * gradient.at(i) * gradient.at(i); };
     auto moved = [&](int64_t i, double second) {
       return values.at(i) - rate.at(0) * new_m(i) / (std::sqrt(second) + epsilon.at(0));
     };
     const auto three = run_all(OpCode::adam, {rate, beta1, beta2, epsilon, values, m, v, gradient});
     ASSERT_EQ(three.size(), 3u);
-    expect_close(
-        three[0], [&](int64_t i) { return moved(i, new_v(i)); }, 4, 1e-5);
+    expect_close(three[0], [&](int64_t i) { return moved(i, new_v(i)); }, 4, 1e-5);
     expect_close(three[1], new_m, 4, 1e-6);
     expect_close(three[2], new_v, 4, 1e-6);
     const auto four = run_all(OpCode::adam, {rate, beta1, beta2, epsilon, values, m, v, largest, gradient});
     ASSERT_EQ(four.size(), 4u);
-    expect_close(
-        four[0], [&](int64_t i) { return moved(i, std::max(largest.at(i), new_v(i))); }, 4, 1e-5);
-    expect_close(
-        four[3], [&](int64_t i) { return std::max(largest.at(i), new_v(i)); }, 4, 1e-6);
+    expect_close(four[0], [&](int64_t i) { return moved(i, std::max(largest.at(i), new_v(i))); }, 4, 1e-5);
+    expect_close(four[3], [&](int64_t i) { return std::max(largest.at(i), new_v(i)); }, 4, 1e-6);
   }
 }
 
-// The change alone, of whatever size: rate m / (sqrt(v) + epsilon), with beta1 = beta2 = 1, where that is a float and where it is none.
+// The change alone, of whatever size: rate m / (sqrt(v) + epsilon), with beta1 = beta2 = 1, where that is a float and
+// where it is none.
 TEST_P(Simd, AdamDividesByEveryRoot) {
   std::vector<double> second = {0, 1e-45, 1e-38, 1e-20, 1e-12, 3, 1e20, 3e38, kInfinity, kNaN}, first;
   while (second.size() < 500) second.push_back(static_cast<float>(std::exp(random_.uniform(-80, 80))));
@@ -1717,7 +1707,8 @@ TEST_P(Products, OfColumnsGoThroughTheirChain) {
   struct Case {
     int64_t rows, inner, columns;
   };
-  for (const Case& c : {Case{1, 1, 1}, {14, 3, 32}, {15, 64, 33}, {47, 7, 129}, {1024, 2, 131}, {300, 33, 1030}, {70, 500, 47}}) {
+  for (const Case& c :
+       {Case{1, 1, 1}, {14, 3, 32}, {15, 64, 33}, {47, 7, 129}, {1024, 2, 131}, {300, 33, 1030}, {70, 500, 47}}) {
     SCOPED_TRACE(std::to_string(c.rows) + " " + std::to_string(c.inner) + " " + std::to_string(c.columns));
     Graph graph;
     std::vector<Tensor> inputs;
@@ -1725,11 +1716,14 @@ TEST_P(Products, OfColumnsGoThroughTheirChain) {
       inputs.push_back(t);
       return graph.value(OpCode::placeholder, {}, {{Attr::kShape, t.type.shape}, {Attr::kDtype, t.type.dtype}});
     };
-    const Tensor left = random_.tensor({c.inner, c.rows}), right = random_.tensor({c.inner, c.columns}), row = random_.tensor({c.columns}),
-                 column = random_.tensor({c.rows, 1}), values = random_.tensor({1, c.rows, c.columns}), rate({1}, {0.25});
-    const std::vector<Value> operands = {input(left), input(right), input(row), input(column), input(values), input(rate)};
+    const Tensor left = random_.tensor({c.inner, c.rows}), right = random_.tensor({c.inner, c.columns}),
+                 row = random_.tensor({c.columns}), column = random_.tensor({c.rows, 1}),
+                 values = random_.tensor({1, c.rows, c.columns}), rate({1}, {0.25});
+    const std::vector<Value> operands = {input(left),   input(right),  input(row),
+                                         input(column), input(values), input(rate)};
     graph.open_region();
-    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]},
+                                      {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
     const Value shaped = graph.value(OpCode::reshape, {product}, {{Attr::kShape, values.type.shape}});
     const Value scaled = graph.value(OpCode::multiply, {shaped, operands[3]});
     const Value rectified = graph.value(OpCode::relu, {graph.value(OpCode::add, {scaled, operands[2]})});
@@ -1748,7 +1742,9 @@ TEST_P(Products, OfColumnsGoThroughTheirChain) {
     run_kernel(*kernel, from, {gradient.bytes.data(), updated.bytes.data()});
     auto expected = [&](int64_t i) {
       double sum = 0;
-      for (int64_t k = 0; k < c.inner; ++k) sum += left.at(k * c.rows + i / c.columns) * right.at(k * c.columns + i % c.columns);
+      for (int64_t k = 0; k < c.inner; ++k) {
+        sum += left.at(k * c.rows + i / c.columns) * right.at(k * c.columns + i % c.columns);
+      }
       return std::max(sum * column.at(i / c.columns) + row.at(i % c.columns), 0.0);
     };
     expect_close(gradient, expected, 4, 1e-4);
@@ -1772,26 +1768,32 @@ TEST_P(Products, OfColumnsAreHeldBackByAFlag) {
   for (const bool in_place : {true, false}) {
     Graph graph;
     const int64_t rows = 47, inner = 7, columns = 129;
-    Tensor left = random_.tensor({inner, rows}), values = random_.tensor({rows, columns}), flag({}, {1}, DType::boolean);
+    Tensor left = random_.tensor({inner, rows}), values = random_.tensor({rows, columns}),
+           flag({}, {1}, DType::boolean);
     const Tensor right = random_.tensor({inner, columns}), rate({1}, {0.25});
-    const std::vector<Value> operands = {placeholder_like(graph, left), placeholder_like(graph, right), placeholder_like(graph, flag),
-                                         placeholder_like(graph, rate), placeholder_like(graph, values)};
+    const std::vector<Value> operands = {placeholder_like(graph, left), placeholder_like(graph, right),
+                                         placeholder_like(graph, flag), placeholder_like(graph, rate),
+                                         placeholder_like(graph, values)};
     graph.open_region();
-    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    const Value product = graph.value(OpCode::matmul, {operands[0], operands[1]},
+                                      {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
     const Value stepped = graph.value(OpCode::sgd, {operands[3], operands[4], product});
     const ir::Op* op = fused_op(graph, operands, {graph.value(OpCode::select, {operands[2], stepped, operands[4]})});
     const std::unique_ptr<Kernel> kernel = make_kernel(*op);
     ASSERT_TRUE(kernel->in_place(4, 0));
     Tensor updated = values;
     Tensor& target = in_place ? values : updated;
-    const std::vector<const std::byte*> from = {left.bytes.data(), right.bytes.data(), flag.bytes.data(), rate.bytes.data(), values.bytes.data()};
+    const std::vector<const std::byte*> from = {left.bytes.data(), right.bytes.data(), flag.bytes.data(),
+                                                rate.bytes.data(), values.bytes.data()};
     const Tensor before = values;
     run_kernel(*kernel, from, {target.bytes.data()});
     expect_close(
         target,
         [&](int64_t i) {
           double sum = 0;
-          for (int64_t k = 0; k < inner; ++k) sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+          for (int64_t k = 0; k < inner; ++k) {
+            sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+          }
           return before.at(i) - 0.25 * sum;
         },
         4, 1e-5);
@@ -1812,8 +1814,9 @@ TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
   std::vector<Tensor> old = {random_.tensor(shape), random_.tensor(shape), random_.tensor(shape, DType::float32, 0, 2)};
   std::vector<Value> operands;
   std::vector<const std::byte*> from;
-  for (const Tensor* t : {&rate, &beta1, &beta2, &epsilon, &static_cast<const Tensor&>(old[0]), &static_cast<const Tensor&>(old[1]),
-                          &static_cast<const Tensor&>(old[2]), &static_cast<const Tensor&>(gradient), &static_cast<const Tensor&>(flag)}) {
+  for (const Tensor* t : {&rate, &beta1, &beta2, &epsilon, &static_cast<const Tensor&>(old[0]),
+                          &static_cast<const Tensor&>(old[1]), &static_cast<const Tensor&>(old[2]),
+                          &static_cast<const Tensor&>(gradient), &static_cast<const Tensor&>(flag)}) {
     operands.push_back(placeholder_like(graph, *t));
     from.push_back(t->bytes.data());
   }
@@ -1832,7 +1835,8 @@ TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
   run();
   auto first = [&](int64_t i) { return 0.75 * old[1].at(i) + 0.25 * gradient.at(i); };
   auto second = [&](int64_t i) { return 0.5 * old[2].at(i) + 0.5 * gradient.at(i) * gradient.at(i); };
-  expect_close(made[0], [&](int64_t i) { return old[0].at(i) - 0.5 * first(i) / (std::sqrt(second(i)) + 0.25); }, 4, 1e-6);
+  expect_close(
+      made[0], [&](int64_t i) { return old[0].at(i) - 0.5 * first(i) / (std::sqrt(second(i)) + 0.25); }, 4, 1e-6);
   expect_close(made[1], first, 4, 1e-6);
   expect_close(made[2], second, 4, 1e-6);
   flag.set(0, 0);
@@ -1846,15 +1850,17 @@ TEST_P(Simd, SelectsThatAreNoGuardStaySelects) {
   for (const bool one_flag : {true, false}) {
     Graph graph;
     const Shape shape({9, 21});
-    const Tensor flag = one_flag ? Tensor({}, {0}, DType::boolean) : random_.tensor(shape, DType::boolean), a = random_.tensor(shape),
-                 b = random_.tensor(shape);
-    const std::vector<Value> operands = {placeholder_like(graph, flag), placeholder_like(graph, a), placeholder_like(graph, b)};
+    const Tensor flag = one_flag ? Tensor({}, {0}, DType::boolean) : random_.tensor(shape, DType::boolean),
+                 a = random_.tensor(shape), b = random_.tensor(shape);
+    const std::vector<Value> operands = {placeholder_like(graph, flag), placeholder_like(graph, a),
+                                         placeholder_like(graph, b)};
     graph.open_region();
     const Value sum = graph.value(OpCode::add, {operands[1], operands[2]});
     const Value chosen = graph.value(OpCode::select, {operands[0], sum, operands[2]});
     const ir::Op* op = fused_op(graph, operands, {chosen, graph.value(OpCode::negative, {chosen})});
     Tensor y(op->results[0]), z(op->results[1]);
-    run_kernel(*make_kernel(*op), {flag.bytes.data(), a.bytes.data(), b.bytes.data()}, {y.bytes.data(), z.bytes.data()});
+    run_kernel(*make_kernel(*op), {flag.bytes.data(), a.bytes.data(), b.bytes.data()},
+               {y.bytes.data(), z.bytes.data()});
     auto expected = [&](int64_t i) { return flag.at(one_flag ? 0 : i) != 0 ? a.at(i) + b.at(i) : b.at(i); };
     expect_close(y, expected, 1, 1e-7);
     expect_close(z, [&](int64_t i) { return -expected(i); }, 1, 1e-7);
@@ -1883,7 +1889,9 @@ TEST_P(Products, OfColumnsWithoutNumbersStopNobodyElse) {
       y,
       [&](int64_t i) {
         double sum = 0;
-        for (int64_t k = 0; k < inner; ++k) sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+        for (int64_t k = 0; k < inner; ++k) {
+          sum += left.at(k * rows + i / columns) * right.at(k * columns + i % columns);
+        }
         return -sum;
       },
       4, 2e-5);
@@ -1891,8 +1899,7 @@ TEST_P(Products, OfColumnsWithoutNumbersStopNobodyElse) {
 
 TEST(MakeKernel, RefusesTypesWithoutAKernel) {
   Graph graph;
-  const Value x =
-      graph.value(OpCode::placeholder, {}, {{Attr::kShape, Shape({2})}, {Attr::kDtype, DType::float16}});
+  const Value x = graph.value(OpCode::placeholder, {}, {{Attr::kShape, Shape({2})}, {Attr::kDtype, DType::float16}});
   EXPECT_THROW(make_kernel(*graph.value(OpCode::exp, {x}).op), ir::Error);
   EXPECT_THROW(make_kernel(*graph.value(OpCode::sum, {x}, {{Attr::kAxes, Dims{0}}}).op), ir::Error);
 }

@@ -23,8 +23,7 @@ class RandomGraph {
     flags_.push_back(feed_of(bools(Shape({1, 1}))));
     const size_t variables = below(4);
     for (size_t i = 0; i < variables; ++i) {
-      const Value v =
-          variable(graph, f32(chance(2) ? Shape({3, 4}) : shape()), 0.25 * static_cast<double>(i) - 0.25);
+      const Value v = variable(graph, f32(chance(2) ? Shape({3, 4}) : shape()), 0.25 * static_cast<double>(i) - 0.25);
       variables_.push_back(v);
       know(v, 4);
     }
@@ -45,9 +44,9 @@ class RandomGraph {
     std::vector<std::pair<Value, Array>> out;
     for (const Feed& f : feeds) {
       Array array(f.type.shape.dims());
-      for (double& v : array.values)
-        v = f.type.dtype == DType::boolean ? static_cast<double>(below(2))
-                                           : (static_cast<double>(below(17)) - 8) / 8;
+      for (double& v : array.values) {
+        v = f.type.dtype == DType::boolean ? static_cast<double>(below(2)) : (static_cast<double>(below(17)) - 8) / 8;
+      }
       out.emplace_back(f.placeholder, array);
     }
     return out;
@@ -58,10 +57,9 @@ class RandomGraph {
   bool chance(size_t in) { return below(in) == 0; }
 
   Shape shape() {
-    static const std::vector<Shape> shapes = {Shape({3, 4}),  Shape({3, 4}), Shape({4}),    Shape({3, 1}),
-                                              Shape({1}),     Shape(),       Shape({12}),   Shape({4, 3}),
-                                              Shape({2, 6}),  Shape({1, 4}), Shape({0, 4}), Shape({2, 3, 4}),
-                                              Shape({17, 33})};
+    static const std::vector<Shape> shapes = {
+        Shape({3, 4}), Shape({3, 4}), Shape({4}),    Shape({3, 1}), Shape({1}),       Shape(),        Shape({12}),
+        Shape({4, 3}), Shape({2, 6}), Shape({1, 4}), Shape({0, 4}), Shape({2, 3, 4}), Shape({17, 33})};
     return shapes[below(shapes.size())];
   }
 
@@ -93,8 +91,7 @@ class RandomGraph {
 
   // Often something recent, so that chains form.
   Value any() {
-    return chance(2) ? pool_[pool_.size() - 1 - below(std::min<size_t>(pool_.size(), 4))]
-                     : pool_[below(pool_.size())];
+    return chance(2) ? pool_[pool_.size() - 1 - below(std::min<size_t>(pool_.size(), 4))] : pool_[below(pool_.size())];
   }
 
   Value any_of_rank(int64_t least) {
@@ -113,10 +110,10 @@ class RandomGraph {
     }
     const Value v = any();
     const auto wider = broadcast(v.shape(), wanted);
-    if (wider == wanted)
-      return know(graph.value(OpCode::broadcast_to, {v}, {{Attr::kShape, wanted}}), bound(v));
-    if (v.shape().element_count() == wanted.element_count())
+    if (wider == wanted) return know(graph.value(OpCode::broadcast_to, {v}, {{Attr::kShape, wanted}}), bound(v));
+    if (v.shape().element_count() == wanted.element_count()) {
       return know(graph.value(OpCode::reshape, {v}, {{Attr::kShape, wanted}}), bound(v));
+    }
     return know(constant(graph, f32(wanted), 0.125 * static_cast<double>(below(9))), 1);
   }
 
@@ -152,23 +149,20 @@ class RandomGraph {
   }
 
   void unary() {
-    static const std::vector<OpCode> codes = {OpCode::tanh,         OpCode::relu, OpCode::sigmoid,
-                                              OpCode::negative,     OpCode::abs,  OpCode::identity,
-                                              OpCode::stop_gradient};
+    static const std::vector<OpCode> codes = {OpCode::tanh, OpCode::relu,     OpCode::sigmoid,      OpCode::negative,
+                                              OpCode::abs,  OpCode::identity, OpCode::stop_gradient};
     const Value v = any();
     const OpCode code = codes[below(codes.size())];
     know(graph.value(code, {v}), code == OpCode::tanh || code == OpCode::sigmoid ? 1 : bound(v));
   }
 
   void binary() {
-    static const std::vector<OpCode> codes = {OpCode::add, OpCode::subtract, OpCode::multiply,
-                                              OpCode::minimum, OpCode::maximum};
+    static const std::vector<OpCode> codes = {OpCode::add, OpCode::subtract, OpCode::multiply, OpCode::minimum,
+                                              OpCode::maximum};
     const Value a = any();
-    Value b =
-        chance(4)
-            ? know(constant(graph, f32(chance(2) ? Shape() : a.shape()), static_cast<double>(below(3)) - 1),
-                   1)
-            : any();
+    Value b = chance(4)
+                  ? know(constant(graph, f32(chance(2) ? Shape() : a.shape()), static_cast<double>(below(3)) - 1), 1)
+                  : any();
     if (!broadcast(a.shape(), b.shape())) b = a;
     const OpCode code = codes[below(codes.size())];
     const double sum = bound(a) + bound(b);
@@ -202,8 +196,7 @@ class RandomGraph {
     const Value r = graph.value(code, {v}, {{Attr::kAxes, axes}});
     const double count = static_cast<double>(std::max<int64_t>(v.shape().element_count(), 1));
     know(r, code == OpCode::sum ? bound(v) * count : bound(v));
-    if (chance(3))
-      know(graph.value(OpCode::broadcast_like, {r, v}), code == OpCode::sum ? bound(v) * count : bound(v));
+    if (chance(3)) know(graph.value(OpCode::broadcast_like, {r, v}), code == OpCode::sum ? bound(v) * count : bound(v));
     if (chance(4)) know(graph.value(OpCode::reduce_like, {v, r}), bound(v) * count);
   }
 
@@ -222,8 +215,7 @@ class RandomGraph {
         Dims starts(static_cast<size_t>(rank), 0), ends(static_cast<size_t>(rank), INT64_MAX),
             strides(static_cast<size_t>(rank), 1);
         const auto i = static_cast<size_t>(axis);
-        if (chance(2))
-          starts[i] = INT64_MAX, ends[i] = INT64_MIN, strides[i] = -1 - static_cast<int64_t>(below(2));
+        if (chance(2)) starts[i] = INT64_MAX, ends[i] = INT64_MIN, strides[i] = -1 - static_cast<int64_t>(below(2));
         else starts[i] = static_cast<int64_t>(below(3)) - 1, strides[i] = 1 + static_cast<int64_t>(below(2));
         const Attributes bounds = slicing(starts, ends, strides);
         const Value part = graph.value(OpCode::slice, {v}, bounds);
@@ -234,8 +226,7 @@ class RandomGraph {
       case 2: know(graph.value(OpCode::concat, {v, v}, {{Attr::kAxis, axis}}), bound(v)); return;
       case 3: know(graph.value(OpCode::expand_dims, {v}, {{Attr::kAxes, Dims{axis}}}), bound(v)); return;
       case 4:
-        know(graph.value(OpCode::reshape, {v}, {{Attr::kShape, Shape({v.shape().element_count()})}}),
-             bound(v));
+        know(graph.value(OpCode::reshape, {v}, {{Attr::kShape, Shape({v.shape().element_count()})}}), bound(v));
         return;
       default: know(of_shape(Shape({3, 4})), 4); return;
     }
@@ -288,16 +279,16 @@ class RandomGraph {
       return;
     }
     const std::vector<Op*> after = std::exchange(graph.after, {});
-    Value value = chance(4)   ? variables_[below(variables_.size())]
-                  : chance(3) ? graph.value(OpCode::tanh, {v})
-                              : any();
+    Value value = chance(4) ? variables_[below(variables_.size())] : chance(3) ? graph.value(OpCode::tanh, {v}) : any();
     if (value.shape() != v.shape()) value = of_shape(v.shape());
     graph.after = after;
     writes_.push_back(assign(graph, v, value));
     graph.after.clear();
     // Others read what was assigned, under its own shape or another.
     if (!chance(3)) return;
-    if (chance(2)) value = graph.value(OpCode::reshape, {value}, {{Attr::kShape, Shape({value.shape().element_count()})}});
+    if (chance(2)) {
+      value = graph.value(OpCode::reshape, {value}, {{Attr::kShape, Shape({value.shape().element_count()})}});
+    }
     know(graph.value(chance(2) ? OpCode::tanh : OpCode::negative, {value}), 6);
   }
 

@@ -50,7 +50,8 @@ class Neighbours {
   std::vector<std::thread> threads_;
 };
 
-// Whatever the length of the runs, and however few preemptions it takes: long time slices mean few of them and long waits.
+// Whatever the length of the runs, and however few preemptions it takes: long time slices mean few of them and long
+// waits.
 TEST(Contention, ThreadsSleepBesideNeighboursAndSpinAfterThem) {
   if (!std::ifstream("/proc/self/schedstat")) GTEST_SKIP() << "this kernel does not count what threads wait";
   runs(milliseconds(10), milliseconds(300));

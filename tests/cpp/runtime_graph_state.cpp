@@ -17,8 +17,7 @@ using namespace test;
 ArrayMemory array(const Type& type, size_t gap = 0) {
   ArrayMemory memory{&cpu_device(), nullptr, {}};
   memory.layout.rank = static_cast<size_t>(type.shape.rank());
-  for (size_t i = 0; i < memory.layout.rank; ++i)
-    memory.layout.lengths[i] = static_cast<size_t>(type.shape.dims()[i]);
+  for (size_t i = 0; i < memory.layout.rank; ++i) memory.layout.lengths[i] = static_cast<size_t>(type.shape.dims()[i]);
   memory.layout.element_bytes = size_of(type.dtype);
   memory.layout.row_bytes = memory.layout.packed_row_bytes() + gap;
   memory.layout.offset = 64;
@@ -76,9 +75,7 @@ TEST(GraphState, CompilesOnceForTheSameTask) {
 
 TEST(GraphState, RemembersNoFailure) {
   Model m;
-  auto mistake = [&](const Type& type) {
-    return error_of([&] { m.state->program({{m.x, type}}, {m.sum}, {}); });
-  };
+  auto mistake = [&](const Type& type) { return error_of([&] { m.state->program({{m.x, type}}, {m.sum}, {}); }); };
   const uint64_t before = cpu_device().counters().compilations;
   EXPECT_EQ(mistake(f32({4, 4})), "[placeholder] The placeholder has shape (?, 3) but was fed shape (4, 4).");
   EXPECT_EQ(mistake(f32({4, 4})), mistake(f32({4, 4})));
@@ -114,16 +111,15 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
 
 TEST(GraphState, ProgramsShareTheVariables) {
   Model m;
-  const auto update = m.state->program({{m.x, f32({1, 3})}}, {}, {m.write}),
-             look = m.state->program({}, {m.v}, {});
+  const auto update = m.state->program({{m.x, f32({1, 3})}}, {}, {m.write}), look = m.state->program({}, {m.v}, {});
   const ArrayMemory x = array(f32({1, 3})), out = array(f32({2, 3}));
   write(x, {1, 2, 3});
   const uint64_t before = cpu_device().counters().dispatches;
   for (float round : {1.0f, 2.0f}) {
     run(m.state, update, {x}, {});
     run(m.state, look, {}, {out});
-    EXPECT_EQ(read(out), (std::vector<float>{10 + round, 10 + 2 * round, 10 + 3 * round, 10 + round,
-                                             10 + 2 * round, 10 + 3 * round}));
+    EXPECT_EQ(read(out), (std::vector<float>{10 + round, 10 + 2 * round, 10 + 3 * round, 10 + round, 10 + 2 * round,
+                                             10 + 3 * round}));
   }
   EXPECT_EQ(cpu_device().counters().dispatches, before + 4);
 }

@@ -52,7 +52,9 @@ TEST(ResolveShapes, TurnsLikesIntoAttributes) {
 
 TEST(ResolveShapes, EvaluatesShapes) {
   const Rewriter::Rule copy = [](Rewriter&, const Op&, const std::vector<Value>&) { return std::nullopt; };
-  auto needed = [&](const std::string& body) { return print(*Rewriter(copy).run(*resolve_shapes(*parse(graph_text(body))))); };
+  auto needed = [&](const std::string& body) {
+    return print(*Rewriter(copy).run(*resolve_shapes(*parse(graph_text(body)))));
+  };
   EXPECT_EQ(needed("  %2 = shape_of(%0) : int32(2,)\n"
                    "  %3 = slice(%2) {starts = [1], ends = [2], strides = [1]} : int32(1,)\n"
                    "  %4 = constant() {value = int32(1,)[-1]} : int32(1,)\n"
@@ -63,11 +65,12 @@ TEST(ResolveShapes, EvaluatesShapes) {
             graph_text("  %2 = reshape(%0) {shape = (3, 2)} : float32(3, 2)\n  return (%1, %2)\n"));
   // What only a run knows is no shape, even where nothing but one shape would fit.
   EXPECT_EQ(error_of([&] {
-              resolved("  %2 = cast(%1) {dtype = int32} : int32(3,)\n"
-                       "  %3 = slice(%2) {starts = [0], ends = [1], strides = [1]} : int32(1,)\n"
-                       "  %4 = shaped(%3) {dtype = float32} : float32(?,)\n"
-                       "  %5 = broadcast_like(%1, %4) : float32(3,)\n"
-                       "  return (%0, %5)\n");
+              resolved(
+                  "  %2 = cast(%1) {dtype = int32} : int32(3,)\n"
+                  "  %3 = slice(%2) {starts = [0], ends = [1], strides = [1]} : int32(1,)\n"
+                  "  %4 = shaped(%3) {dtype = float32} : float32(?,)\n"
+                  "  %5 = broadcast_like(%1, %4) : float32(3,)\n"
+                  "  return (%0, %5)\n");
             }),
             "[shaped] Expected a shape made of constants and shapes, got one that only a run knows.");
 }
@@ -104,33 +107,29 @@ TEST(ResolveShapes, LendsShapesWithoutContents) {
       "  %2 = placeholder() {shape = (2, 5, 5, 4), dtype = float32} : float32(2, 5, 5, 4)\n";
   const std::string window = kWindow;
   EXPECT_EQ(print(*resolve_shapes(*parse(images + "  %3 = conv2d_data_gradient(%2, %1, %0) " + window +
-                                         " : float32(2, 5, 5, 1)\n" +
-                                         "  %4 = conv2d_weights_gradient(%2, %0, %1) " + window +
-                                         " : float32(3, 3, 1, 4)\n  return (%3, %4)\n}\n"))),
+                                         " : float32(2, 5, 5, 1)\n" + "  %4 = conv2d_weights_gradient(%2, %0, %1) " +
+                                         window + " : float32(3, 3, 1, 4)\n  return (%3, %4)\n}\n"))),
             images + "  %3 = empty() {shape = (2, 5, 5, 1), dtype = float32} : float32(2, 5, 5, 1)\n" +
                 "  %4 = conv2d_data_gradient(%2, %1, %3) " + window + " : float32(2, 5, 5, 1)\n" +
                 "  %5 = empty() {shape = (3, 3, 1, 4), dtype = float32} : float32(3, 3, 1, 4)\n" +
                 "  %6 = conv2d_weights_gradient(%2, %0, %5) " + window +
                 " : float32(3, 3, 1, 4)\n  return (%4, %6)\n}\n");
   EXPECT_EQ(
-      resolved(
-          "  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
-          "  %3 = slice_gradient(%2, %0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
-          "  return (%3, %1)\n"),
-      graph_text(
-          "  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
-          "  %3 = empty() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
-          "  %4 = slice_gradient(%2, %3) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
-          "  return (%4, %1)\n"));
+      resolved("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+               "  %3 = slice_gradient(%2, %0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+               "  return (%3, %1)\n"),
+      graph_text("  %2 = slice(%0) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(1, 3)\n"
+                 "  %3 = empty() {shape = (2, 3), dtype = float32} : float32(2, 3)\n"
+                 "  %4 = slice_gradient(%2, %3) {starts = [0, 0], ends = [1, 3], strides = [1, 1]} : float32(2, 3)\n"
+                 "  return (%4, %1)\n"));
 }
 
 TEST(ResolveShapes, GoesIntoRegions) {
   const std::string flag = "  %2 = placeholder() {shape = (), dtype = bool} : bool()\n";
   EXPECT_EQ(
-      resolved(flag +
-               "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_like(%1, %0) : float32(2, "
-               "3)\n    return (%4)\n  }\n"
-               "  region {\n    %5 = identity(%0) : float32(2, 3)\n    return (%5)\n  }\n  return (%3)\n"),
+      resolved(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_like(%1, %0) : float32(2, "
+                      "3)\n    return (%4)\n  }\n"
+                      "  region {\n    %5 = identity(%0) : float32(2, 3)\n    return (%5)\n  }\n  return (%3)\n"),
       graph_text(flag + "  %3 = if_else(%2) : float32(2, 3)\n  region {\n    %4 = broadcast_to(%1) {shape = "
                         "(2, 3)} : float32(2, 3)\n    return (%4)\n  }\n"
                         "  region {\n    return (%0)\n  }\n  return (%3)\n"));
@@ -148,10 +147,11 @@ TEST(ResolveShapes, RefusesWhatIsNotKnown) {
 // ---- lower_convolutions ----
 
 std::string pointwise(const std::string& strides, const std::string& body) {
-  std::string text = "graph {\n"
-                     "  %0 = placeholder() {shape = (2, 3, 3, 4), dtype = float32} : float32(2, 3, 3, 4)\n"
-                     "  %1 = placeholder() {shape = (1, 1, 4, 5), dtype = float32} : float32(1, 1, 4, 5)\n" +
-                     body + "}\n";
+  std::string text =
+      "graph {\n"
+      "  %0 = placeholder() {shape = (2, 3, 3, 4), dtype = float32} : float32(2, 3, 3, 4)\n"
+      "  %1 = placeholder() {shape = (1, 1, 4, 5), dtype = float32} : float32(1, 1, 4, 5)\n" +
+      body + "}\n";
   const std::string conv = "{strides = " + strides +
                            ", dilations = [1, 1], groups = 1, padding = [0, 0, 0, 0], padding_style = same, "
                            "data_layout = NHWC, weights_layout = HWIO}";
@@ -162,43 +162,46 @@ std::string pointwise(const std::string& strides, const std::string& body) {
 std::string lowered(const std::string& text) { return print(*lower_convolutions(*parse(text))); }
 
 TEST(LowerConvolutions, MakesProductsOfPointwiseOnes) {
-  EXPECT_EQ(
-      lowered(pointwise("[1, 1]", "  %2 = conv2d(%0, %1) {conv} : float32(2, 3, 3, 5)\n"
-                                  "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
-                                  "  %4 = conv2d_weights_gradient(%2, %3, %1) {conv} : float32(1, 1, 4, 5)\n"
-                                  "  return (%3, %4)\n")),
-      pointwise("", "  %2 = reshape(%0) {shape = (18, 4)} : float32(18, 4)\n"
-                    "  %3 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
-                    "  %4 = matmul(%2, %3) {transpose_a = false, transpose_b = false} : float32(18, 5)\n"
-                    "  %5 = reshape(%4) {shape = (2, 3, 3, 5)} : float32(2, 3, 3, 5)\n"
-                    "  %6 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
-                    "  %7 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
-                    "  %8 = matmul(%6, %7) {transpose_a = false, transpose_b = true} : float32(18, 4)\n"
-                    "  %9 = reshape(%8) {shape = (2, 3, 3, 4)} : float32(2, 3, 3, 4)\n"
-                    "  %10 = reshape(%9) {shape = (18, 4)} : float32(18, 4)\n"
-                    "  %11 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
-                    "  %12 = matmul(%10, %11) {transpose_a = true, transpose_b = false} : float32(4, 5)\n"
-                    "  %13 = reshape(%12) {shape = (1, 1, 4, 5)} : float32(1, 1, 4, 5)\n"
-                    "  return (%9, %13)\n"));
+  EXPECT_EQ(lowered(pointwise("[1, 1]",
+                              "  %2 = conv2d(%0, %1) {conv} : float32(2, 3, 3, 5)\n"
+                              "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
+                              "  %4 = conv2d_weights_gradient(%2, %3, %1) {conv} : float32(1, 1, 4, 5)\n"
+                              "  return (%3, %4)\n")),
+            pointwise("",
+                      "  %2 = reshape(%0) {shape = (18, 4)} : float32(18, 4)\n"
+                      "  %3 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                      "  %4 = matmul(%2, %3) {transpose_a = false, transpose_b = false} : float32(18, 5)\n"
+                      "  %5 = reshape(%4) {shape = (2, 3, 3, 5)} : float32(2, 3, 3, 5)\n"
+                      "  %6 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
+                      "  %7 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                      "  %8 = matmul(%6, %7) {transpose_a = false, transpose_b = true} : float32(18, 4)\n"
+                      "  %9 = reshape(%8) {shape = (2, 3, 3, 4)} : float32(2, 3, 3, 4)\n"
+                      "  %10 = reshape(%9) {shape = (18, 4)} : float32(18, 4)\n"
+                      "  %11 = reshape(%5) {shape = (18, 5)} : float32(18, 5)\n"
+                      "  %12 = matmul(%10, %11) {transpose_a = true, transpose_b = false} : float32(4, 5)\n"
+                      "  %13 = reshape(%12) {shape = (1, 1, 4, 5)} : float32(1, 1, 4, 5)\n"
+                      "  return (%9, %13)\n"));
 }
 
 TEST(LowerConvolutions, TakesThePositionsOfStrides) {
-  EXPECT_EQ(
-      lowered(pointwise("[2, 3]", "  %2 = conv2d(%0, %1) {conv} : float32(2, 2, 1, 5)\n"
-                                  "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
-                                  "  return (%3)\n")),
-      pointwise("",
-                "  %2 = slice(%0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, 3, 1]} : float32(2, 2, 1, 4)\n"
-                "  %3 = reshape(%2) {shape = (4, 4)} : float32(4, 4)\n"
-                "  %4 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
-                "  %5 = matmul(%3, %4) {transpose_a = false, transpose_b = false} : float32(4, 5)\n"
-                "  %6 = reshape(%5) {shape = (2, 2, 1, 5)} : float32(2, 2, 1, 5)\n"
-                "  %7 = reshape(%6) {shape = (4, 5)} : float32(4, 5)\n"
-                "  %8 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
-                "  %9 = matmul(%7, %8) {transpose_a = false, transpose_b = true} : float32(4, 4)\n"
-                "  %10 = reshape(%9) {shape = (2, 2, 1, 4)} : float32(2, 2, 1, 4)\n"
-                "  %11 = slice_gradient(%10, %0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, 3, 1]} : float32(2, 3, 3, 4)\n"
-                "  return (%11)\n"));
+  EXPECT_EQ(lowered(pointwise("[2, 3]",
+                              "  %2 = conv2d(%0, %1) {conv} : float32(2, 2, 1, 5)\n"
+                              "  %3 = conv2d_data_gradient(%2, %1, %0) {conv} : float32(2, 3, 3, 4)\n"
+                              "  return (%3)\n")),
+            pointwise("",
+                      "  %2 = slice(%0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, 3, 1]} : "
+                      "float32(2, 2, 1, 4)\n"
+                      "  %3 = reshape(%2) {shape = (4, 4)} : float32(4, 4)\n"
+                      "  %4 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                      "  %5 = matmul(%3, %4) {transpose_a = false, transpose_b = false} : float32(4, 5)\n"
+                      "  %6 = reshape(%5) {shape = (2, 2, 1, 5)} : float32(2, 2, 1, 5)\n"
+                      "  %7 = reshape(%6) {shape = (4, 5)} : float32(4, 5)\n"
+                      "  %8 = reshape(%1) {shape = (4, 5)} : float32(4, 5)\n"
+                      "  %9 = matmul(%7, %8) {transpose_a = false, transpose_b = true} : float32(4, 4)\n"
+                      "  %10 = reshape(%9) {shape = (2, 2, 1, 4)} : float32(2, 2, 1, 4)\n"
+                      "  %11 = slice_gradient(%10, %0) {starts = [0, 0, 0, 0], ends = [2, 3, 1, 4], strides = [1, 2, "
+                      "3, 1]} : float32(2, 3, 3, 4)\n"
+                      "  return (%11)\n"));
 }
 
 TEST(LowerConvolutions, SumsNothingWhereThereAreNoChannels) {
@@ -248,8 +251,7 @@ TEST(LowerConvolutions, LeavesOtherConvolutions) {
 
 // The results and the variables' values after a run of a graph without effects whose first results are the
 // feeds.
-std::vector<Array> meaning(const Graph& graph, size_t feed_count,
-                           const std::vector<std::pair<Value, Array>>& feeds) {
+std::vector<Array> meaning(const Graph& graph, size_t feed_count, const std::vector<std::pair<Value, Array>>& feeds) {
   std::vector<std::pair<Value, Array>> own;
   for (size_t i = 0; i < feed_count; ++i) own.emplace_back(graph.body().results[i], feeds[i].second);
   return Interpreter().run(own, graph.body().results, {});
@@ -260,8 +262,9 @@ void expect_same(const std::vector<Array>& a, const std::vector<Array>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     ASSERT_EQ(a[i].dims, b[i].dims) << "result " << i;
     // Constants are folded in single precision.
-    for (size_t k = 0; k < a[i].size(); ++k)
+    for (size_t k = 0; k < a[i].size(); ++k) {
       ASSERT_NEAR(a[i].values[k], b[i].values[k], 1e-5) << "result " << i << ", element " << k;
+    }
   }
 }
 
@@ -279,7 +282,8 @@ TEST(Passes, KeepTheMeaningOfRandomGraphs) {
     outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
     const Pure without = remove_effects(*special.graph);
     const std::unique_ptr<Graph> resolved = resolve_shapes(*without.graph);
-    const std::unique_ptr<Graph> lowered = lower_convolutions(*resolved), simple = simplify(*lowered), fused = fuse(*simple);
+    const std::unique_ptr<Graph> lowered = lower_convolutions(*resolved), simple = simplify(*lowered),
+                                 fused = fuse(*simple);
     std::vector<Array> all;
     for (const auto& [placeholder, array] : feeds) all.push_back(array);
     all.insert(all.end(), expected.begin(), expected.end());

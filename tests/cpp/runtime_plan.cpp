@@ -86,19 +86,15 @@ class Meaning {
       switch (op->code) {
         case OpCode::placeholder: break;
         case OpCode::empty:
-          symbols_[v] =
-              op->results[0].is_static() && op->results[0].byte_count() == 0 ? kZeroBytes : kGarbage;
+          symbols_[v] = op->results[0].is_static() && op->results[0].byte_count() == 0 ? kZeroBytes : kGarbage;
           break;
         case OpCode::constant: symbols_[v] = symbol_of(*op->attributes.get<LiteralRef>(Attr::kValue)); break;
-        case OpCode::variable:
-          symbols_[v] = variable_symbol(op->attributes.integer(Attr::kSlot), v.type());
-          break;
+        case OpCode::variable: symbols_[v] = variable_symbol(op->attributes.integer(Attr::kSlot), v.type()); break;
         case OpCode::reshape: symbols_[v] = symbols_.at(op->operands[0]); break;
         case OpCode::if_else: {
           const Block& taken = *op->regions[is_true(symbols_.at(op->operands[0])) ? 0 : 1];
           visit(taken);
-          for (uint32_t i = 0; i < op->results.size(); ++i)
-            symbols_[{op.get(), i}] = symbols_.at(taken.results[i]);
+          for (uint32_t i = 0; i < op->results.size(); ++i) symbols_[{op.get(), i}] = symbols_.at(taken.results[i]);
           break;
         }
         default: {
@@ -117,18 +113,15 @@ class Meaning {
 // Memory that knows which symbol is where: the arena by byte ranges, the rest by name.
 class Machine {
  public:
-  Machine(const Plan& plan, const Graph& graph, const std::vector<Value>& feeds,
-          const std::vector<int64_t>& slots)
+  Machine(const Plan& plan, const Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots)
       : plan_(plan), graph_(graph) {
-    for (size_t i = 0; i < feeds.size(); ++i)
-      named_[{Place::Kind::kFeed, i}] = feed_symbol(feeds[i].type(), i);
+    for (size_t i = 0; i < feeds.size(); ++i) named_[{Place::Kind::kFeed, i}] = feed_symbol(feeds[i].type(), i);
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
       const int64_t slot = op->attributes.integer(Attr::kSlot);
       named_[{Place::Kind::kVariable, position(slot)}] = variable_symbol(slot, op->results[0]);
     }
-    for (int64_t slot : slots)
-      EXPECT_TRUE(std::binary_search(plan.variables.begin(), plan.variables.end(), slot));
+    for (int64_t slot : slots) EXPECT_TRUE(std::binary_search(plan.variables.begin(), plan.variables.end(), slot));
     for (size_t i = 0; i < plan.constants.size(); ++i) {
       named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i].literal());
     }
@@ -136,7 +129,8 @@ class Machine {
     for (const Layout& layout : plan.layouts) {
       EXPECT_GE(layout.offset, plan.layouts_offset);
       EXPECT_LT(layout.offset, plan.arena_bytes);
-      arena_[layout.offset] = {plan.steps[layout.step].op->operands[1].type().byte_count(), named_.at({layout.source.kind, layout.source.index})};
+      arena_[layout.offset] = {plan.steps[layout.step].op->operands[1].type().byte_count(),
+                               named_.at({layout.source.kind, layout.source.index})};
     }
   }
 
@@ -157,14 +151,11 @@ class Machine {
         case Step::Kind::kCopy:
           ASSERT_EQ(step.operands.size(), 1u);
           ASSERT_EQ(step.results.size(), 1u);
-          ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes))
-              << "a copy onto itself";
+          ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes)) << "a copy onto itself";
           write(step.results[0], step.bytes, read(step.operands[0], step.bytes));
           break;
         case Step::Kind::kJump: next = step.target; break;
-        case Step::Kind::kJumpIfNot:
-          next = is_true(read(step.operands[0], step.bytes)) ? next : step.target;
-          break;
+        case Step::Kind::kJumpIfNot: next = is_true(read(step.operands[0], step.bytes)) ? next : step.target; break;
       }
       ASSERT_LE(next, plan_.steps.size());
       ASSERT_LT(++jumps, 100000u);
@@ -220,18 +211,17 @@ class Machine {
     ASSERT_EQ(step.results.size(), op.results.size());
     ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.layouts_offset);
     std::vector<Symbol> operands;
-    for (size_t i = 0; i < op.operands.size(); ++i)
+    for (size_t i = 0; i < op.operands.size(); ++i) {
       operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
+    }
     for (size_t r = 0; r < op.results.size(); ++r) {
       const size_t bytes = op.results[r].byte_count();
       for (size_t i = 0; i < op.operands.size(); ++i) {
         const size_t operand_bytes = op.operands[i].type().byte_count();
         if (!overlap(step.operands[i], operand_bytes, step.results[r], bytes)) continue;
-        EXPECT_EQ(step.operands[i], step.results[r])
-            << op.info().name << ": a result in a part of an operand";
+        EXPECT_EQ(step.operands[i], step.results[r]) << op.info().name << ": a result in a part of an operand";
         EXPECT_EQ(operand_bytes, bytes) << op.info().name;
-        EXPECT_TRUE(step.kernel->in_place(i, r))
-            << op.info().name << ": result " << r << " over operand " << i;
+        EXPECT_TRUE(step.kernel->in_place(i, r)) << op.info().name << ": result " << r << " over operand " << i;
       }
       for (size_t other = 0; other < r; ++other) {
         EXPECT_FALSE(overlap(step.results[r], bytes, step.results[other], op.results[other].byte_count()))
@@ -239,8 +229,7 @@ class Machine {
       }
     }
     const std::vector<Symbol> results = compute(op, operands);
-    for (size_t r = 0; r < results.size(); ++r)
-      write(step.results[r], op.results[r].byte_count(), results[r]);
+    for (size_t r = 0; r < results.size(); ++r) write(step.results[r], op.results[r].byte_count(), results[r]);
   }
 
   const Plan& plan_;
@@ -286,8 +275,7 @@ struct Planned {
     }
     for (size_t s = 0; s < slots.size(); ++s) {
       const Value v = results[count + s];
-      EXPECT_EQ(machine.read({Place::Kind::kVariable, machine.position(slots[s])}, v.type().byte_count()),
-                meaning(v))
+      EXPECT_EQ(machine.read({Place::Kind::kVariable, machine.position(slots[s])}, v.type().byte_count()), meaning(v))
           << "slot " << slots[s];
     }
     for (const auto& op : graph->body().ops) {
@@ -301,8 +289,8 @@ struct Planned {
   }
 
   size_t copies() const {
-    return static_cast<size_t>(std::count_if(plan.steps.begin(), plan.steps.end(),
-                                             [](const Step& s) { return s.kind == Step::Kind::kCopy; }));
+    return static_cast<size_t>(
+        std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCopy; }));
   }
 };
 
@@ -336,10 +324,9 @@ TEST(Plan, FeedsAndConstantsAreNeverOverwritten) {
   Graph graph;
   const Value x = placeholder(graph, f32({4})),
               c = graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(f32({4}), 1)}});
-  const Planned planned(
-      {{x, x.type()}},
-      {graph.value(OpCode::exp, {graph.value(OpCode::add, {x, c})}), graph.value(OpCode::exp, {c})}, {},
-      false);
+  const Planned planned({{x, x.type()}},
+                        {graph.value(OpCode::exp, {graph.value(OpCode::add, {x, c})}), graph.value(OpCode::exp, {c})},
+                        {}, false);
   planned.check();
 }
 
@@ -371,8 +358,8 @@ TEST(Plan, ABroadcastOperandIsNotOverwritten) {
   // Both operands have the result's number of bytes nowhere but in the last sum.
   const Value a = graph.value(OpCode::tanh, {x}), b = graph.value(OpCode::tanh, {y});
   const Value z = graph.value(OpCode::add, {a, b});
-  const Planned planned({{x, x.type()}, {y, y.type()}},
-                        {graph.value(OpCode::sum, {z}, {{Attr::kAxes, Dims{0}}})}, {}, false);
+  const Planned planned({{x, x.type()}, {y, y.type()}}, {graph.value(OpCode::sum, {z}, {{Attr::kAxes, Dims{0}}})}, {},
+                        false);
   planned.check();
 }
 
@@ -396,13 +383,11 @@ TEST(Plan, OptimizerStepsHappenInTheirState) {
               g = placeholder(graph, f32({8}));
   const Value half = constant(graph, f32({}), 0.5);
   Op* op = graph.add(OpCode::adam, {half, half, half, half, w, m, s, g});
-  const std::vector<Op*> updates = {assign(graph, w, {op, 0}), assign(graph, m, {op, 1}),
-                                    assign(graph, s, {op, 2})};
+  const std::vector<Op*> updates = {assign(graph, w, {op, 0}), assign(graph, m, {op, 1}), assign(graph, s, {op, 2})};
   const Planned planned({{g, g.type()}}, {}, updates, false);
   planned.check();
   ASSERT_EQ(planned.plan.steps.size(), 1u);
-  for (size_t i = 0; i < 3; ++i)
-    EXPECT_EQ(planned.plan.steps[0].results[i], (Place{Place::Kind::kVariable, i}));
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(planned.plan.steps[0].results[i], (Place{Place::Kind::kVariable, i}));
 }
 
 // A training step of two layers: the second layer's weights are still read, for the first layer's gradient,
@@ -412,8 +397,7 @@ TEST(Plan, WeightsAreReadBeforeTheyAreUpdated) {
   const Value x = placeholder(graph, f32({5, 4})), w1 = variable(graph, f32({4, 3}), 0.5),
               w2 = variable(graph, f32({3, 2}), 0.25);
   const Value h = graph.value(OpCode::tanh, {graph.value(OpCode::matmul, {x, w1})});
-  const Value loss =
-      graph.value(OpCode::sum, {graph.value(OpCode::matmul, {h, w2})}, {{Attr::kAxes, Dims{0, 1}}});
+  const Value loss = graph.value(OpCode::sum, {graph.value(OpCode::matmul, {h, w2})}, {{Attr::kAxes, Dims{0, 1}}});
   const std::vector<Value> slopes = gradients(graph, loss, {w1, w2});
   const Value rate = constant(graph, f32({1}), 0.125);
   const std::vector<Op*> updates = {assign(graph, w2, graph.value(OpCode::sgd, {rate, w2, slopes[1]})),
@@ -460,12 +444,11 @@ TEST(Plan, AnAssignedValueMayBeFetchedToo) {
 
 TEST(Plan, ResultsMayBeAnything) {
   Graph graph;
-  const Value x = placeholder(graph, f32({8})), c = constant(graph, f32({8}), 2),
-              v = variable(graph, f32({8})), e = graph.value(OpCode::exp, {x});
+  const Value x = placeholder(graph, f32({8})), c = constant(graph, f32({8}), 2), v = variable(graph, f32({8})),
+              e = graph.value(OpCode::exp, {x});
   const Value flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({2, 4})}});
   for (bool optimize : {false, true}) {
-    const Planned planned({{x, x.type()}}, {x, c, v, e, e, flat, x, graph.value(OpCode::exp, {e})}, {},
-                          optimize);
+    const Planned planned({{x, x.type()}}, {x, c, v, e, e, flat, x, graph.value(OpCode::exp, {e})}, {}, optimize);
     planned.check();
     EXPECT_EQ(planned.copies(), 6u) << "only the computed values go straight to their places";
   }
@@ -475,8 +458,7 @@ TEST(Plan, TensorsWithoutElementsNeedNothing) {
   Graph graph;
   const Value x = placeholder(graph, f32({0, 3}));
   const Value y = graph.value(OpCode::exp, {x});
-  const Planned planned({{x, x.type()}}, {y, x, graph.value(OpCode::sum, {y}, {{Attr::kAxes, Dims{0}}})}, {},
-                        false);
+  const Planned planned({{x, x.type()}}, {y, x, graph.value(OpCode::sum, {y}, {{Attr::kAxes, Dims{0}}})}, {}, false);
   planned.check();
 }
 
@@ -549,8 +531,8 @@ TEST(Plan, KnowsWhatLivesAtThePeak) {
     for (const Value& v : plan.at_peak) stored += v.type().byte_count();
     EXPECT_LE(stored, plan.scratch_offset);
     // Copies and jumps move values in ways that the steps do not tell.
-    const bool calls_only = std::all_of(plan.steps.begin(), plan.steps.end(),
-                                        [](const Step& s) { return s.kind == Step::Kind::kCall; });
+    const bool calls_only =
+        std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCall; });
     if (!calls_only) continue;
     EXPECT_EQ(stored, fullest(plan)) << print(*planned.graph);
     compared += stored > 0;

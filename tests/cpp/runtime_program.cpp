@@ -59,8 +59,7 @@ class Runner {
     std::vector<std::vector<std::byte>> in, out;
     std::vector<const std::byte*> in_pointers;
     std::vector<std::byte*> variable_pointers, out_pointers;
-    for (size_t i = 0; i < feeds.size(); ++i)
-      in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
+    for (size_t i = 0; i < feeds.size(); ++i) in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
     const auto fed = in;
     for (const auto& bytes : in) in_pointers.push_back(bytes.data());
     for (int64_t slot : program_.variables()) variable_pointers.push_back(variables_.at(slot).second.data());
@@ -73,9 +72,7 @@ class Runner {
     return results;
   }
 
-  Array variable(int64_t slot) const {
-    return array_of(variables_.at(slot).first, variables_.at(slot).second);
-  }
+  Array variable(int64_t slot) const { return array_of(variables_.at(slot).first, variables_.at(slot).second); }
   const Program& program() const { return program_; }
 
  private:
@@ -86,8 +83,7 @@ class Runner {
 void expect_near(const Array& actual, const Array& expected) {
   ASSERT_EQ(actual.dims, expected.dims);
   for (size_t i = 0; i < actual.size(); ++i) {
-    ASSERT_NEAR(actual.values[i], expected.values[i], 1e-4 * (1 + std::fabs(expected.values[i])))
-        << "element " << i;
+    ASSERT_NEAR(actual.values[i], expected.values[i], 1e-4 * (1 + std::fabs(expected.values[i]))) << "element " << i;
   }
 }
 
@@ -166,8 +162,8 @@ TEST(Program, ACounterCounts) {
   }
 }
 
-// Where the kernel wants weights in an order of its own, they are brought into it when they are new, and not again; and in every run where the
-// caller cannot tell, or where the run itself changes them.
+// Where the kernel wants weights in an order of its own, they are brought into it when they are new, and not again; and
+// in every run where the caller cannot tell, or where the run itself changes them.
 TEST(Program, WeightsAreLaidOutOnceAVersion) {
   Graph graph;
   const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
@@ -178,7 +174,8 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   const auto result = [&](std::optional<uint64_t> version, float weight) {
     std::fill(weights.begin(), weights.end(), weight);
     const std::byte* feeds[] = {reinterpret_cast<const std::byte*>(images.data())};
-    std::byte *variables[] = {reinterpret_cast<std::byte*>(weights.data())}, *results[] = {reinterpret_cast<std::byte*>(out.data())};
+    std::byte *variables[] = {reinterpret_cast<std::byte*>(weights.data())},
+              *results[] = {reinterpret_cast<std::byte*>(out.data())};
     program.run(feeds, variables, results, version ? &*version : nullptr);
     EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float v) { return v == out[0]; }));
     return out[0] / (3 * 3 * 16);
@@ -251,8 +248,7 @@ TEST(Program, AssignmentsThatNobodyAsksForDoNotHappen) {
 
 TEST(Program, OnlyTheTakenBranchAssigns) {
   Graph graph;
-  const Value v = variable(graph, f32({}), 1), w = variable(graph, f32({}), 2),
-              flag = placeholder(graph, bools({}));
+  const Value v = variable(graph, f32({}), 1), w = variable(graph, f32({}), 2), flag = placeholder(graph, bools({}));
   Op* op = if_else(
       graph, flag,
       [&] {
@@ -274,8 +270,7 @@ TEST(Program, OnlyTheTakenBranchAssigns) {
 
 TEST(Program, VariablesSwapConditionally) {
   Graph graph;
-  const Value a = variable(graph, f32({5}), 1), b = variable(graph, f32({5}), 2),
-              flag = placeholder(graph, bools({}));
+  const Value a = variable(graph, f32({5}), 1), b = variable(graph, f32({5}), 2), flag = placeholder(graph, bools({}));
   Op* op = if_else(
       graph, flag,
       [&] {
@@ -299,8 +294,9 @@ TEST(Program, APredicateIsTrueUnlessItIsZero) {
       graph, p, [&] { return std::vector{constant(graph, f32({}), 1)}; },
       [&] { return std::vector{constant(graph, f32({}), 0)}; });
   Runner runner(graph, {{p, p.type()}}, {{op, 0}}, {});
-  for (double value : {1.0, -0.5, 1e-30, 0.0})
+  for (double value : {1.0, -0.5, 1e-30, 0.0}) {
     EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {value})}})[0]), value != 0) << value;
+  }
   EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {-0.0})}})[0]), 0) << "a negative zero is zero";
 }
 
@@ -310,11 +306,14 @@ TEST(Program, APredicateIsTrueUnlessItIsZero) {
 TEST(Program, TakesDenormalsForZero) {
   const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
   Graph graph;
-  const Value x = placeholder(graph, f32({2})), small = constant(graph, f32({2}), 2e-38), tenth = constant(graph, f32({}), 0.1);
+  const Value x = placeholder(graph, f32({2})), small = constant(graph, f32({2}), 2e-38),
+              tenth = constant(graph, f32({}), 0.1);
   const Value fed = graph.value(OpCode::multiply, {x, tenth}), folded = graph.value(OpCode::multiply, {small, tenth});
   Runner runner(graph, {{x, x.type()}}, {fed, folded}, {});
   EXPECT_NE(least * half, 0) << "compiling leaves the caller's mode alone";
-  for (const Array& out : runner.run({{x, Array({2}, {2e-38, -2e-38})}})) EXPECT_EQ(out.values, (std::vector<double>{0, 0}));
+  for (const Array& out : runner.run({{x, Array({2}, {2e-38, -2e-38})}})) {
+    EXPECT_EQ(out.values, (std::vector<double>{0, 0}));
+  }
   EXPECT_NE(least * half, 0) << "and so does a run";
 }
 
@@ -322,8 +321,7 @@ TEST(Program, TakesDenormalsForZero) {
 
 TEST(Program, ResultsMayBeAnything) {
   Graph graph;
-  const Value x = placeholder(graph, f32({2, 2})), c = constant(graph, f32({2}), 3),
-              v = variable(graph, f32({3}), 4);
+  const Value x = placeholder(graph, f32({2, 2})), c = constant(graph, f32({2}), 3), v = variable(graph, f32({3}), 4);
   const Value e = graph.value(OpCode::square, {x}),
               flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({4})}});
   Runner runner(graph, {{x, x.type()}}, {x, c, v, e, e, flat, x}, {});
@@ -373,10 +371,8 @@ TEST(Program, SaysWhatItCannotCompile) {
   };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");
-  EXPECT_EQ(mistake({{h, h.type()}}, half),
-            "[negative] There is no kernel for float16(2,); built at model.py:8.");
-  EXPECT_EQ(mistake({{y, f32({3})}}, y),
-            "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
+  EXPECT_EQ(mistake({{h, h.type()}}, half), "[negative] There is no kernel for float16(2,); built at model.py:8.");
+  EXPECT_EQ(mistake({{y, f32({3})}}, y), "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
 }
 
 }  // namespace

@@ -5,40 +5,37 @@
 static double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 struct Row {
-  const char *name;
-  MPSGraphTensor *(*forward)(MPSGraph *, MPSGraphTensor *);
-  MPSGraphTensor *(*backward)(MPSGraph *, MPSGraphTensor *, MPSGraphTensor *);
+  const char* name;
+  MPSGraphTensor* (*forward)(MPSGraph*, MPSGraphTensor*);
+  MPSGraphTensor* (*backward)(MPSGraph*, MPSGraphTensor*, MPSGraphTensor*);
   double (*value)(double);
   double (*derivative)(double);
 };
 
 static const Row kRows[] = {
-    {"reLU", [](MPSGraph *g, MPSGraphTensor *x) { return [g reLUWithTensor:x name:nil]; },
-     [](MPSGraph *g, MPSGraphTensor *dy, MPSGraphTensor *x) {
+    {"reLU", [](MPSGraph* g, MPSGraphTensor* x) { return [g reLUWithTensor:x name:nil]; },
+     [](MPSGraph* g, MPSGraphTensor* dy, MPSGraphTensor* x) {
        return [g reLUGradientWithIncomingGradient:dy sourceTensor:x name:nil];
      },
      [](double x) { return x > 0 ? x : 0; }, [](double x) { return x > 0 ? 1.0 : 0.0; }},
-    {"sigmoid", [](MPSGraph *g, MPSGraphTensor *x) { return [g sigmoidWithTensor:x name:nil]; },
-     [](MPSGraph *g, MPSGraphTensor *dy, MPSGraphTensor *x) {
+    {"sigmoid", [](MPSGraph* g, MPSGraphTensor* x) { return [g sigmoidWithTensor:x name:nil]; },
+     [](MPSGraph* g, MPSGraphTensor* dy, MPSGraphTensor* x) {
        return [g sigmoidGradientWithIncomingGradient:dy sourceTensor:x name:nil];
      },
      logistic, [](double x) { return logistic(x) * (1 - logistic(x)); }},
 };
 
 static void elementwise_activations() {
-  for (const Row &row : kRows) {
+  for (const Row& row : kRows) {
     Session session;
     const Array x = signed_array({3, 5, 7}, 0.125, 5), dy = random_array({3, 5, 7});
     MPSGraphTensor *tx = session.feed(x), *tdy = session.feed(dy);
-    check::report_array(session.run(row.forward(session.graph(), tx)), map(x, row.value), 1e-5, row.name,
-                        __FILE__, __LINE__);
+    check::report_array(session.run(row.forward(session.graph(), tx)), map(x, row.value), 1e-5, row.name, __FILE__,
+                        __LINE__);
     // The gradient takes the input of the forward op, not its result, and the incoming gradient first.
     const Array dx = map(dy, map(x, row.derivative), [](double g, double d) { return g * d; });
-    check::report_array(session.run(row.backward(session.graph(), tdy, tx)), dx, 1e-5, row.name, __FILE__,
-                        __LINE__);
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-      return row.forward(g, t.at(0));
-    };
+    check::report_array(session.run(row.backward(session.graph(), tdy, tx)), dx, 1e-5, row.name, __FILE__, __LINE__);
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) { return row.forward(g, t.at(0)); };
     const Differentiated graph(build, {x}, dy);
     check::report_array(graph.gradients.at(0), dx, 1e-5, row.name, __FILE__, __LINE__);
     check::report_gradients(build, {x}, 1e-3, row.name, __FILE__, __LINE__);
@@ -48,9 +45,9 @@ static void elementwise_activations() {
 static void extremes() {
   const double infinity = std::numeric_limits<double>::infinity();
   Session session;
-  MPSGraph *graph = session.graph();
-  MPSGraphTensor *x = session.feed(Array({5}, {-infinity, -200, 0, 200, infinity}));
-  MPSGraphTensor *dy = session.feed(Array({5}, {1, 2, 4, 8, 16}));
+  MPSGraph* graph = session.graph();
+  MPSGraphTensor* x = session.feed(Array({5}, {-infinity, -200, 0, 200, infinity}));
+  MPSGraphTensor* dy = session.feed(Array({5}, {1, 2, 4, 8, 16}));
   CHECK_ARRAY(session.run([graph sigmoidWithTensor:x name:nil]), Array({5}, {0, 0, 0.5, 1, 1}));
   CHECK_ARRAY(session.run([graph reLUWithTensor:x name:nil]), Array({5}, {0, 0, 0, 200, infinity}));
   CHECK_ARRAY(session.run([graph sigmoidGradientWithIncomingGradient:dy sourceTensor:x name:nil]),
@@ -65,14 +62,14 @@ static void extremes() {
   CHECK_ARRAY(session.run([graph reLUGradientWithIncomingGradient:two sourceTensor:nan name:nil]), Array({2}, {3, 0}));
 }
 
-static Array softmax(const Array &x, long axis) {
-  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(),
-                            [](double a, double b) { return std::fmax(a, b); });
+static Array softmax(const Array& x, long axis) {
+  const Array most =
+      reduce(x, {axis}, -std::numeric_limits<double>::infinity(), [](double a, double b) { return std::fmax(a, b); });
   const Array e = map(x, most, [](double a, double m) { return std::exp(a - m); });
   return map(e, sum_over(e, {axis}), [](double a, double s) { return a / s; });
 }
 
-static Array softmax_gradient(const Array &dy, const Array &x, long axis) {
+static Array softmax_gradient(const Array& dy, const Array& x, long axis) {
   auto times = [](double a, double b) { return a * b; };
   const Array y = softmax(x, axis);
   const Array inner = sum_over(map(dy, y, times), {axis});
@@ -80,16 +77,15 @@ static Array softmax_gradient(const Array &dy, const Array &x, long axis) {
 }
 
 static void soft_max_along_every_axis() {
-  for (const Shape &shape : {Shape{3, 4, 5}, Shape{2, 37}, Shape{1, 1, 6, 2}}) {
+  for (const Shape& shape : {Shape{3, 4, 5}, Shape{2, 37}, Shape{1, 1, 6, 2}}) {
     const long rank = static_cast<long>(shape.size());
     for (long axis = -rank; axis < rank; ++axis) {
       const long counted = axis < 0 ? axis + rank : axis;
       Session session;
       const Array x = random_array(shape, -4, 4), dy = random_array(shape);
-      MPSGraphTensor *tx = session.feed(x);
-      CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:tx axis:axis name:nil]),
-                  softmax(x, counted));
-      const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+      MPSGraphTensor* tx = session.feed(x);
+      CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:tx axis:axis name:nil]), softmax(x, counted));
+      const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
         return [g softMaxWithTensor:t.at(0) axis:axis name:nil];
       };
       CHECK_ARRAY(Differentiated(build, {x}, dy).gradients.at(0), softmax_gradient(dy, x, counted));
@@ -109,8 +105,7 @@ static void soft_max_along_every_axis() {
 static void soft_max_does_not_overflow() {
   Session session;
   const Array x({2, 3}, {1000, 1001, 999, -1000, -1001, -3000});
-  CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:session.feed(x) axis:1 name:nil]),
-              softmax(x, 1));
+  CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:session.feed(x) axis:1 name:nil]), softmax(x, 1));
 }
 
 int main() {

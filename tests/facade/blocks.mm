@@ -66,7 +66,7 @@ static void captured_objects_are_retained() {
   g_deallocated = 0;
   Adder block;
   @autoreleasepool {
-    Witness *witness = [Witness new];
+    Witness* witness = [Witness new];
     block = [make_adder(3, witness) retain];
     [witness release];
   }
@@ -139,7 +139,7 @@ static void block_variables_outlive_their_scope() {
 
 static void block_variables_of_object_type_are_not_retained() {
   g_deallocated = 0;
-  __block Witness *witness = [Witness new];
+  __block Witness* witness = [Witness new];
   void (^block)(void) = [^{
     [witness self];
   } copy];
@@ -153,7 +153,7 @@ static void blocks_capture_blocks() {
   g_deallocated = 0;
   Adder outer;
   @autoreleasepool {
-    Witness *witness = [[Witness new] autorelease];
+    Witness* witness = [[Witness new] autorelease];
     Adder inner = ^(int x) {
       return [witness isKindOfClass:[Witness class]] ? 2 * x : 0;
     };
@@ -196,11 +196,11 @@ static void captured_cxx_objects_are_copied_and_destroyed() {
 static void collections_keep_blocks() {
   g_deallocated = 0;
   @autoreleasepool {
-    NSMutableArray *array = [NSMutableArray array];
-    NSMutableDictionary *map = [NSMutableDictionary dictionary];
+    NSMutableArray* array = [NSMutableArray array];
+    NSMutableDictionary* map = [NSMutableDictionary dictionary];
     @autoreleasepool {
       for (int i = 0; i < 3; ++i) {
-        Witness *witness = [[Witness new] autorelease];
+        Witness* witness = [[Witness new] autorelease];
         [array addObject:make_adder(i, witness)];
         [map setObject:make_adder(10 * i, witness) forKey:[NSNumber numberWithInt:i]];
       }
@@ -218,9 +218,9 @@ static void collections_keep_blocks() {
 
 static void properties_copy_blocks() {
   g_deallocated = 0;
-  Keeper *keeper = [Keeper new];
+  Keeper* keeper = [Keeper new];
   @autoreleasepool {
-    Witness *witness = [[Witness new] autorelease];
+    Witness* witness = [[Witness new] autorelease];
     int offset = 5;
     [keeper setAtomicBlock:^(int x) {
       return x + offset + (witness ? 0 : 1);
@@ -241,10 +241,10 @@ static void properties_copy_blocks() {
 }
 
 static void foundation_calls_blocks() {
-  NSArray *array = [NSArray arrayWithObjects:@"a", @"b", @"c", nil];
+  NSArray* array = [NSArray arrayWithObjects:@"a", @"b", @"c", nil];
   __block NSUInteger seen = 0;
-  NSMutableString *text = [NSMutableString string];
-  [array enumerateObjectsUsingBlock:^(id object, NSUInteger index, BOOL *stop) {
+  NSMutableString* text = [NSMutableString string];
+  [array enumerateObjectsUsingBlock:^(id object, NSUInteger index, BOOL* stop) {
     [text appendString:object];
     seen += index;
     if (index == 1) *stop = YES;
@@ -260,14 +260,14 @@ static void counts_are_atomic() {
   static std::atomic<int> calls{0};
   Adder block;
   @autoreleasepool {
-    Witness *witness = [[Witness new] autorelease];
+    Witness* witness = [[Witness new] autorelease];
     block = [^(int x) {
       ++calls;
       return x + (witness ? 1 : 0);
     } copy];
   }
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t)
+  for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([block] {
       @autoreleasepool {
         for (int i = 0; i < kRounds; ++i) {
@@ -283,7 +283,8 @@ static void counts_are_atomic() {
         }
       }
     });
-  for (auto &thread : threads) thread.join();
+  }
+  for (auto& thread : threads) thread.join();
   CHECK(calls == kThreads * kRounds / 1000);
   CHECK(g_deallocated == 0);
   [block release];

@@ -13,17 +13,17 @@ namespace check {
 inline std::atomic<int> passed{0};
 inline std::atomic<int> failed{0};
 
-inline void begin(const char *file, int line) {
+inline void begin(const char* file, int line) {
   static const bool traced = std::getenv("ALLOY_TRACE_CHECKS") != nullptr;
   if (traced) std::fprintf(stderr, "check %s:%d\n", file, line);
 }
 
-inline void report(bool ok, const char *text, const char *file, int line) {
+inline void report(bool ok, const char* text, const char* file, int line) {
   ok ? ++passed : ++failed;
   if (!ok) std::fprintf(stderr, "%s:%d: failed: %s\n", file, line, text);
 }
 
-inline void report_near(double a, double b, double tolerance, const char *text, const char *file, int line) {
+inline void report_near(double a, double b, double tolerance, const char* text, const char* file, int line) {
   const bool ok = std::fabs(a - b) <= tolerance;
   report(ok, text, file, line);
   if (!ok) std::fprintf(stderr, "  %.9g and %.9g\n", a, b);
@@ -37,19 +37,20 @@ inline int summary() {
 
 }  // namespace check
 
-#define CHECK(...) check::begin(__FILE__, __LINE__), check::report(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK(...) \
+  check::begin(__FILE__, __LINE__), check::report(static_cast<bool>(__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_NEAR(a, b, tolerance) \
   check::begin(__FILE__, __LINE__), check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
 
 /// The statement raises NSInvalidArgumentException with a reason.
-#define CHECK_RAISES(...)                                                                                  \
-  do {                                                                                                     \
-    bool raised = false;                                                                                   \
-    check::begin(__FILE__, __LINE__);                                                                      \
-    @try {                                                                                                 \
-      __VA_ARGS__;                                                                                         \
-    } @catch (NSException * exception) {                                                                   \
+#define CHECK_RAISES(...)                                                                                    \
+  do {                                                                                                       \
+    bool raised = false;                                                                                     \
+    check::begin(__FILE__, __LINE__);                                                                        \
+    @try {                                                                                                   \
+      __VA_ARGS__;                                                                                           \
+    } @catch (NSException * exception) {                                                                     \
       raised = [[exception name] isEqualToString:NSInvalidArgumentException] && [[exception reason] length]; \
-    }                                                                                                      \
-    check::report(raised, #__VA_ARGS__ " raises", __FILE__, __LINE__);                                     \
+    }                                                                                                        \
+    check::report(raised, #__VA_ARGS__ " raises", __FILE__, __LINE__);                                       \
   } while (false)

@@ -45,8 +45,7 @@ struct Axis {
   long length, before;
 };
 
-static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilation, long before,
-                    long after) {
+static Axis axis_of(const Case& c, long in, long kernel, long stride, long dilation, long before, long after) {
   const long reach = (kernel - 1) * dilation + 1;
   if (c.style == MPSGraphPaddingStyleExplicit) return {(in + before + after - reach) / stride + 1, before};
   if (c.style == MPSGraphPaddingStyleTF_VALID) return {(in - reach + 1 + stride - 1) / stride, 0};
@@ -55,49 +54,46 @@ static Axis axis_of(const Case &c, long in, long kernel, long stride, long dilat
   return {length, c.style == MPSGraphPaddingStyleTF_SAME ? total / 2 : total - total / 2};
 }
 
-static Axis height_of(const Case &c) {
+static Axis height_of(const Case& c) {
   return axis_of(c, c.height, c.kernel_height, c.stride_y, c.dilation_y, c.top, c.bottom);
 }
 
-static Axis width_of(const Case &c) {
+static Axis width_of(const Case& c) {
   return axis_of(c, c.width, c.kernel_width, c.stride_x, c.dilation_x, c.left, c.right);
 }
 
-static Shape source_shape(const Case &c) { return {c.batch, c.height, c.width, c.channels}; }
-static Shape weights_shape(const Case &c) {
+static Shape source_shape(const Case& c) { return {c.batch, c.height, c.width, c.channels}; }
+static Shape weights_shape(const Case& c) {
   return {c.kernel_height, c.kernel_width, c.channels / c.groups, c.filters};
 }
-static Shape result_shape(const Case &c) {
-  return {c.batch, height_of(c).length, width_of(c).length, c.filters};
-}
+static Shape result_shape(const Case& c) { return {c.batch, height_of(c).length, width_of(c).length, c.filters}; }
 
 // Calls f(source index, weights index, result index) for each product, in NHWC and HWIO.
 template <class F>
-static void for_each_product(const Case &c, F f) {
+static void for_each_product(const Case& c, F f) {
   const long filters_per_group = c.filters / c.groups, channels_per_group = c.channels / c.groups;
-  for_each_index(result_shape(c), [&](const Index &r) {
-    for_each_index({c.kernel_height, c.kernel_width, channels_per_group}, [&](const Index &k) {
+  for_each_index(result_shape(c), [&](const Index& r) {
+    for_each_index({c.kernel_height, c.kernel_width, channels_per_group}, [&](const Index& k) {
       const long y = r.at(1) * c.stride_y + k.at(0) * c.dilation_y - height_of(c).before;
       const long x = r.at(2) * c.stride_x + k.at(1) * c.dilation_x - width_of(c).before;
       if (y < 0 || y >= c.height || x < 0 || x >= c.width) return;
       const long group = r.at(3) / filters_per_group;
-      f(Index{r.at(0), y, x, group * channels_per_group + k.at(2)}, Index{k.at(0), k.at(1), k.at(2), r.at(3)},
-        r);
+      f(Index{r.at(0), y, x, group * channels_per_group + k.at(2)}, Index{k.at(0), k.at(1), k.at(2), r.at(3)}, r);
     });
   });
 }
 
-static Array in_data_layout(const Array &nhwc, Layout layout) {
+static Array in_data_layout(const Array& nhwc, Layout layout) {
   return layout == MPSGraphTensorNamedDataLayoutNCHW ? permuted(nhwc, {0, 3, 1, 2}) : nhwc;
 }
 
-static Array in_weights_layout(const Array &hwio, Layout layout) {
+static Array in_weights_layout(const Array& hwio, Layout layout) {
   return layout == MPSGraphTensorNamedDataLayoutOIHW ? permuted(hwio, {3, 2, 0, 1}) : hwio;
 }
 
 static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
 
-static MPSGraphConvolution2DOpDescriptor *descriptor(const Case &c, Layout data, Layout weights) {
+static MPSGraphConvolution2DOpDescriptor* descriptor(const Case& c, Layout data, Layout weights) {
   return [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:unsign(c.stride_x)
                                                           strideInY:unsign(c.stride_y)
                                                     dilationRateInX:unsign(c.dilation_x)
@@ -119,15 +115,14 @@ static const std::pair<Layout, Layout> kLayouts[] = {
     {MPSGraphTensorNamedDataLayoutNCHW, MPSGraphTensorNamedDataLayoutOIHW},
 };
 
-static Array as_integers(const Shape &shape, MPSDataType type) {
+static Array as_integers(const Shape& shape, MPSDataType type) {
   return Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()), type);
 }
 
-static void check_case(const Case &c, Layout data, Layout weights_layout) {
-  const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c)),
-              dy = random_array(result_shape(c));
+static void check_case(const Case& c, Layout data, Layout weights_layout) {
+  const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c)), dy = random_array(result_shape(c));
   Array y(result_shape(c)), dx(x.shape), dw(w.shape);
-  for_each_product(c, [&](const Index &ix, const Index &iw, const Index &iy) {
+  for_each_product(c, [&](const Index& ix, const Index& iw, const Index& iy) {
     y.at(iy) += x.at(ix) * w.at(iw);
     dx.at(ix) += dy.at(iy) * w.at(iw);
     dw.at(iw) += dy.at(iy) * x.at(ix);
@@ -137,8 +132,8 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
   const Array to_source = in_data_layout(dx, data), to_weights = in_weights_layout(dw, weights_layout);
 
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphConvolution2DOpDescriptor *d = descriptor(c, data, weights_layout);
+  MPSGraph* g = session.graph();
+  MPSGraphConvolution2DOpDescriptor* d = descriptor(c, data, weights_layout);
   MPSGraphTensor *tx = session.feed(source), *tw = session.feed(weights), *tdy = session.feed(gradient);
   CHECK_ARRAY(session.run([g convolution2DWithSourceTensor:tx weightsTensor:tw descriptor:d name:nil]),
               in_data_layout(y, data));
@@ -155,7 +150,7 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
                                                                                name:nil]),
               to_weights);
   // The shape as a tensor: a constant of either integer type, and the shape of another tensor.
-  for (MPSGraphTensor *shape :
+  for (MPSGraphTensor* shape :
        {constant(g, as_integers(source.shape, MPSDataTypeInt32)),
         constant(g, as_integers(source.shape, MPSDataTypeInt64)), [g shapeOfTensor:tx name:nil]}) {
     CHECK_ARRAY(session.run([g convolution2DDataGradientWithIncomingGradientTensor:tdy
@@ -165,7 +160,7 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
                                                                               name:nil]),
                 to_source);
   }
-  for (MPSGraphTensor *shape :
+  for (MPSGraphTensor* shape :
        {constant(g, as_integers(weights.shape, MPSDataTypeInt32)),
         constant(g, as_integers(weights.shape, MPSDataTypeInt64)), [g shapeOfTensor:tw name:nil]}) {
     CHECK_ARRAY(session.run([g convolution2DWeightsGradientWithIncomingGradientTensor:tdy
@@ -175,7 +170,7 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
                                                                                  name:nil]),
                 to_weights);
   }
-  const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+  const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
     return [graph convolution2DWithSourceTensor:t.at(0) weightsTensor:t.at(1) descriptor:d name:nil];
   };
   const Differentiated graph(build, {source, weights}, gradient);
@@ -184,8 +179,8 @@ static void check_case(const Case &c, Layout data, Layout weights_layout) {
 }
 
 static void values_and_gradients() {
-  for (const Case &c : kCases) {
-    for (const auto &[data, weights] : kLayouts) {
+  for (const Case& c : kCases) {
+    for (const auto& [data, weights] : kLayouts) {
       @autoreleasepool {
         check_case(c, data, weights);
       }
@@ -196,23 +191,23 @@ static void values_and_gradients() {
 // The derivatives again by finite differences, and those of the gradient ops themselves.
 static void finite_differences() {
   for (std::size_t n : {0u, 4u, 7u, 13u, 16u}) {
-    const Case &c = kCases[n];
-    const auto &[data, weights_layout] = kLayouts[n % 4];
-    MPSGraphConvolution2DOpDescriptor *d = descriptor(c, data, weights_layout);
+    const Case& c = kCases[n];
+    const auto& [data, weights_layout] = kLayouts[n % 4];
+    MPSGraphConvolution2DOpDescriptor* d = descriptor(c, data, weights_layout);
     const Array source = in_data_layout(random_array(source_shape(c)), data);
     const Array weights = in_weights_layout(random_array(weights_shape(c)), weights_layout);
     const Array gradient = in_data_layout(random_array(result_shape(c)), data);
-    const Build forward = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    const Build forward = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g convolution2DWithSourceTensor:t.at(0) weightsTensor:t.at(1) descriptor:d name:nil];
     };
-    const Build to_source = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    const Build to_source = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g convolution2DDataGradientWithIncomingGradientTensor:t.at(0)
                                                       weightsTensor:t.at(1)
                                                         outputShape:numbers(source.shape)
                                        forwardConvolutionDescriptor:d
                                                                name:nil];
     };
-    const Build to_weights = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    const Build to_weights = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g convolution2DWeightsGradientWithIncomingGradientTensor:t.at(0)
                                                           sourceTensor:t.at(1)
                                                            outputShape:numbers(weights.shape)
@@ -226,15 +221,14 @@ static void finite_differences() {
 }
 
 static void a_constant_as_weights() {
-  const Case &c = kCases[0];
+  const Case& c = kCases[0];
   const Array x = random_array(source_shape(c)), w = random_array(weights_shape(c));
   Array y(result_shape(c));
-  for_each_product(
-      c, [&](const Index &ix, const Index &iw, const Index &iy) { y.at(iy) += x.at(ix) * w.at(iw); });
+  for_each_product(c, [&](const Index& ix, const Index& iw, const Index& iy) { y.at(iy) += x.at(ix) * w.at(iw); });
   Session session;
-  MPSGraphConvolution2DOpDescriptor *d =
+  MPSGraphConvolution2DOpDescriptor* d =
       descriptor(c, MPSGraphTensorNamedDataLayoutNHWC, MPSGraphTensorNamedDataLayoutHWIO);
-  MPSGraphTensor *result = [session.graph() convolution2DWithSourceTensor:session.feed(x)
+  MPSGraphTensor* result = [session.graph() convolution2DWithSourceTensor:session.feed(x)
                                                             weightsTensor:constant(session.graph(), w)
                                                                descriptor:d
                                                                      name:@"filtered"];
@@ -246,7 +240,7 @@ static void a_constant_as_weights() {
 }
 
 static void descriptors_hold_their_fields() {
-  MPSGraphConvolution2DOpDescriptor *d =
+  MPSGraphConvolution2DOpDescriptor* d =
       [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:2
                                                        strideInY:3
                                                  dilationRateInX:4
@@ -259,18 +253,17 @@ static void descriptors_hold_their_fields() {
                                                     paddingStyle:MPSGraphPaddingStyleTF_SAME
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNCHW
                                                    weightsLayout:MPSGraphTensorNamedDataLayoutOIHW];
-  MPSGraphConvolution2DOpDescriptor *copy = [[d copy] autorelease];
+  MPSGraphConvolution2DOpDescriptor* copy = [[d copy] autorelease];
   CHECK(copy != d);
   [d setStrideInX:1];
-  CHECK([copy strideInX] == 2 && [copy strideInY] == 3 && [copy dilationRateInX] == 4 &&
-        [copy dilationRateInY] == 5);
+  CHECK([copy strideInX] == 2 && [copy strideInY] == 3 && [copy dilationRateInX] == 4 && [copy dilationRateInY] == 5);
   CHECK([copy groups] == 6 && [copy paddingLeft] == 7 && [copy paddingRight] == 8 && [copy paddingTop] == 9);
   CHECK([copy paddingBottom] == 10 && [copy paddingStyle] == MPSGraphPaddingStyleTF_SAME);
   CHECK([copy dataLayout] == MPSGraphTensorNamedDataLayoutNCHW &&
         [copy weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
   CHECK([d strideInX] == 1);
 
-  MPSGraphConvolution2DOpDescriptor *bare =
+  MPSGraphConvolution2DOpDescriptor* bare =
       [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:2
                                                        strideInY:3
                                                  dilationRateInX:4
@@ -279,14 +272,11 @@ static void descriptors_hold_their_fields() {
                                                     paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC
                                                    weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  CHECK([bare strideInX] == 2 && [bare strideInY] == 3 && [bare dilationRateInX] == 4 &&
-        [bare dilationRateInY] == 5);
+  CHECK([bare strideInX] == 2 && [bare strideInY] == 3 && [bare dilationRateInX] == 4 && [bare dilationRateInY] == 5);
   CHECK([bare groups] == 6 && [bare paddingStyle] == MPSGraphPaddingStyleTF_VALID);
-  CHECK([bare paddingLeft] == 0 && [bare paddingRight] == 0 && [bare paddingTop] == 0 &&
-        [bare paddingBottom] == 0);
+  CHECK([bare paddingLeft] == 0 && [bare paddingRight] == 0 && [bare paddingTop] == 0 && [bare paddingBottom] == 0);
   [bare setExplicitPaddingWithPaddingLeft:1 paddingRight:2 paddingTop:3 paddingBottom:4];
-  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 &&
-        [bare paddingBottom] == 4);
+  CHECK([bare paddingLeft] == 1 && [bare paddingRight] == 2 && [bare paddingTop] == 3 && [bare paddingBottom] == 4);
   CHECK([bare paddingStyle] == MPSGraphPaddingStyleExplicit);
   [bare setStrideInY:11];
   [bare setDilationRateInX:12];
@@ -301,8 +291,7 @@ static void descriptors_hold_their_fields() {
   [bare setWeightsLayout:MPSGraphTensorNamedDataLayoutOIHW];
   CHECK([bare strideInX] == 2 && [bare strideInY] == 11 && [bare dilationRateInX] == 12 &&
         [bare dilationRateInY] == 13);
-  CHECK([bare groups] == 14 && [bare paddingLeft] == 15 && [bare paddingRight] == 16 &&
-        [bare paddingTop] == 17);
+  CHECK([bare groups] == 14 && [bare paddingLeft] == 15 && [bare paddingRight] == 16 && [bare paddingTop] == 17);
   CHECK([bare paddingBottom] == 18 && [bare paddingStyle] == MPSGraphPaddingStyleONNX_SAME_LOWER);
   CHECK([bare dataLayout] == MPSGraphTensorNamedDataLayoutNCHW &&
         [bare weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);

@@ -6,6 +6,7 @@ raises at any other. dispatch/, objc/ and Block.h are left out: they are not App
 A row is one declaration as text: the types in order, the result first, `_Nullable` where it may be nil and nothing where it may not,
 "unavailable" last where a call does not compile.
 """
+
 import pathlib
 import re
 import shutil
@@ -24,7 +25,9 @@ def find_clang():
         path = shutil.which(name)
         if path is None:
             continue
-        found = re.search(r"clang version (\d+)", subprocess.run([path, "--version"], capture_output=True, text=True).stdout)
+        found = re.search(
+            r"clang version (\d+)", subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+        )
         if found and int(found[1]) >= 16:
             return path
     return None
@@ -33,9 +36,21 @@ def find_clang():
 def gnustep_flags():
     """The flags of cmake/ObjectiveCxx.cmake, for a compiler run from Python."""
     gcc = subprocess.run(["gcc", "-print-file-name=include"], capture_output=True, text=True, check=True).stdout.strip()
-    return ["-fobjc-runtime=gcc", "-fblocks", "-fexceptions", "-fobjc-exceptions", "-fconstant-string-class=NSConstantString",
-            "-DGNUSTEP", "-DGNUSTEP_BASE_LIBRARY=1", "-DGNU_RUNTIME=1", "-D_NATIVE_OBJC_EXCEPTIONS",
-            "-isystem", "/usr/include/GNUstep", "-idirafter", gcc]
+    return [
+        "-fobjc-runtime=gcc",
+        "-fblocks",
+        "-fexceptions",
+        "-fobjc-exceptions",
+        "-fconstant-string-class=NSConstantString",
+        "-DGNUSTEP",
+        "-DGNUSTEP_BASE_LIBRARY=1",
+        "-DGNU_RUNTIME=1",
+        "-D_NATIVE_OBJC_EXCEPTIONS",
+        "-isystem",
+        "/usr/include/GNUstep",
+        "-idirafter",
+        gcc,
+    ]
 
 
 def preprocess(clang):
@@ -45,8 +60,13 @@ def preprocess(clang):
         table.parent.mkdir()
         table.symlink_to(ROOT / "csrc" / "ir" / "ops.def")
         source = "#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>\n"
-        out = subprocess.run([clang, "-x", "objective-c", "-E", *gnustep_flags(), f"-I{INCLUDE}", f"-I{folder}", "-"],
-                             input=source, capture_output=True, text=True, check=True).stdout
+        out = subprocess.run(
+            [clang, "-x", "objective-c", "-E", *gnustep_flags(), f"-I{INCLUDE}", f"-I{folder}", "-"],
+            input=source,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         ours = tuple(f"{INCLUDE}/{name}/" for name in FOLDERS) + (f"{folder}/",)
         lines, inside = [], False
         for line in out.splitlines():
@@ -107,8 +127,8 @@ def bracketed(text, start):
     for i in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[i], 0)
         if depth == 0:
-            return text[start + 1:i], i + 1
-    raise ValueError(text[start:start + 80])
+            return text[start + 1 : i], i + 1
+    raise ValueError(text[start : start + 80])
 
 
 def parse_method(text):
@@ -141,7 +161,11 @@ def parse_property(text):
 
 def property_row(options, kind, nullable):
     """What callers depend on: whether it can be set, who owns the value, and its type. atomic is the default."""
-    kept = ["readonly"] * ("readonly" in options) + ["copy"] * ("copy" in options) + ["nonatomic"] * ("nonatomic" in options)
+    kept = (
+        ["readonly"] * ("readonly" in options)
+        + ["copy"] * ("copy" in options)
+        + ["nonatomic"] * ("nonatomic" in options)
+    )
     return " ".join(kept + [row_type(kind, nullable)])
 
 
@@ -179,34 +203,55 @@ def parse(text):
     def protocol(found):
         name, protocols, body = found.groups()
         methods, properties = parse_members(body)
-        table["protocols"][name] = {"protocols": sorted(re.findall(r"\w+", protocols or "")), "methods": methods,
-                                    "properties": properties}
+        table["protocols"][name] = {
+            "protocols": sorted(re.findall(r"\w+", protocols or "")),
+            "methods": methods,
+            "properties": properties,
+        }
         return ""
 
     def enum(found):
         name, underlying, body = found.groups()
         cases = dict(re.findall(r"(\w+)\s*=\s*(\w+)", body))
-        table["enums"][name] = {"underlying": underlying, "cases": {case: int(value, 0) for case, value in cases.items()}}
+        table["enums"][name] = {
+            "underlying": underlying,
+            "cases": {case: int(value, 0) for case, value in cases.items()},
+        }
         return ""
 
     def function(found):
         returns, name, arguments, _ = found.groups()
-        types = [row_type(re.sub(r"\b\w+$", "", argument)) for argument in split_types(arguments) if argument not in ("", "void")]
+        types = [
+            row_type(re.sub(r"\b\w+$", "", argument))
+            for argument in split_types(arguments)
+            if argument not in ("", "void")
+        ]
         table["functions"][name] = [row_type(returns), *types]
         return ""
 
     text = re.sub(r"@(?:class|protocol)\s+[\w\s,]+;", "", text)
-    text = re.sub(r"@interface\s+(\w+)\s*(?:\(\s*(\w*)\s*\))?\s*(?::\s*(\w+))?\s*(<[^>]*>)?\s*(\{[^}]*\})?(.*?)@end", interface, text,
-                  flags=re.S)
+    text = re.sub(
+        r"@interface\s+(\w+)\s*(?:\(\s*(\w*)\s*\))?\s*(?::\s*(\w+))?\s*(<[^>]*>)?\s*(\{[^}]*\})?(.*?)@end",
+        interface,
+        text,
+        flags=re.S,
+    )
     text = re.sub(r"@protocol\s+(\w+)\s*(<[^>]*>)?(.*?)@end", protocol, text, flags=re.S)
     text = re.sub(r"typedef\s+enum[^;]*;\s*enum\s+(\w+)\s*:\s*(\w+)\s*\{(.*?)\}\s*;", enum, text, flags=re.S)
-    text = re.sub(r"\bextern\s+NSString \*const (\w+);", lambda found: table["constants"].update({found[1]: "NSString *"}) or "", text)
+    text = re.sub(
+        r"\bextern\s+NSString \*const (\w+);",
+        lambda found: table["constants"].update({found[1]: "NSString *"}) or "",
+        text,
+    )
     text = re.sub(r"\b(?:extern|static inline)\s+([\w\s<>*]+?)(\w+)\(([^)]*)\)\s*(;|\{[^}]*\})", function, text)
     for found in re.finditer(r"typedef\s+(.*?);", text, re.S):
         block = re.fullmatch(r"(.*?)\(\^(\w+)\)\((.*)\)", found[1], re.S)
         if block:
-            types = [row_type(re.sub(r"(?<=[\s*>])\w+$", "", a) if re.search(r"[\s*>]\w+$", a) else a)
-                     for a in split_types(block[3]) if a != "void"]
+            types = [
+                row_type(re.sub(r"(?<=[\s*>])\w+$", "", a) if re.search(r"[\s*>]\w+$", a) else a)
+                for a in split_types(block[3])
+                if a != "void"
+            ]
             table["typedefs"][block[2]] = f"{row_type(block[1])} (^)({', '.join(types)})"
         else:
             kind, name = re.fullmatch(r"(.*?)(\w+)", found[1], re.S).groups()

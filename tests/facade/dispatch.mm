@@ -16,7 +16,7 @@ static void once_runs_once() {
   static std::atomic<int> runs{0};
   static std::atomic<int> saw_it_done{0};
   std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t)
+  for (int t = 0; t < 8; ++t) {
     threads.emplace_back([] {
       dispatch_once(&once, ^{
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -24,18 +24,20 @@ static void once_runs_once() {
       });
       if (runs == 1) ++saw_it_done;
     });
-  for (auto &thread : threads) thread.join();
+  }
+  for (auto& thread : threads) thread.join();
   CHECK(runs == 1);
   CHECK(saw_it_done == 8);
 }
 
 static void serial_queues_keep_the_order() {
   dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
-  NSMutableArray *order = [NSMutableArray array];
-  for (int i = 0; i < 100; ++i)
+  NSMutableArray* order = [NSMutableArray array];
+  for (int i = 0; i < 100; ++i) {
     dispatch_async(queue, ^{
       [order addObject:[NSNumber numberWithInt:i]];
     });
+  }
   __block NSUInteger seen = 0;
   dispatch_sync(queue, ^{
     seen = [order count];
@@ -61,13 +63,15 @@ static void sync_on_an_idle_queue_stays_on_the_thread() {
 static void a_released_queue_finishes_its_work() {
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   dispatch_queue_t queue = dispatch_queue_create(nullptr, DISPATCH_QUEUE_SERIAL);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     dispatch_async(queue, ^{
       dispatch_semaphore_signal(done);
     });
+  }
   dispatch_release(queue);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 10 * (int64_t)NSEC_PER_SEC)) == 0);
+  }
   dispatch_release(done);
 }
 
@@ -109,7 +113,7 @@ static void data_copies_or_adopts() {
   int numbers[3] = {1, 2, 3};
   dispatch_data_t copy = dispatch_data_create(numbers, sizeof numbers, nullptr, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
   numbers[0] = 100;
-  const void *bytes = nullptr;
+  const void* bytes = nullptr;
   size_t size = 0;
   dispatch_data_t map = dispatch_data_create_map(copy, &bytes, &size);
   dispatch_release(copy);
@@ -132,7 +136,7 @@ static void data_copies_or_adopts() {
 
 static void queues_are_objects() {
   dispatch_queue_t queue = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
-  NSArray *array = [NSArray arrayWithObject:queue];
+  NSArray* array = [NSArray arrayWithObject:queue];
   CHECK([array indexOfObject:queue] == 0);
   [queue retain];
   dispatch_release(queue);

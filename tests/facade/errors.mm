@@ -3,31 +3,29 @@
 
 #include "graph_testing.h"
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
 // A graph that every mistake is made on, and that is run after each.
 struct Victim {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   Array value = random_array({2, 3});
-  MPSGraphTensor *x = session.feed(value);
-  MPSGraphTensor *integers = placeholder(g, {2, 3}, MPSDataTypeInt32);
-  MPSGraphTensor *state = variable(g, Array({2, 3}, 0.0));
-  MPSGraphTensor *y = [g additionWithPrimaryTensor:[g squareWithTensor:x name:nil]
-                                   secondaryTensor:state
-                                              name:nil];
-  MPSGraphOperation *step =
-      [g assignVariable:state
-          withValueOfTensor:[g additionWithPrimaryTensor:state
-                                         secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32]
-                                                    name:nil]
-                       name:nil];
-  MPSGraphTensor *foreign = placeholder([[MPSGraph new] autorelease], {2, 3});
+  MPSGraphTensor* x = session.feed(value);
+  MPSGraphTensor* integers = placeholder(g, {2, 3}, MPSDataTypeInt32);
+  MPSGraphTensor* state = variable(g, Array({2, 3}, 0.0));
+  MPSGraphTensor* y = [g additionWithPrimaryTensor:[g squareWithTensor:x name:nil] secondaryTensor:state name:nil];
+  MPSGraphOperation* step = [g assignVariable:state
+                            withValueOfTensor:[g additionWithPrimaryTensor:state
+                                                           secondaryTensor:[g constantWithScalar:1
+                                                                                        dataType:MPSDataTypeFloat32]
+                                                                      name:nil]
+                                         name:nil];
+  MPSGraphTensor* foreign = placeholder([[MPSGraph new] autorelease], {2, 3});
   double steps = 0;
 
   void still_works() {
     // A new op and a run of old ones, with a write.
-    MPSGraphTensor *fresh = [g negativeWithTensor:y name:nil];
+    MPSGraphTensor* fresh = [g negativeWithTensor:y name:nil];
     CHECK([[[fresh operation] controlDependencies] count] == 0);
     const Array got = session.run({fresh}, list(step)).front();
     CHECK_ARRAY(got, map(value, [&](double v) { return -v * v - steps; }));
@@ -37,12 +35,12 @@ struct Victim {
 
 #ifndef __APPLE__
 
-static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
+static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 /// The statement raises, and its reason holds the words.
 #define CHECK_REASON(words, ...)                                                  \
   do {                                                                            \
-    NSString *reason = @"";                                                       \
+    NSString* reason = @"";                                                       \
     @try {                                                                        \
       __VA_ARGS__;                                                                \
     } @catch (NSException * exception) {                                          \
@@ -55,11 +53,11 @@ static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWi
     victim.still_works();                                                         \
   } while (false)
 
-static MPSGraphTensor *ones(MPSGraph *g, const Shape &shape) {
+static MPSGraphTensor* ones(MPSGraph* g, const Shape& shape) {
   return [g constantWithScalar:1 shape:numbers(shape) dataType:MPSDataTypeFloat32];
 }
 
-static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape) {
+static MPSGraphTensor* shape_constant(MPSGraph* g, const Shape& shape) {
   Array lengths({static_cast<long>(shape.size())}, 0, MPSDataTypeInt32);
   for (std::size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
   return constant(g, lengths);
@@ -67,7 +65,7 @@ static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape) {
 
 static void operands_that_do_not_fit() {
   Victim victim;
-  MPSGraph *g = victim.g;
+  MPSGraph* g = victim.g;
   MPSGraphTensor *x = victim.x, *integers = victim.integers, *flags = placeholder(g, {2, 3}, MPSDataTypeBool);
   CHECK_REASON(@"(2, 3)", [g additionWithPrimaryTensor:x secondaryTensor:ones(g, {2}) name:nil]);
   CHECK_REASON(@"(2,)", [g additionWithPrimaryTensor:x secondaryTensor:ones(g, {2}) name:nil]);
@@ -83,9 +81,7 @@ static void operands_that_do_not_fit() {
                                                     name:nil]);
   CHECK_REASON(@"[clamp]", [g clampWithTensor:x minValueTensor:ones(g, {2}) maxValueTensor:x name:nil]);
   CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:x name:nil]);
-  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x
-                                                     secondaryTensor:ones(g, {3})
-                                                                name:nil]);
+  CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:ones(g, {3}) name:nil]);
   CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:ones(g, {2, 3, 4})
                                                      secondaryTensor:ones(g, {3, 4, 5})
                                                                 name:nil]);
@@ -99,12 +95,11 @@ static void operands_that_do_not_fit() {
                                                                              axis:1
                                                                     reductionType:MPSGraphLossReductionTypeSum
                                                                              name:nil]);
-  CHECK_REASON(@"reduction type",
-               [g softMaxCrossEntropyWithSourceTensor:x
-                                         labelsTensor:x
-                                                 axis:1
-                                        reductionType:static_cast<MPSGraphLossReductionType>(7)
-                                                 name:nil]);
+  CHECK_REASON(@"reduction type", [g softMaxCrossEntropyWithSourceTensor:x
+                                                            labelsTensor:x
+                                                                    axis:1
+                                                           reductionType:static_cast<MPSGraphLossReductionType>(7)
+                                                                    name:nil]);
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
@@ -125,16 +120,8 @@ static void operands_that_do_not_fit() {
                                      ends:numbers({1, 1})
                                   strides:numbers({1, 0})
                                      name:nil]);
-  CHECK_REASON(@"[slice]", [g sliceTensor:x
-                                   starts:numbers({0})
-                                     ends:numbers({1})
-                                  strides:numbers({1})
-                                     name:nil]);
-  CHECK_REASON(@"[slice]", [g sliceTensor:x
-                                   starts:numbers({0, 0})
-                                     ends:numbers({1})
-                                  strides:numbers({1, 1})
-                                     name:nil]);
+  CHECK_REASON(@"[slice]", [g sliceTensor:x starts:numbers({0}) ends:numbers({1}) strides:numbers({1}) name:nil]);
+  CHECK_REASON(@"[slice]", [g sliceTensor:x starts:numbers({0, 0}) ends:numbers({1}) strides:numbers({1, 1}) name:nil]);
   CHECK_REASON(@"[squeeze]", [g sliceTensor:x
                                       starts:numbers({0, 7})
                                         ends:numbers({1, 8})
@@ -172,9 +159,9 @@ static void operands_that_do_not_fit() {
 
 static void windows_that_do_not_fit() {
   Victim victim;
-  MPSGraph *g = victim.g;
+  MPSGraph* g = victim.g;
   MPSGraphTensor *source = ones(g, {1, 5, 6, 4}), *weights = ones(g, {3, 3, 2, 4});
-  MPSGraphConvolution2DOpDescriptor *d =
+  MPSGraphConvolution2DOpDescriptor* d =
       [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
                                                        strideInY:1
                                                  dilationRateInX:1
@@ -183,7 +170,7 @@ static void windows_that_do_not_fit() {
                                                     paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC
                                                    weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  auto convolve = [&](MPSGraphTensor *x, MPSGraphTensor *w, MPSGraphConvolution2DOpDescriptor *descriptor) {
+  auto convolve = [&](MPSGraphTensor* x, MPSGraphTensor* w, MPSGraphConvolution2DOpDescriptor* descriptor) {
     [g convolution2DWithSourceTensor:x weightsTensor:w descriptor:descriptor name:nil];
   };
   convolve(source, weights, d);
@@ -201,19 +188,17 @@ static void windows_that_do_not_fit() {
   CHECK_REASON(@"paddingStyle", [d setPaddingStyle:MPSGraphPaddingStyleExplicitOffset]);
   CHECK_REASON(@"dataLayout", [d setDataLayout:MPSGraphTensorNamedDataLayoutHWIO]);
   CHECK_REASON(@"weightsLayout", [d setWeightsLayout:MPSGraphTensorNamedDataLayoutNHWC]);
-  CHECK_REASON(@"incoming gradient",
-               [g convolution2DDataGradientWithIncomingGradientTensor:source
-                                                        weightsTensor:weights
-                                                          outputShape:numbers({1, 5, 6, 4})
-                                         forwardConvolutionDescriptor:d
-                                                                 name:nil]);
-  CHECK_REASON(@"incoming gradient",
-               [g convolution2DWeightsGradientWithIncomingGradientTensor:source
-                                                            sourceTensor:source
-                                                             outputShape:numbers({3, 3, 2, 4})
-                                            forwardConvolutionDescriptor:d
-                                                                    name:nil]);
-  MPSGraphPooling2DOpDescriptor *p =
+  CHECK_REASON(@"incoming gradient", [g convolution2DDataGradientWithIncomingGradientTensor:source
+                                                                              weightsTensor:weights
+                                                                                outputShape:numbers({1, 5, 6, 4})
+                                                               forwardConvolutionDescriptor:d
+                                                                                       name:nil]);
+  CHECK_REASON(@"incoming gradient", [g convolution2DWeightsGradientWithIncomingGradientTensor:source
+                                                                                  sourceTensor:source
+                                                                                   outputShape:numbers({3, 3, 2, 4})
+                                                                  forwardConvolutionDescriptor:d
+                                                                                          name:nil]);
+  MPSGraphPooling2DOpDescriptor* p =
       [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
                                                   kernelHeight:6
                                                      strideInX:1
@@ -237,7 +222,7 @@ static void windows_that_do_not_fit() {
 
 static void tensors_of_nobody_and_of_another_graph() {
   Victim victim;
-  MPSGraph *g = victim.g;
+  MPSGraph* g = victim.g;
   MPSGraphTensor *x = victim.x, *foreign = victim.foreign;
   id nothing = nil;
   CHECK_REASON(@"nil", [g squareWithTensor:nothing name:nil]);
@@ -263,9 +248,7 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"nil", [g constantWithData:[NSData data] shape:nothing dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"another graph", [g squareWithTensor:foreign name:nil]);
   CHECK_REASON(@"another graph", [g additionWithPrimaryTensor:x secondaryTensor:foreign name:nil]);
-  CHECK_REASON(@"another graph", [g concatTensors:[NSArray arrayWithObjects:x, foreign, nil]
-                                        dimension:0
-                                             name:nil]);
+  CHECK_REASON(@"another graph", [g concatTensors:[NSArray arrayWithObjects:x, foreign, nil] dimension:0 name:nil]);
   CHECK_REASON(@"another graph", [g gradientForPrimaryTensor:victim.y withTensors:list(foreign) name:nil]);
   CHECK_REASON(@"another graph", [g assignVariable:victim.state withValueOfTensor:foreign name:nil]);
   CHECK_REASON(@"another graph", [g reshapeTensor:x withShapeTensor:foreign name:nil]);
@@ -275,7 +258,7 @@ static void tensors_of_nobody_and_of_another_graph() {
   CHECK_REASON(@"another graph", [g runWithFeeds:pair(tensor_data(Array({2, 3})), foreign)
                                         targetTensors:list(victim.state)
                                      targetOperations:nil]);
-  NSArray *operations = [NSArray arrayWithObjects:victim.step, [foreign operation], nil];
+  NSArray* operations = [NSArray arrayWithObjects:victim.step, [foreign operation], nil];
   CHECK_REASON(@"another graph", [g runWithFeeds:victim.session.feeds()
                                         targetTensors:list(x)
                                      targetOperations:operations]);
@@ -297,15 +280,13 @@ static void tensors_of_nobody_and_of_another_graph() {
 
 static void constants_that_do_not_fit() {
   Victim victim;
-  MPSGraph *g = victim.g;
-  NSData *twelve = [NSMutableData dataWithLength:12];
+  MPSGraph* g = victim.g;
+  NSData* twelve = [NSMutableData dataWithLength:12];
   CHECK_REASON(@"16 bytes", [g constantWithData:twelve shape:numbers({2, 2}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"8 bytes", [g constantWithData:twelve shape:numbers({2}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"12", [g variableWithData:twelve shape:numbers({3}) dataType:MPSDataTypeInt64 name:nil]);
   CHECK_REASON(@"-1", [g variableWithData:twelve shape:numbers({-1}) dataType:MPSDataTypeFloat32 name:nil]);
-  CHECK_REASON(@"data type", [g placeholderWithShape:numbers({2})
-                                            dataType:static_cast<MPSDataType>(77)
-                                                name:nil]);
+  CHECK_REASON(@"data type", [g placeholderWithShape:numbers({2}) dataType:static_cast<MPSDataType>(77) name:nil]);
   CHECK_REASON(@"constant", [g constantWithScalar:1 shape:numbers({2, -1}) dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"data type", [g constantWithScalar:1 dataType:static_cast<MPSDataType>(77)]);
   CHECK_REASON(@"data type", [g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeInvalid]);
@@ -313,11 +294,11 @@ static void constants_that_do_not_fit() {
 
 static void runs_that_do_not_fit() {
   Victim victim;
-  MPSGraph *g = victim.g;
-  Session &session = victim.session;
-  NSMutableDictionary *feeds = session.feeds();
+  MPSGraph* g = victim.g;
+  Session& session = victim.session;
+  NSMutableDictionary* feeds = session.feeds();
   MPSGraphTensor *x = victim.x, *y = victim.y;
-  auto run = [&](NSDictionary *given) {
+  auto run = [&](NSDictionary* given) {
     [g runWithFeeds:given targetTensors:list(y) targetOperations:list(victim.step)];
   };
   CHECK_REASON(@"not fed", run([NSDictionary dictionary]));
@@ -326,34 +307,33 @@ static void runs_that_do_not_fit() {
   // Also when a run with the right type has been compiled before.
   CHECK_REASON(@"int32", run(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), x)));
   CHECK_REASON(@"Only a placeholder",
-               run([NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x,
-                                                              tensor_data(Array({2, 3})), y, nil]));
+               run([NSDictionary
+                   dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3})), x, tensor_data(Array({2, 3})), y, nil]));
   // A shape that only the run knows.
-  MPSGraphTensor *lengths = placeholder(g, {2}, MPSDataTypeInt32);
-  MPSGraphTensor *wider = [g broadcastTensor:x toShapeTensor:lengths name:nil];
-  NSMutableDictionary *with_lengths = [NSMutableDictionary dictionaryWithDictionary:feeds];
+  MPSGraphTensor* lengths = placeholder(g, {2}, MPSDataTypeInt32);
+  MPSGraphTensor* wider = [g broadcastTensor:x toShapeTensor:lengths name:nil];
+  NSMutableDictionary* with_lengths = [NSMutableDictionary dictionaryWithDictionary:feeds];
   [with_lengths setObject:tensor_data(Array({2}, {2, 3}, MPSDataTypeInt32)) forKey:lengths];
   CHECK_REASON(@"only a run knows", [g runWithFeeds:with_lengths targetTensors:list(wider) targetOperations:nil]);
   // The results of the caller.
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
-  auto run_into = [&](NSDictionary *results) {
+  auto run_into = [&](NSDictionary* results) {
     [g runWithMTLCommandQueue:queue feeds:feeds targetOperations:nil resultsDictionary:results];
   };
   CHECK_REASON(@"(5,)", run_into(pair(tensor_data(Array(Shape{5})), y)));
   CHECK_REASON(@"(2, 4)", run_into(pair(tensor_data(Array({2, 4})), y)));
   CHECK_REASON(@"int32", run_into(pair(tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), y)));
-  MPSGraphTensorData *one = tensor_data(Array({2, 3}));
+  MPSGraphTensorData* one = tensor_data(Array({2, 3}));
   CHECK_REASON(@"shares its memory",
                run_into([NSDictionary dictionaryWithObjectsAndKeys:one, y, one, victim.state, nil]));
   // Two results over one buffer.
   id<MTLBuffer> buffer = [[device newBufferWithLength:24 options:MTLResourceStorageModeShared] autorelease];
   auto over = [&] {
-    return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
-                                                    shape:numbers({2, 3})
+    return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2, 3})
                                                  dataType:MPSDataTypeFloat32] autorelease];
   };
-  NSDictionary *both = [NSDictionary dictionaryWithObjectsAndKeys:over(), y, over(), victim.state, nil];
+  NSDictionary* both = [NSDictionary dictionaryWithObjectsAndKeys:over(), y, over(), victim.state, nil];
   CHECK_REASON(@"shares its memory", run_into(both));
   CHECK_REASON(@"shares its memory", [g runAsyncWithMTLCommandQueue:queue
                                                               feeds:feeds
@@ -361,10 +341,7 @@ static void runs_that_do_not_fit() {
                                                   resultsDictionary:both
                                                 executionDescriptor:nil]);
   id nothing = nil;
-  CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing
-                                           feeds:feeds
-                                   targetTensors:list(y)
-                                targetOperations:nil]);
+  CHECK_REASON(@"nil", [g runWithMTLCommandQueue:nothing feeds:feeds targetTensors:list(y) targetOperations:nil]);
   CHECK_REASON(@"nil", [g runAsyncWithMTLCommandQueue:nothing
                                                 feeds:feeds
                                         targetTensors:list(y)
@@ -380,7 +357,7 @@ static void runs_that_do_not_fit() {
 static void tensor_data_that_does_not_fit() {
   Victim victim;
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-  MPSGraphDevice *graph_device = [MPSGraphDevice deviceWithMTLDevice:device];
+  MPSGraphDevice* graph_device = [MPSGraphDevice deviceWithMTLDevice:device];
   id<MTLBuffer> buffer = [[device newBufferWithLength:20 options:MTLResourceStorageModeShared] autorelease];
   id nothing = nil;
   auto from_buffer = [&](NSUInteger row_bytes) {
@@ -400,10 +377,11 @@ static void tensor_data_that_does_not_fit() {
                                                                 data:[NSData data]
                                                                shape:numbers({2, -1})
                                                             dataType:MPSDataTypeFloat32]);
-  CHECK_REASON(@"needs 8 bytes, but the data has 7", [[MPSGraphTensorData alloc] initWithDevice:graph_device
-                                                                                           data:[NSMutableData dataWithLength:7]
-                                                                                          shape:numbers({2})
-                                                                                       dataType:MPSDataTypeFloat32]);
+  CHECK_REASON(@"needs 8 bytes, but the data has 7",
+               [[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                     data:[NSMutableData dataWithLength:7]
+                                                    shape:numbers({2})
+                                                 dataType:MPSDataTypeFloat32]);
   CHECK_REASON(@"nil", [[MPSGraphTensorData alloc] initWithDevice:graph_device
                                                              data:nothing
                                                             shape:numbers({2})

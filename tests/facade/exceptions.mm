@@ -15,11 +15,11 @@
 #include "exceptions_cxx.h"
 
 struct CountedDestruction {
-  int *count;
+  int* count;
   ~CountedDestruction() { ++*count; }
 };
 
-static void raise_objc(NSString *reason) {
+static void raise_objc(NSString* reason) {
   [[NSException exceptionWithName:NSInvalidArgumentException reason:reason userInfo:nil] raise];
 }
 
@@ -49,7 +49,7 @@ static void an_nsexception_becomes_a_cxx_exception() {
     @autoreleasepool {
       @try {
         raise_objc(@"shapes differ");
-      } @catch (NSException *exception) {
+      } @catch (NSException* exception) {
         reason = [[exception reason] UTF8String];
       }
     }
@@ -60,7 +60,7 @@ static void an_nsexception_becomes_a_cxx_exception() {
 
 static void a_cxx_exception_passes_objc_frames() {
   int destroyed = 0;
-  NSObject *lock = [NSObject new];
+  NSObject* lock = [NSObject new];
   const std::string in_pool = message_of_cxx_exception([&] {
     CountedDestruction outer{&destroyed};
     @autoreleasepool {
@@ -74,7 +74,7 @@ static void a_cxx_exception_passes_objc_frames() {
 
   destroyed = 0;
   const std::string in_block = message_of_cxx_exception([&] {
-    int *count = &destroyed;
+    int* count = &destroyed;
     void (^block)(void) = ^{
       CountedDestruction local{count};
       throw_cxx_exception("in a block");
@@ -102,7 +102,7 @@ static void an_nsexception_passes_cxx_frames() {
   bool caught = false;
   @try {
     call_through_cxx([] { raise_objc(@"from below"); }, &destroyed);
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     caught = [[exception reason] isEqualToString:@"from below"];
   }
   CHECK(caught);
@@ -112,7 +112,7 @@ static void an_nsexception_passes_cxx_frames() {
 static void an_nsexception_runs_destructors_and_finally() {
   int destroyed = 0;
   bool finally = false;
-  NSObject *lock = [NSObject new];
+  NSObject* lock = [NSObject new];
   @try {
     @try {
       @synchronized(lock) {
@@ -122,7 +122,7 @@ static void an_nsexception_runs_destructors_and_finally() {
     } @finally {
       finally = true;
     }
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     CHECK([[exception name] isEqualToString:NSInvalidArgumentException]);
   }
   CHECK(destroyed == 1);
@@ -138,7 +138,7 @@ static void an_nsexception_leaves_a_block_and_a_lambda() {
   };
   @try {
     block();
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     caught = [[exception reason] isEqualToString:@"deep"];
   }
   CHECK(caught);
@@ -148,11 +148,11 @@ static void an_nsexception_leaves_a_block_and_a_lambda() {
 // On a Mac the framework aborts instead.
 static void the_facade_raises_through_cxx_frames() {
   int destroyed = 0;
-  NSString *reason = nil;
+  NSString* reason = nil;
   @try {
     call_through_cxx([] { [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeInvalid shape:[NSArray array]]; },
                      &destroyed);
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     reason = [exception reason];
   }
   CHECK([reason length] > 0);
@@ -161,31 +161,33 @@ static void the_facade_raises_through_cxx_frames() {
 #endif
 
 #ifndef __APPLE__
-// Called with nothing but zeros, every method of an object returns or raises; nothing ends the process, as an NSException does that meets
-// a C++ handler or a function that must not throw.
+// Called with nothing but zeros, every method of an object returns or raises; nothing ends the process, as an
+// NSException does that meets a C++ handler or a function that must not throw.
 static void call_everything_with_nothing(id object) {
   unsigned count = 0;
-  Method *methods = class_copyMethodList([object class], &count);
+  Method* methods = class_copyMethodList([object class], &count);
   int called = 0;
   for (unsigned i = 0; i < count; ++i) {
     const SEL selector = method_getName(*(methods + i));
     const std::string name = sel_getName(selector);
     // What makes and ends objects, what belongs to no class of Apple's, and blocks, whose type the runtime cannot read.
     bool is_left_out = std::strchr(method_getTypeEncoding(*(methods + i)), '?') != nullptr;
-    for (const char *beginning : {"dealloc", "retain", "release", "init", "copy", "alloy", "."})
+    for (const char* beginning : {"dealloc", "retain", "release", "init", "copy", "alloy", "."}) {
       is_left_out = is_left_out || name.rfind(beginning, 0) == 0;
+    }
     if (is_left_out) continue;
     @autoreleasepool {
-      NSMethodSignature *signature = [object methodSignatureForSelector:selector];
-      NSInvocation *invocation = [NSInvocation invocationWithMethodSignature:signature];
+      NSMethodSignature* signature = [object methodSignatureForSelector:selector];
+      NSInvocation* invocation = [NSInvocation invocationWithMethodSignature:signature];
       [invocation setTarget:object];
       [invocation setSelector:selector];
       const char zeros[64] = {};
-      for (NSUInteger a = 2; a < [signature numberOfArguments]; ++a)
-        [invocation setArgument:const_cast<char *>(zeros) atIndex:static_cast<NSInteger>(a)];
+      for (NSUInteger a = 2; a < [signature numberOfArguments]; ++a) {
+        [invocation setArgument:const_cast<char*>(zeros) atIndex:static_cast<NSInteger>(a)];
+      }
       @try {
         [invocation invoke];
-      } @catch (NSException *exception) {
+      } @catch (NSException* exception) {
         CHECK([[exception reason] length] > 0);
       }
       ++called;
@@ -200,29 +202,36 @@ static void every_method_returns_or_raises() {
   id<MTLCommandQueue> queue = [device newCommandQueue];
   id<MTLBuffer> buffer = [device newBufferWithLength:16 options:0];
   id<MTLSharedEvent> event = [device newSharedEvent];
-  MPSGraph *graph = [MPSGraph new];
-  MPSGraphTensor *x = [graph placeholderWithShape:[NSArray array] name:nil];
-  MPSGraphTensor *y = [graph squareWithTensor:x name:nil];
-  MPSGraphTensorData *data = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:[NSArray array] dataType:MPSDataTypeFloat32];
-  MPSGraphShapedType *type = [[MPSGraphShapedType alloc] initWithShape:[NSArray array] dataType:MPSDataTypeFloat32];
-  MPSGraphExecutable *executable = [graph compileWithDevice:nil
+  MPSGraph* graph = [MPSGraph new];
+  MPSGraphTensor* x = [graph placeholderWithShape:[NSArray array] name:nil];
+  MPSGraphTensor* y = [graph squareWithTensor:x name:nil];
+  MPSGraphTensorData* data = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                                                     shape:[NSArray array]
+                                                                  dataType:MPSDataTypeFloat32];
+  MPSGraphShapedType* type = [[MPSGraphShapedType alloc] initWithShape:[NSArray array] dataType:MPSDataTypeFloat32];
+  MPSGraphExecutable* executable = [graph compileWithDevice:nil
                                                       feeds:[NSDictionary dictionaryWithObject:type forKey:x]
                                               targetTensors:[NSArray arrayWithObject:y]
                                            targetOperations:nil
                                       compilationDescriptor:nil];
-  NSArray *objects = [NSArray arrayWithObjects:device, queue, buffer, event, graph, x, [y operation], data,
-                                               [data mpsndarray], [[data mpsndarray] descriptor], type, executable,
-                                               [queue commandBuffer], [MPSCommandBuffer commandBufferFromCommandQueue:queue],
-                                               [MPSGraphDevice deviceWithMTLDevice:device], nil];
+  NSArray* objects =
+      [NSArray arrayWithObjects:device, queue, buffer, event, graph, x, [y operation], data, [data mpsndarray],
+                                [[data mpsndarray] descriptor], type, executable, [queue commandBuffer],
+                                [MPSCommandBuffer commandBufferFromCommandQueue:queue],
+                                [MPSGraphDevice deviceWithMTLDevice:device], nil];
   for (id object in objects) call_everything_with_nothing(object);
-  for (Class made : {[MPSGraphConvolution2DOpDescriptor class], [MPSGraphPooling2DOpDescriptor class], [MPSGraphCompilationDescriptor class],
-                     [MPSGraphExecutionDescriptor class], [MPSGraphExecutableExecutionDescriptor class], [MTLSharedEventListener class]}) {
+  for (Class made : {[MPSGraphConvolution2DOpDescriptor class],
+                     [MPSGraphPooling2DOpDescriptor class],
+                     [MPSGraphCompilationDescriptor class],
+                     [MPSGraphExecutionDescriptor class],
+                     [MPSGraphExecutableExecutionDescriptor class],
+                     [MTLSharedEventListener class]}) {
     call_everything_with_nothing([[made new] autorelease]);
   }
   // All of them work on.
   float three = 3, nine = 0;
   [[data mpsndarray] writeBytes:&three strideBytes:nil];
-  NSDictionary *results = [graph runWithFeeds:[NSDictionary dictionaryWithObject:data forKey:x]
+  NSDictionary* results = [graph runWithFeeds:[NSDictionary dictionaryWithObject:data forKey:x]
                                 targetTensors:[NSArray arrayWithObject:y]
                              targetOperations:nil];
   [[[results objectForKey:y] mpsndarray] readBytes:&nine strideBytes:nil];
@@ -239,12 +248,16 @@ static void a_block_that_raises_leaves_its_queue_usable() {
     dispatch_sync(queue, ^{
       raise_objc(@"in a queue");
     });
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     caught = [[exception reason] isEqualToString:@"in a queue"];
   }
   CHECK(caught);
-  dispatch_async(queue, ^{ ++later; });
-  dispatch_sync(queue, ^{ ++later; });
+  dispatch_async(queue, ^{
+    ++later;
+  });
+  dispatch_sync(queue, ^{
+    ++later;
+  });
   CHECK(later == 2);
   dispatch_release(queue);
 }
@@ -253,21 +266,22 @@ static void a_block_that_raises_leaves_its_queue_usable() {
 static void exceptions_stay_on_their_thread() {
   std::atomic<int> caught{0};
   std::thread threads[4];
-  for (auto &thread : threads)
+  for (auto& thread : threads) {
     thread = std::thread([&] {
       for (int i = 0; i < 200; ++i) {
         @autoreleasepool {
-          NSString *reason = [NSString stringWithFormat:@"number %d", i];
+          NSString* reason = [NSString stringWithFormat:@"number %d", i];
           @try {
             raise_objc(reason);
-          } @catch (NSException *exception) {
+          } @catch (NSException* exception) {
             caught += [[exception reason] isEqualToString:reason];
           }
           caught += message_of_cxx_exception([&] { throw_cxx_exception([reason UTF8String]); }) == [reason UTF8String];
         }
       }
     });
-  for (auto &thread : threads) thread.join();
+  }
+  for (auto& thread : threads) thread.join();
   CHECK(caught == 4 * 200 * 2);
 }
 

@@ -4,10 +4,10 @@
 
 #include <stdexcept>
 
-std::string message_of_cxx_exception(const std::function<void()> &work) {
+std::string message_of_cxx_exception(const std::function<void()>& work) {
   try {
     work();
-  } catch (const std::runtime_error &error) {
+  } catch (const std::runtime_error& error) {
     return error.what();
   } catch (...) {
     return "not a std::runtime_error";
@@ -15,11 +15,11 @@ std::string message_of_cxx_exception(const std::function<void()> &work) {
   return "nothing was thrown";
 }
 
-void throw_cxx_exception(const std::string &message) { throw std::runtime_error(message); }
+void throw_cxx_exception(const std::string& message) { throw std::runtime_error(message); }
 
-void call_through_cxx(const std::function<void()> &work, int *destroyed) {
+void call_through_cxx(const std::function<void()>& work, int* destroyed) {
   struct Guard {
-    int *count;
+    int* count;
     ~Guard() { ++*count; }
   } guard{destroyed};
   work();

@@ -5,61 +5,56 @@
 
 static id<MTLDevice> g_device;
 static id<MTLCommandQueue> g_queue;
-static MPSGraphDevice *g_graph_device;
+static MPSGraphDevice* g_graph_device;
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
-         0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
 }
 
-static MPSGraphShapedType *type_of(const Shape &shape, MPSDataType type = MPSDataTypeFloat32) {
+static MPSGraphShapedType* type_of(const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
   return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
 }
 
 /// The tensor data of the inputs, in the order that the executable wants.
-static NSArray *inputs_of(MPSGraphExecutable *executable, NSDictionary *feeds) {
-  NSMutableArray *inputs = [NSMutableArray array];
-  for (MPSGraphTensor *tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
+static NSArray* inputs_of(MPSGraphExecutable* executable, NSDictionary* feeds) {
+  NSMutableArray* inputs = [NSMutableArray array];
+  for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
   return inputs;
 }
 
 /// The result that belongs to a tensor.
-static MPSGraphTensorData *result_of(MPSGraphExecutable *executable, NSArray *results,
-                                     MPSGraphTensor *tensor) {
+static MPSGraphTensorData* result_of(MPSGraphExecutable* executable, NSArray* results, MPSGraphTensor* tensor) {
   const NSUInteger i = [[executable targetTensors] indexOfObjectIdenticalTo:tensor];
   return i == NSNotFound ? nil : [results objectAtIndex:i];
 }
 
-static NSArray *run(MPSGraphExecutable *executable, NSArray *inputs) {
-  return [executable runWithMTLCommandQueue:g_queue
-                                inputsArray:inputs
-                               resultsArray:nil
-                        executionDescriptor:nil];
+static NSArray* run(MPSGraphExecutable* executable, NSArray* inputs) {
+  return [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
 }
 
 // Five inputs of one shape, so that only their order tells them apart: sum of i * x_i.
 struct Weighted {
-  MPSGraph *graph;
-  std::vector<MPSGraphTensor *> x;
+  MPSGraph* graph;
+  std::vector<MPSGraphTensor*> x;
   MPSGraphTensor *y, *first;
-  MPSGraphExecutable *executable;
-  NSMutableDictionary *feeds;
+  MPSGraphExecutable* executable;
+  NSMutableDictionary* feeds;
   std::vector<Array> values;
 
   Weighted() : graph([[MPSGraph new] autorelease]), feeds([NSMutableDictionary dictionary]) {
-    NSMutableDictionary *types = [NSMutableDictionary dictionary];
+    NSMutableDictionary* types = [NSMutableDictionary dictionary];
     for (int i = 0; i < 5; ++i) x.push_back(placeholder(graph, {2, 3}));
     for (int i : {3, 0, 4, 1, 2}) {
-      MPSGraphTensor *term =
-          [graph multiplicationWithPrimaryTensor:x.at(static_cast<std::size_t>(i))
-                                 secondaryTensor:[graph constantWithScalar:i + 1 dataType:MPSDataTypeFloat32]
-                                            name:nil];
+      MPSGraphTensor* term = [graph multiplicationWithPrimaryTensor:x.at(static_cast<std::size_t>(i))
+                                                    secondaryTensor:[graph constantWithScalar:i + 1
+                                                                                     dataType:MPSDataTypeFloat32]
+                                                               name:nil];
       y = i == 3 ? term : [graph additionWithPrimaryTensor:term secondaryTensor:y name:nil];
     }
     first = [graph squareWithTensor:x.front() name:nil];
-    for (MPSGraphTensor *tensor : x) {
+    for (MPSGraphTensor* tensor : x) {
       [types setObject:type_of({2, 3}) forKey:tensor];
       values.push_back(random_array({2, 3}));
       [feeds setObject:tensor_data(values.back()) forKey:tensor];
@@ -88,29 +83,29 @@ static void inputs_and_results_have_the_order_of_the_tensors() {
   const Weighted w;
   NSArray *feeds = [w.executable feedTensors], *targets = [w.executable targetTensors];
   CHECK([feeds count] == 5 && [targets count] == 2);
-  for (MPSGraphTensor *tensor : w.x) CHECK([feeds indexOfObjectIdenticalTo:tensor] != NSNotFound);
+  for (MPSGraphTensor* tensor : w.x) CHECK([feeds indexOfObjectIdenticalTo:tensor] != NSNotFound);
   CHECK([targets indexOfObjectIdenticalTo:w.y] != NSNotFound &&
         [targets indexOfObjectIdenticalTo:w.first] != NSNotFound);
-  NSArray *results = run(w.executable, inputs_of(w.executable, w.feeds));
+  NSArray* results = run(w.executable, inputs_of(w.executable, w.feeds));
   CHECK([results count] == 2);
   CHECK_ARRAY(read_array(result_of(w.executable, results, w.y)), w.sum());
   CHECK_ARRAY(read_array(result_of(w.executable, results, w.first)), w.square());
   // A second run gives new data.
-  NSArray *again = run(w.executable, inputs_of(w.executable, w.feeds));
+  NSArray* again = run(w.executable, inputs_of(w.executable, w.feeds));
   CHECK([again objectAtIndex:0] != [results objectAtIndex:0]);
 }
 
 static void results_of_the_caller() {
   const Weighted w;
-  NSMutableArray *mine = [NSMutableArray array];
-  for (MPSGraphTensor *target in [w.executable targetTensors])
+  NSMutableArray* mine = [NSMutableArray array];
+  for (MPSGraphTensor* target in [w.executable targetTensors]) {
     [mine addObject:tensor_data(Array(shape_of([target shape]), -77.0))];
-  NSArray *results = [w.executable runWithMTLCommandQueue:g_queue
+  }
+  NSArray* results = [w.executable runWithMTLCommandQueue:g_queue
                                               inputsArray:inputs_of(w.executable, w.feeds)
                                              resultsArray:mine
                                       executionDescriptor:nil];
-  CHECK([results objectAtIndex:0] == [mine objectAtIndex:0] &&
-        [results objectAtIndex:1] == [mine objectAtIndex:1]);
+  CHECK([results objectAtIndex:0] == [mine objectAtIndex:0] && [results objectAtIndex:1] == [mine objectAtIndex:1]);
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.y)), w.sum());
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.first)), w.square());
 }
@@ -118,10 +113,12 @@ static void results_of_the_caller() {
 // The data may see as many elements in another shape, and may be that of an input.
 static void results_of_another_shape_or_over_an_input() {
   const Weighted w;
-  NSArray *inputs = inputs_of(w.executable, w.feeds);
-  NSMutableArray *mine = [NSMutableArray arrayWithObjects:tensor_data(Array(Shape{6}, -77.0)), [inputs objectAtIndex:2], nil];
+  NSArray* inputs = inputs_of(w.executable, w.feeds);
+  NSMutableArray* mine =
+      [NSMutableArray arrayWithObjects:tensor_data(Array(Shape{6}, -77.0)), [inputs objectAtIndex:2], nil];
   [w.executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:mine executionDescriptor:nil];
-  const Array sum = read_array(result_of(w.executable, mine, w.y)), square = read_array(result_of(w.executable, mine, w.first));
+  const Array sum = read_array(result_of(w.executable, mine, w.y)),
+              square = read_array(result_of(w.executable, mine, w.first));
   CHECK(sum.shape == Shape{6} || square.shape == Shape{6});
   CHECK_ARRAY(Array({2, 3}, sum.values), w.sum());
   CHECK_ARRAY(Array({2, 3}, square.values), w.square());
@@ -129,27 +126,26 @@ static void results_of_another_shape_or_over_an_input() {
 
 static void asynchronous_runs() {
   const Weighted w;
-  MPSGraphExecutableExecutionDescriptor *descriptor =
-      [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  MPSGraphExecutableExecutionDescriptor* descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
         [descriptor scheduledHandler] == nil);
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   __block int completed = 0, scheduled = 0;
   __block Array seen;
-  MPSGraphExecutable *executable = w.executable;
-  MPSGraphTensor *y = w.y;
-  [descriptor setScheduledHandler:^(NSArray<MPSGraphTensorData *> *, NSError *) {
+  MPSGraphExecutable* executable = w.executable;
+  MPSGraphTensor* y = w.y;
+  [descriptor setScheduledHandler:^(NSArray<MPSGraphTensorData*>*, NSError*) {
     ++scheduled;
   }];
-  [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData *> *results, NSError *error) {
+  [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData*>* results, NSError* error) {
     completed += error == nil && [results count] == 2;
     seen = read_array(result_of(executable, results, y));
     dispatch_semaphore_signal(done);
   }];
   // A copy has the same wishes.
-  MPSGraphExecutableExecutionDescriptor *copy = [[descriptor copy] autorelease];
-  for (MPSGraphExecutableExecutionDescriptor *wishes : {descriptor, copy}) {
-    NSArray *results = [executable runAsyncWithMTLCommandQueue:g_queue
+  MPSGraphExecutableExecutionDescriptor* copy = [[descriptor copy] autorelease];
+  for (MPSGraphExecutableExecutionDescriptor* wishes : {descriptor, copy}) {
+    NSArray* results = [executable runAsyncWithMTLCommandQueue:g_queue
                                                    inputsArray:inputs_of(executable, w.feeds)
                                                   resultsArray:nil
                                            executionDescriptor:wishes];
@@ -169,10 +165,10 @@ static void asynchronous_runs() {
   CHECK(wait_for(done));
   CHECK(completed == 3 && scheduled == 3);
 
-  MPSGraphExecutableExecutionDescriptor *waits = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  MPSGraphExecutableExecutionDescriptor* waits = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [waits setWaitUntilCompleted:YES];
   CHECK([waits waitUntilCompleted] == YES);
-  NSArray *results = [executable runAsyncWithMTLCommandQueue:g_queue
+  NSArray* results = [executable runAsyncWithMTLCommandQueue:g_queue
                                                  inputsArray:inputs_of(executable, w.feeds)
                                                 resultsArray:nil
                                          executionDescriptor:waits];
@@ -183,18 +179,17 @@ static void asynchronous_runs() {
 static void encoded_runs_and_events() {
   const Weighted w;
   id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
-  MPSGraphExecutableExecutionDescriptor *descriptor =
-      [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  MPSGraphExecutableExecutionDescriptor* descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [descriptor signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:7];
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
-  NSArray *results = [w.executable encodeToCommandBuffer:commands
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  NSArray* results = [w.executable encodeToCommandBuffer:commands
                                              inputsArray:inputs_of(w.executable, w.feeds)
                                             resultsArray:nil
                                      executionDescriptor:descriptor];
-  MPSGraphExecutableExecutionDescriptor *after = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+  MPSGraphExecutableExecutionDescriptor* after = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
   [after waitForEvent:event value:7];
   id<MTLCommandQueue> other = [[g_device newCommandQueue] autorelease];
-  NSArray *later = [w.executable runAsyncWithMTLCommandQueue:other
+  NSArray* later = [w.executable runAsyncWithMTLCommandQueue:other
                                                  inputsArray:inputs_of(w.executable, w.feeds)
                                                 resultsArray:nil
                                          executionDescriptor:after];
@@ -209,35 +204,30 @@ static void encoded_runs_and_events() {
 }
 
 static void a_batch_of_unknown_length() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0}) name:nil], *square = [g squareWithTensor:x
-                                                                                                 name:nil];
-  MPSGraphExecutable *executable = [g compileWithDevice:g_graph_device
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({-1, 3})
-                                                                                    forKey:x]
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0}) name:nil], *square = [g squareWithTensor:x name:nil];
+  MPSGraphExecutable* executable = [g compileWithDevice:g_graph_device
+                                                  feeds:[NSDictionary dictionaryWithObject:type_of({-1, 3}) forKey:x]
                                           targetTensors:[NSArray arrayWithObjects:mean, square, nil]
                                        targetOperations:nil
                                   compilationDescriptor:nil];
   for (long n : {4, 2, 7, 4}) {
     const Array value = random_array({n, 3});
-    NSArray *results = run(executable, list(tensor_data(value)));
+    NSArray* results = run(executable, list(tensor_data(value)));
     const double count = static_cast<double>(n);
     CHECK_ARRAY(read_array(result_of(executable, results, mean)),
                 map(sum_over(value, {0}), [count](double s) { return s / count; }));
-    CHECK_ARRAY(read_array(result_of(executable, results, square)),
-                map(value, [](double v) { return v * v; }));
+    CHECK_ARRAY(read_array(result_of(executable, results, square)), map(value, [](double v) { return v * v; }));
   }
   [executable specializeWithDevice:g_graph_device inputTypes:list(type_of({9, 3})) compilationDescriptor:nil];
-  NSArray *types = [executable getOutputTypesWithDevice:g_graph_device
+  NSArray* types = [executable getOutputTypesWithDevice:g_graph_device
                                              inputTypes:list(type_of({9, 3}))
                                   compilationDescriptor:nil];
   CHECK([types count] == 2);
   CHECK([result_of(executable, types, mean) isKindOfClass:[MPSGraphShapedType class]]);
-  MPSGraphShapedType *of_mean =
-      [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:mean]];
-  MPSGraphShapedType *of_square =
-      [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:square]];
+  MPSGraphShapedType* of_mean = [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:mean]];
+  MPSGraphShapedType* of_square = [types objectAtIndex:[[executable targetTensors] indexOfObjectIdenticalTo:square]];
   CHECK([of_mean isEqualTo:type_of({1, 3})] && [of_square isEqualTo:type_of({9, 3})]);
   const Array value = random_array({9, 3});
   CHECK_ARRAY(read_array(result_of(executable, run(executable, list(tensor_data(value))), square)),
@@ -245,31 +235,29 @@ static void a_batch_of_unknown_length() {
 }
 
 static void compilation_descriptors() {
-  MPSGraphCompilationDescriptor *descriptor = [[MPSGraphCompilationDescriptor new] autorelease];
+  MPSGraphCompilationDescriptor* descriptor = [[MPSGraphCompilationDescriptor new] autorelease];
   CHECK([descriptor waitForCompilationCompletion] == NO && [descriptor compilationCompletionHandler] == nil);
   CHECK([descriptor optimizationProfile] == MPSGraphOptimizationProfilePerformance);
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   dispatch_queue_t queue = dispatch_queue_create("compilation", DISPATCH_QUEUE_SERIAL);
-  __block MPSGraphExecutable *compiled = nil;
+  __block MPSGraphExecutable* compiled = nil;
   [descriptor setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor setOptimizationProfile:MPSGraphOptimizationProfilePowerEfficiency];
   [descriptor setWaitForCompilationCompletion:YES];
   [descriptor setDispatchQueue:queue];
   [descriptor disableTypeInference];
-  [descriptor setCompilationCompletionHandler:^(MPSGraphExecutable *executable, NSError *error) {
+  [descriptor setCompilationCompletionHandler:^(MPSGraphExecutable* executable, NSError* error) {
     if (error == nil) compiled = executable;
     dispatch_semaphore_signal(done);
   }];
-  MPSGraphCompilationDescriptor *copy = [[descriptor copy] autorelease];
+  MPSGraphCompilationDescriptor* copy = [[descriptor copy] autorelease];
   CHECK([copy optimizationLevel] == MPSGraphOptimizationLevel0 && [copy waitForCompilationCompletion] == YES);
-  CHECK([copy optimizationProfile] == MPSGraphOptimizationProfilePowerEfficiency &&
-        [copy dispatchQueue] == queue);
+  CHECK([copy optimizationProfile] == MPSGraphOptimizationProfilePowerEfficiency && [copy dispatchQueue] == queue);
   CHECK([copy compilationCompletionHandler] != nil);
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *x = placeholder(g, {3}), *y = [g negativeWithTensor:x name:nil];
-  MPSGraphExecutable *executable = [g compileWithDevice:nil
-                                                  feeds:[NSDictionary dictionaryWithObject:type_of({3})
-                                                                                    forKey:x]
+  MPSGraphExecutable* executable = [g compileWithDevice:nil
+                                                  feeds:[NSDictionary dictionaryWithObject:type_of({3}) forKey:x]
                                           targetTensors:list(y)
                                        targetOperations:nil
                                   compilationDescriptor:copy];
@@ -290,14 +278,14 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
   Array expected = w;
   MPSGraphExecutable *trains = nil, *evaluates = nil;
   @autoreleasepool {
-    MPSGraph *g = [MPSGraph new];
+    MPSGraph* g = [MPSGraph new];
     MPSGraphTensor *state = variable(g, w), *gradient = placeholder(g, {3, 2}), *x = placeholder(g, {4, 3});
-    MPSGraphTensor *updated = [g
-        stochasticGradientDescentWithLearningRateTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
-                                           valuesTensor:state
-                                         gradientTensor:gradient
-                                                   name:nil];
-    MPSGraphTensor *y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:state name:nil];
+    MPSGraphTensor* updated =
+        [g stochasticGradientDescentWithLearningRateTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
+                                              valuesTensor:state
+                                            gradientTensor:gradient
+                                                      name:nil];
+    MPSGraphTensor* y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:state name:nil];
     trains = [[g compileWithDevice:g_graph_device
                              feeds:[NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:gradient]
                      targetTensors:[NSArray array]
@@ -312,14 +300,13 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
   }
   @autoreleasepool {
     CHECK([[trains feedTensors] count] == 1 && [[trains targetTensors] count] == 0);
-    CHECK(shape_of([static_cast<MPSGraphTensor *>([[evaluates feedTensors] objectAtIndex:0]) shape]) ==
-          Shape({4, 3}));
+    CHECK(shape_of([static_cast<MPSGraphTensor*>([[evaluates feedTensors] objectAtIndex:0]) shape]) == Shape({4, 3}));
     for (int step = 0; step < 5; ++step) {
       const Array gradient = random_array({3, 2}), x = random_array({4, 3});
       CHECK([run(trains, list(tensor_data(gradient))) count] == 0);
       expected = map(expected, gradient, [](double v, double d) { return v - 0.5 * d; });
       Array y({4, 2});
-      for_each_index({4, 2, 3}, [&](const Index &i) {
+      for_each_index({4, 2, 3}, [&](const Index& i) {
         y.at({i.at(0), i.at(1)}) += x.at({i.at(0), i.at(2)}) * expected.at({i.at(2), i.at(1)});
       });
       CHECK_ARRAY(read_array([run(evaluates, list(tensor_data(x))) objectAtIndex:0]), y);
@@ -332,14 +319,12 @@ static void two_executables_share_the_variables_of_a_graph_that_is_gone() {
 // A graph that is still there sees what its executables write, and the other way round.
 static void graph_and_executable_share_the_state() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *state = variable(g, Array({1}, 1.0));
-  MPSGraphOperation *step = [g assignVariable:state
-                            withValueOfTensor:[g additionWithPrimaryTensor:state
-                                                           secondaryTensor:state
-                                                                      name:nil]
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* state = variable(g, Array({1}, 1.0));
+  MPSGraphOperation* step = [g assignVariable:state
+                            withValueOfTensor:[g additionWithPrimaryTensor:state secondaryTensor:state name:nil]
                                          name:nil];
-  MPSGraphExecutable *executable = [g compileWithDevice:g_graph_device
+  MPSGraphExecutable* executable = [g compileWithDevice:g_graph_device
                                                   feeds:[NSDictionary dictionary]
                                           targetTensors:list(state)
                                        targetOperations:list(step)
@@ -350,7 +335,7 @@ static void graph_and_executable_share_the_state() {
   CHECK(read_array([run(executable, [NSArray array]) objectAtIndex:0]).values.front() == 4);
   CHECK(session.run(state).values.front() == 8);
   // Ops added after compiling change nothing for it.
-  MPSGraphTensor *more = [g squareWithTensor:state name:nil];
+  MPSGraphTensor* more = [g squareWithTensor:state name:nil];
   CHECK(session.run(more).values.front() == 64);
   CHECK(read_array([run(executable, [NSArray array]) objectAtIndex:0]).values.front() == 8);
 }
@@ -359,27 +344,24 @@ static void graph_and_executable_share_the_state() {
 // On a Mac each of these aborts the process or computes wrong numbers.
 static void wrong_inputs_raise() {
   const Weighted w;
-  NSArray *inputs = inputs_of(w.executable, w.feeds);
+  NSArray* inputs = inputs_of(w.executable, w.feeds);
   id nothing = nil;
   CHECK_RAISES(run(w.executable, [NSArray array]));
   CHECK_RAISES(run(w.executable, [inputs arrayByAddingObject:[inputs objectAtIndex:0]]));
-  NSMutableArray *wrong = [NSMutableArray arrayWithArray:inputs];
+  NSMutableArray* wrong = [NSMutableArray arrayWithArray:inputs];
   [wrong replaceObjectAtIndex:2 withObject:tensor_data(random_array({3, 2}))];
   CHECK_RAISES(run(w.executable, wrong));
   [wrong replaceObjectAtIndex:2 withObject:tensor_data(random_integers({2, 3}, 0, 9))];
   CHECK_RAISES(run(w.executable, wrong));
-  NSMutableArray *mine = [NSMutableArray array];
+  NSMutableArray* mine = [NSMutableArray array];
   for (int i = 0; i < 2; ++i) [mine addObject:tensor_data(Array({2, 3}))];
-  auto run_into = [&](NSArray *results) {
-    [w.executable runWithMTLCommandQueue:g_queue
-                             inputsArray:inputs
-                            resultsArray:results
-                     executionDescriptor:nil];
+  auto run_into = [&](NSArray* results) {
+    [w.executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];
   };
   CHECK_RAISES(run_into(list([mine objectAtIndex:0])));
   CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({7})), nil]));
-  CHECK_RAISES(run_into([NSArray
-      arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), nil]));
+  CHECK_RAISES(run_into(
+      [NSArray arrayWithObjects:[mine objectAtIndex:0], tensor_data(Array({2, 3}, 0, MPSDataTypeInt32)), nil]));
   CHECK_RAISES(run_into([NSArray arrayWithObjects:[mine objectAtIndex:0], [mine objectAtIndex:0], nil]));
   CHECK_RAISES([w.executable runWithMTLCommandQueue:nothing
                                         inputsArray:inputs
@@ -388,11 +370,11 @@ static void wrong_inputs_raise() {
   run_into(mine);
   CHECK_ARRAY(read_array(result_of(w.executable, mine, w.y)), w.sum());
 
-  MPSGraph *g = w.graph;
-  MPSGraph *stranger = [[MPSGraph new] autorelease];
-  MPSGraphTensor *foreign = placeholder(stranger, {2, 3});
-  NSDictionary *one = [NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:w.x.front()];
-  auto compile = [&](NSDictionary *feeds, NSArray *targets, NSArray *operations) {
+  MPSGraph* g = w.graph;
+  MPSGraph* stranger = [[MPSGraph new] autorelease];
+  MPSGraphTensor* foreign = placeholder(stranger, {2, 3});
+  NSDictionary* one = [NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:w.x.front()];
+  auto compile = [&](NSDictionary* feeds, NSArray* targets, NSArray* operations) {
     [g compileWithDevice:g_graph_device
                         feeds:feeds
                 targetTensors:targets
@@ -401,12 +383,9 @@ static void wrong_inputs_raise() {
   };
   CHECK_RAISES(compile(one, list(w.y), nil));
   CHECK_RAISES(compile(one, list(foreign), nil));
-  CHECK_RAISES(
-      compile([NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:foreign], [NSArray array], nil));
-  CHECK_RAISES(
-      compile([NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:w.x.front()], list(w.first), nil));
-  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}, MPSDataTypeInt32)
-                                                   forKey:w.x.front()],
+  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}) forKey:foreign], [NSArray array], nil));
+  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({3, 2}) forKey:w.x.front()], list(w.first), nil));
+  CHECK_RAISES(compile([NSDictionary dictionaryWithObject:type_of({2, 3}, MPSDataTypeInt32) forKey:w.x.front()],
                        list(w.first), nil));
   compile(one, list(w.first), nil);
 }
@@ -414,13 +393,15 @@ static void wrong_inputs_raise() {
 // What the engine asks an executable that answers.
 static void the_memory_plan_is_told() {
   SEL selector = NSSelectorFromString(@"alloyMemoryPlan");
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(g, {-1, 4});
-  MPSGraphTensor *v = [g variableWithData:bytes_of(random_array({4, 8})) shape:numbers({4, 8})
-                                 dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:v name:@"product"];
-  MPSGraphTensor *y = [g reductionSumWithTensor:product axis:1 name:nil];
-  auto compiled = [&](const Shape &shape) {
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(g, {-1, 4});
+  MPSGraphTensor* v = [g variableWithData:bytes_of(random_array({4, 8}))
+                                    shape:numbers({4, 8})
+                                 dataType:MPSDataTypeFloat32
+                                     name:nil];
+  MPSGraphTensor* product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:v name:@"product"];
+  MPSGraphTensor* y = [g reductionSumWithTensor:product axis:1 name:nil];
+  auto compiled = [&](const Shape& shape) {
     return [g compileWithDevice:g_graph_device
                           feeds:[NSDictionary dictionaryWithObject:type_of(shape) forKey:x]
                   targetTensors:list(y)
@@ -428,9 +409,9 @@ static void the_memory_plan_is_told() {
           compilationDescriptor:nil];
   };
   CHECK([(id)compiled({-1, 4}) performSelector:selector] == nil);
-  MPSGraphExecutable *executable = compiled({100, 4});
-  NSDictionary *plan = [(id)executable performSelector:selector];
-  auto number = [&](NSString *key) { return [[plan objectForKey:key] longLongValue]; };
+  MPSGraphExecutable* executable = compiled({100, 4});
+  NSDictionary* plan = [(id)executable performSelector:selector];
+  auto number = [&](NSString* key) { return [[plan objectForKey:key] longLongValue]; };
   CHECK(number(@"variables") == 4 * 4 * 8 && number(@"feeds") == 4 * 100 * 4 && number(@"results") == 4 * 100);
   CHECK(number(@"arena") == 4 * 100 * 8 && number(@"constants") == 0);
   // A plan takes no memory before the first run.
@@ -440,9 +421,9 @@ static void the_memory_plan_is_told() {
     [executable runWithMTLCommandQueue:g_queue inputsArray:inputs resultsArray:results executionDescriptor:nil];
     CHECK([g_device currentAllocatedSize] - before == NSUInteger(number(@"arena") + number(@"scratch")));
   }
-  NSArray *at_peak = [plan objectForKey:@"atPeak"];
+  NSArray* at_peak = [plan objectForKey:@"atPeak"];
   CHECK([at_peak count] == 1);
-  NSDictionary *value = [at_peak objectAtIndex:0];
+  NSDictionary* value = [at_peak objectAtIndex:0];
   CHECK([[value objectForKey:@"name"] isEqualToString:@"product"]);
   CHECK([[value objectForKey:@"kind"] isEqualToString:@"matmul"]);
   CHECK(shape_of([value objectForKey:@"shape"]) == Shape({100, 8}));

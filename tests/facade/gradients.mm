@@ -3,43 +3,43 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor *plus(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) {
+static MPSGraphTensor* plus(MPSGraph* g, MPSGraphTensor* a, MPSGraphTensor* b) {
   return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
-static MPSGraphTensor *times(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) {
+static MPSGraphTensor* times(MPSGraph* g, MPSGraphTensor* a, MPSGraphTensor* b) {
   return [g multiplicationWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
 static double product(double a, double b) { return a * b; }
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
 static void a_primary_of_many_elements_is_summed() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array x = random_array({3, 4});
-  MPSGraphTensor *tx = session.feed(x);
-  NSDictionary *gradients = [g gradientForPrimaryTensor:[g squareWithTensor:tx name:nil]
+  MPSGraphTensor* tx = session.feed(x);
+  NSDictionary* gradients = [g gradientForPrimaryTensor:[g squareWithTensor:tx name:nil]
                                             withTensors:list(tx)
                                                    name:@"slope"];
   CHECK([gradients count] == 1);
-  MPSGraphTensor *gradient = [gradients objectForKey:tx];
+  MPSGraphTensor* gradient = [gradients objectForKey:tx];
   CHECK(shape_of([gradient shape]) == Shape({3, 4}) && [gradient dataType] == MPSDataTypeFloat32);
   CHECK_ARRAY(session.run(gradient), map(x, [](double v) { return 2 * v; }));
 }
 
 static void the_primary_itself_has_gradient_one() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *x = session.feed(random_array({2, 3}));
-  MPSGraphTensor *y = [g tanhWithTensor:x name:nil];
-  NSDictionary *gradients = [g gradientForPrimaryTensor:y withTensors:list(y) name:nil];
-  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor *>([gradients objectForKey:y])), Array({2, 3}, 1.0));
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* x = session.feed(random_array({2, 3}));
+  MPSGraphTensor* y = [g tanhWithTensor:x name:nil];
+  NSDictionary* gradients = [g gradientForPrimaryTensor:y withTensors:list(y) name:nil];
+  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor*>([gradients objectForKey:y])), Array({2, 3}, 1.0));
 }
 
 static void broadcast_operands_get_sums() {
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
     return plus(g, times(g, t.at(0), t.at(1)), t.at(2));
   };
   const Array x = random_array({2, 3, 4, 5}), scale = random_array({5}), shift = random_array({1, 3, 1, 1}),
@@ -50,7 +50,7 @@ static void broadcast_operands_get_sums() {
   CHECK_ARRAY(graph.gradients.at(2), sum_to(dy, {1, 3, 1, 1}));
   CHECK_GRADIENTS(build, {x, scale, shift});
   // A scalar, on either side.
-  const Build power = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+  const Build power = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
     return [g powerWithPrimaryTensor:t.at(0) secondaryTensor:t.at(1) name:nil];
   };
   CHECK_GRADIENTS(power, {random_array({3, 4}, 0.5, 2), Array(Shape{}, 1.5)});
@@ -60,8 +60,8 @@ static void broadcast_operands_get_sums() {
 
 static void every_use_of_a_tensor_counts() {
   const Array x = random_array({3, 4}), dy = random_array({3, 4});
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-    MPSGraphTensor *shared = [g tanhWithTensor:t.at(0) name:nil];
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    MPSGraphTensor* shared = [g tanhWithTensor:t.at(0) name:nil];
     return plus(g, times(g, shared, t.at(0)), times(g, shared, shared));
   };
   // d(x tanh x + tanh^2 x) = tanh + (x + 2 tanh) (1 - tanh^2)
@@ -75,18 +75,18 @@ static void every_use_of_a_tensor_counts() {
 
 static void a_variable_used_twice() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array w = random_array({3, 3}), x = random_array({2, 3});
   MPSGraphTensor *tw = variable(g, w), *tx = session.feed(x);
-  MPSGraphTensor *hidden = [g matrixMultiplicationWithPrimaryTensor:tx secondaryTensor:tw name:nil];
-  MPSGraphTensor *out = [g matrixMultiplicationWithPrimaryTensor:hidden secondaryTensor:tw name:nil];
-  MPSGraphTensor *loss = [g reductionSumWithTensor:out axes:nil name:nil];
-  NSDictionary *gradients = [g gradientForPrimaryTensor:loss
+  MPSGraphTensor* hidden = [g matrixMultiplicationWithPrimaryTensor:tx secondaryTensor:tw name:nil];
+  MPSGraphTensor* out = [g matrixMultiplicationWithPrimaryTensor:hidden secondaryTensor:tw name:nil];
+  MPSGraphTensor* loss = [g reductionSumWithTensor:out axes:nil name:nil];
+  NSDictionary* gradients = [g gradientForPrimaryTensor:loss
                                             withTensors:[NSArray arrayWithObjects:tw, hidden, tx, nil]
                                                    name:nil];
-  auto matmul = [](const Array &a, const Array &b) {
+  auto matmul = [](const Array& a, const Array& b) {
     Array y({a.shape.at(0), b.shape.at(1)});
-    for_each_index({a.shape.at(0), a.shape.at(1), b.shape.at(1)}, [&](const Index &i) {
+    for_each_index({a.shape.at(0), a.shape.at(1), b.shape.at(1)}, [&](const Index& i) {
       y.at({i.at(0), i.at(2)}) += a.at({i.at(0), i.at(1)}) * b.at({i.at(1), i.at(2)});
     });
     return y;
@@ -94,8 +94,8 @@ static void a_variable_used_twice() {
   const Array ones({2, 3}, 1.0), dhidden = matmul(ones, permuted(w, {1, 0}));
   const Array dw = map(matmul(permuted(matmul(x, w), {1, 0}), ones), matmul(permuted(x, {1, 0}), dhidden),
                        [](double a, double b) { return a + b; });
-  const std::vector<Array> found = session.run(
-      {[gradients objectForKey:tw], [gradients objectForKey:hidden], [gradients objectForKey:tx]});
+  const std::vector<Array> found =
+      session.run({[gradients objectForKey:tw], [gradients objectForKey:hidden], [gradients objectForKey:tx]});
   CHECK_ARRAY(found.at(0), dw);
   CHECK_ARRAY(found.at(1), dhidden);
   CHECK_ARRAY(found.at(2), matmul(dhidden, permuted(w, {1, 0})));
@@ -103,13 +103,13 @@ static void a_variable_used_twice() {
 
 static void a_derivative_can_be_differentiated() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array x = random_array({3, 4});
-  MPSGraphTensor *tx = session.feed(x);
+  MPSGraphTensor* tx = session.feed(x);
   // x^4 by way of (x^2)^2
-  MPSGraphTensor *y = [g squareWithTensor:[g squareWithTensor:tx name:nil] name:nil];
-  MPSGraphTensor *first = [[g gradientForPrimaryTensor:y withTensors:list(tx) name:nil] objectForKey:tx];
-  MPSGraphTensor *second = [[g gradientForPrimaryTensor:first withTensors:list(tx) name:nil] objectForKey:tx];
+  MPSGraphTensor* y = [g squareWithTensor:[g squareWithTensor:tx name:nil] name:nil];
+  MPSGraphTensor* first = [[g gradientForPrimaryTensor:y withTensors:list(tx) name:nil] objectForKey:tx];
+  MPSGraphTensor* second = [[g gradientForPrimaryTensor:first withTensors:list(tx) name:nil] objectForKey:tx];
   const std::vector<Array> found = session.run({first, second});
   CHECK_ARRAY(found.at(0), map(x, [](double v) { return 4 * v * v * v; }));
   CHECK_ARRAY(found.at(1), map(x, [](double v) { return 12 * v * v; }));
@@ -117,32 +117,28 @@ static void a_derivative_can_be_differentiated() {
 
 static void gradients_of_unknown_lengths() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *scale = variable(g, Array({3}, {1, -2, 3}));
-  MPSGraphTensor *mean = [g meanOfTensor:[g squareWithTensor:times(g, x, scale) name:nil]
-                                    axes:numbers({0})
-                                    name:nil];
-  NSDictionary *gradients = [g gradientForPrimaryTensor:mean
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* scale = variable(g, Array({3}, {1, -2, 3}));
+  MPSGraphTensor* mean = [g meanOfTensor:[g squareWithTensor:times(g, x, scale) name:nil] axes:numbers({0}) name:nil];
+  NSDictionary* gradients = [g gradientForPrimaryTensor:mean
                                             withTensors:[NSArray arrayWithObjects:x, scale, nil]
                                                    name:nil];
   for (long n : {2, 5}) {
     const Array value = random_array({n, 3});
     session.set(x, value);
-    const std::vector<Array> found =
-        session.run({[gradients objectForKey:x], [gradients objectForKey:scale]});
+    const std::vector<Array> found = session.run({[gradients objectForKey:x], [gradients objectForKey:scale]});
     const Array s({3}, {1, -2, 3});
     const double count = static_cast<double>(n);
     CHECK_ARRAY(found.at(0), map(value, s, [count](double v, double f) { return 2 * v * f * f / count; }));
-    CHECK_ARRAY(found.at(1),
-                sum_to(map(value, s, [count](double v, double f) { return 2 * v * v * f / count; }), {3}));
+    CHECK_ARRAY(found.at(1), sum_to(map(value, s, [count](double v, double f) { return 2 * v * v * f / count; }), {3}));
   }
 }
 
 // A small network with everything in it, as one function of its parameters.
 static void a_network() {
-  const Build network = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-    MPSGraphConvolution2DOpDescriptor *convolution =
+  const Build network = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    MPSGraphConvolution2DOpDescriptor* convolution =
         [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
                                                          strideInY:2
                                                    dilationRateInX:1
@@ -151,19 +147,16 @@ static void a_network() {
                                                       paddingStyle:MPSGraphPaddingStyleTF_SAME
                                                         dataLayout:MPSGraphTensorNamedDataLayoutNHWC
                                                      weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-    MPSGraphPooling2DOpDescriptor *pooling =
+    MPSGraphPooling2DOpDescriptor* pooling =
         [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
                                                     kernelHeight:2
                                                        strideInX:2
                                                        strideInY:1
                                                     paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-    MPSGraphTensor *x = [g convolution2DWithSourceTensor:t.at(0)
-                                           weightsTensor:t.at(1)
-                                              descriptor:convolution
-                                                    name:nil];
-    MPSGraphTensor *mean = [g meanOfTensor:x axes:numbers({0, 1, 2}) name:nil];
-    MPSGraphTensor *variance = [g varianceOfTensor:x axes:numbers({0, 1, 2}) name:nil];
+    MPSGraphTensor* x = [g convolution2DWithSourceTensor:t.at(0) weightsTensor:t.at(1) descriptor:convolution name:nil];
+    MPSGraphTensor* mean = [g meanOfTensor:x axes:numbers({0, 1, 2}) name:nil];
+    MPSGraphTensor* variance = [g varianceOfTensor:x axes:numbers({0, 1, 2}) name:nil];
     x = [g normalizationWithTensor:x
                         meanTensor:mean
                     varianceTensor:variance
@@ -189,37 +182,35 @@ static void a_network() {
 // On a Mac each of these aborts the process.
 static void what_has_no_gradient_raises() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array x = random_array({3});
   MPSGraphTensor *tx = session.feed(x), *other = session.feed(x);
-  MPSGraphTensor *loss = [g squareWithTensor:tx name:nil];
+  MPSGraphTensor* loss = [g squareWithTensor:tx name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:loss withTensors:list(other) name:nil]);
-  CHECK_RAISES([g gradientForPrimaryTensor:loss
-                               withTensors:[NSArray arrayWithObjects:tx, other, nil]
-                                      name:nil]);
+  CHECK_RAISES([g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObjects:tx, other, nil] name:nil]);
   // Nothing flows through a comparison, the index of a maximum, a shape, or an integer.
-  MPSGraphTensor *flags = [g castTensor:[g lessThanWithPrimaryTensor:tx secondaryTensor:other name:nil]
+  MPSGraphTensor* flags = [g castTensor:[g lessThanWithPrimaryTensor:tx secondaryTensor:other name:nil]
                                  toType:MPSDataTypeFloat32
                                    name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:flags withTensors:list(tx) name:nil]);
-  MPSGraphTensor *best = [g castTensor:[g reductionArgMaximumWithTensor:tx axis:0 name:nil]
+  MPSGraphTensor* best = [g castTensor:[g reductionArgMaximumWithTensor:tx axis:0 name:nil]
                                 toType:MPSDataTypeFloat32
                                   name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:best withTensors:list(tx) name:nil]);
-  MPSGraphTensor *length = [g castTensor:[g shapeOfTensor:tx name:nil] toType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* length = [g castTensor:[g shapeOfTensor:tx name:nil] toType:MPSDataTypeFloat32 name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:length withTensors:list(tx) name:nil]);
-  MPSGraphTensor *whole = [g castTensor:tx toType:MPSDataTypeInt32 name:nil];
+  MPSGraphTensor* whole = [g castTensor:tx toType:MPSDataTypeInt32 name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:whole withTensors:list(tx) name:nil]);
   CHECK_RAISES([g gradientForPrimaryTensor:[g castTensor:whole toType:MPSDataTypeFloat32 name:nil]
                                withTensors:list(tx)
                                       name:nil]);
-  MPSGraphTensor *sign = [g signWithTensor:tx name:nil];
+  MPSGraphTensor* sign = [g signWithTensor:tx name:nil];
   CHECK_RAISES([g gradientForPrimaryTensor:sign withTensors:list(tx) name:nil]);
   id nothing = nil;
   CHECK_RAISES([g gradientForPrimaryTensor:nothing withTensors:list(tx) name:nil]);
   // Where a path without a gradient lies beside one that has it, only that one counts.
-  NSDictionary *gradients = [g gradientForPrimaryTensor:plus(g, loss, sign) withTensors:list(tx) name:nil];
-  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor *>([gradients objectForKey:tx])),
+  NSDictionary* gradients = [g gradientForPrimaryTensor:plus(g, loss, sign) withTensors:list(tx) name:nil];
+  CHECK_ARRAY(session.run(static_cast<MPSGraphTensor*>([gradients objectForKey:tx])),
               map(x, [](double v) { return 2 * v; }));
 }
 #endif

@@ -21,7 +21,7 @@
 using Shape = std::vector<long>;
 using Index = std::vector<long>;
 
-inline long element_count(const Shape &shape) {
+inline long element_count(const Shape& shape) {
   long count = 1;
   for (long d : shape) count *= d;
   return count;
@@ -39,18 +39,18 @@ struct Array {
   explicit Array(Shape s, double value = 0, MPSDataType t = MPSDataTypeFloat32)
       : shape(std::move(s)), values(static_cast<std::size_t>(element_count(shape)), value), type(t) {}
 
-  std::size_t offset(const Index &index) const {
+  std::size_t offset(const Index& index) const {
     long at = 0;
     for (std::size_t i = 0; i < shape.size(); ++i) at = at * shape.at(i) + index.at(i);
     return static_cast<std::size_t>(at);
   }
-  double &at(const Index &index) { return values.at(offset(index)); }
-  double at(const Index &index) const { return values.at(offset(index)); }
+  double& at(const Index& index) { return values.at(offset(index)); }
+  double at(const Index& index) const { return values.at(offset(index)); }
 };
 
 /// Calls f with every index of a shape, the last dimension fastest.
 template <class F>
-void for_each_index(const Shape &shape, F f) {
+void for_each_index(const Shape& shape, F f) {
   Index index(shape.size(), 0);
   for (long n = element_count(shape); n > 0; --n) {
     f(index);
@@ -72,25 +72,24 @@ inline double next_random() {
 
 /// Numbers of the sequence in [low, high), multiples of 2^-16, so that float holds them and small steps from
 /// them.
-inline Array random_array(const Shape &shape, double low = -2, double high = 2) {
+inline Array random_array(const Shape& shape, double low = -2, double high = 2) {
   Array array(shape);
-  for (double &v : array.values) v = std::floor((low + (high - low) * next_random()) * 65536.0) / 65536.0;
+  for (double& v : array.values) v = std::floor((low + (high - low) * next_random()) * 65536.0) / 65536.0;
   return array;
 }
 
 /// The same with a random sign and a magnitude in [low, high): nowhere near 0.
-inline Array signed_array(const Shape &shape, double low = 0.5, double high = 2) {
+inline Array signed_array(const Shape& shape, double low = 0.5, double high = 2) {
   Array array = random_array(shape, low, high);
-  for (double &v : array.values) v = next_random() < 0.5 ? -v : v;
+  for (double& v : array.values) v = next_random() < 0.5 ? -v : v;
   return array;
 }
 
 /// The multiples of 1/4 around 0, each once, shuffled: no ties, also not after a small step.
-inline Array distinct_array(const Shape &shape) {
+inline Array distinct_array(const Shape& shape) {
   Array array(shape);
   const std::size_t n = array.values.size();
-  for (std::size_t i = 0; i < n; ++i)
-    array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
+  for (std::size_t i = 0; i < n; ++i) array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
   for (std::size_t i = n; i > 1; --i) {
     std::swap(array.values.at(i - 1),
               array.values.at(static_cast<std::size_t>(next_random() * static_cast<double>(i))));
@@ -99,17 +98,18 @@ inline Array distinct_array(const Shape &shape) {
 }
 
 /// Numbers of an integer type in [low, high].
-inline Array random_integers(const Shape &shape, long low, long high, MPSDataType type = MPSDataTypeInt32) {
+inline Array random_integers(const Shape& shape, long low, long high, MPSDataType type = MPSDataTypeInt32) {
   Array array(shape, 0, type);
-  for (double &v : array.values)
+  for (double& v : array.values) {
     v = static_cast<double>(low) + std::floor(next_random() * static_cast<double>(high - low + 1));
+  }
   return array;
 }
 
 // ---- references ----
 
 /// The shape two shapes broadcast to by NumPy's rule.
-inline Shape broadcast_shape(const Shape &a, const Shape &b) {
+inline Shape broadcast_shape(const Shape& a, const Shape& b) {
   Shape shape(std::max(a.size(), b.size()));
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const long da = i < a.size() ? a.at(a.size() - 1 - i) : 1, db = i < b.size() ? b.at(b.size() - 1 - i) : 1;
@@ -119,7 +119,7 @@ inline Shape broadcast_shape(const Shape &a, const Shape &b) {
 }
 
 /// The element of `array` that broadcasting puts at `index`.
-inline double broadcast_at(const Array &array, const Index &index) {
+inline double broadcast_at(const Array& array, const Index& index) {
   Index own(array.shape.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     own.at(own.size() - 1 - i) = array.shape.at(own.size() - 1 - i) == 1 ? 0 : index.at(index.size() - 1 - i);
@@ -128,51 +128,51 @@ inline double broadcast_at(const Array &array, const Index &index) {
 }
 
 template <class F>
-Array map(const Array &x, F f) {
+Array map(const Array& x, F f) {
   Array y = x;
-  for (double &v : y.values) v = f(v);
+  for (double& v : y.values) v = f(v);
   return y;
 }
 
 template <class F>
-Array map(const Array &a, const Array &b, F f) {
+Array map(const Array& a, const Array& b, F f) {
   Array y(broadcast_shape(a.shape, b.shape), 0, a.type);
-  for_each_index(y.shape, [&](const Index &i) { y.at(i) = f(broadcast_at(a, i), broadcast_at(b, i)); });
+  for_each_index(y.shape, [&](const Index& i) { y.at(i) = f(broadcast_at(a, i), broadcast_at(b, i)); });
   return y;
 }
 
 /// Whether a reduction over `axes` (counted from the front) runs over dimension `axis`.
-inline bool is_reduced(const std::vector<long> &axes, std::size_t axis) {
+inline bool is_reduced(const std::vector<long>& axes, std::size_t axis) {
   return std::find(axes.begin(), axes.end(), static_cast<long>(axis)) != axes.end();
 }
 
 /// `index` with 0 in the reduced dimensions: where its element goes.
-inline Index reduced_index(Index index, const std::vector<long> &axes) {
+inline Index reduced_index(Index index, const std::vector<long>& axes) {
   for (std::size_t i = 0; i < index.size(); ++i) index.at(i) = is_reduced(axes, i) ? 0 : index.at(i);
   return index;
 }
 
 /// Folds the elements over `axes` (counted from the front), which stay with length 1.
 template <class F>
-Array reduce(const Array &x, const std::vector<long> &axes, double initial, F f) {
+Array reduce(const Array& x, const std::vector<long>& axes, double initial, F f) {
   Shape shape = x.shape;
   for (std::size_t i = 0; i < shape.size(); ++i) shape.at(i) = is_reduced(axes, i) ? 1 : shape.at(i);
   Array y(shape, initial, x.type);
-  for_each_index(x.shape, [&](const Index &i) {
-    double &total = y.at(reduced_index(i, axes));
+  for_each_index(x.shape, [&](const Index& i) {
+    double& total = y.at(reduced_index(i, axes));
     total = f(total, x.at(i));
   });
   return y;
 }
 
-inline Array sum_over(const Array &x, const std::vector<long> &axes) {
+inline Array sum_over(const Array& x, const std::vector<long>& axes) {
   return reduce(x, axes, 0, [](double a, double b) { return a + b; });
 }
 
 /// `x` summed down to `shape`: the adjoint of broadcasting `shape` to that of `x`.
-inline Array sum_to(const Array &x, const Shape &shape) {
+inline Array sum_to(const Array& x, const Shape& shape) {
   Array y(shape);
-  for_each_index(x.shape, [&](const Index &i) {
+  for_each_index(x.shape, [&](const Index& i) {
     Index own(shape.size());
     for (std::size_t d = 0; d < own.size(); ++d) {
       own.at(own.size() - 1 - d) = shape.at(own.size() - 1 - d) == 1 ? 0 : i.at(i.size() - 1 - d);
@@ -183,14 +183,13 @@ inline Array sum_to(const Array &x, const Shape &shape) {
 }
 
 /// Dimension i of the result is dimension permutation.at(i) of `x`.
-inline Array permuted(const Array &x, const std::vector<long> &permutation) {
+inline Array permuted(const Array& x, const std::vector<long>& permutation) {
   Shape shape;
   for (long p : permutation) shape.push_back(x.shape.at(static_cast<std::size_t>(p)));
   Array y(shape, 0, x.type);
-  for_each_index(shape, [&](const Index &i) {
+  for_each_index(shape, [&](const Index& i) {
     Index source(i.size());
-    for (std::size_t d = 0; d < i.size(); ++d)
-      source.at(static_cast<std::size_t>(permutation.at(d))) = i.at(d);
+    for (std::size_t d = 0; d < i.size(); ++d) source.at(static_cast<std::size_t>(permutation.at(d))) = i.at(d);
     y.at(i) = x.at(source);
   });
   return y;
@@ -198,49 +197,45 @@ inline Array permuted(const Array &x, const std::vector<long> &permutation) {
 
 // ---- Objective-C ----
 
-inline NSArray<NSNumber *> *numbers(const std::vector<long> &values) {
-  NSMutableArray *array = [NSMutableArray array];
+inline NSArray<NSNumber*>* numbers(const std::vector<long>& values) {
+  NSMutableArray* array = [NSMutableArray array];
   for (long v : values) [array addObject:[NSNumber numberWithLong:v]];
   return array;
 }
 
-inline Shape shape_of(MPSShape *shape) {
+inline Shape shape_of(MPSShape* shape) {
   Shape dims;
-  for (NSNumber *d in shape) dims.push_back([d longValue]);
+  for (NSNumber* d in shape) dims.push_back([d longValue]);
   return dims;
 }
 
 template <class T>
-NSData *packed_data(const std::vector<double> &values) {
-  NSMutableData *data = [NSMutableData dataWithLength:values.size() * sizeof(T)];
-  T *bytes = static_cast<T *>([data mutableBytes]);
+NSData* packed_data(const std::vector<double>& values) {
+  NSMutableData* data = [NSMutableData dataWithLength:values.size() * sizeof(T)];
+  T* bytes = static_cast<T*>([data mutableBytes]);
   for (double v : values) *bytes++ = static_cast<T>(v);
   return data;
 }
 
 /// The values in the array's type.
-inline NSData *bytes_of(const Array &array) {
+inline NSData* bytes_of(const Array& array) {
   switch (array.type) {
-    case MPSDataTypeFloat32:
-      return packed_data<float>(array.values);
-    case MPSDataTypeInt32:
-      return packed_data<std::int32_t>(array.values);
-    case MPSDataTypeInt64:
-      return packed_data<std::int64_t>(array.values);
-    default:
-      return packed_data<std::uint8_t>(array.values);  // Bool and UInt8
+    case MPSDataTypeFloat32: return packed_data<float>(array.values);
+    case MPSDataTypeInt32: return packed_data<std::int32_t>(array.values);
+    case MPSDataTypeInt64: return packed_data<std::int64_t>(array.values);
+    default: return packed_data<std::uint8_t>(array.values);  // Bool and UInt8
   }
 }
 
 template <class T>
-std::vector<double> read_values(MPSGraphTensorData *data, long count) {
+std::vector<double> read_values(MPSGraphTensorData* data, long count) {
   std::vector<T> bytes(static_cast<std::size_t>(count) + 1);
   [[data mpsndarray] readBytes:bytes.data() strideBytes:nil];
   return std::vector<double>(bytes.begin(), bytes.end() - 1);
 }
 
 /// The device's copy of an array, autoreleased.
-inline MPSGraphTensorData *tensor_data(const Array &array) {
+inline MPSGraphTensorData* tensor_data(const Array& array) {
   static id<MTLDevice> device = MTLCreateSystemDefaultDevice();
   return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
                                                 data:bytes_of(array)
@@ -249,35 +244,27 @@ inline MPSGraphTensorData *tensor_data(const Array &array) {
 }
 
 /// What is on the device, with its shape and type.
-inline Array read_array(MPSGraphTensorData *data) {
+inline Array read_array(MPSGraphTensorData* data) {
   Array array(shape_of([data shape]), {}, [data dataType]);
   const long count = element_count(array.shape);
   switch (array.type) {
-    case MPSDataTypeFloat32:
-      array.values = read_values<float>(data, count);
-      break;
-    case MPSDataTypeInt32:
-      array.values = read_values<std::int32_t>(data, count);
-      break;
-    case MPSDataTypeInt64:
-      array.values = read_values<std::int64_t>(data, count);
-      break;
-    default:
-      array.values = read_values<std::uint8_t>(data, count);
+    case MPSDataTypeFloat32: array.values = read_values<float>(data, count); break;
+    case MPSDataTypeInt32: array.values = read_values<std::int32_t>(data, count); break;
+    case MPSDataTypeInt64: array.values = read_values<std::int64_t>(data, count); break;
+    default: array.values = read_values<std::uint8_t>(data, count);
   }
   return array;
 }
 
-inline MPSGraphTensor *constant(MPSGraph *graph, const Array &array) {
+inline MPSGraphTensor* constant(MPSGraph* graph, const Array& array) {
   return [graph constantWithData:bytes_of(array) shape:numbers(array.shape) dataType:array.type];
 }
 
-inline MPSGraphTensor *variable(MPSGraph *graph, const Array &array) {
+inline MPSGraphTensor* variable(MPSGraph* graph, const Array& array) {
   return [graph variableWithData:bytes_of(array) shape:numbers(array.shape) dataType:array.type name:nil];
 }
 
-inline MPSGraphTensor *placeholder(MPSGraph *graph, const Shape &shape,
-                                   MPSDataType type = MPSDataTypeFloat32) {
+inline MPSGraphTensor* placeholder(MPSGraph* graph, const Shape& shape, MPSDataType type = MPSDataTypeFloat32) {
   return [graph placeholderWithShape:numbers(shape) dataType:type name:nil];
 }
 
@@ -285,36 +272,33 @@ inline MPSGraphTensor *placeholder(MPSGraph *graph, const Shape &shape,
 class Session {
  public:
   Session() : graph_([[MPSGraph alloc] init]), feeds_([[NSMutableDictionary alloc] init]) {}
-  Session(const Session &) = delete;
-  Session &operator=(const Session &) = delete;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
   ~Session() {
     [feeds_ release];
     [graph_ release];
   }
 
-  MPSGraph *graph() const { return graph_; }
-  NSMutableDictionary *feeds() const { return feeds_; }
+  MPSGraph* graph() const { return graph_; }
+  NSMutableDictionary* feeds() const { return feeds_; }
 
   /// A new placeholder that every run is fed this value.
-  MPSGraphTensor *feed(const Array &value) {
-    MPSGraphTensor *tensor = placeholder(graph_, value.shape, value.type);
+  MPSGraphTensor* feed(const Array& value) {
+    MPSGraphTensor* tensor = placeholder(graph_, value.shape, value.type);
     set(tensor, value);
     return tensor;
   }
 
-  void set(MPSGraphTensor *tensor, const Array &value) {
-    [feeds_ setObject:tensor_data(value) forKey:tensor];
-  }
+  void set(MPSGraphTensor* tensor, const Array& value) { [feeds_ setObject:tensor_data(value) forKey:tensor]; }
 
   /// The values of the targets; the shapes and types that the tensors promised are checked.
-  std::vector<Array> run(const std::vector<MPSGraphTensor *> &targets,
-                         NSArray<MPSGraphOperation *> *operations = nil) {
+  std::vector<Array> run(const std::vector<MPSGraphTensor*>& targets, NSArray<MPSGraphOperation*>* operations = nil) {
     std::vector<Array> arrays;
     @autoreleasepool {
-      NSMutableArray *wanted = [NSMutableArray array];
-      for (MPSGraphTensor *target : targets) [wanted addObject:target];
-      NSDictionary *results = [graph_ runWithFeeds:feeds_ targetTensors:wanted targetOperations:operations];
-      for (MPSGraphTensor *target : targets) {
+      NSMutableArray* wanted = [NSMutableArray array];
+      for (MPSGraphTensor* target : targets) [wanted addObject:target];
+      NSDictionary* results = [graph_ runWithFeeds:feeds_ targetTensors:wanted targetOperations:operations];
+      for (MPSGraphTensor* target : targets) {
         arrays.push_back(read_array([results objectForKey:target]));
         CHECK(arrays.back().type == [target dataType]);
         const Shape promised = shape_of([target shape]);
@@ -325,25 +309,25 @@ class Session {
     return arrays;
   }
 
-  Array run(MPSGraphTensor *target) { return run(std::vector<MPSGraphTensor *>{target}).front(); }
+  Array run(MPSGraphTensor* target) { return run(std::vector<MPSGraphTensor*>{target}).front(); }
 
   /// Runs operations for their effects.
-  void perform(std::initializer_list<MPSGraphOperation *> operations) {
-    NSMutableArray *wanted = [NSMutableArray array];
-    for (MPSGraphOperation *operation : operations) [wanted addObject:operation];
-    run(std::vector<MPSGraphTensor *>{}, wanted);
+  void perform(std::initializer_list<MPSGraphOperation*> operations) {
+    NSMutableArray* wanted = [NSMutableArray array];
+    for (MPSGraphOperation* operation : operations) [wanted addObject:operation];
+    run(std::vector<MPSGraphTensor*>{}, wanted);
   }
 
  private:
-  MPSGraph *graph_;
-  NSMutableDictionary *feeds_;
+  MPSGraph* graph_;
+  NSMutableDictionary* feeds_;
 };
 
 // ---- checks ----
 
 namespace check {
 
-inline std::string text(const Shape &shape) {
+inline std::string text(const Shape& shape) {
   std::string s = "(";
   for (long d : shape) s += std::to_string(d) + " ";
   return s + ")";
@@ -351,8 +335,8 @@ inline std::string text(const Shape &shape) {
 
 /// Same shape and type, and every element within `tolerance` of 1 + its magnitude; NaN equals NaN, infinity
 /// itself.
-inline void report_array(const Array &actual, const Array &expected, double tolerance, const char *what,
-                         const char *file, int line) {
+inline void report_array(const Array& actual, const Array& expected, double tolerance, const char* what,
+                         const char* file, int line) {
   if (actual.shape != expected.shape || actual.type != expected.type) {
     report(false, what, file, line);
     std::fprintf(stderr, "  shape %s type 0x%x, expected %s 0x%x\n", text(actual.shape).c_str(),
@@ -362,8 +346,7 @@ inline void report_array(const Array &actual, const Array &expected, double tole
   }
   for (std::size_t i = 0; i < expected.values.size(); ++i) {
     const double a = actual.values.at(i), e = expected.values.at(i);
-    const bool close =
-        std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * (1 + std::fabs(e));
+    const bool close = std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * (1 + std::fabs(e));
     if (close) continue;
     report(false, what, file, line);
     std::fprintf(stderr, "  element %zu is %.9g, expected %.9g\n", i, a, e);
@@ -375,39 +358,40 @@ inline void report_array(const Array &actual, const Array &expected, double tole
 }  // namespace check
 
 /// CHECK_ARRAY(actual, expected): arrays agree up to the rounding of single precision.
-#define CHECK_ARRAY(actual, ...) \
-  check::begin(__FILE__, __LINE__), check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+#define CHECK_ARRAY(actual, ...)    \
+  check::begin(__FILE__, __LINE__), \
+      check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_ARRAY_WITHIN(tolerance, actual, ...) \
-  check::begin(__FILE__, __LINE__), check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
+  check::begin(__FILE__, __LINE__),                \
+      check::report_array(actual, __VA_ARGS__, tolerance, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
 
 // ---- gradients ----
 
 /// Builds what is differentiated from one tensor per operand.
-using Build = std::function<MPSGraphTensor *(MPSGraph *, const std::vector<MPSGraphTensor *> &)>;
+using Build = std::function<MPSGraphTensor*(MPSGraph*, const std::vector<MPSGraphTensor*>&)>;
 
 /// The gradients of sum(weights * build(operands)) by the graph; `weights` is random when it is not given.
 struct Differentiated {
   Session session;
-  std::vector<MPSGraphTensor *> operands;
-  MPSGraphTensor *result;
+  std::vector<MPSGraphTensor*> operands;
+  MPSGraphTensor* result;
   Array weights;
   std::vector<Array> gradients;
 
-  Differentiated(const Build &build, const std::vector<Array> &values, const Array &given_weights = {}) {
-    for (const Array &value : values) operands.push_back(session.feed(value));
+  Differentiated(const Build& build, const std::vector<Array>& values, const Array& given_weights = {}) {
+    for (const Array& value : values) operands.push_back(session.feed(value));
     result = build(session.graph(), operands);
     const Shape shape = session.run(result).shape;
     weights = given_weights.values.empty() ? random_array(shape, 0.25, 2) : given_weights;
-    MPSGraphTensor *weighted =
-        [session.graph() multiplicationWithPrimaryTensor:result
-                                         secondaryTensor:constant(session.graph(), weights)
-                                                    name:nil];
-    MPSGraphTensor *loss = [session.graph() reductionSumWithTensor:weighted axes:nil name:nil];
-    NSMutableArray *targets = [NSMutableArray array];
-    for (MPSGraphTensor *operand : operands) [targets addObject:operand];
-    NSDictionary *found = [session.graph() gradientForPrimaryTensor:loss withTensors:targets name:nil];
-    std::vector<MPSGraphTensor *> wanted;
-    for (MPSGraphTensor *operand : operands) wanted.push_back([found objectForKey:operand]);
+    MPSGraphTensor* weighted = [session.graph() multiplicationWithPrimaryTensor:result
+                                                                secondaryTensor:constant(session.graph(), weights)
+                                                                           name:nil];
+    MPSGraphTensor* loss = [session.graph() reductionSumWithTensor:weighted axes:nil name:nil];
+    NSMutableArray* targets = [NSMutableArray array];
+    for (MPSGraphTensor* operand : operands) [targets addObject:operand];
+    NSDictionary* found = [session.graph() gradientForPrimaryTensor:loss withTensors:targets name:nil];
+    std::vector<MPSGraphTensor*> wanted;
+    for (MPSGraphTensor* operand : operands) wanted.push_back([found objectForKey:operand]);
     gradients = session.run(wanted);
   }
 };
@@ -416,22 +400,20 @@ namespace check {
 
 /// For each operand, the graph's gradient along a random direction against central differences (of fourth
 /// order) of the graph itself, summed in double precision.
-inline void report_gradients(const Build &build, const std::vector<Array> &values, double tolerance,
-                             const char *what, const char *file, int line) {
+inline void report_gradients(const Build& build, const std::vector<Array>& values, double tolerance, const char* what,
+                             const char* file, int line) {
   Differentiated graph(build, values);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const Array &gradient = graph.gradients.at(k);
+    const Array& gradient = graph.gradients.at(k);
     report(gradient.shape == values.at(k).shape && gradient.type == values.at(k).type, what, file, line);
     if (gradient.shape != values.at(k).shape) continue;
     Array direction(values.at(k).shape);
-    for (double &d : direction.values)
-      d = (next_random() < 0.5 ? -1 : 1) * (1 + std::floor(next_random() * 16)) / 16;
+    for (double& d : direction.values) d = (next_random() < 0.5 ? -1 : 1) * (1 + std::floor(next_random() * 16)) / 16;
     const double step = 1.0 / 64;
     double magnitude = 0;  // of the sum: its rounding is divided by the step
     auto loss_at = [&](double distance) {
       Array moved = values.at(k);
-      for (std::size_t i = 0; i < moved.values.size(); ++i)
-        moved.values.at(i) += distance * direction.values.at(i);
+      for (std::size_t i = 0; i < moved.values.size(); ++i) moved.values.at(i) += distance * direction.values.at(i);
       graph.session.set(graph.operands.at(k), moved);
       const Array y = graph.session.run(graph.result);
       double total = 0;
@@ -455,8 +437,8 @@ inline void report_gradients(const Build &build, const std::vector<Array> &value
     const bool ok = std::fabs(measured - expected) <= allowed;
     report(ok, what, file, line);
     if (!ok) {
-      std::fprintf(stderr, "  operand %zu: along a direction %.9g, by differences %.9g (size %.3g)\n", k,
-                   expected, measured, std::sqrt(size));
+      std::fprintf(stderr, "  operand %zu: along a direction %.9g, by differences %.9g (size %.3g)\n", k, expected,
+                   measured, std::sqrt(size));
     }
   }
 }
@@ -465,4 +447,5 @@ inline void report_gradients(const Build &build, const std::vector<Array> &value
 
 /// CHECK_GRADIENTS(build, {operands...}): every operand's gradient agrees with finite differences.
 #define CHECK_GRADIENTS(build, ...) \
-  check::begin(__FILE__, __LINE__), check::report_gradients(build, __VA_ARGS__, 1e-3, "gradients of " #build, __FILE__, __LINE__)
+  check::begin(__FILE__, __LINE__), \
+      check::report_gradients(build, __VA_ARGS__, 1e-3, "gradients of " #build, __FILE__, __LINE__)

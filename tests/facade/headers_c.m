@@ -9,7 +9,7 @@
 #import <dispatch/dispatch.h>
 
 int main(void) {
-  NSInteger *strides = nil;
+  NSInteger* strides = nil;
   id object = nil;
   MTLResourceOptions options = MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked;
   MPSDataType type = MPSDataTypeFloat32;

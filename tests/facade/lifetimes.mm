@@ -11,12 +11,11 @@ static id<MTLCommandQueue> g_queue;
 static NSUInteger g_allocated_at_first;
 static std::atomic<int> g_graphs{0}, g_witnesses{0};
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
-         0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
 }
 
 // Threads of the framework may let go of a run a moment after it is over.
@@ -62,17 +61,17 @@ static bool becomes(F condition) {
 
 // A graph with a bit of everything: state, a gradient, a dependency, a conditional.
 struct Everything {
-  CountedGraph *graph = [[CountedGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(graph, {64, 64});
-  MPSGraphTensor *w = variable(graph, Array({64, 64}, 0.5));
-  MPSGraphTensor *y = nil;
-  MPSGraphOperation *step = nil;
+  CountedGraph* graph = [[CountedGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(graph, {64, 64});
+  MPSGraphTensor* w = variable(graph, Array({64, 64}, 0.5));
+  MPSGraphTensor* y = nil;
+  MPSGraphOperation* step = nil;
 
   Everything() {
-    MPSGraphTensor *product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil];
-    MPSGraphTensor *is_there = [graph constantWithScalar:1 shape:numbers({1}) dataType:MPSDataTypeBool];
-    MPSGraph *g = graph;
-    MPSGraphTensor *chosen = [[graph ifWithPredicateTensor:is_there
+    MPSGraphTensor* product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil];
+    MPSGraphTensor* is_there = [graph constantWithScalar:1 shape:numbers({1}) dataType:MPSDataTypeBool];
+    MPSGraph* g = graph;
+    MPSGraphTensor* chosen = [[graph ifWithPredicateTensor:is_there
         thenBlock:^{
           return list([g tanhWithTensor:product name:nil]);
         }
@@ -80,11 +79,10 @@ struct Everything {
           return list(product);
         }
         name:nil] objectAtIndex:0];
-    MPSGraphTensor *loss = [graph reductionSumWithTensor:chosen axes:nil name:nil];
-    MPSGraphTensor *gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w)
-                                                           name:nil] objectForKey:w];
-    MPSGraphTensor *rate = [graph constantWithScalar:0.01 dataType:MPSDataTypeFloat32];
-    MPSGraphTensor *updated = [graph stochasticGradientDescentWithLearningRateTensor:rate
+    MPSGraphTensor* loss = [graph reductionSumWithTensor:chosen axes:nil name:nil];
+    MPSGraphTensor* gradient = [[graph gradientForPrimaryTensor:loss withTensors:list(w) name:nil] objectForKey:w];
+    MPSGraphTensor* rate = [graph constantWithScalar:0.01 dataType:MPSDataTypeFloat32];
+    MPSGraphTensor* updated = [graph stochasticGradientDescentWithLearningRateTensor:rate
                                                                         valuesTensor:w
                                                                       gradientTensor:gradient
                                                                                 name:nil];
@@ -98,9 +96,9 @@ struct Everything {
                                            name:nil] objectAtIndex:0];
   }
 
-  NSDictionary *feeds() const { return pair(tensor_data(random_array({64, 64})), x); }
-  MPSGraphExecutable *compiled() const {
-    MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({64, 64})
+  NSDictionary* feeds() const { return pair(tensor_data(random_array({64, 64})), x); }
+  MPSGraphExecutable* compiled() const {
+    MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({64, 64})
                                                                  dataType:MPSDataTypeFloat32] autorelease];
     return [graph compileWithDevice:nil
                               feeds:pair(type, x)
@@ -115,7 +113,7 @@ static void graphs_go_with_their_last_owner() {
     const Everything e;
     CHECK(g_graphs == 1);
     [e.graph runWithFeeds:e.feeds() targetTensors:list(e.y) targetOperations:nil];
-    for (MPSGraphTensor *tensor in [e.graph placeholderTensors]) CHECK([[tensor operation] graph] == e.graph);
+    for (MPSGraphTensor* tensor in [e.graph placeholderTensors]) CHECK([[tensor operation] graph] == e.graph);
     [[e.step inputTensors] count];
     [[[e.y operation] controlDependencies] count];
   }
@@ -130,10 +128,10 @@ static void a_graph_may_go_before_its_run_is_over() {
     // The gate holds the run until nobody but the run itself knows the graph.
     id<MTLSharedEvent> gate = [g_device newSharedEvent];
     @autoreleasepool {
-      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      MPSGraphTensor *y = e.y;
+      MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      MPSGraphTensor* y = e.y;
       [descriptor waitForEvent:gate value:1];
-      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *results, NSError *error) {
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary* results, NSError* error) {
         if (error == nil) result = read_array([results objectForKey:y]);
         dispatch_semaphore_signal(done);
       }];
@@ -160,12 +158,12 @@ static void blocks_let_go_after_their_run() {
     const Everything e;
     dispatch_semaphore_t done = dispatch_semaphore_create(0);
     @autoreleasepool {
-      Witness *witness = [[Witness new] autorelease];
-      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+      Witness* witness = [[Witness new] autorelease];
+      MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
         [witness look];
       }];
-      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
         [witness look];
         dispatch_semaphore_signal(done);
       }];
@@ -174,8 +172,8 @@ static void blocks_let_go_after_their_run() {
                              targetTensors:list(e.y)
                           targetOperations:nil
                        executionDescriptor:descriptor];
-      MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
-      [compilation setCompilationCompletionHandler:^(MPSGraphExecutable *, NSError *) {
+      MPSGraphCompilationDescriptor* compilation = [[MPSGraphCompilationDescriptor new] autorelease];
+      [compilation setCompilationCompletionHandler:^(MPSGraphExecutable*, NSError*) {
         [witness look];
       }];
       CHECK(g_witnesses == 1);
@@ -191,20 +189,20 @@ static void a_handler_may_run_the_graph() {
   __block int right = 0;
   @autoreleasepool {
     const Everything e;
-    CountedGraph *graph = e.graph;
-    MPSGraphTensor *y = e.y;
-    NSDictionary *feeds = e.feeds();
-    MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-    [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *first, NSError *) {
+    CountedGraph* graph = e.graph;
+    MPSGraphTensor* y = e.y;
+    NSDictionary* feeds = e.feeds();
+    MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+    [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary* first, NSError*) {
       @autoreleasepool {
-        NSDictionary *second = [graph runWithMTLCommandQueue:g_queue
+        NSDictionary* second = [graph runWithMTLCommandQueue:g_queue
                                                        feeds:feeds
                                                targetTensors:list(y)
                                             targetOperations:nil];
-        right += read_array([second objectForKey:y]).values.front() !=
-                 read_array([first objectForKey:y]).values.front();
-        MPSGraphExecutionDescriptor *next = [[MPSGraphExecutionDescriptor new] autorelease];
-        [next setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) {
+        right +=
+            read_array([second objectForKey:y]).values.front() != read_array([first objectForKey:y]).values.front();
+        MPSGraphExecutionDescriptor* next = [[MPSGraphExecutionDescriptor new] autorelease];
+        [next setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError* error) {
           right += error == nil;
           dispatch_semaphore_signal(done);
         }];
@@ -234,7 +232,7 @@ static void the_memory_comes_back() {
     return becomes([bytes] { return [g_device currentAllocatedSize] == bytes; });
   };
   CHECK(allocated(g_allocated_at_first));
-  MPSGraphExecutable *executable = nil;
+  MPSGraphExecutable* executable = nil;
   NSUInteger with_arena = 0;
   @autoreleasepool {
     const Everything e;
@@ -256,17 +254,16 @@ static void the_memory_comes_back() {
   // The executable holds the variable, though the graph is gone.
   CHECK([g_device currentAllocatedSize] >= with_arena);
   @autoreleasepool {
-    NSArray *inputs = list(tensor_data(random_array({64, 64})));
-    NSArray *first = [executable runWithMTLCommandQueue:g_queue
+    NSArray* inputs = list(tensor_data(random_array({64, 64})));
+    NSArray* first = [executable runWithMTLCommandQueue:g_queue
                                             inputsArray:inputs
                                            resultsArray:nil
                                     executionDescriptor:nil];
-    NSArray *second = [executable runWithMTLCommandQueue:g_queue
+    NSArray* second = [executable runWithMTLCommandQueue:g_queue
                                              inputsArray:inputs
                                             resultsArray:nil
                                      executionDescriptor:nil];
-    CHECK(read_array([first objectAtIndex:0]).values.front() !=
-          read_array([second objectAtIndex:0]).values.front());
+    CHECK(read_array([first objectAtIndex:0]).values.front() != read_array([second objectAtIndex:0]).values.front());
     [executable release];
   }
   CHECK(allocated(g_allocated_at_first));

@@ -2,24 +2,23 @@
 
 #include "graph_testing.h"
 
-static Array log_softmax(const Array &x, long axis) {
-  const Array most = reduce(x, {axis}, -std::numeric_limits<double>::infinity(),
-                            [](double a, double b) { return std::fmax(a, b); });
+static Array log_softmax(const Array& x, long axis) {
+  const Array most =
+      reduce(x, {axis}, -std::numeric_limits<double>::infinity(), [](double a, double b) { return std::fmax(a, b); });
   const Array total = sum_over(map(x, most, [](double a, double m) { return std::exp(a - m); }), {axis});
   const Array shift = map(most, total, [](double m, double s) { return m + std::log(s); });
   return map(x, shift, [](double a, double s) { return a - s; });
 }
 
 // What the losses of the samples are divided by.
-static double divisor(const Array &x, long axis, MPSGraphLossReductionType type) {
+static double divisor(const Array& x, long axis, MPSGraphLossReductionType type) {
   const double samples =
       static_cast<double>(x.values.size()) / static_cast<double>(x.shape.at(static_cast<std::size_t>(axis)));
   return type == MPSGraphLossReductionTypeMean ? samples : 1;
 }
 
-static Array loss(const Array &x, const Array &labels, long axis, MPSGraphLossReductionType type) {
-  const Array each =
-      sum_over(map(log_softmax(x, axis), labels, [](double l, double t) { return -l * t; }), {axis});
+static Array loss(const Array& x, const Array& labels, long axis, MPSGraphLossReductionType type) {
+  const Array each = sum_over(map(log_softmax(x, axis), labels, [](double l, double t) { return -l * t; }), {axis});
   if (type == MPSGraphLossReductionTypeAxis) return each;
   double total = 0;
   for (double v : each.values) total += v;
@@ -27,27 +26,26 @@ static Array loss(const Array &x, const Array &labels, long axis, MPSGraphLossRe
 }
 
 // d(loss)/d(x) and d(loss)/d(labels), times what comes in.
-static Array source_gradient(const Array &dy, const Array &x, const Array &labels, long axis,
+static Array source_gradient(const Array& dy, const Array& x, const Array& labels, long axis,
                              MPSGraphLossReductionType type) {
   const Array logs = log_softmax(x, axis), mass = sum_over(labels, {axis});
   Array dx(x.shape);
-  for_each_index(x.shape, [&](const Index &i) {
-    dx.at(i) = (std::exp(logs.at(i)) * broadcast_at(mass, i) - labels.at(i)) * broadcast_at(dy, i) /
-               divisor(x, axis, type);
+  for_each_index(x.shape, [&](const Index& i) {
+    dx.at(i) =
+        (std::exp(logs.at(i)) * broadcast_at(mass, i) - labels.at(i)) * broadcast_at(dy, i) / divisor(x, axis, type);
   });
   return dx;
 }
 
-static Array labels_gradient(const Array &dy, const Array &x, long axis, MPSGraphLossReductionType type) {
+static Array labels_gradient(const Array& dy, const Array& x, long axis, MPSGraphLossReductionType type) {
   const Array logs = log_softmax(x, axis);
   Array dl(x.shape);
-  for_each_index(x.shape, [&](const Index &i) {
-    dl.at(i) = -logs.at(i) * broadcast_at(dy, i) / divisor(x, axis, type);
-  });
+  for_each_index(x.shape,
+                 [&](const Index& i) { dl.at(i) = -logs.at(i) * broadcast_at(dy, i) / divisor(x, axis, type); });
   return dl;
 }
 
-static Array one_hot(const Shape &shape, long axis) {
+static Array one_hot(const Shape& shape, long axis) {
   Array labels(shape);
   Shape others = shape;
   others.at(static_cast<std::size_t>(axis)) = 1;
@@ -59,13 +57,13 @@ static Array one_hot(const Shape &shape, long axis) {
   return labels;
 }
 
-static MPSGraphTensor *cross_entropy(MPSGraph *g, MPSGraphTensor *x, MPSGraphTensor *labels, NSInteger axis,
+static MPSGraphTensor* cross_entropy(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* labels, NSInteger axis,
                                      MPSGraphLossReductionType type) {
   return [g softMaxCrossEntropyWithSourceTensor:x labelsTensor:labels axis:axis reductionType:type name:nil];
 }
 
 static void values_and_gradients() {
-  for (const Shape &shape : {Shape{3, 5}, Shape{2, 3, 4}, Shape{2, 3, 2, 5}}) {
+  for (const Shape& shape : {Shape{3, 5}, Shape{2, 3, 4}, Shape{2, 3, 2, 5}}) {
     const long rank = static_cast<long>(shape.size());
     for (MPSGraphLossReductionType type :
          {MPSGraphLossReductionTypeAxis, MPSGraphLossReductionTypeSum, MPSGraphLossReductionTypeMean}) {
@@ -73,21 +71,21 @@ static void values_and_gradients() {
         const long counted = axis < 0 ? axis + rank : axis;
         const Array x = random_array(shape, -4, 4);
         // Distributions, and weights whose sum is not 1.
-        for (const Array &labels : {one_hot(shape, counted), random_array(shape, 0.25, 2)}) {
+        for (const Array& labels : {one_hot(shape, counted), random_array(shape, 0.25, 2)}) {
           Session session;
           MPSGraphTensor *tx = session.feed(x), *tl = session.feed(labels);
           const Array y = loss(x, labels, counted, type), dy = random_array(y.shape, 0.5, 2);
           CHECK_ARRAY(session.run(cross_entropy(session.graph(), tx, tl, axis, type)), y);
           const Array dx = source_gradient(dy, x, labels, counted, type);
-          CHECK_ARRAY(session.run([session.graph()
-                          softMaxCrossEntropyGradientWithIncomingGradientTensor:session.feed(dy)
-                                                                   sourceTensor:tx
-                                                                   labelsTensor:tl
-                                                                           axis:axis
-                                                                  reductionType:type
-                                                                           name:nil]),
-                      dx);
-          const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+          CHECK_ARRAY(
+              session.run([session.graph() softMaxCrossEntropyGradientWithIncomingGradientTensor:session.feed(dy)
+                                                                                    sourceTensor:tx
+                                                                                    labelsTensor:tl
+                                                                                            axis:axis
+                                                                                   reductionType:type
+                                                                                            name:nil]),
+              dx);
+          const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
             return cross_entropy(g, t.at(0), t.at(1), axis, type);
           };
           const Differentiated graph(build, {x, labels}, dy);
@@ -103,8 +101,8 @@ static void values_and_gradients() {
 static void a_scalar_as_the_incoming_gradient() {
   Session session;
   const Array x = random_array({4, 3}), labels = one_hot({4, 3}, 1);
-  MPSGraphTensor *two = [session.graph() constantWithScalar:2 dataType:MPSDataTypeFloat32];
-  MPSGraphTensor *dx =
+  MPSGraphTensor* two = [session.graph() constantWithScalar:2 dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* dx =
       [session.graph() softMaxCrossEntropyGradientWithIncomingGradientTensor:two
                                                                 sourceTensor:session.feed(x)
                                                                 labelsTensor:session.feed(labels)

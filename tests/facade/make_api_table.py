@@ -10,6 +10,7 @@ The full table is the JSON that a libclang walk over the headers of Apple's SDKs
 "sdks", those of the three that declare it. It is not part of the project: only facts about what
 we implement are. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
 """
+
 import json
 import pathlib
 import sys
@@ -23,15 +24,24 @@ TABLE = pathlib.Path(__file__).with_name("api.json")
 def method_row(method):
     returns = row_type(method["returns"], method.get("returns_nullability") == "nullable")
     arguments = [row_type(a["type"], a.get("nullability") == "nullable") for a in method["args"]]
-    return [returns, *arguments] + ["..."] * bool(method.get("variadic")) + ["unavailable"] * bool(method.get("unavailable"))
+    return (
+        [returns, *arguments]
+        + ["..."] * bool(method.get("variadic"))
+        + ["unavailable"] * bool(method.get("unavailable"))
+    )
 
 
 def members(full, ours):
     methods = {f"{m['kind']} {m['selector']}": method_row(m) for m in full["methods"]}
-    properties = {p["name"]: property_row(set(p["attributes"]), p["type"], p.get("nullability") == "nullable")
-                  for p in full["properties"]}
-    return {"protocols": sorted(full["protocols"]), "methods": kept(methods, ours["methods"]),
-            "properties": kept(properties, ours["properties"])}
+    properties = {
+        p["name"]: property_row(set(p["attributes"]), p["type"], p.get("nullability") == "nullable")
+        for p in full["properties"]
+    }
+    return {
+        "protocols": sorted(full["protocols"]),
+        "methods": kept(methods, ours["methods"]),
+        "properties": kept(properties, ours["properties"]),
+    }
 
 
 def kept(full, ours):
@@ -46,7 +56,9 @@ def newer(full, ours):
             for member in members["methods"] + members["properties"]:
                 names = {f"{member.get('kind')} {member.get('selector')}", member.get("name")}
                 version = tuple(map(int, member["introduced_macos"].split(".")))
-                if names & {*row["methods"], *row["properties"]} and (version > (13, 3) or member["sdks"] == ["macos26.5"]):
+                if names & {*row["methods"], *row["properties"]} and (
+                    version > (13, 3) or member["sdks"] == ["macos26.5"]
+                ):
                     yield member.get("selector") or member["name"]
 
 
@@ -57,17 +69,35 @@ def typedef_row(typedef):
 
 
 def table(full, ours):
-    functions = {f["name"]: [row_type(f["returns"], f["returns_nullability"] == "nullable"), *(row_type(a["type"]) for a in f["args"])]
-                 for f in full["functions"]}
+    functions = {
+        f["name"]: [
+            row_type(f["returns"], f["returns_nullability"] == "nullable"),
+            *(row_type(a["type"]) for a in f["args"]),
+        ]
+        for f in full["functions"]
+    }
     return {
-        "classes": {name: {"super": full["classes"][name]["super"]} | members(full["classes"][name], row)
-                    for name, row in ours["classes"].items() if name in full["classes"]},
-        "protocols": {name: members(full["protocols"][name], row) for name, row in ours["protocols"].items()
-                      if name in full["protocols"]},
-        "enums": {name: {"underlying": full["enums"][name]["underlying"],
-                         "cases": kept(full["enums"][name]["cases"], row["cases"])}
-                  for name, row in ours["enums"].items() if name in full["enums"]},
-        "typedefs": {name: typedef_row(full["typedefs"][name]) for name in ours["typedefs"] if name in full["typedefs"]},
+        "classes": {
+            name: {"super": full["classes"][name]["super"]} | members(full["classes"][name], row)
+            for name, row in ours["classes"].items()
+            if name in full["classes"]
+        },
+        "protocols": {
+            name: members(full["protocols"][name], row)
+            for name, row in ours["protocols"].items()
+            if name in full["protocols"]
+        },
+        "enums": {
+            name: {
+                "underlying": full["enums"][name]["underlying"],
+                "cases": kept(full["enums"][name]["cases"], row["cases"]),
+            }
+            for name, row in ours["enums"].items()
+            if name in full["enums"]
+        },
+        "typedefs": {
+            name: typedef_row(full["typedefs"][name]) for name in ours["typedefs"] if name in full["typedefs"]
+        },
         "functions": kept(functions, ours["functions"]),
         "newer": sorted(newer(full, ours)),
     }

@@ -2,20 +2,20 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor *product(MPSGraph *graph, MPSGraphTensor *a, MPSGraphTensor *b) {
+static MPSGraphTensor* product(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b) {
   return [graph matrixMultiplicationWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
-static Shape leading(const Shape &shape) { return Shape(shape.begin(), shape.end() - 2); }
+static Shape leading(const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); }
 
-static Array reference(const Array &a, const Array &b) {
+static Array reference(const Array& a, const Array& b) {
   Shape shape = broadcast_shape(leading(a.shape), leading(b.shape));
   const std::size_t batch_rank = shape.size();
   const long inner = a.shape.back();
   shape.push_back(a.shape.at(a.shape.size() - 2));
   shape.push_back(b.shape.back());
   Array y(shape);
-  for_each_index(shape, [&](const Index &i) {
+  for_each_index(shape, [&](const Index& i) {
     const long row = i.at(batch_rank), column = i.at(batch_rank + 1);
     double total = 0;
     for (long k = 0; k < inner; ++k) {
@@ -47,28 +47,25 @@ static const std::pair<Shape, Shape> kShapes[] = {
 };
 
 static void values() {
-  for (const auto &[shape_a, shape_b] : kShapes) {
+  for (const auto& [shape_a, shape_b] : kShapes) {
     Session session;
     const Array a = random_array(shape_a), b = random_array(shape_b);
-    CHECK_ARRAY_WITHIN(3e-5, session.run(product(session.graph(), session.feed(a), session.feed(b))),
-                       reference(a, b));
+    CHECK_ARRAY_WITHIN(3e-5, session.run(product(session.graph(), session.feed(a), session.feed(b))), reference(a, b));
   }
 }
 
 static void a_constant_as_an_operand() {
   Session session;
   const Array a = random_array({4, 6}), b = random_array({6, 3});
-  CHECK_ARRAY(session.run(product(session.graph(), session.feed(a), constant(session.graph(), b))),
-              reference(a, b));
-  CHECK_ARRAY(session.run(product(session.graph(), constant(session.graph(), a), session.feed(b))),
-              reference(a, b));
+  CHECK_ARRAY(session.run(product(session.graph(), session.feed(a), constant(session.graph(), b))), reference(a, b));
+  CHECK_ARRAY(session.run(product(session.graph(), constant(session.graph(), a), session.feed(b))), reference(a, b));
 }
 
 static void products_of_transposes() {
   Session session;
-  MPSGraph *graph = session.graph();
+  MPSGraph* graph = session.graph();
   const Array a = random_array({4, 3}), b = random_array({5, 4});
-  auto transposed = [&](const Array &x) {
+  auto transposed = [&](const Array& x) {
     return [graph transposeTensor:session.feed(x) dimension:0 withDimension:1 name:nil];
   };
   CHECK_ARRAY(session.run(product(graph, transposed(a), transposed(b))),
@@ -76,10 +73,8 @@ static void products_of_transposes() {
 }
 
 static void derivatives() {
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-    return product(g, t.at(0), t.at(1));
-  };
-  for (const auto &[shape_a, shape_b] : kShapes) {
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) { return product(g, t.at(0), t.at(1)); };
+  for (const auto& [shape_a, shape_b] : kShapes) {
     if (element_count(shape_a) + element_count(shape_b) > 300) continue;
     CHECK_GRADIENTS(build, {random_array(shape_a), random_array(shape_b)});
   }
@@ -89,9 +84,7 @@ static void derivatives() {
   CHECK_ARRAY(graph.gradients.at(1), reference(permuted(a, {1, 0}), weights));
   // The square of a matrix: both operands are one tensor.
   const Array square = random_array({4, 4}), w = random_array({4, 4});
-  const Build squared = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-    return product(g, t.at(0), t.at(0));
-  };
+  const Build squared = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) { return product(g, t.at(0), t.at(0)); };
   const Array left = reference(w, permuted(square, {1, 0})), right = reference(permuted(square, {1, 0}), w);
   CHECK_ARRAY(Differentiated(squared, {square}, w).gradients.at(0),
               map(left, right, [](double l, double r) { return l + r; }));

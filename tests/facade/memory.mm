@@ -4,11 +4,11 @@
 
 static void placeholders() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *first = [g placeholderWithShape:numbers({2, 3}) name:@"first"];
-  MPSGraphTensor *second = [g placeholderWithShape:numbers({4}) dataType:MPSDataTypeInt64 name:nil];
-  MPSGraphTensor *third = [g placeholderWithShape:numbers({-1, 5}) dataType:MPSDataTypeBool name:@"third"];
-  MPSGraphTensor *fourth = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* first = [g placeholderWithShape:numbers({2, 3}) name:@"first"];
+  MPSGraphTensor* second = [g placeholderWithShape:numbers({4}) dataType:MPSDataTypeInt64 name:nil];
+  MPSGraphTensor* third = [g placeholderWithShape:numbers({-1, 5}) dataType:MPSDataTypeBool name:@"third"];
+  MPSGraphTensor* fourth = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
   CHECK([first dataType] == MPSDataTypeFloat32 && shape_of([first shape]) == Shape{2, 3});
   CHECK([second dataType] == MPSDataTypeInt64 && shape_of([second shape]) == Shape{4});
   CHECK([third dataType] == MPSDataTypeBool && shape_of([third shape]) == Shape{-1, 5});
@@ -22,31 +22,27 @@ static void placeholders() {
 
 static void constants() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
     const Array x = type == MPSDataTypeFloat32 ? random_array({3, 4}) : random_integers({3, 4}, 0, 1, type);
-    CHECK_ARRAY_WITHIN(0, session.run([g constantWithData:bytes_of(x) shape:numbers(x.shape) dataType:type]),
-                       x);
+    CHECK_ARRAY_WITHIN(0, session.run([g constantWithData:bytes_of(x) shape:numbers(x.shape) dataType:type]), x);
   }
-  CHECK_ARRAY_WITHIN(
-      0, session.run([g constantWithScalar:-2.75 shape:numbers({2, 3}) dataType:MPSDataTypeFloat32]),
-      Array({2, 3}, -2.75));
+  CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:-2.75 shape:numbers({2, 3}) dataType:MPSDataTypeFloat32]),
+                     Array({2, 3}, -2.75));
   CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:3 shape:numbers({2, 3}) dataType:MPSDataTypeInt32]),
                      Array({2, 3}, 3, MPSDataTypeInt32));
-  CHECK_ARRAY_WITHIN(
-      0, session.run([g constantWithScalar:1099511627776.0 shape:numbers({2}) dataType:MPSDataTypeInt64]),
-      Array({2}, 1099511627776.0, MPSDataTypeInt64));
+  CHECK_ARRAY_WITHIN(0,
+                     session.run([g constantWithScalar:1099511627776.0 shape:numbers({2}) dataType:MPSDataTypeInt64]),
+                     Array({2}, 1099511627776.0, MPSDataTypeInt64));
   CHECK_ARRAY_WITHIN(0, session.run([g constantWithScalar:1 shape:numbers({2}) dataType:MPSDataTypeBool]),
                      Array({2}, 1, MPSDataTypeBool));
   // Scalars, in all their spellings, broadcast.
   const Array x = random_array({3, 4});
-  MPSGraphTensor *tx = session.feed(x);
-  for (MPSGraphTensor *scalar : {[g constantWithScalar:0.75 dataType:MPSDataTypeFloat32],
+  MPSGraphTensor* tx = session.feed(x);
+  for (MPSGraphTensor* scalar : {[g constantWithScalar:0.75 dataType:MPSDataTypeFloat32],
                                  [g constantWithScalar:0.75 shape:numbers({}) dataType:MPSDataTypeFloat32],
                                  [g constantWithScalar:0.75 shape:numbers({1}) dataType:MPSDataTypeFloat32],
-                                 [g constantWithScalar:0.75
-                                                 shape:numbers({-1})
-                                              dataType:MPSDataTypeFloat32]}) {
+                                 [g constantWithScalar:0.75 shape:numbers({-1}) dataType:MPSDataTypeFloat32]}) {
     CHECK([scalar dataType] == MPSDataTypeFloat32);
     CHECK_ARRAY(session.run([g subtractionWithPrimaryTensor:scalar secondaryTensor:tx name:nil]),
                 map(x, [](double v) { return 0.75 - v; }));
@@ -55,21 +51,21 @@ static void constants() {
 
 static void initial_data_is_copied() {
   Session session;
-  MPSGraph *g = session.graph();
-  NSMutableData *data = [NSMutableData dataWithLength:8];
-  float *bytes = static_cast<float *>([data mutableBytes]);
+  MPSGraph* g = session.graph();
+  NSMutableData* data = [NSMutableData dataWithLength:8];
+  float* bytes = static_cast<float*>([data mutableBytes]);
   *bytes = 1;
   *(bytes + 1) = 2;
-  MPSGraphTensor *fixed = [g constantWithData:data shape:numbers({2}) dataType:MPSDataTypeFloat32];
-  MPSGraphTensor *state = nil;
+  MPSGraphTensor* fixed = [g constantWithData:data shape:numbers({2}) dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* state = nil;
   {
     float stack[2] = {5, 6};
-    NSData *view = [[NSData alloc] initWithBytesNoCopy:stack length:sizeof stack freeWhenDone:NO];
+    NSData* view = [[NSData alloc] initWithBytesNoCopy:stack length:sizeof stack freeWhenDone:NO];
     state = [g variableWithData:view shape:numbers({2}) dataType:MPSDataTypeFloat32 name:nil];
     [view release];
     stack[0] = stack[1] = -1;
   }
-  MPSGraphTensorData *fed = nil;
+  MPSGraphTensorData* fed = nil;
   @autoreleasepool {
     id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
     fed = [[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
@@ -86,18 +82,18 @@ static void initial_data_is_copied() {
 
 static void variables() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array initial = random_array({2, 3}), counts = random_integers({4}, -9, 9, MPSDataTypeInt64);
-  MPSGraphTensor *state = [g variableWithData:bytes_of(initial)
+  MPSGraphTensor* state = [g variableWithData:bytes_of(initial)
                                         shape:numbers({2, 3})
                                      dataType:MPSDataTypeFloat32
                                          name:@"state"];
-  MPSGraphTensor *counter = variable(g, counts);
+  MPSGraphTensor* counter = variable(g, counts);
   CHECK([[state operation] isKindOfClass:[MPSGraphVariableOp class]]);
-  MPSGraphVariableOp *op = static_cast<MPSGraphVariableOp *>([state operation]);
+  MPSGraphVariableOp* op = static_cast<MPSGraphVariableOp*>([state operation]);
   CHECK(shape_of([op shape]) == Shape({2, 3}) && [op dataType] == MPSDataTypeFloat32 &&
         [[op name] isEqualToString:@"state"]);
-  CHECK([static_cast<MPSGraphVariableOp *>([counter operation]) dataType] == MPSDataTypeInt64);
+  CHECK([static_cast<MPSGraphVariableOp*>([counter operation]) dataType] == MPSDataTypeInt64);
   CHECK(![[[g squareWithTensor:state name:nil] operation] isKindOfClass:[MPSGraphVariableOp class]]);
   CHECK_ARRAY(session.run(state), initial);
   CHECK_ARRAY(session.run(counter), counts);
@@ -107,10 +103,10 @@ static void variables() {
 
 static void operations_describe_themselves() {
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   MPSGraphTensor *a = placeholder(g, {2, 3}), *b = placeholder(g, {3});
-  MPSGraphTensor *difference = [g subtractionWithPrimaryTensor:a secondaryTensor:b name:@"difference"];
-  MPSGraphOperation *operation = [difference operation];
+  MPSGraphTensor* difference = [g subtractionWithPrimaryTensor:a secondaryTensor:b name:@"difference"];
+  MPSGraphOperation* operation = [difference operation];
   CHECK([[operation name] isEqualToString:@"difference"]);
   CHECK([[operation inputTensors] isEqualToArray:[NSArray arrayWithObjects:a, b, nil]]);
   CHECK([[operation outputTensors] isEqualToArray:[NSArray arrayWithObject:difference]]);
@@ -120,28 +116,27 @@ static void operations_describe_themselves() {
 
   // Identity: one object, also as a key.
   CHECK([difference operation] == operation);
-  MPSGraphTensor *copy = [difference copy];
-  MPSGraphOperation *operation_copy = [operation copy];
+  MPSGraphTensor* copy = [difference copy];
+  MPSGraphOperation* operation_copy = [operation copy];
   CHECK(copy == difference && operation_copy == operation);
   [copy release];
   [operation_copy release];
-  NSDictionary *keyed =
-      [NSDictionary dictionaryWithObjectsAndKeys:@"x", a, @"y", difference, operation, b, nil];
+  NSDictionary* keyed = [NSDictionary dictionaryWithObjectsAndKeys:@"x", a, @"y", difference, operation, b, nil];
   CHECK([[keyed objectForKey:a] isEqual:@"x"] && [[keyed objectForKey:difference] isEqual:@"y"] &&
         [keyed objectForKey:b] == operation);
 
   // Names are made where none is given, and never twice.
-  NSMutableSet *names = [NSMutableSet set];
+  NSMutableSet* names = [NSMutableSet set];
   for (int i = 0; i < 5; ++i) [names addObject:[[[g squareWithTensor:a name:nil] operation] name]];
   CHECK([names count] == 5);
 
-  MPSGraphTensor *state = variable(g, Array({2}, 1.0));
-  MPSGraphOperation *assign = [g assignVariable:state
+  MPSGraphTensor* state = variable(g, Array({2}, 1.0));
+  MPSGraphOperation* assign = [g assignVariable:state
                               withValueOfTensor:[g squareWithTensor:state name:nil]
                                            name:@"step"];
   CHECK([[assign name] isEqualToString:@"step"] && [[assign outputTensors] count] == 0 &&
         [[assign inputTensors] containsObject:state]);
-  __block MPSGraphTensor *inside = nil;
+  __block MPSGraphTensor* inside = nil;
   [g controlDependencyWithOperations:[NSArray arrayWithObject:assign]
                       dependentBlock:^{
                         inside = [g negativeWithTensor:b name:nil];
@@ -154,7 +149,7 @@ static void operations_describe_themselves() {
 }
 
 static void graphs_start_with_default_options() {
-  MPSGraph *g = [MPSGraph new];
+  MPSGraph* g = [MPSGraph new];
   CHECK([g options] == MPSGraphOptionsDefault && MPSGraphOptionsDefault == MPSGraphOptionsSynchronizeResults);
   [g setOptions:MPSGraphOptionsNone];
   CHECK([g options] == MPSGraphOptionsNone);
@@ -163,9 +158,9 @@ static void graphs_start_with_default_options() {
 }
 
 static void shaped_types() {
-  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({2, -1})
+  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({2, -1})
                                                                dataType:MPSDataTypeInt32] autorelease];
-  MPSGraphShapedType *same = [[type copy] autorelease];
+  MPSGraphShapedType* same = [[type copy] autorelease];
   CHECK(same != type && [same isEqualTo:type] && shape_of([same shape]) == Shape({2, -1}) &&
         [same dataType] == MPSDataTypeInt32);
   [same setShape:numbers({2, 3})];
@@ -173,16 +168,15 @@ static void shaped_types() {
   [same setShape:numbers({2, -1})];
   [same setDataType:MPSDataTypeInt64];
   CHECK(![same isEqualTo:type] && [same dataType] == MPSDataTypeInt64);
-  MPSGraphShapedType *unranked = [[[MPSGraphShapedType alloc] initWithShape:nil
-                                                                   dataType:MPSDataTypeInt32] autorelease];
+  MPSGraphShapedType* unranked = [[[MPSGraphShapedType alloc] initWithShape:nil dataType:MPSDataTypeInt32] autorelease];
   CHECK([unranked shape] == nil && ![unranked isEqualTo:type]);
 }
 
 // Tensors that outlive their graph may be asked and released.
 static void tensors_outlive_their_graph() {
-  MPSGraphTensor *tensor = nil;
+  MPSGraphTensor* tensor = nil;
   @autoreleasepool {
-    MPSGraph *g = [MPSGraph new];
+    MPSGraph* g = [MPSGraph new];
     tensor = [[g squareWithTensor:placeholder(g, {2, 3}) name:nil] retain];
     [g release];
   }
@@ -194,12 +188,12 @@ static void tensors_outlive_their_graph() {
 @interface LayeredGraph : MPSGraph {
   int _layers;
 }
-- (MPSGraphTensor *)layer:(MPSGraphTensor *)x;
+- (MPSGraphTensor*)layer:(MPSGraphTensor*)x;
 - (int)layers;
 @end
 
 @implementation LayeredGraph
-- (MPSGraphTensor *)layer:(MPSGraphTensor *)x {
+- (MPSGraphTensor*)layer:(MPSGraphTensor*)x {
   ++_layers;
   return [self reLUWithTensor:x name:nil];
 }
@@ -209,21 +203,21 @@ static void tensors_outlive_their_graph() {
 @end
 
 @interface MPSGraphTensor (Doubling)
-- (MPSGraphTensor *)doubled;
+- (MPSGraphTensor*)doubled;
 @end
 
 @implementation MPSGraphTensor (Doubling)
-- (MPSGraphTensor *)doubled {
+- (MPSGraphTensor*)doubled {
   return [[[self operation] graph] additionWithPrimaryTensor:self secondaryTensor:self name:nil];
 }
 @end
 
 static void subclasses_and_categories() {
-  LayeredGraph *g = [[LayeredGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(g, {3});
-  MPSGraphTensor *y = [[g layer:x] doubled];
+  LayeredGraph* g = [[LayeredGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(g, {3});
+  MPSGraphTensor* y = [[g layer:x] doubled];
   const Array value({3}, {-1, 2, 3});
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(value) forKey:x]
+  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(value) forKey:x]
                             targetTensors:[NSArray arrayWithObject:y]
                          targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:y]), Array({3}, {0, 4, 6}));

@@ -3,11 +3,11 @@
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
+#include <unistd.h>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "check.h"
@@ -37,7 +37,7 @@ static void the_device_describes_itself() {
   CHECK([g_device registryID] == [g_device registryID]);
 #ifndef __APPLE__
   CHECK([g_device hasUnifiedMemory]);
-  NSArray *all = MTLCopyAllDevices();
+  NSArray* all = MTLCopyAllDevices();
   CHECK([all count] == 1 && [all objectAtIndex:0] == g_device);
   [all release];
 #endif
@@ -48,9 +48,9 @@ static void the_device_describes_itself() {
 
 static void buffers_hold_bytes() {
   const NSUInteger before = [g_device currentAllocatedSize];
-  id<MTLBuffer> buffer = [g_device newBufferWithLength:1 << 20
-                                               options:MTLResourceStorageModeShared |
-                                                       MTLResourceHazardTrackingModeUntracked];
+  id<MTLBuffer> buffer =
+      [g_device newBufferWithLength:1 << 20
+                            options:MTLResourceStorageModeShared | MTLResourceHazardTrackingModeUntracked];
   CHECK([buffer length] == 1 << 20);
   CHECK([buffer allocatedSize] >= 1 << 20);
   CHECK([g_device currentAllocatedSize] >= before + (1 << 20));
@@ -72,20 +72,20 @@ static void buffers_hold_bytes() {
   int numbers[] = {1, 2, 3};
   id<MTLBuffer> copy = [g_device newBufferWithBytes:numbers length:sizeof numbers options:0];
   numbers[0] = 9;
-  CHECK(static_cast<int *>([copy contents])[0] == 1);
+  CHECK(static_cast<int*>([copy contents])[0] == 1);
   [copy release];
 }
 
 static void buffers_adopt_memory() {
   const std::size_t page = static_cast<std::size_t>(getpagesize());
-  void *memory = nullptr;
+  void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, page) == 0);
   __block int freed = 0;
   @autoreleasepool {
     id<MTLBuffer> buffer = [g_device newBufferWithBytesNoCopy:memory
                                                        length:page
                                                       options:MTLResourceStorageModeShared
-                                                  deallocator:^(void *pointer, NSUInteger length) {
+                                                  deallocator:^(void* pointer, NSUInteger length) {
                                                     freed += pointer == memory && length == page;
                                                     std::free(pointer);
                                                   }];
@@ -97,7 +97,8 @@ static void buffers_adopt_memory() {
 }
 
 #ifndef __APPLE__
-// On a Mac memory of a large malloc begins at a page, and here it does not: a program meets no exception and no nil for it.
+// On a Mac memory of a large malloc begins at a page, and here it does not: a program meets no exception and no nil for
+// it.
 static void buffers_adopt_memory_that_lies_anywhere() {
   std::vector<float> values(1000, 2.5f);
   __block int freed = 0;
@@ -105,17 +106,20 @@ static void buffers_adopt_memory_that_lies_anywhere() {
     id<MTLBuffer> buffer = [[g_device newBufferWithBytesNoCopy:values.data() + 1
                                                         length:3 * sizeof(float)
                                                        options:MTLResourceStorageModeShared
-                                                   deallocator:^(void *, NSUInteger) { ++freed; }] autorelease];
+                                                   deallocator:^(void*, NSUInteger) {
+                                                     ++freed;
+                                                   }] autorelease];
     CHECK([buffer contents] == values.data() + 1 && [buffer length] == 3 * sizeof(float));
-    static_cast<float *>([buffer contents])[2] = 7;
+    static_cast<float*>([buffer contents])[2] = 7;
   }
   CHECK(freed == 1);
   CHECK(values[2] == 2.5f && values[3] == 7 && values[4] == 2.5f);
   id nothing = nil;
   CHECK([g_device newBufferWithBytesNoCopy:values.data() length:0 options:0 deallocator:nil] == nil);
-  CHECK([g_device newBufferWithBytesNoCopy:(void *)nothing length:4096 options:0 deallocator:nil] == nil);
-  for (MTLResourceOptions options : {MTLResourceStorageModePrivate, MTLResourceStorageModeMemoryless})
+  CHECK([g_device newBufferWithBytesNoCopy:(void*)nothing length:4096 options:0 deallocator:nil] == nil);
+  for (MTLResourceOptions options : {MTLResourceStorageModePrivate, MTLResourceStorageModeMemoryless}) {
     CHECK([g_device newBufferWithBytesNoCopy:values.data() length:4000 options:options deallocator:nil] == nil);
+  }
 }
 #endif
 
@@ -124,7 +128,7 @@ static void command_buffers_run_in_order() {
   CHECK([queue device] == g_device);
   [queue setLabel:@"work"];
   CHECK([[queue label] isEqualToString:@"work"]);
-  NSMutableArray *order = [NSMutableArray array];
+  NSMutableArray* order = [NSMutableArray array];
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
   @autoreleasepool {
     id<MTLCommandBuffer> last = nil;
@@ -249,7 +253,7 @@ static void events_order_queues() {
 
 static void listeners_are_told_once() {
   dispatch_queue_t queue = dispatch_queue_create("listener", DISPATCH_QUEUE_SERIAL);
-  MTLSharedEventListener *listener = [[MTLSharedEventListener alloc] initWithDispatchQueue:queue];
+  MTLSharedEventListener* listener = [[MTLSharedEventListener alloc] initWithDispatchQueue:queue];
   CHECK([listener dispatchQueue] == queue);
   id<MTLSharedEvent> event = [g_device newSharedEvent];
   dispatch_semaphore_t told = dispatch_semaphore_create(0);
@@ -281,7 +285,7 @@ static void listeners_are_told_once() {
 
 static void commit_and_continue_changes_the_buffer() {
   id<MTLCommandQueue> queue = [g_device newCommandQueue];
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
   id<MTLCommandBuffer> first = [[[commands rootCommandBuffer] retain] autorelease];
   CHECK([commands commandBuffer] == first);
   CHECK([commands commandQueue] == queue);
@@ -294,7 +298,7 @@ static void commit_and_continue_changes_the_buffer() {
   CHECK(wait_for(done));
   CHECK([first status] == MTLCommandBufferStatusCompleted);
   CHECK([commands status] == MTLCommandBufferStatusNotEnqueued);
-  MPSCommandBuffer *nested = [MPSCommandBuffer commandBufferWithCommandBuffer:commands];
+  MPSCommandBuffer* nested = [MPSCommandBuffer commandBufferWithCommandBuffer:commands];
   CHECK([nested rootCommandBuffer] == [commands rootCommandBuffer]);
   [commands commit];
   [commands waitUntilCompleted];
@@ -306,10 +310,10 @@ static void commit_and_continue_changes_the_buffer() {
 static void a_command_buffer_around_another_is_that_one() {
   id<MTLCommandQueue> queue = [g_device newCommandQueue];
   id<MTLCommandBuffer> inner = [queue commandBuffer];
-  MPSCommandBuffer *commands = [[MPSCommandBuffer alloc] initWithCommandBuffer:inner];
+  MPSCommandBuffer* commands = [[MPSCommandBuffer alloc] initWithCommandBuffer:inner];
   CHECK([commands commandBuffer] == inner);
   [commands prefetchHeapForWorkloadSize:1 << 20];
-  MPSNDArray *array = [[MPSNDArray alloc] initWithDevice:g_device scalar:2.5];
+  MPSNDArray* array = [[MPSNDArray alloc] initWithDevice:g_device scalar:2.5];
   [array synchronizeOnCommandBuffer:commands];
   [commands commit];
   [inner waitUntilCompleted];
@@ -376,7 +380,7 @@ static void semaphores_bound_the_steps_in_flight() {
 static void queues_run_side_by_side_from_threads() {
   static std::atomic<int> completed{0};
   std::thread threads[4];
-  for (auto &thread : threads)
+  for (auto& thread : threads) {
     thread = std::thread([] {
       @autoreleasepool {
         id<MTLCommandQueue> queue = [g_device newCommandQueue];
@@ -393,7 +397,8 @@ static void queues_run_side_by_side_from_threads() {
         [queue release];
       }
     });
-  for (auto &thread : threads) thread.join();
+  }
+  for (auto& thread : threads) thread.join();
   CHECK(completed == 400);
 }
 
@@ -411,7 +416,8 @@ static void bad_input_raises() {
   CHECK_RAISES([buffer waitUntilCompleted]);
   [buffer commit];
   CHECK_RAISES([buffer commit]);
-  CHECK_RAISES([buffer addCompletedHandler:^(id<MTLCommandBuffer>){}]);
+  CHECK_RAISES([buffer addCompletedHandler:^(id<MTLCommandBuffer>){
+  }]);
   CHECK_RAISES([buffer encodeSignalEvent:[[g_device newSharedEvent] autorelease] value:1]);
   CHECK_RAISES([MPSCommandBuffer commandBufferFromCommandQueue:nothing]);
 }
@@ -420,14 +426,15 @@ static void bad_input_raises() {
 static void the_device_counts() {
   SEL selector = NSSelectorFromString(@"alloyCounters");
   CHECK([(id)g_device respondsToSelector:selector]);
-  NSDictionary *before = [(id)g_device performSelector:selector];
-  MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
+  NSDictionary* before = [(id)g_device performSelector:selector];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
   float value = 0;
   [array readBytes:&value strideBytes:nil];
-  NSDictionary *after = [(id)g_device performSelector:selector];
+  NSDictionary* after = [(id)g_device performSelector:selector];
   for (NSString *key in [NSArray arrayWithObjects:@"dispatches", @"compilations", @"bytesToDevice", @"bytesFromDevice",
-                                                  @"allocatedBytes", nil])
+                                                  @"allocatedBytes", nil]) {
     CHECK([[after objectForKey:key] isKindOfClass:[NSNumber class]]);
+  }
   CHECK([[after objectForKey:@"bytesToDevice"] longLongValue] ==
         [[before objectForKey:@"bytesToDevice"] longLongValue] + 4);
   CHECK([[after objectForKey:@"bytesFromDevice"] longLongValue] ==

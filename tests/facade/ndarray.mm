@@ -11,14 +11,14 @@
 
 static id<MTLDevice> g_device;
 
-static NSArray<NSNumber *> *shape(std::initializer_list<int> lengths) {
-  NSMutableArray *result = [NSMutableArray array];
+static NSArray<NSNumber*>* shape(std::initializer_list<int> lengths) {
+  NSMutableArray* result = [NSMutableArray array];
   for (int length : lengths) [result addObject:[NSNumber numberWithInt:length]];
   return result;
 }
 
-static MPSNDArray *array_of(std::initializer_list<int> lengths, MPSDataType type) {
-  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:type shape:shape(lengths)];
+static MPSNDArray* array_of(std::initializer_list<int> lengths, MPSDataType type) {
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:type shape:shape(lengths)];
   return [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
 }
 
@@ -29,17 +29,17 @@ static std::vector<float> counted(std::size_t count) {
 }
 
 static void descriptors_number_dimensions_from_the_fastest() {
-  MPSNDArrayDescriptor *by_shape = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+  MPSNDArrayDescriptor* by_shape = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                           shape:shape({2, 3, 4})];
   CHECK([by_shape numberOfDimensions] == 3);
   CHECK([by_shape lengthOfDimension:0] == 4);
   CHECK([by_shape lengthOfDimension:2] == 2);
   CHECK([by_shape lengthOfDimension:3] == 1);
   NSUInteger sizes[] = {4, 3, 2};
-  MPSNDArrayDescriptor *by_sizes = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeInt8
+  MPSNDArrayDescriptor* by_sizes = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeInt8
                                                                  dimensionCount:3
                                                                  dimensionSizes:sizes];
-  MPSNDArrayDescriptor *by_list =
+  MPSNDArrayDescriptor* by_list =
       [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeInt8
                                     dimensionSizes:(NSUInteger)4, (NSUInteger)3, (NSUInteger)2, (NSUInteger)0];
   for (NSUInteger i = 0; i < 3; ++i) {
@@ -69,7 +69,7 @@ static void element_sizes_come_from_the_type() {
 }
 
 static void packed_bytes_make_the_round_trip() {
-  MPSNDArray *array = array_of({2, 3, 4}, MPSDataTypeFloat32);
+  MPSNDArray* array = array_of({2, 3, 4}, MPSDataTypeFloat32);
   CHECK([array numberOfDimensions] == 3);
   CHECK([array lengthOfDimension:0] == 4);
   CHECK([array dataTypeSize] == 4);
@@ -84,12 +84,12 @@ static void packed_bytes_make_the_round_trip() {
   CHECK(result == values);
   [array setLabel:@"weights"];
   CHECK([[array label] isEqualToString:@"weights"]);
-  MPSNDArrayDescriptor *descriptor = [array descriptor];
+  MPSNDArrayDescriptor* descriptor = [array descriptor];
   CHECK([descriptor numberOfDimensions] == 3 && [descriptor lengthOfDimension:1] == 3);
 }
 
 static void strides_go_from_the_fastest_dimension() {
-  MPSNDArray *array = array_of({2, 3}, MPSDataTypeFloat32);
+  MPSNDArray* array = array_of({2, 3}, MPSDataTypeFloat32);
   std::vector<float> values = counted(6);
   [array writeBytes:values.data() strideBytes:nil];
 
@@ -130,13 +130,13 @@ static void strides_go_from_the_fastest_dimension() {
 }
 
 static void small_types_and_ranks_work() {
-  MPSNDArray *bytes = array_of({3}, MPSDataTypeBool);
+  MPSNDArray* bytes = array_of({3}, MPSDataTypeBool);
   unsigned char flags[] = {1, 0, 1};
   [bytes writeBytes:flags strideBytes:nil];
   unsigned char read[3] = {9, 9, 9};
   [bytes readBytes:read strideBytes:nil];
   CHECK(std::memcmp(flags, read, 3) == 0);
-  MPSNDArray *scalar = [[[MPSNDArray alloc] initWithDevice:g_device scalar:2.5] autorelease];
+  MPSNDArray* scalar = [[[MPSNDArray alloc] initWithDevice:g_device scalar:2.5] autorelease];
   float value = 0;
   [scalar readBytes:&value strideBytes:nil];
   CHECK(value == 2.5f);
@@ -145,17 +145,18 @@ static void small_types_and_ranks_work() {
 }
 
 static void tensor_data_copies_nsdata() {
-  MPSGraphDevice *device = [MPSGraphDevice deviceWithMTLDevice:g_device];
+  MPSGraphDevice* device = [MPSGraphDevice deviceWithMTLDevice:g_device];
   CHECK([device metalDevice] == g_device);
   CHECK([device type] == MPSGraphDeviceTypeMetal);
   std::vector<float> values = counted(6);
-  MPSGraphTensorData *data;
+  MPSGraphTensorData* data;
   @autoreleasepool {
-    data = [[MPSGraphTensorData alloc]
-        initWithDevice:device
-                  data:[NSData dataWithBytesNoCopy:values.data() length:24 freeWhenDone:NO]
-                 shape:shape({3, 2})
-              dataType:MPSDataTypeFloat32];
+    data = [[MPSGraphTensorData alloc] initWithDevice:device
+                                                 data:[NSData dataWithBytesNoCopy:values.data()
+                                                                           length:24
+                                                                     freeWhenDone:NO]
+                                                shape:shape({3, 2})
+                                             dataType:MPSDataTypeFloat32];
   }
   values.assign(6, -1.0f);
   CHECK([[data shape] isEqual:shape({3, 2})]);
@@ -167,7 +168,7 @@ static void tensor_data_copies_nsdata() {
   [data release];
 }
 
-static MPSGraphTensorData *data_of(NSData *bytes, NSArray<NSNumber *> *lengths, MPSDataType type) {
+static MPSGraphTensorData* data_of(NSData* bytes, NSArray<NSNumber*>* lengths, MPSDataType type) {
   return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:g_device]
                                                 data:bytes
                                                shape:lengths
@@ -179,9 +180,10 @@ static void tensor_data_reads_borrowed_bytes_to_the_end() {
   const int numbers[] = {1, -2, 3, -4, 5, -6, 7};
   int result[7];
   for (NSUInteger length : {NSUInteger{28}, NSUInteger{7}, NSUInteger{1}}) {
-    NSData *made = [NSData dataWithBytesNoCopy:const_cast<int *>(numbers) length:length freeWhenDone:NO];
-    NSData *initialised = [[[NSData alloc] initWithBytesNoCopy:const_cast<int *>(numbers) length:length freeWhenDone:NO] autorelease];
-    for (NSData *bytes : std::initializer_list<NSData *>{made, initialised, [[made copy] autorelease]}) {
+    NSData* made = [NSData dataWithBytesNoCopy:const_cast<int*>(numbers) length:length freeWhenDone:NO];
+    NSData* initialised = [[[NSData alloc] initWithBytesNoCopy:const_cast<int*>(numbers) length:length
+                                                  freeWhenDone:NO] autorelease];
+    for (NSData* bytes : std::initializer_list<NSData*>{made, initialised, [[made copy] autorelease]}) {
       std::memset(result, 0, sizeof result);
       [[data_of(bytes, shape({7}), MPSDataTypeInt32) mpsndarray] readBytes:result strideBytes:nil];
       CHECK(std::memcmp(result, numbers, sizeof numbers) == 0);
@@ -190,7 +192,8 @@ static void tensor_data_reads_borrowed_bytes_to_the_end() {
   // What is longer than the tensor is no mistake, whoever owns it.
   float first[2] = {};
   const std::vector<float> four = counted(4);
-  [[data_of([NSData dataWithBytes:four.data() length:16], shape({2}), MPSDataTypeFloat32) mpsndarray] readBytes:first strideBytes:nil];
+  [[data_of([NSData dataWithBytes:four.data() length:16], shape({2}), MPSDataTypeFloat32) mpsndarray] readBytes:first
+                                                                                                    strideBytes:nil];
   CHECK(first[0] == 0 && first[1] == 1);
 }
 
@@ -198,15 +201,18 @@ static void tensor_data_reads_borrowed_bytes_to_the_end() {
 // Data with bytes of its own ends where it says: on a Mac what follows is read, and may be anything.
 static void tensor_data_refuses_to_read_behind_owned_bytes() {
   const std::vector<float> values = counted(6);
-  NSData *whole = [NSData dataWithBytes:values.data() length:24];
-  NSData *borrowed = [NSData dataWithBytesNoCopy:const_cast<float *>(values.data()) length:24 freeWhenDone:NO];
-  void *memory = std::malloc(23);
-  const std::initializer_list<NSData *> short_ones = {
-      [NSData dataWithBytes:values.data() length:23],        [whole subdataWithRange:NSMakeRange(0, 20)],
-      [borrowed subdataWithRange:NSMakeRange(4, 20)],        [NSData dataWithData:[NSMutableData dataWithLength:4]],
-      [NSMutableData dataWithBytes:values.data() length:23], [NSData data],
-      [NSData dataWithBytesNoCopy:memory length:23],         [NSData dataWithBytesNoCopy:nullptr length:0 freeWhenDone:NO]};
-  for (NSData *bytes : short_ones) {
+  NSData* whole = [NSData dataWithBytes:values.data() length:24];
+  NSData* borrowed = [NSData dataWithBytesNoCopy:const_cast<float*>(values.data()) length:24 freeWhenDone:NO];
+  void* memory = std::malloc(23);
+  const std::initializer_list<NSData*> short_ones = {[NSData dataWithBytes:values.data() length:23],
+                                                     [whole subdataWithRange:NSMakeRange(0, 20)],
+                                                     [borrowed subdataWithRange:NSMakeRange(4, 20)],
+                                                     [NSData dataWithData:[NSMutableData dataWithLength:4]],
+                                                     [NSMutableData dataWithBytes:values.data() length:23],
+                                                     [NSData data],
+                                                     [NSData dataWithBytesNoCopy:memory length:23],
+                                                     [NSData dataWithBytesNoCopy:nullptr length:0 freeWhenDone:NO]};
+  for (NSData* bytes : short_ones) {
     CHECK_RAISES(data_of(bytes, shape({2, 3}), MPSDataTypeFloat32));
   }
   data_of(whole, shape({2, 3}), MPSDataTypeFloat32);
@@ -215,8 +221,8 @@ static void tensor_data_refuses_to_read_behind_owned_bytes() {
 
 static void tensor_data_aliases_buffers_and_arrays() {
   id<MTLBuffer> buffer = [g_device newBufferWithLength:64 options:MTLResourceStorageModeShared];
-  float *contents = static_cast<float *>([buffer contents]);
-  MPSGraphTensorData *data = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+  float* contents = static_cast<float*>([buffer contents]);
+  MPSGraphTensorData* data = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                                      shape:shape({2, 2})
                                                                   dataType:MPSDataTypeFloat32];
   for (int i = 0; i < 4; ++i) contents[i] = 10.0f + static_cast<float>(i);
@@ -224,7 +230,7 @@ static void tensor_data_aliases_buffers_and_arrays() {
   [[data mpsndarray] readBytes:result.data() strideBytes:nil];
   CHECK(result == std::vector<float>({10, 11, 12, 13}));
 
-  MPSGraphTensorData *padded = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+  MPSGraphTensorData* padded = [[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                                        shape:shape({2, 2})
                                                                     dataType:MPSDataTypeFloat32
                                                                     rowBytes:16];
@@ -240,17 +246,17 @@ static void tensor_data_aliases_buffers_and_arrays() {
   [padded release];
   [data release];
 
-  MPSNDArray *array = array_of({5}, MPSDataTypeInt32);
-  MPSGraphTensorData *over_array = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
+  MPSNDArray* array = array_of({5}, MPSDataTypeInt32);
+  MPSGraphTensorData* over_array = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
   CHECK([over_array mpsndarray] == array);
   CHECK([[over_array shape] isEqual:shape({5})]);
   CHECK([over_array dataType] == MPSDataTypeInt32);
 }
 
 static void shaped_types_compare() {
-  MPSGraphShapedType *a = [[[MPSGraphShapedType alloc] initWithShape:shape({-1, 3})
+  MPSGraphShapedType* a = [[[MPSGraphShapedType alloc] initWithShape:shape({-1, 3})
                                                             dataType:MPSDataTypeFloat32] autorelease];
-  MPSGraphShapedType *b = [[a copy] autorelease];
+  MPSGraphShapedType* b = [[a copy] autorelease];
   CHECK([a isEqualTo:b]);
   [b setDataType:MPSDataTypeInt32];
   CHECK(![a isEqualTo:b]);
@@ -262,7 +268,7 @@ static void shaped_types_compare() {
 }
 
 static void descriptors_of_windows_keep_their_fields() {
-  MPSGraphConvolution2DOpDescriptor *convolution =
+  MPSGraphConvolution2DOpDescriptor* convolution =
       [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:2
                                                        strideInY:3
                                                  dilationRateInX:1
@@ -279,11 +285,11 @@ static void descriptors_of_windows_keep_their_fields() {
   CHECK([convolution paddingLeft] == 1 && [convolution paddingBottom] == 4);
   CHECK([convolution dataLayout] == MPSGraphTensorNamedDataLayoutNCHW);
   CHECK([convolution weightsLayout] == MPSGraphTensorNamedDataLayoutOIHW);
-  MPSGraphConvolution2DOpDescriptor *copy = [[convolution copy] autorelease];
+  MPSGraphConvolution2DOpDescriptor* copy = [[convolution copy] autorelease];
   [copy setExplicitPaddingWithPaddingLeft:5 paddingRight:6 paddingTop:7 paddingBottom:8];
   CHECK([copy paddingStyle] == MPSGraphPaddingStyleExplicit && [copy paddingTop] == 7);
   CHECK([convolution paddingStyle] == MPSGraphPaddingStyleTF_SAME && [convolution paddingTop] == 3);
-  MPSGraphPooling2DOpDescriptor *pooling =
+  MPSGraphPooling2DOpDescriptor* pooling =
       [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
                                                   kernelHeight:3
                                                      strideInX:4
@@ -297,13 +303,13 @@ static void descriptors_of_windows_keep_their_fields() {
 }
 
 static void execution_descriptors_keep_handlers() {
-  MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
   CHECK(![descriptor completionHandler] && ![descriptor scheduledHandler]);
   CHECK([descriptor waitUntilCompleted] == NO && [descriptor compilationDescriptor] == nil);
   __block int calls = 0;
   @autoreleasepool {
     int step = 2;
-    [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+    [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
       calls += step;
     }];
   }
@@ -311,7 +317,7 @@ static void execution_descriptors_keep_handlers() {
   CHECK(calls == 2);
   [descriptor setWaitUntilCompleted:YES];
   CHECK([descriptor waitUntilCompleted] == YES);
-  MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
+  MPSGraphCompilationDescriptor* compilation = [[MPSGraphCompilationDescriptor new] autorelease];
   [compilation setWaitForCompilationCompletion:YES];
   [descriptor setCompilationDescriptor:compilation];
   CHECK([[descriptor compilationDescriptor] waitForCompilationCompletion] == YES);
@@ -324,13 +330,13 @@ static void execution_descriptors_keep_handlers() {
 #ifndef __APPLE__
 // On a Mac each of these aborts the process or is undefined.
 static void bad_input_raises() {
-  void *no_bytes = nullptr;
+  void* no_bytes = nullptr;
   id nothing = nil;
   CHECK_RAISES([MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeInvalid shape:shape({1})]);
   CHECK_RAISES([MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape({2, 0})]);
   CHECK_RAISES([MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape({-1})]);
   CHECK_RAISES(array_of({1 << 16, 1 << 16}, MPSDataTypeInt8));
-  NSMutableArray *deep = [NSMutableArray array];
+  NSMutableArray* deep = [NSMutableArray array];
   for (int i = 0; i < 17; ++i) [deep addObject:[NSNumber numberWithInt:1]];
   CHECK_RAISES([MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:deep]);
   CHECK_RAISES([array_of({1}, MPSDataTypeFloat32) readBytes:no_bytes strideBytes:nil]);
@@ -342,7 +348,7 @@ static void bad_input_raises() {
                                                     dataType:MPSDataTypeFloat32
                                                     rowBytes:4]);
   CHECK_RAISES([[MPSGraphTensorData alloc] initWithMTLBuffer:nothing shape:shape({1}) dataType:MPSDataTypeFloat32]);
-  MPSGraphPooling2DOpDescriptor *pooling = [[MPSGraphPooling2DOpDescriptor new] autorelease];
+  MPSGraphPooling2DOpDescriptor* pooling = [[MPSGraphPooling2DOpDescriptor new] autorelease];
   CHECK_RAISES([pooling setKernelWidth:0]);
   CHECK_RAISES([pooling setDataLayout:MPSGraphTensorNamedDataLayoutHWIO]);
   CHECK_RAISES([pooling setPaddingLeft:(NSUInteger)-1]);

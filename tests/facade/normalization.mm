@@ -5,20 +5,19 @@
 static double times(double a, double b) { return a * b; }
 static double minus(double a, double b) { return a - b; }
 
-static Array mean_over(const Array &x, const std::vector<long> &axes) {
+static Array mean_over(const Array& x, const std::vector<long>& axes) {
   const Array total = sum_over(x, axes);
   const double n = static_cast<double>(x.values.size()) / static_cast<double>(total.values.size());
   return map(total, [n](double s) { return s / n; });
 }
 
-static Array variance_over(const Array &x, const Array &mean, const std::vector<long> &axes) {
+static Array variance_over(const Array& x, const Array& mean, const std::vector<long>& axes) {
   return mean_over(map(map(x, mean, minus), [](double d) { return d * d; }), axes);
 }
 
 // (x - mean) / sqrt(variance + epsilon)
-static Array standardised(const Array &x, const Array &mean, const Array &variance, double epsilon) {
-  return map(map(x, mean, minus), variance,
-             [epsilon](double d, double v) { return d / std::sqrt(v + epsilon); });
+static Array standardised(const Array& x, const Array& mean, const Array& variance, double epsilon) {
+  return map(map(x, mean, minus), variance, [epsilon](double d, double v) { return d / std::sqrt(v + epsilon); });
 }
 
 struct Moment {
@@ -39,38 +38,35 @@ static const Moment kMoments[] = {
 };
 
 static void moments() {
-  for (const Moment &m : kMoments) {
+  for (const Moment& m : kMoments) {
     Session session;
-    MPSGraph *g = session.graph();
+    MPSGraph* g = session.graph();
     // Far from 0, where the mean square minus the squared mean would lose the variance.
     const Array x = random_array(m.shape, 300, 302);
-    MPSGraphTensor *tx = session.feed(x);
+    MPSGraphTensor* tx = session.feed(x);
     const Array mean = mean_over(x, m.counted);
     CHECK_ARRAY(session.run([g meanOfTensor:tx axes:numbers(m.axes) name:nil]), mean);
     CHECK_ARRAY_WITHIN(1e-4, session.run([g varianceOfTensor:tx axes:numbers(m.axes) name:nil]),
                        variance_over(x, mean, m.counted));
     // With a given mean, which need not be the true one.
     const Array given = map(mean, [](double v) { return v - 0.75; });
-    CHECK_ARRAY_WITHIN(1e-4,
-                       session.run([g varianceOfTensor:tx
-                                            meanTensor:session.feed(given)
-                                                  axes:numbers(m.axes)
-                                                  name:nil]),
-                       variance_over(x, given, m.counted));
+    CHECK_ARRAY_WITHIN(
+        1e-4, session.run([g varianceOfTensor:tx meanTensor:session.feed(given) axes:numbers(m.axes) name:nil]),
+        variance_over(x, given, m.counted));
     if (element_count(m.shape) > 150) continue;
     const Array near = random_array(m.shape);
     CHECK_GRADIENTS(
-        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+        [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
           return [graph meanOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
         },
         {near});
     CHECK_GRADIENTS(
-        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+        [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
           return [graph varianceOfTensor:t.at(0) axes:numbers(m.axes) name:nil];
         },
         {near});
     CHECK_GRADIENTS(
-        [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+        [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
           return [graph varianceOfTensor:t.at(0) meanTensor:t.at(1) axes:numbers(m.axes) name:nil];
         },
         {near, random_array(mean.shape)});
@@ -85,11 +81,13 @@ static void moments() {
 static void moments_of_integers() {
   for (MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64}) {
     Session session;
-    MPSGraph *g = session.graph();
-    MPSGraphTensor *x = session.feed(Array({2, 4}, {1, 2, 3, 5, -1, -2, -3, -5}, type));  // means of 2.75, -2.75
+    MPSGraph* g = session.graph();
+    MPSGraphTensor* x = session.feed(Array({2, 4}, {1, 2, 3, 5, -1, -2, -3, -5}, type));  // means of 2.75, -2.75
     CHECK_ARRAY_WITHIN(0, session.run([g meanOfTensor:x axes:numbers({1}) name:nil]), Array({2, 1}, {2, -2}, type));
-    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({1}) name:nil]), Array({2, 1}, {2, 2}, type));  // 2.19
-    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({0}) name:nil]), Array({1, 4}, {1, 4, 9, 25}, type));
+    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({1}) name:nil]),
+                       Array({2, 1}, {2, 2}, type));  // 2.19
+    CHECK_ARRAY_WITHIN(0, session.run([g varianceOfTensor:x axes:numbers({0}) name:nil]),
+                       Array({1, 4}, {1, 4, 9, 25}, type));
   }
 }
 
@@ -111,8 +109,8 @@ static const Kind kKinds[] = {
 
 static const float kEpsilon = 0.125;
 
-static MPSGraphTensor *normalised(MPSGraph *g, MPSGraphTensor *x, MPSGraphTensor *mean,
-                                  MPSGraphTensor *variance, MPSGraphTensor *gamma, MPSGraphTensor *beta) {
+static MPSGraphTensor* normalised(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* mean, MPSGraphTensor* variance,
+                                  MPSGraphTensor* gamma, MPSGraphTensor* beta) {
   return [g normalizationWithTensor:x
                          meanTensor:mean
                      varianceTensor:variance
@@ -123,9 +121,9 @@ static MPSGraphTensor *normalised(MPSGraph *g, MPSGraphTensor *x, MPSGraphTensor
 }
 
 static void normalisation() {
-  for (const Kind &kind : kKinds) {
+  for (const Kind& kind : kKinds) {
     Session session;
-    MPSGraph *g = session.graph();
+    MPSGraph* g = session.graph();
     const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2),
                 beta = random_array(kind.scale);
     // Statistics of somebody else, as inference uses them.
@@ -142,14 +140,14 @@ static void normalisation() {
     CHECK_ARRAY(session.run(normalised(g, tx, tm, tv, tg, tb)), map(scaled, beta, plus));
 
     // A function of five independent tensors.
-    const Build five = [](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+    const Build five = [](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
       return normalised(graph, t.at(0), t.at(1), t.at(2), t.at(3), t.at(4));
     };
     CHECK_GRADIENTS(five, {x, mean, variance, gamma, beta});
     const Differentiated graph(five, {x, mean, variance, gamma, beta});
     const Array dy_gamma = map(graph.weights, gamma, times);
-    const Array dx = map(dy_gamma, variance,
-                         [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
+    const Array dx =
+        map(dy_gamma, variance, [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
     CHECK_ARRAY(graph.gradients.at(0), dx);
     CHECK_ARRAY(graph.gradients.at(1), sum_to(map(dx, [](double d) { return -d; }), mean.shape));
     const Array by_variance = map(map(dx, plain, times), variance, [](double d, double v) {
@@ -163,14 +161,14 @@ static void normalisation() {
 
 // The statistics come from the source itself, so the gradient also flows through them, and does so once.
 static void normalisation_by_its_own_statistics() {
-  for (const Kind &kind : kKinds) {
+  for (const Kind& kind : kKinds) {
     const Array x = random_array(kind.source), gamma = signed_array(kind.scale, 0.5, 2),
                 beta = random_array(kind.scale);
     const Array mean = mean_over(x, kind.axes), variance = variance_over(x, mean, kind.axes);
     const Array dy = random_array(kind.source);
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-      MPSGraphTensor *m = [g meanOfTensor:t.at(0) axes:numbers(kind.axes) name:nil];
-      MPSGraphTensor *v = [g varianceOfTensor:t.at(0) meanTensor:m axes:numbers(kind.axes) name:nil];
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+      MPSGraphTensor* m = [g meanOfTensor:t.at(0) axes:numbers(kind.axes) name:nil];
+      MPSGraphTensor* v = [g varianceOfTensor:t.at(0) meanTensor:m axes:numbers(kind.axes) name:nil];
       return normalised(g, t.at(0), m, v, t.at(1), t.at(2));
     };
     CHECK_GRADIENTS(build, {x, gamma, beta});
@@ -178,8 +176,7 @@ static void normalisation_by_its_own_statistics() {
     // d(x) = (d(xhat) - mean d(xhat) - xhat mean(d(xhat) xhat)) / sqrt(variance + epsilon), d(xhat) = gamma
     // dy
     const Array plain = standardised(x, mean, variance, kEpsilon), inward = map(dy, gamma, times);
-    const Array first = mean_over(inward, kind.axes),
-                second = mean_over(map(inward, plain, times), kind.axes);
+    const Array first = mean_over(inward, kind.axes), second = mean_over(map(inward, plain, times), kind.axes);
     const Array dx = map(map(map(inward, first, minus), map(plain, second, times), minus), variance,
                          [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); });
     const Differentiated graph(build, {x, gamma, beta}, dy);
@@ -190,18 +187,17 @@ static void normalisation_by_its_own_statistics() {
 }
 
 static void gradient_ops() {
-  for (const Kind &kind : kKinds) {
+  for (const Kind& kind : kKinds) {
     Session session;
-    MPSGraph *g = session.graph();
+    MPSGraph* g = session.graph();
     const Array x = random_array(kind.source), dy = random_array(kind.source);
     const Array mean = mean_over(x, kind.axes), variance = variance_over(x, mean, kind.axes);
     const Array plain = standardised(x, mean, variance, kEpsilon);
-    const Array gamma_gradient = sum_over(map(dy, plain, times), kind.axes),
-                beta_gradient = sum_over(dy, kind.axes);
+    const Array gamma_gradient = sum_over(map(dy, plain, times), kind.axes), beta_gradient = sum_over(dy, kind.axes);
     const Array gamma = signed_array(mean.shape, 0.5, 2);
     MPSGraphTensor *tx = session.feed(x), *tdy = session.feed(dy), *tm = session.feed(mean),
                    *tv = session.feed(variance);
-    MPSGraphTensor *tgg = [g normalizationGammaGradientWithIncomingGradientTensor:tdy
+    MPSGraphTensor* tgg = [g normalizationGammaGradientWithIncomingGradientTensor:tdy
                                                                      sourceTensor:tx
                                                                        meanTensor:tm
                                                                    varianceTensor:tv
@@ -209,23 +205,22 @@ static void gradient_ops() {
                                                                           epsilon:kEpsilon
                                                                              name:nil];
     CHECK_ARRAY(session.run(tgg), gamma_gradient);
-    MPSGraphTensor *tbg = [g normalizationBetaGradientWithIncomingGradientTensor:tdy
+    MPSGraphTensor* tbg = [g normalizationBetaGradientWithIncomingGradientTensor:tdy
                                                                     sourceTensor:tx
                                                                    reductionAxes:numbers(kind.axes)
                                                                             name:nil];
     CHECK_ARRAY(session.run(tbg), beta_gradient);
 
     const double m = static_cast<double>(x.values.size()) / static_cast<double>(mean.values.size());
-    auto input_gradient = [&](const Array &scale, const Array &by_gamma, const Array &by_beta) {
+    auto input_gradient = [&](const Array& scale, const Array& by_gamma, const Array& by_beta) {
       Array dx(x.shape);
-      for_each_index(x.shape, [&](const Index &i) {
-        dx.at(i) = broadcast_at(scale, i) /
-                   std::sqrt(broadcast_at(variance, i) + static_cast<double>(kEpsilon)) *
+      for_each_index(x.shape, [&](const Index& i) {
+        dx.at(i) = broadcast_at(scale, i) / std::sqrt(broadcast_at(variance, i) + static_cast<double>(kEpsilon)) *
                    (dy.at(i) - broadcast_at(by_beta, i) / m - plain.at(i) * broadcast_at(by_gamma, i) / m);
       });
       return dx;
     };
-    auto op = [&](MPSGraphTensor *scale, MPSGraphTensor *by_gamma, MPSGraphTensor *by_beta) {
+    auto op = [&](MPSGraphTensor* scale, MPSGraphTensor* by_gamma, MPSGraphTensor* by_beta) {
       return [g normalizationGradientWithIncomingGradientTensor:tdy
                                                    sourceTensor:tx
                                                      meanTensor:tm
@@ -238,8 +233,7 @@ static void gradient_ops() {
                                                            name:nil];
     };
     const Array one(mean.shape, 1.0);
-    CHECK_ARRAY(session.run(op(session.feed(gamma), tgg, tbg)),
-                input_gradient(gamma, gamma_gradient, beta_gradient));
+    CHECK_ARRAY(session.run(op(session.feed(gamma), tgg, tbg)), input_gradient(gamma, gamma_gradient, beta_gradient));
     // What is not given is 1, or computed.
     CHECK_ARRAY(session.run(op(nil, nil, nil)), input_gradient(one, gamma_gradient, beta_gradient));
     // What is given is used, whatever it is.

@@ -2,33 +2,31 @@
 
 #include "graph_testing.h"
 
-static MPSGraphTensor *scalar(MPSGraph *g, double value) {
+static MPSGraphTensor* scalar(MPSGraph* g, double value) {
   return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
 }
 
-static Array descended(double rate, const Array &values, const Array &gradient) {
+static Array descended(double rate, const Array& values, const Array& gradient) {
   return map(values, gradient, [rate](double v, double d) { return v - rate * d; });
 }
 
 static void stochastic_gradient_descent() {
-  for (const Shape &shape : {Shape{3, 5}, Shape{1}, Shape{7, 2, 3}}) {
+  for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{7, 2, 3}}) {
     Session session;
-    MPSGraph *g = session.graph();
+    MPSGraph* g = session.graph();
     const Array values = random_array(shape), gradient = random_array(shape);
     MPSGraphTensor *state = variable(g, values), *tg = session.feed(gradient);
-    for (MPSGraphTensor *rate :
-         {scalar(g, 0.25), session.feed(Array({1}, 0.25)), variable(g, Array({1}, 0.25))}) {
-      MPSGraphTensor *updated = [g stochasticGradientDescentWithLearningRateTensor:rate
+    for (MPSGraphTensor* rate : {scalar(g, 0.25), session.feed(Array({1}, 0.25)), variable(g, Array({1}, 0.25))}) {
+      MPSGraphTensor* updated = [g stochasticGradientDescentWithLearningRateTensor:rate
                                                                       valuesTensor:state
                                                                     gradientTensor:tg
                                                                               name:nil];
       CHECK_ARRAY(session.run(updated), descended(0.25, values, gradient));
       CHECK_ARRAY(session.run(state), values);
     }
-    MPSGraphOperation *step =
+    MPSGraphOperation* step =
         [g applyStochasticGradientDescentWithLearningRateTensor:scalar(g, 0.5)
-                                                       variable:static_cast<MPSGraphVariableOp *>(
-                                                                    [state operation])
+                                                       variable:static_cast<MPSGraphVariableOp*>([state operation])
                                                  gradientTensor:tg
                                                            name:@"step"];
     CHECK_ARRAY(session.run(state), values);
@@ -46,12 +44,10 @@ struct Moments {
 static const double kRate = 0.375, kBeta1 = 0.75, kBeta2 = 0.625, kEpsilon = 0.125;
 
 // Adam by its formula, with a learning rate that is already corrected; `keeps_maximum` is AMSGrad.
-static Moments adam(double rate, const Moments &old, const Array &gradient, bool keeps_maximum) {
+static Moments adam(double rate, const Moments& old, const Array& gradient, bool keeps_maximum) {
   Moments now;
-  now.momentum =
-      map(old.momentum, gradient, [](double m, double g) { return kBeta1 * m + (1 - kBeta1) * g; });
-  now.velocity =
-      map(old.velocity, gradient, [](double v, double g) { return kBeta2 * v + (1 - kBeta2) * g * g; });
+  now.momentum = map(old.momentum, gradient, [](double m, double g) { return kBeta1 * m + (1 - kBeta1) * g; });
+  now.velocity = map(old.velocity, gradient, [](double v, double g) { return kBeta2 * v + (1 - kBeta2) * g * g; });
   now.maximum = map(old.maximum, now.velocity, [](double a, double b) { return std::fmax(a, b); });
   const Array step = map(now.momentum, keeps_maximum ? now.maximum : now.velocity,
                          [rate](double m, double v) { return rate * m / (std::sqrt(v) + kEpsilon); });
@@ -59,11 +55,11 @@ static Moments adam(double rate, const Moments &old, const Array &gradient, bool
   return now;
 }
 
-static void check_adam(NSArray<MPSGraphTensor *> *results, Session &session, const Moments &expected,
+static void check_adam(NSArray<MPSGraphTensor*>* results, Session& session, const Moments& expected,
                        bool keeps_maximum) {
   CHECK([results count] == (keeps_maximum ? 4u : 3u));
-  std::vector<MPSGraphTensor *> wanted;
-  for (MPSGraphTensor *result in results) wanted.push_back(result);
+  std::vector<MPSGraphTensor*> wanted;
+  for (MPSGraphTensor* result in results) wanted.push_back(result);
   const std::vector<Array> found = session.run(wanted);
   CHECK_ARRAY(found.at(0), expected.values);
   CHECK_ARRAY(found.at(1), expected.momentum);
@@ -72,17 +68,16 @@ static void check_adam(NSArray<MPSGraphTensor *> *results, Session &session, con
 }
 
 static void adam_in_both_forms() {
-  for (const Shape &shape : {Shape{3, 5}, Shape{1}, Shape{4, 3, 2}}) {
+  for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{4, 3, 2}}) {
     for (bool keeps_maximum : {false, true}) {
       Session session;
-      MPSGraph *g = session.graph();
+      MPSGraph* g = session.graph();
       const Moments old{random_array(shape), random_array(shape), random_array(shape, 0.25, 2),
                         random_array(shape, 0.25, 2)};
       const Array gradient = random_array(shape);
       MPSGraphTensor *values = variable(g, old.values), *momentum = variable(g, old.momentum);
-      MPSGraphTensor *velocity = variable(g, old.velocity),
-                     *maximum = keeps_maximum ? variable(g, old.maximum) : nil;
-      MPSGraphTensor *tg = session.feed(gradient);
+      MPSGraphTensor *velocity = variable(g, old.velocity), *maximum = keeps_maximum ? variable(g, old.maximum) : nil;
+      MPSGraphTensor* tg = session.feed(gradient);
       check_adam([g adamWithCurrentLearningRateTensor:scalar(g, kRate)
                                           beta1Tensor:scalar(g, kBeta1)
                                           beta2Tensor:scalar(g, kBeta2)
@@ -121,15 +116,14 @@ static void adam_in_both_forms() {
 static void adam_steps_with_state_in_variables() {
   for (bool keeps_maximum : {false, true}) {
     Session session;
-    MPSGraph *g = session.graph();
+    MPSGraph* g = session.graph();
     const Shape shape = {2, 3};
     Moments state{random_array(shape), Array(shape), Array(shape), Array(shape)};
     MPSGraphTensor *values = variable(g, state.values), *momentum = variable(g, state.momentum);
-    MPSGraphTensor *velocity = variable(g, state.velocity),
-                   *maximum = keeps_maximum ? variable(g, state.maximum) : nil;
+    MPSGraphTensor *velocity = variable(g, state.velocity), *maximum = keeps_maximum ? variable(g, state.maximum) : nil;
     MPSGraphTensor *power1 = variable(g, Array({1}, kBeta1)), *power2 = variable(g, Array({1}, kBeta2));
-    MPSGraphTensor *gradient = placeholder(g, shape);
-    NSArray *updated = [g adamWithLearningRateTensor:scalar(g, kRate)
+    MPSGraphTensor* gradient = placeholder(g, shape);
+    NSArray* updated = [g adamWithLearningRateTensor:scalar(g, kRate)
                                          beta1Tensor:scalar(g, kBeta1)
                                          beta2Tensor:scalar(g, kBeta2)
                                        epsilonTensor:scalar(g, kEpsilon)
@@ -141,16 +135,14 @@ static void adam_steps_with_state_in_variables() {
                                maximumVelocityTensor:maximum
                                       gradientTensor:gradient
                                                 name:nil];
-    NSMutableArray *writes = [NSMutableArray array];
-    const std::vector<MPSGraphTensor *> variables = {values, momentum, velocity, maximum};
+    NSMutableArray* writes = [NSMutableArray array];
+    const std::vector<MPSGraphTensor*> variables = {values, momentum, velocity, maximum};
     for (NSUInteger i = 0; i < [updated count]; ++i) {
-      [writes addObject:[g assignVariable:variables.at(i)
-                            withValueOfTensor:[updated objectAtIndex:i]
-                                         name:nil]];
+      [writes addObject:[g assignVariable:variables.at(i) withValueOfTensor:[updated objectAtIndex:i] name:nil]];
     }
-    for (MPSGraphTensor *power : {power1, power2}) {
-      MPSGraphTensor *beta = scalar(g, power == power1 ? kBeta1 : kBeta2);
-      MPSGraphTensor *next = [g multiplicationWithPrimaryTensor:power secondaryTensor:beta name:nil];
+    for (MPSGraphTensor* power : {power1, power2}) {
+      MPSGraphTensor* beta = scalar(g, power == power1 ? kBeta1 : kBeta2);
+      MPSGraphTensor* next = [g multiplicationWithPrimaryTensor:power secondaryTensor:beta name:nil];
       [writes addObject:[g assignVariable:power withValueOfTensor:next name:nil]];
     }
     double p1 = kBeta1, p2 = kBeta2;

@@ -1,6 +1,6 @@
-// What an imitated macOS (ALLOY_PRETEND) does with each quirk of csrc/ir/quirks.def: a line per case, which says whether the number is the
-// right one or the one that is told of that system, or whether the process would have ended there. tests/python/test_pretence.py reads the
-// lines; without imitation every number must be right.
+// What an imitated macOS (ALLOY_PRETEND) does with each quirk of csrc/ir/quirks.def: a line per case, which says
+// whether the number is the right one or the one that is told of that system, or whether the process would have ended
+// there. tests/python/test_pretence.py reads the lines; without imitation every number must be right.
 
 #include "graph_testing.h"
 
@@ -11,32 +11,34 @@ namespace {
 using Numbers = std::vector<double>;
 
 struct Case {
-  const char *quirk;
+  const char* quirk;
   std::function<Numbers()> compute;
   Numbers right, told;  // told: empty where the process ends
 };
 
-MPSGraphTensor *scalar(MPSGraph *g, double value) { return [g constantWithScalar:value dataType:MPSDataTypeFloat32]; }
+MPSGraphTensor* scalar(MPSGraph* g, double value) { return [g constantWithScalar:value dataType:MPSDataTypeFloat32]; }
 
-Numbers run(Session &session, MPSGraphTensor *target) { return session.run(target).values; }
+Numbers run(Session& session, MPSGraphTensor* target) { return session.run(target).values; }
 
-Numbers row(MPSGraphTensor *(^build)(MPSGraph *g, MPSGraphTensor *x), const Array &x) {
+Numbers row(MPSGraphTensor* (^build)(MPSGraph* g, MPSGraphTensor* x), const Array& x) {
   Session session;
   return run(session, build(session.graph(), session.feed(x)));
 }
 
 // The last element of the product of matrices of ones.
-Numbers product(const Shape &a, const Shape &b) {
+Numbers product(const Shape& a, const Shape& b) {
   Session session;
-  MPSGraphTensor *y = [session.graph() matrixMultiplicationWithPrimaryTensor:session.feed(Array(a, 1.0))
+  MPSGraphTensor* y = [session.graph() matrixMultiplicationWithPrimaryTensor:session.feed(Array(a, 1.0))
                                                              secondaryTensor:session.feed(Array(b, 1.0))
                                                                         name:nil];
   return {run(session, y).back()};
 }
 
-Numbers reduced(MPSGraphTensor *(^build)(MPSGraph *g, MPSGraphTensor *x)) { return row(build, Array({1, 1, 1, 1, 2}, {3, 5})); }
+Numbers reduced(MPSGraphTensor* (^build)(MPSGraph* g, MPSGraphTensor* x)) {
+  return row(build, Array({1, 1, 1, 1, 2}, {3, 5}));
+}
 
-MPSGraphConvolution2DOpDescriptor *plain_convolution() {
+MPSGraphConvolution2DOpDescriptor* plain_convolution() {
   return [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
                                                           strideInY:1
                                                     dilationRateInX:1
@@ -49,8 +51,8 @@ MPSGraphConvolution2DOpDescriptor *plain_convolution() {
 
 Numbers slice_gradient(long start, long end, long stride, uint32_t end_mask) {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *like = constant(g, Array({1}, 4.0, MPSDataTypeInt32));
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* like = constant(g, Array({1}, 4.0, MPSDataTypeInt32));
   return run(session, [g sliceGradientTensor:session.feed(Array({2}, {1, 2}))
                             fwdInShapeTensor:like
                                       starts:numbers({start})
@@ -63,21 +65,26 @@ Numbers slice_gradient(long start, long end, long stride, uint32_t end_mask) {
 }
 
 // A step of a scalar by a rate of shape (1).
-MPSGraphTensor *step_of(MPSGraph *g, MPSGraphTensor *values) {
-  return [g stochasticGradientDescentWithLearningRateTensor:constant(g, Array({1}, 0.5)) valuesTensor:values gradientTensor:scalar(g, 2) name:nil];
+MPSGraphTensor* step_of(MPSGraph* g, MPSGraphTensor* values) {
+  return [g stochasticGradientDescentWithLearningRateTensor:constant(g, Array({1}, 0.5))
+                                               valuesTensor:values
+                                             gradientTensor:scalar(g, 2)
+                                                       name:nil];
 }
 
 // One number on the device as a tensor of any type, and back.
-Numbers copied(MPSDataType type, const void *bytes, NSUInteger length) {
+Numbers copied(MPSDataType type, const void* bytes, NSUInteger length) {
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(g, {1}, type);
-  MPSGraphTensorData *data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(g, {1}, type);
+  MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
                                                                     data:[NSData dataWithBytes:bytes length:length]
                                                                    shape:numbers({1})
                                                                 dataType:type] autorelease];
-  MPSGraphTensor *y = [g identityWithTensor:x name:nil];
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionaryWithObject:data forKey:x] targetTensors:[NSArray arrayWithObject:y] targetOperations:nil];
+  MPSGraphTensor* y = [g identityWithTensor:x name:nil];
+  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionaryWithObject:data forKey:x]
+                            targetTensors:[NSArray arrayWithObject:y]
+                         targetOperations:nil];
   std::vector<char> back(length);
   [[[results objectForKey:y] mpsndarray] readBytes:back.data() strideBytes:nil];
   return {std::memcmp(back.data(), bytes, length) == 0 ? 1.0 : 0.0};
@@ -85,37 +92,83 @@ Numbers copied(MPSDataType type, const void *bytes, NSUInteger length) {
 
 // Whether a run gives a constant of that type.
 Numbers constants(MPSDataType type, NSUInteger length) {
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = [g constantWithData:[NSMutableData dataWithLength:length] shape:numbers({1}) dataType:type];
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:[NSArray arrayWithObject:x] targetOperations:nil];
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [g constantWithData:[NSMutableData dataWithLength:length] shape:numbers({1}) dataType:type];
+  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionary]
+                            targetTensors:[NSArray arrayWithObject:x]
+                         targetOperations:nil];
   return {static_cast<double>([results count])};
 }
 
 std::vector<Case> cases() {
   const long many = 65536;
   return {
-      {"reduction_beyond_rank4", [] { return reduced(^(MPSGraph *g, MPSGraphTensor *x) { return [g reductionSumWithTensor:x axes:numbers({4}) name:nil]; }); }, {8}, {}},
-      {"reduction_beyond_rank4", [] { return reduced(^(MPSGraph *g, MPSGraphTensor *x) { return [g meanOfTensor:x axes:numbers({0, 4}) name:nil]; }); }, {4}, {}},
-      {"reduction_beyond_rank4", [] { return reduced(^(MPSGraph *g, MPSGraphTensor *x) { return [g reductionArgMaximumWithTensor:x axis:4 name:nil]; }); }, {1}, {}},
+      {"reduction_beyond_rank4",
+       [] {
+         return reduced(^(MPSGraph* g, MPSGraphTensor* x) {
+           return [g reductionSumWithTensor:x axes:numbers({4}) name:nil];
+         });
+       },
+       {8},
+       {}},
+      {"reduction_beyond_rank4",
+       [] {
+         return reduced(^(MPSGraph* g, MPSGraphTensor* x) {
+           return [g meanOfTensor:x axes:numbers({0, 4}) name:nil];
+         });
+       },
+       {4},
+       {}},
+      {"reduction_beyond_rank4",
+       [] {
+         return reduced(^(MPSGraph* g, MPSGraphTensor* x) {
+           return [g reductionArgMaximumWithTensor:x axis:4 name:nil];
+         });
+       },
+       {1},
+       {}},
       {"product_beyond_rank4", [] { return product({1, 1, 1, 1, 2}, {1, 1, 1, 2, 1}); }, {2}, {}},
       {"reduction_of_no_axes",
-       [] { return row(^(MPSGraph *g, MPSGraphTensor *x) { return [g reductionSumWithTensor:x axes:[NSArray array] name:nil]; }, Array({2}, {3, 5})); }, {3, 5}, {}},
+       [] {
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g reductionSumWithTensor:x axes:[NSArray array] name:nil];
+             },
+             Array({2}, {3, 5}));
+       },
+       {3, 5},
+       {}},
       {"select_by_number",
        [] {
-         return row(^(MPSGraph *g, MPSGraphTensor *x) {
-           return [g selectWithPredicateTensor:x truePredicateTensor:scalar(g, 1) falsePredicateTensor:scalar(g, 2) name:nil];
-         }, Array({2}, {0, 7}));
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g selectWithPredicateTensor:x
+                               truePredicateTensor:scalar(g, 1)
+                              falsePredicateTensor:scalar(g, 2)
+                                              name:nil];
+             },
+             Array({2}, {0, 7}));
        },
-       {2, 1}, {}},
-      {"sign_of_int64", [] { return row(^(MPSGraph *g, MPSGraphTensor *x) { return [g signWithTensor:x name:nil]; }, Array({2}, {-3, 0}, MPSDataTypeInt64)); }, {-1, 0}, {}},
+       {2, 1},
+       {}},
+      {"sign_of_int64",
+       [] {
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g signWithTensor:x name:nil];
+             },
+             Array({2}, {-3, 0}, MPSDataTypeInt64));
+       },
+       {-1, 0},
+       {}},
       {"executable_of_no_targets",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
-         MPSGraphTensor *v = variable(g, Array({1}, 1.0));
-         MPSGraphOperation *assign = [g assignVariable:v withValueOfTensor:constant(g, Array({1}, 7.0)) name:nil];
+         MPSGraph* g = session.graph();
+         MPSGraphTensor* v = variable(g, Array({1}, 1.0));
+         MPSGraphOperation* assign = [g assignVariable:v withValueOfTensor:constant(g, Array({1}, 7.0)) name:nil];
          id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-         MPSGraphExecutable *executable = [g compileWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
+         MPSGraphExecutable* executable = [g compileWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
                                                          feeds:[NSDictionary dictionary]
                                                  targetTensors:[NSArray array]
                                               targetOperations:[NSArray arrayWithObject:assign]
@@ -124,7 +177,8 @@ std::vector<Case> cases() {
          [executable runWithMTLCommandQueue:queue inputsArray:[NSArray array] resultsArray:nil executionDescriptor:nil];
          return run(session, v);
        },
-       {7}, {}},
+       {7},
+       {}},
       {"bfloat16", [] { return copied(static_cast<MPSDataType>(0x90000010), "\x80\x3f", 2); }, {1}, {}},
       {"complex", [] { return copied(static_cast<MPSDataType>(0x11000040), "\0\0\x80\x3f\0\0\0\x40", 8); }, {1}, {}},
       {"bfloat16", [] { return constants(static_cast<MPSDataType>(0x90000010), 2); }, {1}, {}},
@@ -138,146 +192,189 @@ std::vector<Case> cases() {
       {"convolution_of_many_images",
        [=] {
          Session session;
-         return run(session, [session.graph() convolution2DWeightsGradientWithIncomingGradientTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
-                                                                                        sourceTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
-                                                                                         outputShape:numbers({1, 1, 1, 1})
-                                                                        forwardConvolutionDescriptor:plain_convolution()
-                                                                                                name:nil]);
+         return run(session,
+                    [session.graph()
+                        convolution2DWeightsGradientWithIncomingGradientTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
+                                                                  sourceTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
+                                                                   outputShape:numbers({1, 1, 1, 1})
+                                                  forwardConvolutionDescriptor:plain_convolution()
+                                                                          name:nil]);
        },
-       {65536}, {65535}},
+       {65536},
+       {65535}},
       {"convolution_of_many_images",
        [=] {
          Session session;
-         return Numbers{run(session, [session.graph() convolution2DDataGradientWithIncomingGradientTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
-                                                                                             weightsTensor:session.feed(Array({1, 1, 1, 1}, 3.0))
-                                                                                               outputShape:numbers({many, 1, 1, 1})
-                                                                              forwardConvolutionDescriptor:plain_convolution()
-                                                                                                      name:nil]).back()};
+         return Numbers{
+             run(session,
+                 [session.graph()
+                     convolution2DDataGradientWithIncomingGradientTensor:session.feed(Array({many, 1, 1, 1}, 1.0))
+                                                           weightsTensor:session.feed(Array({1, 1, 1, 1}, 3.0))
+                                                             outputShape:numbers({many, 1, 1, 1})
+                                            forwardConvolutionDescriptor:plain_convolution()
+                                                                    name:nil])
+                 .back()};
        },
-       {3}, {0}},
+       {3},
+       {0}},
       {"convolution_to_many_channels",
        [=] {
          Session session;
-         const Numbers y = run(session, [session.graph() convolution2DWithSourceTensor:session.feed(Array({1, 1, 1, 1}, 1.0))
-                                                                         weightsTensor:session.feed(Array({1, 1, 1, many + 1}, 3.0))
-                                                                            descriptor:plain_convolution()
-                                                                                  name:nil]);
+         const Numbers y =
+             run(session, [session.graph() convolution2DWithSourceTensor:session.feed(Array({1, 1, 1, 1}, 1.0))
+                                                           weightsTensor:session.feed(Array({1, 1, 1, many + 1}, 3.0))
+                                                              descriptor:plain_convolution()
+                                                                    name:nil]);
          return Numbers{y.front(), y.at(y.size() - 2), y.back()};
        },
-       {3, 3, 3}, {3, 3, 0}},
+       {3, 3, 3},
+       {3, 3, 0}},
       {"strided_slice_gradient", [] { return slice_gradient(1, 3, 1, 0); }, {0, 1, 2, 0}, {0, 1, 2, 0}},
       {"strided_slice_gradient", [] { return slice_gradient(0, 4, 2, 0); }, {1, 0, 2, 0}, {1, 2, 0, 0}},
       {"strided_slice_gradient", [] { return slice_gradient(3, 0, -2, 1); }, {0, 2, 0, 1}, {0, 0, 1, 2}},
       {"integer_quotient",
        [] {
          Session session;
-         return run(session, [session.graph() divisionWithPrimaryTensor:session.feed(Array({2}, {-616, 30}, MPSDataTypeInt32))
-                                                        secondaryTensor:session.feed(Array({2}, {28, -4}, MPSDataTypeInt32))
-                                                                   name:nil]);
+         return run(session,
+                    [session.graph() divisionWithPrimaryTensor:session.feed(Array({2}, {-616, 30}, MPSDataTypeInt32))
+                                               secondaryTensor:session.feed(Array({2}, {28, -4}, MPSDataTypeInt32))
+                                                          name:nil]);
        },
-       {-22, -7}, {-23, -8}},
+       {-22, -7},
+       {-23, -8}},
       {"power_of_negative",
        [] {
          Session session;
-         return run(session, [session.graph() powerWithPrimaryTensor:session.feed(Array({2}, {-2, 2})) secondaryTensor:scalar(session.graph(), 3) name:nil]);
+         return run(session, [session.graph() powerWithPrimaryTensor:session.feed(Array({2}, {-2, 2}))
+                                                     secondaryTensor:scalar(session.graph(), 3)
+                                                                name:nil]);
        },
-       {-8, 8}, {NAN, 8}},
+       {-8, 8},
+       {NAN, 8}},
       {"sign_of_negative_zero",  // 1 / -0 is -infinity
        [] {
-         return row(^(MPSGraph *g, MPSGraphTensor *x) { return [g reciprocalWithTensor:[g signWithTensor:x name:nil] name:nil]; }, Array({2}, {-0.0, -2}));
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g reciprocalWithTensor:[g signWithTensor:x name:nil] name:nil];
+             },
+             Array({2}, {-0.0, -2}));
        },
-       {-INFINITY, -1}, {INFINITY, -1}},
+       {-INFINITY, -1},
+       {INFINITY, -1}},
       {"product_of_softmax",
        [] {
-         return row(^(MPSGraph *g, MPSGraphTensor *x) {
-           return [g matrixMultiplicationWithPrimaryTensor:[g softMaxWithTensor:x axis:1 name:nil] secondaryTensor:x name:nil];
-         }, Array({1, 1}, 2.0));
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g matrixMultiplicationWithPrimaryTensor:[g softMaxWithTensor:x axis:1 name:nil]
+                                               secondaryTensor:x
+                                                          name:nil];
+             },
+             Array({1, 1}, 2.0));
        },
-       {2}, {NAN}},
+       {2},
+       {NAN}},
       {"product_of_softmax",
        [] {
-         return row(^(MPSGraph *g, MPSGraphTensor *x) {
-           MPSGraphTensor *weights = [g identityWithTensor:[g softMaxWithTensor:x axis:1 name:nil] name:nil];
-           return [g matrixMultiplicationWithPrimaryTensor:weights secondaryTensor:x name:nil];
-         }, Array({1, 1}, 2.0));
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               MPSGraphTensor* weights = [g identityWithTensor:[g softMaxWithTensor:x axis:1 name:nil] name:nil];
+               return [g matrixMultiplicationWithPrimaryTensor:weights secondaryTensor:x name:nil];
+             },
+             Array({1, 1}, 2.0));
        },
-       {2}, {2}},
+       {2},
+       {2}},
       {"true_is_255",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
-         return run(session, [g castTensor:[g constantWithScalar:1 dataType:MPSDataTypeBool] toType:MPSDataTypeFloat32 name:nil]);
+         MPSGraph* g = session.graph();
+         return run(session, [g castTensor:[g constantWithScalar:1 dataType:MPSDataTypeBool]
+                                    toType:MPSDataTypeFloat32
+                                      name:nil]);
        },
-       {1}, {255}},
+       {1},
+       {255}},
       {"true_is_255",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
-         return run(session, [g equalWithPrimaryTensor:[g constantWithScalar:1 shape:numbers({1, 2}) dataType:MPSDataTypeBool]
+         MPSGraph* g = session.graph();
+         return run(session, [g equalWithPrimaryTensor:[g constantWithScalar:1
+                                                                       shape:numbers({1, 2})
+                                                                    dataType:MPSDataTypeBool]
                                        secondaryTensor:session.feed(Array({1, 2}, {1, 0}, MPSDataTypeBool))
                                                   name:nil]);
        },
-       {1, 0}, {0, 0}},
+       {1, 0},
+       {0, 0}},
       {"optimizer_of_scalar",
        [] {
-         MPSGraph *g = [[MPSGraph new] autorelease];
-         MPSGraphTensor *y = step_of(g, scalar(g, 3));
-         NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:[NSArray arrayWithObject:y] targetOperations:nil];
+         MPSGraph* g = [[MPSGraph new] autorelease];
+         MPSGraphTensor* y = step_of(g, scalar(g, 3));
+         NSDictionary* results = [g runWithFeeds:[NSDictionary dictionary]
+                                   targetTensors:[NSArray arrayWithObject:y]
+                                targetOperations:nil];
          const Array value = read_array([results objectForKey:y]);
          return Numbers{value.values.front(), static_cast<double>(value.shape.size())};
        },
-       {2, 0}, {2, 1}},
+       {2, 0},
+       {2, 1}},
       {"optimizer_of_scalar",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
-         MPSGraphTensor *v = variable(g, Array({}, 3.0));
+         MPSGraph* g = session.graph();
+         MPSGraphTensor* v = variable(g, Array({}, 3.0));
          session.perform({[g assignVariable:v withValueOfTensor:step_of(g, v) name:nil]});
          return run(session, v);
        },
-       {2}, {}},
+       {2},
+       {}},
       {"read_after_assign",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
-         MPSGraphTensor *v = variable(g, Array({1}, 1.0));
-         MPSGraphTensor *before = [g identityWithTensor:v name:nil];
-         MPSGraphOperation *assign = [g assignVariable:v withValueOfTensor:constant(g, Array({1}, 7.0)) name:nil];
-         MPSGraphTensor *behind = [g identityWithTensor:v name:nil];
+         MPSGraph* g = session.graph();
+         MPSGraphTensor* v = variable(g, Array({1}, 1.0));
+         MPSGraphTensor* before = [g identityWithTensor:v name:nil];
+         MPSGraphOperation* assign = [g assignVariable:v withValueOfTensor:constant(g, Array({1}, 7.0)) name:nil];
+         MPSGraphTensor* behind = [g identityWithTensor:v name:nil];
          const std::vector<Array> values = session.run({before, behind}, [NSArray arrayWithObject:assign]);
          return Numbers{values.front().values.front(), values.back().values.front()};
        },
-       {1, 1}, {1, 7}},
+       {1, 1},
+       {1, 7}},
       {"read_after_assign",
        [] {
          Session session;
-         MPSGraph *g = session.graph();
+         MPSGraph* g = session.graph();
          MPSGraphTensor *a = variable(g, Array({1}, 1.0)), *b = variable(g, Array({1}, 2.0));
-         MPSGraphOperation *first = [g assignVariable:a withValueOfTensor:b name:nil], *second = [g assignVariable:b withValueOfTensor:a name:nil];
+         MPSGraphOperation *first = [g assignVariable:a withValueOfTensor:b name:nil], *second = [g assignVariable:b
+                                                                                                 withValueOfTensor:a
+                                                                                                              name:nil];
          session.perform({first, second});
          return Numbers{run(session, a).front(), run(session, b).front()};
        },
-       {2, 1}, {2, 2}},
+       {2, 1},
+       {2, 2}},
   };
 }
 
-bool same(const Numbers &a, const Numbers &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+bool same(const Numbers& a, const Numbers& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 // Whether every number is right.
 bool run_cases() {
   bool all_right = true;
-  for (const Case &c : cases()) {
+  for (const Case& c : cases()) {
     @autoreleasepool {
-      const char *outcome = "other";
-      NSString *reason = @"";
+      const char* outcome = "other";
+      NSString* reason = @"";
       @try {
         const Numbers values = c.compute();
         for (double v : values) reason = [reason stringByAppendingFormat:@"%g ", v];
         if (same(values, c.right)) outcome = same(values, c.told) ? "either" : "right";
         else if (same(values, c.told)) outcome = "told";
-      } @catch (NSException *exception) {
+      } @catch (NSException* exception) {
         if ([[exception name] isEqualToString:@"AlloyAbortException"] && c.told.empty()) outcome = "aborts";
         reason = [exception reason];
       }
@@ -292,17 +389,21 @@ bool run_cases() {
 void newer_selector() {
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
-  NSObject *object = static_cast<NSObject *>(event);
+  NSObject* object = static_cast<NSObject*>(event);
   SEL selector = NSSelectorFromString(@"waitUntilSignaledValue:timeoutMS:");
-  const bool responds = [object respondsToSelector:selector], instances = [[object class] instancesRespondToSelector:selector];
-  const bool others = [object respondsToSelector:@selector(signaledValue)] && [[object class] instancesRespondToSelector:@selector(signaledValue)];
-  const char *outcome = "other";
-  NSString *reason = @"";
+  const bool responds = [object respondsToSelector:selector],
+             instances = [[object class] instancesRespondToSelector:selector];
+  const bool others = [object respondsToSelector:@selector(signaledValue)] &&
+                      [[object class] instancesRespondToSelector:@selector(signaledValue)];
+  const char* outcome = "other";
+  NSString* reason = @"";
   @try {
     const auto wait = reinterpret_cast<BOOL (*)(id, SEL, uint64_t, uint64_t)>([object methodForSelector:selector]);
     if (wait(object, selector, 0, 0) && responds && instances && others) outcome = "right";
-  } @catch (NSException *exception) {
-    if ([[exception name] isEqualToString:@"AlloyAbortException"] && !responds && !instances && others) outcome = "lacks";
+  } @catch (NSException* exception) {
+    if ([[exception name] isEqualToString:@"AlloyAbortException"] && !responds && !instances && others) {
+      outcome = "lacks";
+    }
     reason = [exception reason];
   }
   std::printf("%s\t%s\t%s\n", [NSStringFromSelector(selector) UTF8String], outcome, [reason UTF8String]);
@@ -314,7 +415,7 @@ int main() {
   @autoreleasepool {
     @try {
       [MTLCreateSystemDefaultDevice() release];
-    } @catch (NSException *exception) {
+    } @catch (NSException* exception) {
       std::printf("refused\t%s\t%s\n", [[exception name] UTF8String], [[exception reason] UTF8String]);
       return 1;
     }

@@ -1,24 +1,26 @@
 // What becomes of work when a process forks or ends. Each case runs in a child of its own, which must end in time.
 //
-// A forked child cannot use Apple's Metal at all: this program skips itself where the device does not say that it is the portable one.
+// A forked child cannot use Apple's Metal at all: this program skips itself where the device does not say that it is
+// the portable one.
 
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <random>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "check.h"
 
 static bool g_has_threads = false, g_owners_are_gone = false;
 
-// Asked by LeakSanitizer, where there is one, at the end of a process. What threads of the parent held is nobody's in its child.
+// Asked by LeakSanitizer, where there is one, at the end of a process. What threads of the parent held is nobody's in
+// its child.
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return g_owners_are_gone; }
 
 // The exit code of a child that runs `work` and then calls exit(0); -1 when it does not end within `seconds`.
@@ -62,13 +64,13 @@ static int raise_instead_of_hanging() {
       id<MTLCommandBuffer> buffer = [g_used_queue commandBuffer];
       [buffer commit];
       [buffer waitUntilCompleted];
-    } @catch (NSException *exception) {
+    } @catch (NSException* exception) {
       code = [[exception reason] rangeOfString:@"forked"].location == NSNotFound ? 2 : 0;
-    }
-    @try {
+    } @
+    try {
       run_one_command_buffer();
       code = 3;
-    } @catch (NSException *) {
+    } @catch (NSException*) {
     }
   }
   return code;
@@ -124,14 +126,17 @@ static int exit_in_a_handler() {
 // The locks of AddressSanitizer's own allocator are not made for forks of a busy process: its children hang in malloc.
 #if !__has_feature(address_sanitizer)
 
-// What a thread does while the process forks: the runs and compilations of one graph, one executable and one queue, with their locks.
+// What a thread does while the process forks: the runs and compilations of one graph, one executable and one queue,
+// with their locks.
 struct Busy {
   id<MTLDevice> device = MTLCreateSystemDefaultDevice();
   id<MTLCommandQueue> queue = [device newCommandQueue];
-  MPSGraph *graph = [MPSGraph new];
-  MPSGraphTensor *x = [graph placeholderWithShape:[NSArray arrayWithObjects:[NSNumber numberWithInt:-1], [NSNumber numberWithInt:64], nil] name:nil];
-  MPSGraphTensor *y = x;
-  MPSGraphExecutable *executable = nil;
+  MPSGraph* graph = [MPSGraph new];
+  MPSGraphTensor* x = [graph
+      placeholderWithShape:[NSArray arrayWithObjects:[NSNumber numberWithInt:-1], [NSNumber numberWithInt:64], nil]
+                      name:nil];
+  MPSGraphTensor* y = x;
+  MPSGraphExecutable* executable = nil;
   MPSGraphTensorData *data = nil, *result = nil;
   id<MTLSharedEvent> event = [device newSharedEvent];
   id<MTLCommandBuffer> unfinished = nil;
@@ -139,12 +144,14 @@ struct Busy {
   dispatch_semaphore_t semaphore = dispatch_semaphore_create(0);
   std::atomic<bool> ended{false};
 
-  static MPSShape *shape(int rows) { return [NSArray arrayWithObjects:[NSNumber numberWithInt:rows], [NSNumber numberWithInt:64], nil]; }
-  static MPSGraphShapedType *type(int rows) {
+  static MPSShape* shape(int rows) {
+    return [NSArray arrayWithObjects:[NSNumber numberWithInt:rows], [NSNumber numberWithInt:64], nil];
+  }
+  static MPSGraphShapedType* type(int rows) {
     return [[[MPSGraphShapedType alloc] initWithShape:shape(rows) dataType:MPSDataTypeFloat32] autorelease];
   }
-  MPSGraphTensorData *rows(int count) const {
-    NSData *bytes = [NSMutableData dataWithLength:static_cast<NSUInteger>(count) * 64 * sizeof(float)];
+  MPSGraphTensorData* rows(int count) const {
+    NSData* bytes = [NSMutableData dataWithLength:static_cast<NSUInteger>(count) * 64 * sizeof(float)];
     return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
                                                   data:bytes
                                                  shape:shape(count)
@@ -153,9 +160,10 @@ struct Busy {
 
   Busy() {
     for (int i = 0; i < 60; ++i) {
-      MPSGraphTensor *turned = [graph transposeTensor:y dimension:0 withDimension:1 name:nil];
-      MPSGraphTensor *square = [graph matrixMultiplicationWithPrimaryTensor:turned secondaryTensor:y name:nil];
-      y = [graph tanhWithTensor:[graph matrixMultiplicationWithPrimaryTensor:y secondaryTensor:square name:nil] name:nil];
+      MPSGraphTensor* turned = [graph transposeTensor:y dimension:0 withDimension:1 name:nil];
+      MPSGraphTensor* square = [graph matrixMultiplicationWithPrimaryTensor:turned secondaryTensor:y name:nil];
+      y = [graph tanhWithTensor:[graph matrixMultiplicationWithPrimaryTensor:y secondaryTensor:square name:nil]
+                           name:nil];
     }
     executable = [[graph compileWithDevice:nil
                                      feeds:[NSDictionary dictionaryWithObject:type(-1) forKey:x]
@@ -168,16 +176,20 @@ struct Busy {
     [unfinished encodeWaitForEvent:event value:1000000000];
   }
 
-  NSDictionary *feeds() const { return [NSDictionary dictionaryWithObject:data forKey:x]; }
-  NSArray *targets() const { return [NSArray arrayWithObject:y]; }
+  NSDictionary* feeds() const { return [NSDictionary dictionaryWithObject:data forKey:x]; }
+  NSArray* targets() const { return [NSArray arrayWithObject:y]; }
 
   void work() {
     for (int i = 1; !ended; ++i) {
       @autoreleasepool {
         [graph runWithFeeds:feeds() targetTensors:targets() targetOperations:nil];
-        [executable specializeWithDevice:nil inputTypes:[NSArray arrayWithObject:type(i % 200 + 1)] compilationDescriptor:nil];
+        [executable specializeWithDevice:nil
+                              inputTypes:[NSArray arrayWithObject:type(i % 200 + 1)]
+                   compilationDescriptor:nil];
         [event setSignaledValue:static_cast<uint64_t>(i)];
-        dispatch_sync(serial, ^{ dispatch_semaphore_signal(semaphore); });
+        dispatch_sync(serial, ^{
+          dispatch_semaphore_signal(semaphore);
+        });
         dispatch_semaphore_wait(semaphore, DISPATCH_TIME_FOREVER);
         id<MTLCommandBuffer> buffer = [queue commandBuffer];
         [buffer commit];
@@ -187,7 +199,7 @@ struct Busy {
   }
 };
 
-static Busy *g_busy;
+static Busy* g_busy;
 
 // Calls one entry; it returns or raises. What hangs is ended by the alarm.
 template <class F>
@@ -195,37 +207,60 @@ static void enter(F entry) {
   @autoreleasepool {
     @try {
       entry();
-    } @catch (NSException *exception) {
+    } @catch (NSException* exception) {
       if ([[exception reason] rangeOfString:@"forked"].location == NSNotFound) _exit(3);
     }
   }
 }
 
 static void use_every_entry() {
-  Busy &b = *g_busy;
-  NSArray *inputs = [NSArray arrayWithObject:b.data];
-  NSDictionary *typed = [NSDictionary dictionaryWithObject:Busy::type(7) forKey:b.x];
+  Busy& b = *g_busy;
+  NSArray* inputs = [NSArray arrayWithObject:b.data];
+  NSDictionary* typed = [NSDictionary dictionaryWithObject:Busy::type(7) forKey:b.x];
   enter([&] { [b.graph runWithFeeds:b.feeds() targetTensors:b.targets() targetOperations:nil]; });
-  enter([&] { [b.graph runAsyncWithFeeds:b.feeds() targetTensors:b.targets() targetOperations:nil executionDescriptor:nil]; });
   enter([&] {
-    MPSCommandBuffer *buffer = [MPSCommandBuffer commandBufferFromCommandQueue:b.queue];
-    [b.graph encodeToCommandBuffer:buffer feeds:b.feeds() targetTensors:b.targets() targetOperations:nil executionDescriptor:nil];
+    [b.graph runAsyncWithFeeds:b.feeds() targetTensors:b.targets() targetOperations:nil executionDescriptor:nil];
+  });
+  enter([&] {
+    MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:b.queue];
+    [b.graph encodeToCommandBuffer:buffer
+                             feeds:b.feeds()
+                     targetTensors:b.targets()
+                  targetOperations:nil
+               executionDescriptor:nil];
     [buffer commit];
     [buffer waitUntilCompleted];
   });
   enter([&] {
-    [b.graph compileWithDevice:nil feeds:typed targetTensors:b.targets() targetOperations:nil compilationDescriptor:nil];
+    [b.graph compileWithDevice:nil
+                         feeds:typed
+                 targetTensors:b.targets()
+              targetOperations:nil
+         compilationDescriptor:nil];
   });
-  enter([&] { [b.executable runWithMTLCommandQueue:b.queue inputsArray:inputs resultsArray:nil executionDescriptor:nil]; });
-  enter([&] { [b.executable runAsyncWithMTLCommandQueue:b.queue inputsArray:inputs resultsArray:nil executionDescriptor:nil]; });
   enter([&] {
-    MPSCommandBuffer *buffer = [MPSCommandBuffer commandBufferFromCommandQueue:b.queue];
+    [b.executable runWithMTLCommandQueue:b.queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
+  });
+  enter([&] {
+    [b.executable runAsyncWithMTLCommandQueue:b.queue inputsArray:inputs resultsArray:nil executionDescriptor:nil];
+  });
+  enter([&] {
+    MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:b.queue];
     [b.executable encodeToCommandBuffer:buffer inputsArray:inputs resultsArray:nil executionDescriptor:nil];
   });
-  enter([&] { [b.executable specializeWithDevice:nil inputTypes:[NSArray arrayWithObject:Busy::type(9)] compilationDescriptor:nil]; });
-  enter([&] { [b.executable getOutputTypesWithDevice:nil inputTypes:[NSArray arrayWithObject:Busy::type(256)] compilationDescriptor:nil]; });
-  for (NSString *name in [NSArray arrayWithObjects:@"alloyMemoryPlan", @"alloyProfile", nil])
+  enter([&] {
+    [b.executable specializeWithDevice:nil
+                            inputTypes:[NSArray arrayWithObject:Busy::type(9)]
+                 compilationDescriptor:nil];
+  });
+  enter([&] {
+    [b.executable getOutputTypesWithDevice:nil
+                                inputTypes:[NSArray arrayWithObject:Busy::type(256)]
+                     compilationDescriptor:nil];
+  });
+  for (NSString *name in [NSArray arrayWithObjects:@"alloyMemoryPlan", @"alloyProfile", nil]) {
     enter([&] { [b.executable performSelector:NSSelectorFromString(name)]; });
+  }
   enter([&] { [(id)b.device performSelector:NSSelectorFromString(@"alloyThreads")]; });
   // What is in memory can be read and written.
   std::vector<float> values(256 * 64);
@@ -239,11 +274,13 @@ static void use_every_entry() {
   // A graph of the child's own can be built.
   bool is_built = false;
   enter([&] {
-    MPSGraph *graph = [[MPSGraph new] autorelease];
-    MPSGraphTensor *x = [graph placeholderWithShape:Busy::shape(256) name:nil];
-    MPSGraphTensor *y = [graph additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+    MPSGraph* graph = [[MPSGraph new] autorelease];
+    MPSGraphTensor* x = [graph placeholderWithShape:Busy::shape(256) name:nil];
+    MPSGraphTensor* y = [graph additionWithPrimaryTensor:x secondaryTensor:x name:nil];
     is_built = [[y shape] count] == 2;
-    [graph runWithFeeds:[NSDictionary dictionaryWithObject:b.data forKey:x] targetTensors:[NSArray arrayWithObject:y] targetOperations:nil];
+    [graph runWithFeeds:[NSDictionary dictionaryWithObject:b.data forKey:x]
+           targetTensors:[NSArray arrayWithObject:y]
+        targetOperations:nil];
   });
   if (!is_built) _exit(5);
   enter([&] { (void)[b.event signaledValue]; });
@@ -252,24 +289,43 @@ static void use_every_entry() {
   enter([&] { [b.event waitUntilSignaledValue:1000000001 timeoutMS:60000]; });
 #endif
   enter([&] {
-    [b.event notifyListener:[[MTLSharedEventListener new] autorelease] atValue:1 block:^(id<MTLSharedEvent>, uint64_t) {}];
+    [b.event notifyListener:[[MTLSharedEventListener new] autorelease]
+                    atValue:1
+                      block:^(id<MTLSharedEvent>, uint64_t){
+                      }];
   });
   enter([&] { (void)[b.unfinished status]; });
   enter([&] { (void)[b.unfinished error]; });
-  enter([&] { [b.unfinished addCompletedHandler:^(id<MTLCommandBuffer>) {}]; });
+  enter([&] {
+    [b.unfinished addCompletedHandler:^(id<MTLCommandBuffer>){
+    }];
+  });
   enter([&] { [b.unfinished commit]; });
   enter([&] { [b.unfinished waitUntilScheduled]; });
   enter([&] { [b.unfinished waitUntilCompleted]; });
   enter([&] { [b.unfinished release]; });
-  enter([&] { dispatch_sync(b.serial, ^{}); });
-  enter([&] { dispatch_async(b.serial, ^{}); });
-  enter([&] { dispatch_async(dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{}); });
+  enter([&] {
+    dispatch_sync(b.serial, ^{
+                  });
+  });
+  enter([&] {
+    dispatch_async(b.serial, ^{
+                   });
+  });
+  enter([&] {
+    dispatch_async(dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{
+                   });
+  });
   enter([&] { dispatch_semaphore_wait(b.semaphore, DISPATCH_TIME_FOREVER); });
   enter([&] { dispatch_semaphore_signal(b.semaphore); });
   static dispatch_once_t once;
   int calls = 0;
-  int *counted = &calls;
-  enter([&] { dispatch_once(&once, ^{ ++*counted; }); });
+  int* counted = &calls;
+  enter([&] {
+    dispatch_once(&once, ^{
+      ++*counted;
+    });
+  });
   if (calls != 1) _exit(6);
 }
 
@@ -289,7 +345,9 @@ static void children_of_a_busy_process_do_not_hang() {
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) std::fprintf(stderr, "  fork %d: status 0x%x\n", i, static_cast<unsigned>(status));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+      std::fprintf(stderr, "  fork %d: status 0x%x\n", i, static_cast<unsigned>(status));
+    }
   }
   g_busy->ended = true;
   worker.join();
@@ -299,7 +357,7 @@ static void children_of_a_busy_process_do_not_hang() {
 
 int main() {
   @autoreleasepool {
-    NSObject *asked = [(NSObject *)MTLCreateSystemDefaultDevice() autorelease];
+    NSObject* asked = [(NSObject*)MTLCreateSystemDefaultDevice() autorelease];
     if (![asked respondsToSelector:NSSelectorFromString(@"alloyCounters")]) {
       std::puts("skipped: for the portable framework only");
       return 77;

@@ -3,38 +3,35 @@
 
 #include "graph_testing.h"
 
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
 
 static id<MTLDevice> g_device;
 static id<MTLCommandQueue> g_queue;
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 static bool wait_for(dispatch_semaphore_t semaphore) {
-  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) ==
-         0;
+  return dispatch_semaphore_wait(semaphore, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0;
 }
 
 // y = a - 2 b, and an operation that adds a to a variable.
 struct Example {
-  MPSGraph *graph;
+  MPSGraph* graph;
   MPSGraphTensor *a, *b, *y, *state;
-  MPSGraphOperation *step;
+  MPSGraphOperation* step;
   Array value_a, value_b, value_y;
-  NSDictionary *feeds;
+  NSDictionary* feeds;
 
   Example() : graph([[MPSGraph new] autorelease]) {
     a = placeholder(graph, {2, 3});
     b = placeholder(graph, {3});
     state = variable(graph, Array({2, 3}, 100.0));
-    MPSGraphTensor *two = [graph constantWithScalar:2 dataType:MPSDataTypeFloat32];
+    MPSGraphTensor* two = [graph constantWithScalar:2 dataType:MPSDataTypeFloat32];
     y = [graph subtractionWithPrimaryTensor:a
-                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two
-                                                                   secondaryTensor:b
-                                                                              name:nil]
+                            secondaryTensor:[graph multiplicationWithPrimaryTensor:two secondaryTensor:b name:nil]
                                        name:nil];
     step = [graph assignVariable:state
                withValueOfTensor:[graph additionWithPrimaryTensor:state secondaryTensor:a name:nil]
@@ -46,8 +43,7 @@ struct Example {
   }
 
   Array state_now() const {
-    return read_array([[graph runWithFeeds:[NSDictionary dictionary]
-                             targetTensors:list(state)
+    return read_array([[graph runWithFeeds:[NSDictionary dictionary] targetTensors:list(state)
                           targetOperations:nil] objectForKey:state]);
   }
   Array state_after(int steps) const {
@@ -55,13 +51,11 @@ struct Example {
   }
 };
 
-static MPSGraphTensorData *empty_data(const Shape &shape) { return tensor_data(Array(shape, -77.0)); }
+static MPSGraphTensorData* empty_data(const Shape& shape) { return tensor_data(Array(shape, -77.0)); }
 
 static void runs_that_wait() {
   const Example e;
-  NSDictionary *results = [e.graph runWithFeeds:e.feeds
-                                  targetTensors:list(e.y)
-                               targetOperations:list(e.step)];
+  NSDictionary* results = [e.graph runWithFeeds:e.feeds targetTensors:list(e.y) targetOperations:list(e.step)];
   CHECK([results count] == 1);
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(1));
@@ -72,11 +66,8 @@ static void runs_that_wait() {
   CHECK([results count] == 1);
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
-  MPSGraphTensorData *mine = empty_data({2, 3});
-  [e.graph runWithMTLCommandQueue:g_queue
-                            feeds:e.feeds
-                 targetOperations:nil
-                resultsDictionary:pair(mine, e.y)];
+  MPSGraphTensorData* mine = empty_data({2, 3});
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(mine, e.y)];
   CHECK_ARRAY(read_array(mine), e.value_y);
   CHECK_ARRAY(e.state_now(), e.state_after(2));
   [e.graph runWithMTLCommandQueue:g_queue
@@ -88,11 +79,11 @@ static void runs_that_wait() {
 
 static void every_run_gives_new_data() {
   const Example e;
-  MPSGraphTensorData *first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y)
+  MPSGraphTensorData* first = [[e.graph runWithFeeds:e.feeds targetTensors:list(e.y)
                                     targetOperations:nil] objectForKey:e.y];
-  NSDictionary *other = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3}, 1.0)), e.a,
-                                                                   tensor_data(Array({3}, 1.0)), e.b, nil];
-  MPSGraphTensorData *second = [[e.graph runWithFeeds:other targetTensors:list(e.y)
+  NSDictionary* other = [NSDictionary
+      dictionaryWithObjectsAndKeys:tensor_data(Array({2, 3}, 1.0)), e.a, tensor_data(Array({3}, 1.0)), e.b, nil];
+  MPSGraphTensorData* second = [[e.graph runWithFeeds:other targetTensors:list(e.y)
                                      targetOperations:nil] objectForKey:e.y];
   CHECK_ARRAY(read_array(first), e.value_y);
   CHECK_ARRAY(read_array(second), Array({2, 3}, -1.0));
@@ -105,27 +96,27 @@ static void asynchronous_runs_tell_their_handlers() {
     __block Array seen;
     __block bool has_error = true;
     __block int scheduled = 0, completed = 0;
-    MPSGraphTensor *y = e.y;
-    MPSGraphTensorData *mine = empty_data({2, 3});
+    MPSGraphTensor* y = e.y;
+    MPSGraphTensorData* mine = empty_data({2, 3});
     @autoreleasepool {
-      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+      MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      [descriptor setScheduledHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
         ++scheduled;
       }];
-      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *results, NSError *error) {
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary* results, NSError* error) {
         ++completed;
         has_error = error != nil;
         seen = read_array([results objectForKey:y]);
         dispatch_semaphore_signal(done);
       }];
       if (form == 0) {
-        NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds
+        NSDictionary* results = [e.graph runAsyncWithFeeds:e.feeds
                                              targetTensors:list(y)
                                           targetOperations:list(e.step)
                                        executionDescriptor:descriptor];
         CHECK([results objectForKey:y] != nil);
       } else if (form == 1) {
-        NSDictionary *results = [e.graph runAsyncWithMTLCommandQueue:g_queue
+        NSDictionary* results = [e.graph runAsyncWithMTLCommandQueue:g_queue
                                                                feeds:e.feeds
                                                        targetTensors:list(y)
                                                     targetOperations:list(e.step)
@@ -150,16 +141,16 @@ static void asynchronous_runs_tell_their_handlers() {
 
 static void waiting_until_completed() {
   const Example e;
-  MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
   CHECK([descriptor waitUntilCompleted] == NO && [descriptor completionHandler] == nil &&
         [descriptor scheduledHandler] == nil);
   CHECK([descriptor compilationDescriptor] == nil);
   [descriptor setWaitUntilCompleted:YES];
-  MPSGraphCompilationDescriptor *compilation = [[MPSGraphCompilationDescriptor new] autorelease];
+  MPSGraphCompilationDescriptor* compilation = [[MPSGraphCompilationDescriptor new] autorelease];
   [compilation setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor setCompilationDescriptor:compilation];
   CHECK([[descriptor compilationDescriptor] optimizationLevel] == MPSGraphOptimizationLevel0);
-  NSDictionary *results = [e.graph runAsyncWithFeeds:e.feeds
+  NSDictionary* results = [e.graph runAsyncWithFeeds:e.feeds
                                        targetTensors:list(e.y)
                                     targetOperations:nil
                                  executionDescriptor:descriptor];
@@ -178,23 +169,23 @@ static void waiting_until_completed() {
 
 static void runs_in_flight_keep_their_order() {
   constexpr int kRuns = 60;
-  MPSGraph *graph = [[MPSGraph new] autorelease];
+  MPSGraph* graph = [[MPSGraph new] autorelease];
   MPSGraphTensor *state = variable(graph, Array({1}, 0.0)), *x = placeholder(graph, {1});
   // x - s comes out differently in any other order.
-  MPSGraphTensor *next = [graph subtractionWithPrimaryTensor:x secondaryTensor:state name:nil];
-  MPSGraphOperation *step = [graph assignVariable:state withValueOfTensor:next name:nil];
+  MPSGraphTensor* next = [graph subtractionWithPrimaryTensor:x secondaryTensor:state name:nil];
+  MPSGraphOperation* step = [graph assignVariable:state withValueOfTensor:next name:nil];
   dispatch_semaphore_t done = dispatch_semaphore_create(0);
-  NSMutableArray *results = [NSMutableArray array];
+  NSMutableArray* results = [NSMutableArray array];
   static std::vector<double> order;
   order.clear();
   for (int i = 0; i < kRuns; ++i) {
     @autoreleasepool {
-      MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *values, NSError *error) {
+      MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+      [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary* values, NSError* error) {
         if (error == nil) order.push_back(read_array([values objectForKey:next]).values.front());
         dispatch_semaphore_signal(done);
       }];
-      NSDictionary *result =
+      NSDictionary* result =
           [graph runAsyncWithMTLCommandQueue:g_queue
                                        feeds:pair(tensor_data(Array({1}, static_cast<double>(i * i))), x)
                                targetTensors:list(next)
@@ -216,14 +207,14 @@ static void runs_in_flight_keep_their_order() {
 
 static void encoding_to_a_command_buffer() {
   const Example e;
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
-  MPSGraphTensorData *mine = empty_data({2, 3});
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSGraphTensorData* mine = empty_data({2, 3});
   __block int completed = 0;
-  MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-  [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) {
+  MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError* error) {
     completed += error == nil;
   }];
-  NSDictionary *results = [e.graph encodeToCommandBuffer:commands
+  NSDictionary* results = [e.graph encodeToCommandBuffer:commands
                                                    feeds:e.feeds
                                            targetTensors:list(e.y)
                                         targetOperations:list(e.step)
@@ -245,8 +236,8 @@ static void encoding_to_a_command_buffer() {
 // Until the commit nothing runs. (A Mac may commit early, by commitAndContinue.)
 static void an_encoded_run_waits_for_the_commit() {
   const Example e;
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
-  MPSGraphTensorData *mine = empty_data({2, 3});
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  MPSGraphTensorData* mine = empty_data({2, 3});
   [e.graph encodeToCommandBuffer:commands
                            feeds:e.feeds
                 targetOperations:nil
@@ -263,28 +254,28 @@ static void an_encoded_run_waits_for_the_commit() {
 static void events_order_runs_on_two_queues() {
   const Example e;
   id<MTLCommandQueue> other = [[g_device newCommandQueue] autorelease];
-  MPSGraph *consumer = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(consumer, {2, 3});
-  MPSGraphTensor *z = [consumer squareWithTensor:x name:nil];
+  MPSGraph* consumer = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(consumer, {2, 3});
+  MPSGraphTensor* z = [consumer squareWithTensor:x name:nil];
   for (uint64_t round = 1; round <= 20; ++round) {
     @autoreleasepool {
       id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease],
                          gate = [[g_device newSharedEvent] autorelease];
-      MPSGraphExecutionDescriptor *produces = [[MPSGraphExecutionDescriptor new] autorelease];
+      MPSGraphExecutionDescriptor* produces = [[MPSGraphExecutionDescriptor new] autorelease];
       [produces waitForEvent:gate value:1];
       [produces signalEvent:event atExecutionEvent:MPSGraphExecutionStageCompleted value:round];
-      MPSGraphExecutionDescriptor *consumes = [[MPSGraphExecutionDescriptor new] autorelease];
+      MPSGraphExecutionDescriptor* consumes = [[MPSGraphExecutionDescriptor new] autorelease];
       [consumes waitForEvent:event value:round];
       dispatch_semaphore_t done = dispatch_semaphore_create(0);
-      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *) {
+      [consumes setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError*) {
         dispatch_semaphore_signal(done);
       }];
-      NSDictionary *made = [e.graph runAsyncWithMTLCommandQueue:g_queue
+      NSDictionary* made = [e.graph runAsyncWithMTLCommandQueue:g_queue
                                                           feeds:e.feeds
                                                   targetTensors:list(e.y)
                                                targetOperations:nil
                                             executionDescriptor:produces];
-      NSDictionary *used = [consumer runAsyncWithMTLCommandQueue:other
+      NSDictionary* used = [consumer runAsyncWithMTLCommandQueue:other
                                                            feeds:pair([made objectForKey:e.y], x)
                                                    targetTensors:list(z)
                                                 targetOperations:nil
@@ -300,13 +291,13 @@ static void events_order_runs_on_two_queues() {
 }
 
 static void targets_that_compute_nothing() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   const Array x = random_array({2, 3}), fixed = random_array({2, 3}), kept = random_array({2, 3});
   MPSGraphTensor *tx = placeholder(g, {2, 3}), *tc = constant(g, fixed), *tv = variable(g, kept);
-  MPSGraphTensor *reshaped = [g reshapeTensor:tx withShape:numbers({6}) name:nil];
-  MPSGraphTensor *y = [g additionWithPrimaryTensor:tx secondaryTensor:tv name:nil];
-  MPSGraphTensor *again = [g reshapeTensor:y withShape:numbers({3, 2}) name:nil];
-  NSDictionary *results = [g runWithFeeds:pair(tensor_data(x), tx)
+  MPSGraphTensor* reshaped = [g reshapeTensor:tx withShape:numbers({6}) name:nil];
+  MPSGraphTensor* y = [g additionWithPrimaryTensor:tx secondaryTensor:tv name:nil];
+  MPSGraphTensor* again = [g reshapeTensor:y withShape:numbers({3, 2}) name:nil];
+  NSDictionary* results = [g runWithFeeds:pair(tensor_data(x), tx)
                             targetTensors:[NSArray arrayWithObjects:tx, tc, tv, reshaped, y, again, y, nil]
                          targetOperations:nil];
   const Array sum = map(x, kept, [](double a, double b) { return a + b; });
@@ -321,13 +312,13 @@ static void targets_that_compute_nothing() {
 
 static void feeds_that_are_not_needed() {
   const Example e;
-  MPSGraphTensor *more = placeholder(e.graph, {7});
-  NSMutableDictionary *feeds = [NSMutableDictionary dictionaryWithDictionary:e.feeds];
+  MPSGraphTensor* more = placeholder(e.graph, {7});
+  NSMutableDictionary* feeds = [NSMutableDictionary dictionaryWithDictionary:e.feeds];
   [feeds setObject:tensor_data(random_array({7})) forKey:more];
-  NSDictionary *results = [e.graph runWithFeeds:feeds targetTensors:list(e.y) targetOperations:nil];
+  NSDictionary* results = [e.graph runWithFeeds:feeds targetTensors:list(e.y) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:e.y]), e.value_y);
   // And a run needs no feed where nothing of the target depends on it.
-  MPSGraphTensor *half = [e.graph constantWithScalar:0.5 shape:numbers({2}) dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* half = [e.graph constantWithScalar:0.5 shape:numbers({2}) dataType:MPSDataTypeFloat32];
   results = [e.graph runWithFeeds:[NSDictionary dictionary] targetTensors:list(half) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:half]), Array({2}, 0.5));
 }
@@ -336,89 +327,81 @@ static void feeds_that_are_not_needed() {
 static void memory_of_the_caller() {
   const Example e;
   const NSUInteger row = 5 * sizeof(float);
-  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row
-                                            options:MTLResourceStorageModeShared] autorelease];
-  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row
-                                             options:MTLResourceStorageModeShared] autorelease];
-  float *source = static_cast<float *>([in contents]), *result = static_cast<float *>([out contents]);
+  id<MTLBuffer> in = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  id<MTLBuffer> out = [[g_device newBufferWithLength:2 * row options:MTLResourceStorageModeShared] autorelease];
+  float *source = static_cast<float*>([in contents]), *result = static_cast<float*>([out contents]);
   for (int i = 0; i < 10; ++i) {
     *(source + i) = -1000;
     *(result + i) = -2000;
   }
-  for_each_index({2, 3}, [&](const Index &i) {
-    *(source + i.at(0) * 5 + i.at(1)) = static_cast<float>(e.value_a.at(i));
-  });
-  MPSGraphTensorData *a = [[[MPSGraphTensorData alloc] initWithMTLBuffer:in
+  for_each_index({2, 3},
+                 [&](const Index& i) { *(source + i.at(0) * 5 + i.at(1)) = static_cast<float>(e.value_a.at(i)); });
+  MPSGraphTensorData* a = [[[MPSGraphTensorData alloc] initWithMTLBuffer:in
                                                                    shape:numbers({2, 3})
                                                                 dataType:MPSDataTypeFloat32
                                                                 rowBytes:row] autorelease];
-  MPSGraphTensorData *y = [[[MPSGraphTensorData alloc] initWithMTLBuffer:out
+  MPSGraphTensorData* y = [[[MPSGraphTensorData alloc] initWithMTLBuffer:out
                                                                    shape:numbers({2, 3})
                                                                 dataType:MPSDataTypeFloat32
                                                                 rowBytes:row] autorelease];
-  NSDictionary *feeds =
-      [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
+  NSDictionary* feeds = [NSDictionary dictionaryWithObjectsAndKeys:a, e.a, [e.feeds objectForKey:e.b], e.b, nil];
   [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(y, e.y)];
-  for_each_index({2, 3}, [&](const Index &i) {
+  for_each_index({2, 3}, [&](const Index& i) {
     CHECK_NEAR(static_cast<double>(*(result + i.at(0) * 5 + i.at(1))), e.value_y.at(i), 1e-5);
   });
   for (int column : {3, 4, 8, 9}) CHECK(*(result + column) == -2000);
 
   id<MTLBuffer> packed = [[g_device newBufferWithLength:6 * sizeof(float)
                                                 options:MTLResourceStorageModeShared] autorelease];
-  MPSGraphTensorData *whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
+  MPSGraphTensorData* whole = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
                                                                        shape:numbers({2, 3})
                                                                     dataType:MPSDataTypeFloat32] autorelease];
-  [e.graph runWithMTLCommandQueue:g_queue
-                            feeds:feeds
-                 targetOperations:nil
-                resultsDictionary:pair(whole, e.y)];
-  for_each_index({2, 3}, [&](const Index &i) {
-    CHECK_NEAR(static_cast<double>(*(static_cast<float *>([packed contents]) + i.at(0) * 3 + i.at(1))),
-               e.value_y.at(i), 1e-5);
+  [e.graph runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(whole, e.y)];
+  for_each_index({2, 3}, [&](const Index& i) {
+    CHECK_NEAR(static_cast<double>(*(static_cast<float*>([packed contents]) + i.at(0) * 3 + i.at(1))), e.value_y.at(i),
+               1e-5);
   });
 
-  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                             shape:numbers({2, 3})];
-  MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
-  MPSGraphTensorData *view = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
+  MPSGraphTensorData* view = [[[MPSGraphTensorData alloc] initWithMPSNDArray:array] autorelease];
   CHECK(shape_of([view shape]) == Shape({2, 3}) && [view dataType] == MPSDataTypeFloat32);
   CHECK([[view device] metalDevice] == g_device && [[view device] type] == MPSGraphDeviceTypeMetal);
-  [e.graph runWithMTLCommandQueue:g_queue
-                            feeds:e.feeds
-                 targetOperations:nil
-                resultsDictionary:pair(view, e.y)];
+  [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
   float values[6];
   [array readBytes:values strideBytes:nil];
-  for (std::size_t i = 0; i < 6; ++i)
-    CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
+  for (std::size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
   // One buffer read under two shapes.
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *flat = placeholder(g, {6}), *square = [g squareWithTensor:flat name:nil];
-  MPSGraphTensorData *line = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
+  MPSGraphTensorData* line = [[[MPSGraphTensorData alloc] initWithMTLBuffer:packed
                                                                       shape:numbers({6})
                                                                    dataType:MPSDataTypeFloat32] autorelease];
-  NSDictionary *results = [g runWithFeeds:pair(line, flat) targetTensors:list(square) targetOperations:nil];
+  NSDictionary* results = [g runWithFeeds:pair(line, flat) targetTensors:list(square) targetOperations:nil];
   CHECK_ARRAY(read_array([results objectForKey:square]),
               Array({6}, map(e.value_y, [](double v) { return v * v; }).values));
 }
 
-static MPSGraphTensorData *over(id<MTLBuffer> buffer, const Shape &shape) {
-  return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers(shape) dataType:MPSDataTypeFloat32] autorelease];
+static MPSGraphTensorData* over(id<MTLBuffer> buffer, const Shape& shape) {
+  return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers(shape)
+                                               dataType:MPSDataTypeFloat32] autorelease];
 }
 
-static id<MTLBuffer> buffer_with(const Array &array) {
-  NSData *bytes = bytes_of(array);
-  return [[g_device newBufferWithBytes:[bytes bytes] length:[bytes length] options:MTLResourceStorageModeShared] autorelease];
+static id<MTLBuffer> buffer_with(const Array& array) {
+  NSData* bytes = bytes_of(array);
+  return [[g_device newBufferWithBytes:[bytes bytes] length:[bytes length]
+                               options:MTLResourceStorageModeShared] autorelease];
 }
 
-// A sum of shape (1, 3) goes into data of shape (3), as programs give it: the same elements in their order, between gaps, too.
+// A sum of shape (1, 3) goes into data of shape (3), as programs give it: the same elements in their order, between
+// gaps, too.
 static void results_of_another_shape() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   const Array value = random_array({4, 3});
-  MPSGraphTensor *x = placeholder(g, {4, 3});
+  MPSGraphTensor* x = placeholder(g, {4, 3});
   MPSGraphTensor *sum = [g reductionSumWithTensor:x axis:0 name:nil], *square = [g squareWithTensor:x name:nil];
-  NSDictionary *feeds = pair(tensor_data(value), x);
+  NSDictionary* feeds = pair(tensor_data(value), x);
   const Array sums = sum_over(value, {0}), squares = map(value, [](double v) { return v * v; });
   MPSGraphTensorData *flat = empty_data({3}), *tall = empty_data({3, 1}), *wide = empty_data({2, 6});
   [g runWithMTLCommandQueue:g_queue
@@ -427,54 +410,68 @@ static void results_of_another_shape() {
           resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:flat, sum, wide, square, nil]];
   CHECK_ARRAY(read_array(flat), Array({3}, sums.values));
   CHECK_ARRAY(read_array(wide), Array({2, 6}, squares.values));
-  [g runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(tall, sum) executionDescriptor:nil];
+  [g runAsyncWithMTLCommandQueue:g_queue
+                           feeds:feeds
+                targetOperations:nil
+               resultsDictionary:pair(tall, sum)
+             executionDescriptor:nil];
   [g runWithMTLCommandQueue:g_queue feeds:feeds targetTensors:list(sum) targetOperations:nil];
   CHECK_ARRAY(read_array(tall), Array({3, 1}, sums.values));
   id<MTLBuffer> rows = buffer_with(Array(Shape{24}, -5.0));
-  MPSGraphTensorData *gaps = [[[MPSGraphTensorData alloc] initWithMTLBuffer:rows
+  MPSGraphTensorData* gaps = [[[MPSGraphTensorData alloc] initWithMTLBuffer:rows
                                                                       shape:numbers({6, 2})
                                                                    dataType:MPSDataTypeFloat32
                                                                    rowBytes:4 * sizeof(float)] autorelease];
   [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(gaps, square)];
   Array expected({6, 4}, -5.0);
-  for_each_index({6, 2}, [&](const Index &i) { expected.at(i) = squares.values.at(static_cast<std::size_t>(i.at(0) * 2 + i.at(1))); });
+  for_each_index({6, 2}, [&](const Index& i) {
+    expected.at(i) = squares.values.at(static_cast<std::size_t>(i.at(0) * 2 + i.at(1)));
+  });
   CHECK_ARRAY(read_array(over(rows, {6, 4})), expected);
 }
 
 // A run whose results lie where its feeds do computes with the values that the feeds had before it.
 static void results_over_feeds() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   const Array value = random_array({67, 67}), other = random_array({67, 67});
   MPSGraphTensor *x = placeholder(g, {67, 67}), *z = placeholder(g, {67, 67});
-  MPSGraphTensor *product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:z name:nil];
-  MPSGraphTensor *sum = [g additionWithPrimaryTensor:x secondaryTensor:z name:nil];
-  MPSGraphTensor *turned = [g transposeTensor:x dimension:0 withDimension:1 name:nil];
+  MPSGraphTensor* product = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:z name:nil];
+  MPSGraphTensor* sum = [g additionWithPrimaryTensor:x secondaryTensor:z name:nil];
+  MPSGraphTensor* turned = [g transposeTensor:x dimension:0 withDimension:1 name:nil];
   Array products({67, 67});
-  for_each_index({67, 67, 67}, [&](const Index &i) {
+  for_each_index({67, 67, 67}, [&](const Index& i) {
     products.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * other.at({i.at(2), i.at(1)});
   });
   const Array sums = map(value, other, [](double a, double b) { return a + b; });
-  using Form = std::function<void(NSDictionary *, NSDictionary *)>;
-  const Form forms[] = {
-      [&](NSDictionary *feeds, NSDictionary *results) {
-        [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
-      },
-      [&](NSDictionary *feeds, NSDictionary *results) {
-        MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-        [descriptor setWaitUntilCompleted:YES];
-        [g runAsyncWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:descriptor];
-      },
-      [&](NSDictionary *feeds, NSDictionary *results) {
-        MPSCommandBuffer *buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
-        [g encodeToCommandBuffer:buffer feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:nil];
-        [buffer commit];
-        [buffer waitUntilCompleted];
-      }};
-  for (const Form &form : forms) {
-    for (MPSGraphTensor *target : {product, sum, turned}) {
+  using Form = std::function<void(NSDictionary*, NSDictionary*)>;
+  const Form forms[] = {[&](NSDictionary* feeds, NSDictionary* results) {
+                          [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
+                        },
+                        [&](NSDictionary* feeds, NSDictionary* results) {
+                          MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+                          [descriptor setWaitUntilCompleted:YES];
+                          [g runAsyncWithMTLCommandQueue:g_queue
+                                                   feeds:feeds
+                                        targetOperations:nil
+                                       resultsDictionary:results
+                                     executionDescriptor:descriptor];
+                        },
+                        [&](NSDictionary* feeds, NSDictionary* results) {
+                          MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+                          [g encodeToCommandBuffer:buffer
+                                             feeds:feeds
+                                  targetOperations:nil
+                                 resultsDictionary:results
+                               executionDescriptor:nil];
+                          [buffer commit];
+                          [buffer waitUntilCompleted];
+                        }};
+  for (const Form& form : forms) {
+    for (MPSGraphTensor* target : {product, sum, turned}) {
       for (bool into_x : {true, false}) {
         id<MTLBuffer> in_x = buffer_with(value), in_z = buffer_with(other);
-        NSDictionary *feeds = [NSDictionary dictionaryWithObjectsAndKeys:over(in_x, {67, 67}), x, over(in_z, {67, 67}), z, nil];
+        NSDictionary* feeds =
+            [NSDictionary dictionaryWithObjectsAndKeys:over(in_x, {67, 67}), x, over(in_z, {67, 67}), z, nil];
         form(feeds, pair(over(into_x ? in_x : in_z, {67, 67}), target));
         const Array expected = target == product ? products : target == sum ? sums : permuted(value, {1, 0});
         CHECK_ARRAY_WITHIN(1e-4, read_array(over(into_x ? in_x : in_z, {67, 67})), expected);
@@ -491,7 +488,7 @@ static void results_over_feeds() {
   }
   // Many steps in flight, each on the values of the one before: 1, 2, 4, ...
   id<MTLBuffer> buffer = buffer_with(Array({67, 67}, 1.0));
-  MPSGraphTensor *twice = [g additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+  MPSGraphTensor* twice = [g additionWithPrimaryTensor:x secondaryTensor:x name:nil];
   for (int step = 0; step < 20; ++step) {
     [g runAsyncWithMTLCommandQueue:g_queue
                              feeds:pair(over(buffer, {67, 67}), x)
@@ -507,22 +504,25 @@ static void results_over_feeds() {
 static void a_result_over_a_part_of_a_feed() {
   const std::size_t page = static_cast<std::size_t>(getpagesize());
   const long count = static_cast<long>(2 * page / sizeof(float));
-  void *memory = nullptr;
+  void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, 3 * page) == 0);
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = placeholder(g, {count});
-  MPSGraphTensor *total = [g additionWithPrimaryTensor:x
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = placeholder(g, {count});
+  MPSGraphTensor* total = [g additionWithPrimaryTensor:x
                                        secondaryTensor:[g reductionSumWithTensor:x axis:0 name:nil]
                                                   name:nil];
   const Array value = random_integers({count}, -9, 9, MPSDataTypeFloat32);
   const double sum = sum_over(value, {0}).values.front();
   for (const bool result_first : {false, true}) {
-    std::byte *first = static_cast<std::byte *>(memory), *second = first + page;
-    auto buffer_at = [&](void *bytes) {
-      return [[g_device newBufferWithBytesNoCopy:bytes length:2 * page options:MTLResourceStorageModeShared deallocator:nil] autorelease];
+    std::byte *first = static_cast<std::byte*>(memory), *second = first + page;
+    auto buffer_at = [&](void* bytes) {
+      return [[g_device newBufferWithBytesNoCopy:bytes
+                                          length:2 * page
+                                         options:MTLResourceStorageModeShared
+                                     deallocator:nil] autorelease];
     };
     id<MTLBuffer> in = buffer_at(result_first ? second : first), out = buffer_at(result_first ? first : second);
-    NSData *bytes = bytes_of(value);
+    NSData* bytes = bytes_of(value);
     std::memcpy([in contents], [bytes bytes], 2 * page);
     [g runWithMTLCommandQueue:g_queue
                         feeds:pair(over(in, {count}), x)
@@ -534,23 +534,23 @@ static void a_result_over_a_part_of_a_feed() {
 }
 
 static void a_length_unknown_until_the_run() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *any = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* any = [g placeholderWithShape:nil dataType:MPSDataTypeFloat32 name:nil];
   const Array w = random_array({3, 2});
-  MPSGraphTensor *y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:constant(g, w) name:nil];
-  MPSGraphTensor *sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil]
+  MPSGraphTensor* y = [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:constant(g, w) name:nil];
+  MPSGraphTensor* sum = [g reductionSumWithTensor:[g additionWithPrimaryTensor:y secondaryTensor:any name:nil]
                                              axis:0
                                              name:nil];
   for (long n : {2, 5, 2, 1}) {
     const Array value = random_array({n, 3}), offset = n == 2 ? random_array({2}) : random_array({n, 1});
-    NSDictionary *feeds =
+    NSDictionary* feeds =
         [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(value), x, tensor_data(offset), any, nil];
-    NSDictionary *results = [g runWithFeeds:feeds
+    NSDictionary* results = [g runWithFeeds:feeds
                               targetTensors:[NSArray arrayWithObjects:y, sum, nil]
                            targetOperations:nil];
     Array product({n, 2});
-    for_each_index({n, 2, 3}, [&](const Index &i) {
+    for_each_index({n, 2, 3}, [&](const Index& i) {
       product.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * w.at({i.at(2), i.at(1)});
     });
     CHECK_ARRAY(read_array([results objectForKey:y]), product);

@@ -5,42 +5,39 @@
 
 static NSUInteger unsign(long value) { return static_cast<NSUInteger>(value); }
 
-static MPSGraphTensor *shape_constant(MPSGraph *g, const Shape &shape, MPSDataType type = MPSDataTypeInt32) {
-  return constant(
-      g, Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()), type));
+static MPSGraphTensor* shape_constant(MPSGraph* g, const Shape& shape, MPSDataType type = MPSDataTypeInt32) {
+  return constant(g, Array({static_cast<long>(shape.size())}, std::vector<double>(shape.begin(), shape.end()), type));
 }
 
-static Array with_shape(const Array &x, const Shape &shape) { return Array(shape, x.values, x.type); }
+static Array with_shape(const Array& x, const Shape& shape) { return Array(shape, x.values, x.type); }
 
 static void reshape() {
   struct Row {
     Shape from, to, result;
   };
-  for (const Row &row : {Row{{3, 4, 5}, {4, 15}, {4, 15}}, Row{{3, 4, 5}, {-1, 6}, {10, 6}},
-                         Row{{3, 4, 5}, {5, -1, 3}, {5, 4, 3}}, Row{{3, 4, 5}, {-1}, {60}},
-                         Row{{6}, {1, 2, 1, 3}, {1, 2, 1, 3}}, Row{{1, 1}, {}, {}}, Row{{}, {1, 1}, {1, 1}},
-                         Row{{3, 4}, {3, 4}, {3, 4}}}) {
+  for (const Row& row :
+       {Row{{3, 4, 5}, {4, 15}, {4, 15}}, Row{{3, 4, 5}, {-1, 6}, {10, 6}}, Row{{3, 4, 5}, {5, -1, 3}, {5, 4, 3}},
+        Row{{3, 4, 5}, {-1}, {60}}, Row{{6}, {1, 2, 1, 3}, {1, 2, 1, 3}}, Row{{1, 1}, {}, {}}, Row{{}, {1, 1}, {1, 1}},
+        Row{{3, 4}, {3, 4}, {3, 4}}}) {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
-      const Array x =
-          type == MPSDataTypeFloat32 ? random_array(row.from) : random_integers(row.from, 0, 1, type);
-      MPSGraphTensor *tx = session.feed(x);
-      CHECK_ARRAY_WITHIN(0,
-                         session.run([session.graph() reshapeTensor:tx withShape:numbers(row.to) name:nil]),
+      const Array x = type == MPSDataTypeFloat32 ? random_array(row.from) : random_integers(row.from, 0, 1, type);
+      MPSGraphTensor* tx = session.feed(x);
+      CHECK_ARRAY_WITHIN(0, session.run([session.graph() reshapeTensor:tx withShape:numbers(row.to) name:nil]),
                          with_shape(x, row.result));
       if (row.to.empty()) continue;
       for (MPSDataType integers : {MPSDataTypeInt32, MPSDataTypeInt64}) {
-        MPSGraphTensor *shape = shape_constant(session.graph(), row.to, integers);
+        MPSGraphTensor* shape = shape_constant(session.graph(), row.to, integers);
         CHECK_ARRAY_WITHIN(0, session.run([session.graph() reshapeTensor:tx withShapeTensor:shape name:nil]),
                            with_shape(x, row.result));
       }
-      MPSGraphTensor *like = [session.graph() shapeOfTensor:session.feed(Array(row.result)) name:nil];
+      MPSGraphTensor* like = [session.graph() shapeOfTensor:session.feed(Array(row.result)) name:nil];
       CHECK_ARRAY_WITHIN(0, session.run([session.graph() reshapeTensor:tx withShapeTensor:like name:nil]),
                          with_shape(x, row.result));
     }
   }
   const Array x = random_array({3, 4, 5}), dy = random_array({6, 10});
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
     return [g reshapeTensor:t.at(0) withShape:numbers({6, 10}) name:nil];
   };
   CHECK_ARRAY(Differentiated(build, {x}, dy).gradients.at(0), with_shape(dy, x.shape));
@@ -48,7 +45,7 @@ static void reshape() {
 }
 
 static void transpose() {
-  for (const std::vector<long> &permutation : {std::vector<long>{1, 0},
+  for (const std::vector<long>& permutation : {std::vector<long>{1, 0},
                                                {0, 1},
                                                {2, 0, 1},
                                                {1, 2, 0},
@@ -67,24 +64,23 @@ static void transpose() {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
       const Array x = type == MPSDataTypeFloat32 ? random_array(shape) : random_integers(shape, 0, 1, type);
-      CHECK_ARRAY_WITHIN(0,
-                         session.run([session.graph() transposeTensor:session.feed(x)
-                                                          permutation:numbers(permutation)
-                                                                 name:nil]),
-                         permuted(x, permutation));
+      CHECK_ARRAY_WITHIN(
+          0, session.run([session.graph() transposeTensor:session.feed(x) permutation:numbers(permutation) name:nil]),
+          permuted(x, permutation));
     }
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g transposeTensor:t.at(0) permutation:numbers(permutation) name:nil];
     };
     const Array x = random_array(shape), dy = random_array(permuted(x, permutation).shape);
     std::vector<long> inverse(permutation.size());
-    for (std::size_t i = 0; i < permutation.size(); ++i)
+    for (std::size_t i = 0; i < permutation.size(); ++i) {
       inverse.at(static_cast<std::size_t>(permutation.at(i))) = static_cast<long>(i);
+    }
     CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), permuted(dy, inverse));
     // Counted from the end.
     std::vector<long> negative = permutation;
-    for (long &axis : negative) axis -= static_cast<long>(permutation.size());
-    const Build from_the_end = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    for (long& axis : negative) axis -= static_cast<long>(permutation.size());
+    const Build from_the_end = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g transposeTensor:t.at(0) permutation:numbers(negative) name:nil];
     };
     Session session;
@@ -96,7 +92,7 @@ static void transpose() {
     for (long b = -4; b < 4; ++b) {
       std::vector<long> permutation = {0, 1, 2, 3};
       std::swap(permutation.at(unsign(a < 0 ? a + 4 : a)), permutation.at(unsign(b < 0 ? b + 4 : b)));
-      const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+      const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
         return [g transposeTensor:t.at(0) dimension:unsign(a) withDimension:unsign(b) name:nil];
       };
       Session session;
@@ -112,8 +108,7 @@ struct Range {
   long start, stride, length;
 };
 
-static Range range_of(long start, long end, long stride, bool from_the_edge, bool to_the_edge, bool is_index,
-                      long n) {
+static Range range_of(long start, long end, long stride, bool from_the_edge, bool to_the_edge, bool is_index, long n) {
   if (is_index) return {start < 0 ? start + n : start, 1, 1};
   const long least = stride > 0 ? 0 : -1, most = stride > 0 ? n : n - 1;
   auto held = [&](long i) { return std::clamp(i < 0 ? i + n : i, least, most); };
@@ -140,17 +135,17 @@ static const Slice kSlices[] = {
 
 // Calls f(index in the source, index in the slice).
 template <class F>
-static Shape for_each_taken(const Slice &s, const Shape &shape, F f) {
+static Shape for_each_taken(const Slice& s, const Shape& shape, F f) {
   std::vector<Range> ranges;
   Shape taken, kept;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     auto bit = [d](unsigned mask) { return (mask >> d & 1u) != 0; };
-    ranges.push_back(range_of(s.starts.at(d), s.ends.at(d), s.strides.at(d), bit(s.start_mask),
-                              bit(s.end_mask), bit(s.squeeze_mask), shape.at(d)));
+    ranges.push_back(range_of(s.starts.at(d), s.ends.at(d), s.strides.at(d), bit(s.start_mask), bit(s.end_mask),
+                              bit(s.squeeze_mask), shape.at(d)));
     taken.push_back(ranges.back().length);
     if (!bit(s.squeeze_mask)) kept.push_back(ranges.back().length);
   }
-  for_each_index(taken, [&](const Index &i) {
+  for_each_index(taken, [&](const Index& i) {
     Index source(i.size()), result;
     for (std::size_t d = 0; d < i.size(); ++d) {
       source.at(d) = ranges.at(d).start + i.at(d) * ranges.at(d).stride;
@@ -161,7 +156,7 @@ static Shape for_each_taken(const Slice &s, const Shape &shape, F f) {
   return kept;
 }
 
-static MPSGraphTensor *sliced(MPSGraph *g, MPSGraphTensor *x, const Slice &s) {
+static MPSGraphTensor* sliced(MPSGraph* g, MPSGraphTensor* x, const Slice& s) {
   return [g sliceTensor:x
                  starts:numbers(s.starts)
                    ends:numbers(s.ends)
@@ -174,15 +169,15 @@ static MPSGraphTensor *sliced(MPSGraph *g, MPSGraphTensor *x, const Slice &s) {
 
 static void strided_slice() {
   const Shape shape = {5, 6, 7};
-  for (const Slice &s : kSlices) {
+  for (const Slice& s : kSlices) {
     const bool has_masks = (s.start_mask | s.end_mask | s.squeeze_mask) != 0;
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt64}) {
       Session session;
-      MPSGraph *g = session.graph();
+      MPSGraph* g = session.graph();
       Array x = type == MPSDataTypeFloat32 ? random_array(shape) : random_integers(shape, -99, 99, type);
-      Array y(for_each_taken(s, shape, [](const Index &, const Index &) {}), 0, type);
-      for_each_taken(s, shape, [&](const Index &from, const Index &to) { y.at(to) = x.at(from); });
-      MPSGraphTensor *tx = session.feed(x);
+      Array y(for_each_taken(s, shape, [](const Index&, const Index&) {}), 0, type);
+      for_each_taken(s, shape, [&](const Index& from, const Index& to) { y.at(to) = x.at(from); });
+      MPSGraphTensor* tx = session.feed(x);
       CHECK_ARRAY_WITHIN(0, session.run(sliced(g, tx, s)), y);
       if (!has_masks) {
         CHECK_ARRAY_WITHIN(0,
@@ -196,10 +191,10 @@ static void strided_slice() {
       if (type != MPSDataTypeFloat32) continue;
       const Array dy = random_array(y.shape);
       Array dx(shape);
-      for_each_taken(s, shape, [&](const Index &from, const Index &to) { dx.at(from) += dy.at(to); });
-      MPSGraphTensor *tdy = session.feed(dy);
-      for (MPSGraphTensor *in_shape : {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64),
-                                       [g shapeOfTensor:tx name:nil]}) {
+      for_each_taken(s, shape, [&](const Index& from, const Index& to) { dx.at(from) += dy.at(to); });
+      MPSGraphTensor* tdy = session.feed(dy);
+      for (MPSGraphTensor* in_shape :
+           {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64), [g shapeOfTensor:tx name:nil]}) {
         CHECK_ARRAY_WITHIN(0,
                            session.run([g sliceGradientTensor:tdy
                                              fwdInShapeTensor:in_shape
@@ -221,11 +216,11 @@ static void strided_slice() {
                                                          name:nil]),
                            dx);
       }
-      const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+      const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
         return sliced(graph, t.at(0), s);
       };
       CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), dx);
-      const Build back = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+      const Build back = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
         return [graph sliceGradientTensor:t.at(0)
                          fwdInShapeTensor:shape_constant(graph, shape)
                                    starts:numbers(s.starts)
@@ -246,7 +241,7 @@ static void slice_of_one_dimension() {
     long dimension, start, length;
   };
   const Array x = random_array({5, 6, 7});
-  for (const Row &row : {Row{0, 1, 3}, Row{1, 2, 4}, Row{2, 0, 7}, Row{2, 6, 1}, Row{1, -2, 2}, Row{0, -5, 4},
+  for (const Row& row : {Row{0, 1, 3}, Row{1, 2, 4}, Row{2, 0, 7}, Row{2, 6, 1}, Row{1, -2, 2}, Row{0, -5, 4},
                          Row{2, -3, 1}, Row{-1, 2, 3}}) {
     const std::size_t d = unsign(row.dimension < 0 ? row.dimension + 3 : row.dimension);
     const long start = row.start < 0 ? row.start + x.shape.at(d) : row.start;
@@ -259,12 +254,8 @@ static void slice_of_one_dimension() {
       y.at(to) = x.at(i);
     });
     Session session;
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-      return [g sliceTensor:t.at(0)
-                  dimension:unsign(row.dimension)
-                      start:row.start
-                     length:row.length
-                       name:nil];
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+      return [g sliceTensor:t.at(0) dimension:unsign(row.dimension) start:row.start length:row.length name:nil];
     };
     CHECK_ARRAY_WITHIN(0, session.run(build(session.graph(), {session.feed(x)})), y);
     const Array dy = random_array(shape);
@@ -278,13 +269,13 @@ static void slice_of_one_dimension() {
   }
 }
 
-static Array joined(const std::vector<Array> &parts, std::size_t dimension) {
+static Array joined(const std::vector<Array>& parts, std::size_t dimension) {
   Shape shape = parts.front().shape;
   shape.at(dimension) = 0;
-  for (const Array &part : parts) shape.at(dimension) += part.shape.at(dimension);
+  for (const Array& part : parts) shape.at(dimension) += part.shape.at(dimension);
   Array y(shape, 0, parts.front().type);
   long start = 0;
-  for (const Array &part : parts) {
+  for (const Array& part : parts) {
     for_each_index(part.shape, [&](Index i) {
       const double v = part.at(i);
       i.at(dimension) += start;
@@ -303,27 +294,22 @@ static void concatenate() {
       for (long length : {2, 1, 4}) {
         Shape shape = {3, 4, 5};
         shape.at(d) = length;
-        parts.push_back(type == MPSDataTypeFloat32 ? random_array(shape)
-                                                   : random_integers(shape, 0, 1, type));
+        parts.push_back(type == MPSDataTypeFloat32 ? random_array(shape) : random_integers(shape, 0, 1, type));
       }
       Session session;
-      MPSGraph *g = session.graph();
-      MPSGraphTensor *a = session.feed(parts.at(0)), *b = session.feed(parts.at(1)),
-                     *c = session.feed(parts.at(2));
-      CHECK_ARRAY_WITHIN(0,
-                         session.run([g concatTensors:[NSArray arrayWithObjects:a, b, c, nil]
-                                            dimension:dimension
-                                                 name:nil]),
-                         joined(parts, d));
+      MPSGraph* g = session.graph();
+      MPSGraphTensor *a = session.feed(parts.at(0)), *b = session.feed(parts.at(1)), *c = session.feed(parts.at(2));
+      CHECK_ARRAY_WITHIN(
+          0, session.run([g concatTensors:[NSArray arrayWithObjects:a, b, c, nil] dimension:dimension name:nil]),
+          joined(parts, d));
       CHECK_ARRAY_WITHIN(0, session.run([g concatTensor:c withTensor:a dimension:dimension name:nil]),
                          joined({parts.at(2), parts.at(0)}, d));
-      CHECK_ARRAY_WITHIN(
-          0, session.run([g concatTensors:[NSArray arrayWithObject:b] dimension:dimension name:nil]),
-          parts.at(1));
+      CHECK_ARRAY_WITHIN(0, session.run([g concatTensors:[NSArray arrayWithObject:b] dimension:dimension name:nil]),
+                         parts.at(1));
       CHECK_ARRAY_WITHIN(0, session.run([g concatTensor:b withTensor:b dimension:dimension name:nil]),
                          joined({parts.at(1), parts.at(1)}, d));
       if (type != MPSDataTypeFloat32) continue;
-      const Build build = [&](MPSGraph *graph, const std::vector<MPSGraphTensor *> &t) {
+      const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
         return [graph concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), nil]
                           dimension:dimension
                                name:nil];
@@ -338,23 +324,27 @@ static void concatenate() {
 
 // Along the other dimensions the tensors broadcast.
 static void concatenate_and_broadcast() {
-  const std::vector<Array> parts = {random_array({2, 3, 1}), random_array({1, 2, 4}), random_array({2, 1, 4}), random_array({1, 1, 1})};
+  const std::vector<Array> parts = {random_array({2, 3, 1}), random_array({1, 2, 4}), random_array({2, 1, 4}),
+                                    random_array({1, 1, 1})};
   std::vector<Array> whole;
-  for (const Array &part : parts) {
+  for (const Array& part : parts) {
     Array y({2, part.shape.at(1), 4});
-    for_each_index(y.shape, [&](const Index &i) { y.at(i) = broadcast_at(part, i); });
+    for_each_index(y.shape, [&](const Index& i) { y.at(i) = broadcast_at(part, i); });
     whole.push_back(y);
   }
   for (long dimension : {1, -2}) {
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-      return [g concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), t.at(3), nil] dimension:dimension name:nil];
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+      return [g concatTensors:[NSArray arrayWithObjects:t.at(0), t.at(1), t.at(2), t.at(3), nil]
+                    dimension:dimension
+                         name:nil];
     };
     Session session;
-    std::vector<MPSGraphTensor *> fed;
-    for (const Array &part : parts) fed.push_back(session.feed(part));
+    std::vector<MPSGraphTensor*> fed;
+    for (const Array& part : parts) fed.push_back(session.feed(part));
     CHECK_ARRAY_WITHIN(0, session.run(build(session.graph(), fed)), joined(whole, 1));
-    CHECK_ARRAY_WITHIN(0, session.run([session.graph() concatTensor:fed.at(1) withTensor:fed.at(2) dimension:dimension name:nil]),
-                       joined({whole.at(1), whole.at(2)}, 1));
+    CHECK_ARRAY_WITHIN(
+        0, session.run([session.graph() concatTensor:fed.at(1) withTensor:fed.at(2) dimension:dimension name:nil]),
+        joined({whole.at(1), whole.at(2)}, 1));
     CHECK_GRADIENTS(build, parts);
   }
 }
@@ -363,26 +353,22 @@ static void broadcast() {
   const std::pair<Shape, Shape> rows[] = {{{4}, {3, 4}},         {{3, 1}, {3, 4}},          {{1}, {2, 3}},
                                           {{}, {2, 3}},          {{2, 1, 3}, {5, 2, 4, 3}}, {{2, 3}, {2, 3}},
                                           {{1, 3, 1}, {2, 3, 5}}};
-  for (const auto &[from, to] : rows) {
+  for (const auto& [from, to] : rows) {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
-      MPSGraph *g = session.graph();
+      MPSGraph* g = session.graph();
       const Array x = type == MPSDataTypeFloat32 ? random_array(from) : random_integers(from, 0, 1, type);
       Array y(to, 0, type);
-      for_each_index(to, [&](const Index &i) { y.at(i) = broadcast_at(x, i); });
+      for_each_index(to, [&](const Index& i) { y.at(i) = broadcast_at(x, i); });
       MPSGraphTensor *tx = session.feed(x), *like = session.feed(Array(to));
       CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShape:numbers(to) name:nil]), y);
-      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to) name:nil]),
-                         y);
-      CHECK_ARRAY_WITHIN(0,
-                         session.run([g broadcastTensor:tx
-                                          toShapeTensor:shape_constant(g, to, MPSDataTypeInt64)
-                                                   name:nil]),
-                         y);
+      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to) name:nil]), y);
       CHECK_ARRAY_WITHIN(
-          0, session.run([g broadcastTensor:tx toShapeTensor:[g shapeOfTensor:like name:nil] name:nil]), y);
+          0, session.run([g broadcastTensor:tx toShapeTensor:shape_constant(g, to, MPSDataTypeInt64) name:nil]), y);
+      CHECK_ARRAY_WITHIN(0, session.run([g broadcastTensor:tx toShapeTensor:[g shapeOfTensor:like name:nil] name:nil]),
+                         y);
     }
-    const Build build = [&](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
       return [g broadcastTensor:t.at(0) toShape:numbers(to) name:nil];
     };
     const Array dy = random_array(to);
@@ -392,9 +378,9 @@ static void broadcast() {
 
 static void shape_of_a_tensor() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 3, -1}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *shape = [g shapeOfTensor:x name:nil];
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 3, -1}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* shape = [g shapeOfTensor:x name:nil];
   CHECK([shape dataType] == MPSDataTypeInt32 && shape_of([shape shape]) == Shape{3});
   for (long n : {2, 5}) {
     session.set(x, Array({n, 3, n + 1}));
@@ -403,42 +389,56 @@ static void shape_of_a_tensor() {
   }
 }
 
-static MPSGraphTensor *part(MPSGraph *g, MPSGraphTensor *shape, long start, long length) {
+static MPSGraphTensor* part(MPSGraph* g, MPSGraphTensor* shape, long start, long length) {
   return [g sliceTensor:shape dimension:0 start:start length:length name:nil];
 }
 
-// Shapes computed from shapes, as programs make them: slices of shapeOfTensor: joined with constants, arithmetic, other integers; of
-// tensors whose lengths are known when the graph is built, and of ones that each run gives others.
+// Shapes computed from shapes, as programs make them: slices of shapeOfTensor: joined with constants, arithmetic, other
+// integers; of tensors whose lengths are known when the graph is built, and of ones that each run gives others.
 static void shapes_made_of_shapes() {
   for (const bool is_known : {true, false}) {
     Session session;
-    MPSGraph *g = session.graph();
-    MPSGraphTensor *x = placeholder(g, is_known ? Shape{2, 3, 4} : Shape{-1, 3, -1});
-    MPSGraphTensor *row = placeholder(g, is_known ? Shape{4} : Shape{-1});
-    MPSGraphTensor *shape = [g shapeOfTensor:x name:nil];
+    MPSGraph* g = session.graph();
+    MPSGraphTensor* x = placeholder(g, is_known ? Shape{2, 3, 4} : Shape{-1, 3, -1});
+    MPSGraphTensor* row = placeholder(g, is_known ? Shape{4} : Shape{-1});
+    MPSGraphTensor* shape = [g shapeOfTensor:x name:nil];
     MPSGraphTensor *batch = part(g, shape, 0, 1), *rest = part(g, shape, 1, 2), *last = part(g, shape, -1, 1);
-    MPSGraphTensor *open = shape_constant(g, {-1}), *five = shape_constant(g, {5}), *two = [g constantWithScalar:2 dataType:MPSDataTypeInt32];
-    MPSGraphTensor *flat = [g reshapeTensor:x withShapeTensor:[g concatTensor:batch withTensor:open dimension:0 name:nil] name:nil];
-    MPSGraphTensor *merged = [g multiplicationWithPrimaryTensor:part(g, shape, 0, 1) secondaryTensor:part(g, shape, 1, 1) name:nil];
-    MPSGraphTensor *tall = [g reshapeTensor:x withShapeTensor:[g concatTensor:merged withTensor:last dimension:0 name:nil] name:nil];
-    MPSGraphTensor *line = [g reshapeTensor:x withShapeTensor:[g reductionProductWithTensor:shape axis:0 name:nil] name:nil];
-    NSArray *pieces = [NSArray arrayWithObjects:five, batch, last, nil];
-    MPSGraphTensor *many = [g broadcastTensor:row toShapeTensor:[g concatTensors:pieces dimension:0 name:nil] name:nil];
-    MPSGraphTensor *doubled = [g multiplicationWithPrimaryTensor:batch secondaryTensor:two name:nil];
-    MPSGraphTensor *joined_wide = [g concatTensor:[g castTensor:doubled toType:MPSDataTypeInt64 name:nil]
+    MPSGraphTensor *open = shape_constant(g, {-1}), *five = shape_constant(g, {5}),
+                   *two = [g constantWithScalar:2 dataType:MPSDataTypeInt32];
+    MPSGraphTensor* flat = [g reshapeTensor:x
+                            withShapeTensor:[g concatTensor:batch withTensor:open dimension:0 name:nil]
+                                       name:nil];
+    MPSGraphTensor* merged = [g multiplicationWithPrimaryTensor:part(g, shape, 0, 1)
+                                                secondaryTensor:part(g, shape, 1, 1)
+                                                           name:nil];
+    MPSGraphTensor* tall = [g reshapeTensor:x
+                            withShapeTensor:[g concatTensor:merged withTensor:last dimension:0 name:nil]
+                                       name:nil];
+    MPSGraphTensor* line = [g reshapeTensor:x
+                            withShapeTensor:[g reductionProductWithTensor:shape axis:0 name:nil]
+                                       name:nil];
+    NSArray* pieces = [NSArray arrayWithObjects:five, batch, last, nil];
+    MPSGraphTensor* many = [g broadcastTensor:row toShapeTensor:[g concatTensors:pieces dimension:0 name:nil] name:nil];
+    MPSGraphTensor* doubled = [g multiplicationWithPrimaryTensor:batch secondaryTensor:two name:nil];
+    MPSGraphTensor* joined_wide = [g concatTensor:[g castTensor:doubled toType:MPSDataTypeInt64 name:nil]
                                        withTensor:[g castTensor:last toType:MPSDataTypeInt64 name:nil]
                                         dimension:0
                                              name:nil];
-    MPSGraphTensor *twice = [g broadcastTensor:row toShapeTensor:joined_wide name:nil];
-    MPSGraphTensor *same = [g reshapeTensor:[g squareWithTensor:flat name:nil]
+    MPSGraphTensor* twice = [g broadcastTensor:row toShapeTensor:joined_wide name:nil];
+    MPSGraphTensor* same = [g reshapeTensor:[g squareWithTensor:flat name:nil]
                             withShapeTensor:[g concatTensor:batch withTensor:rest dimension:0 name:nil]
                                        name:nil];
-    MPSGraphTensor *loss = [g reductionSumWithTensor:[g multiplicationWithPrimaryTensor:same secondaryTensor:x name:nil] axes:nil name:nil];
-    MPSGraphTensor *all = [g reductionSumWithTensor:many axes:nil name:nil];
-    MPSGraphTensor *dx = [[g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObject:x] name:nil] objectForKey:x];
-    MPSGraphTensor *drow = [[g gradientForPrimaryTensor:all withTensors:[NSArray arrayWithObject:row] name:nil] objectForKey:row];
+    MPSGraphTensor* loss = [g reductionSumWithTensor:[g multiplicationWithPrimaryTensor:same secondaryTensor:x name:nil]
+                                                axes:nil
+                                                name:nil];
+    MPSGraphTensor* all = [g reductionSumWithTensor:many axes:nil name:nil];
+    MPSGraphTensor* dx = [[g gradientForPrimaryTensor:loss withTensors:[NSArray arrayWithObject:x]
+                                                 name:nil] objectForKey:x];
+    MPSGraphTensor* drow = [[g gradientForPrimaryTensor:all withTensors:[NSArray arrayWithObject:row]
+                                                   name:nil] objectForKey:row];
     if (is_known) {
-      CHECK(shape_of([flat shape]) == Shape({2, 12}) && shape_of([tall shape]) == Shape({6, 4}) && shape_of([line shape]) == Shape{24});
+      CHECK(shape_of([flat shape]) == Shape({2, 12}) && shape_of([tall shape]) == Shape({6, 4}) &&
+            shape_of([line shape]) == Shape{24});
       CHECK(shape_of([many shape]) == Shape({5, 2, 4}) && shape_of([twice shape]) == Shape({4, 4}));
     }
     for (const long n : {2, 3, 2, 1}) {
@@ -450,8 +450,8 @@ static void shapes_made_of_shapes() {
       CHECK_ARRAY_WITHIN(0, session.run(tall), with_shape(value, {3 * b, m}));
       CHECK_ARRAY_WITHIN(0, session.run(line), with_shape(value, {3 * b * m}));
       Array repeated({5, b, m}), rows({2 * b, m});
-      for_each_index(repeated.shape, [&](const Index &i) { repeated.at(i) = row_value.at({i.at(2)}); });
-      for_each_index(rows.shape, [&](const Index &i) { rows.at(i) = row_value.at({i.at(1)}); });
+      for_each_index(repeated.shape, [&](const Index& i) { repeated.at(i) = row_value.at({i.at(2)}); });
+      for_each_index(rows.shape, [&](const Index& i) { rows.at(i) = row_value.at({i.at(1)}); });
       CHECK_ARRAY_WITHIN(0, session.run(many), repeated);
       CHECK_ARRAY_WITHIN(0, session.run(twice), rows);
       CHECK_ARRAY(session.run(same), map(value, [](double v) { return v * v; }));
@@ -467,7 +467,7 @@ static void cast() {
     MPSDataType from, to;
     std::vector<double> values;
   };
-  for (const Row &row : {
+  for (const Row& row : {
            Row{MPSDataTypeFloat32, MPSDataTypeFloat32, {0, 1, -1, 2.75, -2.75, 100, 0.5}},
            Row{MPSDataTypeFloat32, MPSDataTypeInt32, {0, 1, -1, 2, -2, 100, 0}},
            Row{MPSDataTypeFloat32, MPSDataTypeInt64, {0, 1, -1, 2, -2, 100, 0}},
@@ -481,9 +481,8 @@ static void cast() {
     Session session;
     Array x = numbers_in;
     x.type = row.from;
-    CHECK_ARRAY_WITHIN(
-        0, session.run([session.graph() castTensor:session.feed(x) toType:row.to name:@"converted"]),
-        Array({7}, row.values, row.to));
+    CHECK_ARRAY_WITHIN(0, session.run([session.graph() castTensor:session.feed(x) toType:row.to name:@"converted"]),
+                       Array({7}, row.values, row.to));
   }
   for (MPSDataType to : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64}) {
     Session session;
@@ -494,13 +493,11 @@ static void cast() {
   // The mask of a comparison as numbers, as masked losses use it: no gradient through the mask, all of it
   // around.
   const Array x({4}, {-1, 2, -3, 4});
-  const Build build = [](MPSGraph *g, const std::vector<MPSGraphTensor *> &t) {
-    MPSGraphTensor *zero = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
-    MPSGraphTensor *positive = [g greaterThanWithPrimaryTensor:t.at(0) secondaryTensor:zero name:nil];
-    MPSGraphTensor *mask = [g castTensor:positive toType:MPSDataTypeFloat32 name:nil];
-    return [g multiplicationWithPrimaryTensor:mask
-                              secondaryTensor:[g squareWithTensor:t.at(0) name:nil]
-                                         name:nil];
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    MPSGraphTensor* zero = [g constantWithScalar:0 dataType:MPSDataTypeFloat32];
+    MPSGraphTensor* positive = [g greaterThanWithPrimaryTensor:t.at(0) secondaryTensor:zero name:nil];
+    MPSGraphTensor* mask = [g castTensor:positive toType:MPSDataTypeFloat32 name:nil];
+    return [g multiplicationWithPrimaryTensor:mask secondaryTensor:[g squareWithTensor:t.at(0) name:nil] name:nil];
   };
   CHECK_ARRAY(Differentiated(build, {x}, Array({4}, {1, 1, 1, 1})).gradients.at(0), Array({4}, {0, 4, 0, 8}));
 }

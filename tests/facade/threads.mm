@@ -4,8 +4,8 @@
 
 #include <thread>
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
-static NSDictionary *pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
 constexpr int kThreads = 4, kRuns = 150;
 
@@ -19,7 +19,7 @@ static void on_threads(F work) {
       }
     });
   }
-  for (std::thread &thread : threads) thread.join();
+  for (std::thread& thread : threads) thread.join();
 }
 
 // Sums of a product, different for each thread and run; computed by matrices so that kernels run in parallel
@@ -30,24 +30,22 @@ static void every_thread_has_a_graph() {
   on_threads([](int t) {
     id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
     id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
-    MPSGraph *g = [[MPSGraph new] autorelease];
+    MPSGraph* g = [[MPSGraph new] autorelease];
     const long n = 16 + t;
     MPSGraphTensor *x = placeholder(g, {n, n}), *w = variable(g, Array({n, n}, 0.5));
-    MPSGraphTensor *y = [g reductionSumWithTensor:[g matrixMultiplicationWithPrimaryTensor:x
-                                                                           secondaryTensor:w
-                                                                                      name:nil]
+    MPSGraphTensor* y = [g reductionSumWithTensor:[g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil]
                                              axes:nil
                                              name:nil];
-    MPSGraphOperation *step = [g
-           assignVariable:w
-        withValueOfTensor:[g additionWithPrimaryTensor:w
-                                       secondaryTensor:[g constantWithScalar:0.5 dataType:MPSDataTypeFloat32]
-                                                  name:nil]
-                     name:nil];
+    MPSGraphOperation* step = [g assignVariable:w
+                              withValueOfTensor:[g additionWithPrimaryTensor:w
+                                                             secondaryTensor:[g constantWithScalar:0.5
+                                                                                          dataType:MPSDataTypeFloat32]
+                                                                        name:nil]
+                                           name:nil];
     for (int i = 0; i < kRuns; ++i) {
       @autoreleasepool {
         const double fill = i % 7 + t;
-        NSDictionary *results = [g runWithMTLCommandQueue:queue
+        NSDictionary* results = [g runWithMTLCommandQueue:queue
                                                     feeds:pair(tensor_data(Array({n, n}, fill)), x)
                                             targetTensors:list(y)
                                          targetOperations:list(step)];
@@ -61,15 +59,15 @@ static void every_thread_has_a_graph() {
 
 // Runs of one graph take turns: no write is lost, and no run mixes its feeds with another's.
 static void one_graph_from_every_thread() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = [g placeholderWithShape:numbers({-1, 8})
                                                                               dataType:MPSDataTypeFloat32
                                                                                   name:nil];
-  MPSGraphTensor *next = [g additionWithPrimaryTensor:counter
+  MPSGraphTensor* next = [g additionWithPrimaryTensor:counter
                                       secondaryTensor:[g constantWithScalar:1 dataType:MPSDataTypeFloat32]
                                                  name:nil];
-  MPSGraphOperation *step = [g assignVariable:counter withValueOfTensor:next name:nil];
-  MPSGraphTensor *y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
+  MPSGraphOperation* step = [g assignVariable:counter withValueOfTensor:next name:nil];
+  MPSGraphTensor* y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
   static std::atomic<int> right{0};
   right = 0;
   on_threads([&](int t) {
@@ -79,33 +77,28 @@ static void one_graph_from_every_thread() {
       @autoreleasepool {
         const long n = 1 + (i + t) % 3;
         const double fill = t + 1;
-        NSDictionary *feeds = pair(tensor_data(Array({n, 8}, fill)), x);
-        NSDictionary *results = i % 2 == 0 ? [g runWithMTLCommandQueue:queue
+        NSDictionary* feeds = pair(tensor_data(Array({n, 8}, fill)), x);
+        NSDictionary* results = i % 2 == 0 ? [g runWithMTLCommandQueue:queue
                                                                  feeds:feeds
                                                          targetTensors:list(y)
                                                       targetOperations:list(step)]
-                                           : [g runWithFeeds:feeds
-                                                    targetTensors:list(y)
-                                                 targetOperations:list(step)];
-        right +=
-            read_array([results objectForKey:y]).values.front() == fill * fill * 8 * static_cast<double>(n);
+                                           : [g runWithFeeds:feeds targetTensors:list(y) targetOperations:list(step)];
+        right += read_array([results objectForKey:y]).values.front() == fill * fill * 8 * static_cast<double>(n);
       }
     }
   });
   CHECK(right == kThreads * kRuns);
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary]
-                            targetTensors:list(counter)
-                         targetOperations:nil];
+  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:list(counter) targetOperations:nil];
   CHECK(read_array([results objectForKey:counter]).values.front() == kThreads * kRuns);
 }
 
 static void one_executable_from_every_thread() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32 name:nil];
-  MPSGraphTensor *y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
-  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:numbers({-1, 8})
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 8}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* y = [g reductionSumWithTensor:[g squareWithTensor:x name:nil] axes:nil name:nil];
+  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({-1, 8})
                                                                dataType:MPSDataTypeFloat32] autorelease];
-  MPSGraphExecutable *executable = [g compileWithDevice:nil
+  MPSGraphExecutable* executable = [g compileWithDevice:nil
                                                   feeds:pair(type, x)
                                           targetTensors:list(y)
                                        targetOperations:nil
@@ -120,12 +113,11 @@ static void one_executable_from_every_thread() {
         // Other lengths all the time, so that the executable's programs change under the other threads.
         const long n = 1 + (i + t) % 5;
         const double fill = t + 1;
-        NSArray *results = [executable runWithMTLCommandQueue:queue
+        NSArray* results = [executable runWithMTLCommandQueue:queue
                                                   inputsArray:list(tensor_data(Array({n, 8}, fill)))
                                                  resultsArray:nil
                                           executionDescriptor:nil];
-        right +=
-            read_array([results objectAtIndex:0]).values.front() == fill * fill * 8 * static_cast<double>(n);
+        right += read_array([results objectAtIndex:0]).values.front() == fill * fill * 8 * static_cast<double>(n);
       }
     }
   });
@@ -133,9 +125,9 @@ static void one_executable_from_every_thread() {
 }
 
 static void asynchronous_runs_from_every_thread() {
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *counter = variable(g, Array({1}, 0.0)), *x = placeholder(g, {1});
-  MPSGraphOperation *step = [g assignVariable:counter
+  MPSGraphOperation* step = [g assignVariable:counter
                             withValueOfTensor:[g additionWithPrimaryTensor:counter secondaryTensor:x name:nil]
                                          name:nil];
   static std::atomic<int> completed{0};
@@ -144,8 +136,8 @@ static void asynchronous_runs_from_every_thread() {
   on_threads([&](int t) {
     for (int i = 0; i < kRuns; ++i) {
       @autoreleasepool {
-        MPSGraphExecutionDescriptor *descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-        [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary *, NSError *error) {
+        MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+        [descriptor setCompletionHandler:^(MPSGraphTensorDataDictionary*, NSError* error) {
           completed += error == nil;
           dispatch_semaphore_signal(done);
         }];
@@ -160,9 +152,7 @@ static void asynchronous_runs_from_every_thread() {
     CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 60 * (int64_t)NSEC_PER_SEC)) == 0);
   }
   CHECK(completed == kThreads * kRuns);
-  NSDictionary *results = [g runWithFeeds:[NSDictionary dictionary]
-                            targetTensors:list(counter)
-                         targetOperations:nil];
+  NSDictionary* results = [g runWithFeeds:[NSDictionary dictionary] targetTensors:list(counter) targetOperations:nil];
   CHECK(read_array([results objectForKey:counter]).values.front() == kRuns * (1 + 2 + 3 + 4));
   dispatch_release(done);
 }

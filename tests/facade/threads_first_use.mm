@@ -17,17 +17,17 @@ static std::atomic<int> g_arrived[kMoments];
 // Lets all threads go on together.
 static void together() {
   static thread_local int moment = 0;
-  std::atomic<int> &arrived = g_arrived[moment++];
+  std::atomic<int>& arrived = g_arrived[moment++];
   ++arrived;
   while (arrived < kThreads) std::this_thread::yield();
 }
 
 static void use_foundation(int number) {
   together();
-  NSNumber *boxed = [NSNumber numberWithInt:number];
+  NSNumber* boxed = [NSNumber numberWithInt:number];
   together();
-  NSArray *array = [NSArray arrayWithObjects:boxed, @"a b", nil];
-  NSMutableDictionary *map = [NSMutableDictionary dictionaryWithObject:array forKey:boxed];
+  NSArray* array = [NSArray arrayWithObjects:boxed, @"a b", nil];
+  NSMutableDictionary* map = [NSMutableDictionary dictionaryWithObject:array forKey:boxed];
   together();
   CHECK([[NSString stringWithFormat:@"%@ %@", array, map] length] > 0);
   together();
@@ -37,10 +37,10 @@ static void use_foundation(int number) {
   for (id key in map) sum += [key intValue];
   CHECK(sum == number);
   together();
-  NSString *reason = nil;
+  NSString* reason = nil;
   @try {
     [NSException raise:NSInvalidArgumentException format:@"%@", array];
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     reason = [exception reason];
   }
   CHECK([reason isEqualToString:[array description]]);
@@ -49,11 +49,12 @@ static void use_foundation(int number) {
 static void use_blocks(int number) {
   together();
   __block int total = 0;
-  NSMutableArray *blocks = [NSMutableArray array];
-  for (int i = 0; i < 3; ++i)
+  NSMutableArray* blocks = [NSMutableArray array];
+  for (int i = 0; i < 3; ++i) {
     [blocks addObject:[[^{
-      total += number + i;
-    } copy] autorelease]];
+              total += number + i;
+            } copy] autorelease]];
+  }
   for (id block in blocks) ((dispatch_block_t)block)();
   CHECK(total == 3 * number + 3);
 }
@@ -62,21 +63,20 @@ static void use_the_facade(int number) {
   together();
   id<MTLDevice> device = MTLCreateSystemDefaultDevice();
   together();
-  NSArray *shape = [NSArray arrayWithObject:[NSNumber numberWithInt:number + 1]];
-  NSMutableData *bytes = [NSMutableData dataWithLength:sizeof(float) * static_cast<std::size_t>(number + 1)];
-  static_cast<float *>([bytes mutableBytes])[number] = static_cast<float>(number);
-  MPSGraphTensorData *data =
-      [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
-                                             data:bytes
-                                            shape:shape
-                                         dataType:MPSDataTypeFloat32] autorelease];
+  NSArray* shape = [NSArray arrayWithObject:[NSNumber numberWithInt:number + 1]];
+  NSMutableData* bytes = [NSMutableData dataWithLength:sizeof(float) * static_cast<std::size_t>(number + 1)];
+  static_cast<float*>([bytes mutableBytes])[number] = static_cast<float>(number);
+  MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
+                                                                    data:bytes
+                                                                   shape:shape
+                                                                dataType:MPSDataTypeFloat32] autorelease];
   together();
   std::vector<float> result(static_cast<std::size_t>(number) + 1);
   [[data mpsndarray] readBytes:result.data() strideBytes:nil];
   CHECK(result.back() == static_cast<float>(number));
   together();
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
   [commands encodeSignalEvent:event value:1];
   __block bool handled = false;
@@ -97,7 +97,7 @@ static void use_the_facade(int number) {
 
 int main() {
   std::vector<std::thread> threads;
-  for (int i = 0; i < kThreads; ++i)
+  for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([i] {
       together();
       @autoreleasepool {
@@ -106,6 +106,7 @@ int main() {
         use_the_facade(i);
       }
     });
-  for (auto &thread : threads) thread.join();
+  }
+  for (auto& thread : threads) thread.join();
   return check::summary();
 }

@@ -3,26 +3,25 @@
 
 #include "graph_testing.h"
 
-static NSArray *list(id object) { return [NSArray arrayWithObject:object]; }
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
-static MPSGraphTensor *scalar(MPSGraph *g, double value) {
+static MPSGraphTensor* scalar(MPSGraph* g, double value) {
   return [g constantWithScalar:value dataType:MPSDataTypeFloat32];
 }
 
-static MPSGraphTensor *plus(MPSGraph *g, MPSGraphTensor *a, MPSGraphTensor *b) {
+static MPSGraphTensor* plus(MPSGraph* g, MPSGraphTensor* a, MPSGraphTensor* b) {
   return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
 /// The assigns of one step of gradient descent.
-static NSArray *descent(MPSGraph *g, MPSGraphTensor *loss, NSArray *variables, double rate) {
-  NSDictionary *gradients = [g gradientForPrimaryTensor:loss withTensors:variables name:nil];
-  NSMutableArray *assigns = [NSMutableArray array];
-  for (MPSGraphTensor *state in variables) {
-    MPSGraphTensor *updated =
-        [g stochasticGradientDescentWithLearningRateTensor:scalar(g, rate)
-                                              valuesTensor:state
-                                            gradientTensor:[gradients objectForKey:state]
-                                                      name:nil];
+static NSArray* descent(MPSGraph* g, MPSGraphTensor* loss, NSArray* variables, double rate) {
+  NSDictionary* gradients = [g gradientForPrimaryTensor:loss withTensors:variables name:nil];
+  NSMutableArray* assigns = [NSMutableArray array];
+  for (MPSGraphTensor* state in variables) {
+    MPSGraphTensor* updated = [g stochasticGradientDescentWithLearningRateTensor:scalar(g, rate)
+                                                                    valuesTensor:state
+                                                                  gradientTensor:[gradients objectForKey:state]
+                                                                            name:nil];
     [assigns addObject:[g assignVariable:state withValueOfTensor:updated name:nil]];
   }
   return assigns;
@@ -31,15 +30,14 @@ static NSArray *descent(MPSGraph *g, MPSGraphTensor *loss, NSArray *variables, d
 // y = 3 x0 - 2 x1 + 0.5 without noise: the coefficients themselves come out.
 static void linear_regression() {
   Session session;
-  MPSGraph *g = session.graph();
-  MPSGraphTensor *x = [g placeholderWithShape:numbers({-1, 2}) dataType:MPSDataTypeFloat32 name:@"x"];
-  MPSGraphTensor *y = [g placeholderWithShape:numbers({-1, 1}) dataType:MPSDataTypeFloat32 name:@"y"];
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* x = [g placeholderWithShape:numbers({-1, 2}) dataType:MPSDataTypeFloat32 name:@"x"];
+  MPSGraphTensor* y = [g placeholderWithShape:numbers({-1, 1}) dataType:MPSDataTypeFloat32 name:@"y"];
   MPSGraphTensor *w = variable(g, Array({2, 1}, 0.0)), *b = variable(g, Array({1}, 0.0));
-  MPSGraphTensor *predicted =
-      plus(g, [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil], b);
-  MPSGraphTensor *error = [g subtractionWithPrimaryTensor:predicted secondaryTensor:y name:nil];
-  MPSGraphTensor *loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
-  NSArray *step = descent(g, loss, [NSArray arrayWithObjects:w, b, nil], 0.25);
+  MPSGraphTensor* predicted = plus(g, [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:w name:nil], b);
+  MPSGraphTensor* error = [g subtractionWithPrimaryTensor:predicted secondaryTensor:y name:nil];
+  MPSGraphTensor* loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
+  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:w, b, nil], 0.25);
   double first = 0, last = 0;
   for (int i = 0; i < 150; ++i) {
     const long n = i % 3 == 2 ? 8 : 16;  // the last batch of an epoch is smaller
@@ -61,22 +59,22 @@ static void linear_regression() {
 static void a_perceptron_against_double_precision() {
   const long n = 8, in = 3, hidden = 5;
   Session session;
-  MPSGraph *g = session.graph();
+  MPSGraph* g = session.graph();
   const Array inputs = random_array({n, in}), outputs = random_array({n, 1});
   Array w1 = random_array({in, hidden}, -1, 1), b1 = random_array({hidden}, -1, 1),
         w2 = random_array({hidden, 1}, -1, 1);
   MPSGraphTensor *tw1 = variable(g, w1), *tb1 = variable(g, b1), *tw2 = variable(g, w2);
   MPSGraphTensor *x = session.feed(inputs), *y = session.feed(outputs);
-  MPSGraphTensor *h =
+  MPSGraphTensor* h =
       [g tanhWithTensor:plus(g, [g matrixMultiplicationWithPrimaryTensor:x secondaryTensor:tw1 name:nil], tb1)
                    name:nil];
-  MPSGraphTensor *error = [g subtractionWithPrimaryTensor:[g matrixMultiplicationWithPrimaryTensor:h
+  MPSGraphTensor* error = [g subtractionWithPrimaryTensor:[g matrixMultiplicationWithPrimaryTensor:h
                                                                                    secondaryTensor:tw2
                                                                                               name:nil]
                                           secondaryTensor:y
                                                      name:nil];
-  MPSGraphTensor *loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
-  NSArray *step = descent(g, loss, [NSArray arrayWithObjects:tw1, tb1, tw2, nil], 0.1);
+  MPSGraphTensor* loss = [g meanOfTensor:[g squareWithTensor:error name:nil] axes:numbers({0, 1}) name:nil];
+  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:tw1, tb1, tw2, nil], 0.1);
   for (int i = 0; i < 50; ++i) {
     session.run({}, step);
     Array d1({in, hidden}), db({hidden}), d2({hidden, 1});
@@ -112,13 +110,12 @@ static void a_perceptron_against_double_precision() {
 static void a_convolutional_network_learns() {
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
-  MPSGraph *g = [[MPSGraph new] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
   const long n = 16;
   MPSGraphTensor *images = placeholder(g, {n, 6, 7, 1}), *labels = placeholder(g, {n, 2});
-  MPSGraphTensor *kernel = variable(g, random_array({3, 3, 1, 4}, -0.5, 0.5)),
-                 *bias = variable(g, Array({4}, 0.0));
-  MPSGraphTensor *weights = variable(g, random_array({36, 2}, -0.25, 0.25));
-  MPSGraphConvolution2DOpDescriptor *same =
+  MPSGraphTensor *kernel = variable(g, random_array({3, 3, 1, 4}, -0.5, 0.5)), *bias = variable(g, Array({4}, 0.0));
+  MPSGraphTensor* weights = variable(g, random_array({36, 2}, -0.25, 0.25));
+  MPSGraphConvolution2DOpDescriptor* same =
       [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
                                                        strideInY:1
                                                  dilationRateInX:1
@@ -127,60 +124,58 @@ static void a_convolutional_network_learns() {
                                                     paddingStyle:MPSGraphPaddingStyleTF_SAME
                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC
                                                    weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  MPSGraphPooling2DOpDescriptor *half =
+  MPSGraphPooling2DOpDescriptor* half =
       [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
                                                   kernelHeight:2
                                                      strideInX:2
                                                      strideInY:2
                                                   paddingStyle:MPSGraphPaddingStyleTF_VALID
                                                     dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-  MPSGraphTensor *x =
+  MPSGraphTensor* x =
       plus(g, [g convolution2DWithSourceTensor:images weightsTensor:kernel descriptor:same name:nil], bias);
   x = [g maxPooling2DWithSourceTensor:[g reLUWithTensor:x name:nil] descriptor:half name:nil];
   x = [g matrixMultiplicationWithPrimaryTensor:[g reshapeTensor:x withShape:numbers({n, 36}) name:nil]
                                secondaryTensor:weights
                                           name:nil];
-  MPSGraphTensor *loss = [g softMaxCrossEntropyWithSourceTensor:x
+  MPSGraphTensor* loss = [g softMaxCrossEntropyWithSourceTensor:x
                                                    labelsTensor:labels
                                                            axis:1
                                                   reductionType:MPSGraphLossReductionTypeMean
                                                            name:nil];
-  MPSGraphTensor *right = [g equalWithPrimaryTensor:[g reductionArgMaximumWithTensor:x axis:1 name:nil]
+  MPSGraphTensor* right = [g equalWithPrimaryTensor:[g reductionArgMaximumWithTensor:x axis:1 name:nil]
                                     secondaryTensor:[g reductionArgMaximumWithTensor:labels axis:1 name:nil]
                                                name:nil];
-  MPSGraphTensor *accuracy = [g meanOfTensor:[g castTensor:right toType:MPSDataTypeFloat32 name:nil]
+  MPSGraphTensor* accuracy = [g meanOfTensor:[g castTensor:right toType:MPSDataTypeFloat32 name:nil]
                                         axes:numbers({0, 1})
                                         name:nil];
-  NSArray *step = descent(g, loss, [NSArray arrayWithObjects:kernel, bias, weights, nil], 0.5);
-  auto shaped = [](MPSGraphTensor *t) {
+  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:kernel, bias, weights, nil], 0.5);
+  auto shaped = [](MPSGraphTensor* t) {
     return [[[MPSGraphShapedType alloc] initWithShape:[t shape] dataType:[t dataType]] autorelease];
   };
-  NSDictionary *types =
-      [NSDictionary dictionaryWithObjectsAndKeys:shaped(images), images, shaped(labels), labels, nil];
-  MPSGraphExecutable *trains = [g compileWithDevice:nil
+  NSDictionary* types = [NSDictionary dictionaryWithObjectsAndKeys:shaped(images), images, shaped(labels), labels, nil];
+  MPSGraphExecutable* trains = [g compileWithDevice:nil
                                               feeds:types
                                       targetTensors:list(loss)
                                    targetOperations:step
                               compilationDescriptor:nil];
-  MPSGraphExecutable *evaluates = [g compileWithDevice:nil
+  MPSGraphExecutable* evaluates = [g compileWithDevice:nil
                                                  feeds:types
                                          targetTensors:list(accuracy)
                                       targetOperations:nil
                                  compilationDescriptor:nil];
-  auto batch = [&](MPSGraphExecutable *executable) {
+  auto batch = [&](MPSGraphExecutable* executable) {
     Array pictures = random_array({n, 6, 7, 1}, 0, 0.25), classes({n, 2});
     for (long k = 0; k < n; ++k) {
       const bool is_vertical = next_random() < 0.5;
       const long line = static_cast<long>(next_random() * 6);
-      for (long i = 0; i < 6; ++i)
-        (is_vertical ? pictures.at({k, i, line, 0}) : pictures.at({k, line, i, 0})) += 1;
+      for (long i = 0; i < 6; ++i) (is_vertical ? pictures.at({k, i, line, 0}) : pictures.at({k, line, i, 0})) += 1;
       classes.at({k, is_vertical}) = 1;
     }
-    NSDictionary *feeds = [NSDictionary
-        dictionaryWithObjectsAndKeys:tensor_data(pictures), images, tensor_data(classes), labels, nil];
-    NSMutableArray *inputs = [NSMutableArray array];
-    for (MPSGraphTensor *tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
-    NSArray *results = [executable runWithMTLCommandQueue:queue
+    NSDictionary* feeds =
+        [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(pictures), images, tensor_data(classes), labels, nil];
+    NSMutableArray* inputs = [NSMutableArray array];
+    for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
+    NSArray* results = [executable runWithMTLCommandQueue:queue
                                               inputsArray:inputs
                                              resultsArray:nil
                                       executionDescriptor:nil];

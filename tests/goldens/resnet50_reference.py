@@ -30,6 +30,7 @@ cosine follows from the norms, which are exact, and that distance: cos = (|a|^2 
 |b|). What is estimated is then 1 - cos, with a standard deviation of 25 % of itself; the scalar product of
 two sketches would be off by up to 0.25 whatever the cosine.
 """
+
 import json
 import pathlib
 
@@ -111,7 +112,7 @@ def taps(size, stride, height, width):
     down, across = stride * (height - 1) + 1, stride * (width - 1) + 1
     for i in range(size):
         for j in range(size):
-            yield i, j, np.s_[:, i:i + down:stride, j:j + across:stride]
+            yield i, j, np.s_[:, i : i + down : stride, j : j + across : stride]
 
 
 class Conv:
@@ -133,7 +134,7 @@ class Conv:
         dx = np.zeros_like(self.x)
         for i, j, seen in taps(size, self.stride, *dy.shape[1:3]):
             dx[seen] += np.tensordot(dy, self.weights.value[i, j], ([3], [1]))
-        return dx[:, p:dx.shape[1] - p, p:dx.shape[2] - p]
+        return dx[:, p : dx.shape[1] - p, p : dx.shape[2] - p]
 
 
 class BatchNorm:
@@ -164,7 +165,6 @@ class BatchNorm:
 
 
 class ReLU:
-
     def forward(self, x, training):
         self.positive = x > 0
         return x * self.positive
@@ -174,7 +174,6 @@ class ReLU:
 
 
 class SiLU:
-
     def forward(self, x, training):
         sigmoid = 1 / (1 + np.exp(-x))
         self.slope = sigmoid * (1 + x * (1 - sigmoid))
@@ -226,7 +225,7 @@ class AvgPool:
         dx, (_, (top, _), (left, _)) = self._padded(np.zeros(self.shape))
         for i, j, seen in taps(self.size, self.stride, *dy.shape[1:3]):
             dx[seen] += dy / self.counts
-        return dx[:, top:top + self.shape[1], left:left + self.shape[2]]
+        return dx[:, top : top + self.shape[1], left : left + self.shape[2]]
 
 
 class Chain:
@@ -253,15 +252,20 @@ class Block:
     def __init__(self, scope, activation, source, inner, outer, stride, project, gamma):
         first = len(scope.variables)
         self.main = Chain(
-            Conv(scope / "conv1", (1, 1, source, inner), stride), BatchNorm(scope / "norm1", inner),
+            Conv(scope / "conv1", (1, 1, source, inner), stride),
+            BatchNorm(scope / "norm1", inner),
             activation(),
-            Conv(scope / "conv2", (3, 3, inner, inner), padding=1), BatchNorm(scope / "norm2", inner),
+            Conv(scope / "conv2", (3, 3, inner, inner), padding=1),
+            BatchNorm(scope / "norm2", inner),
             activation(),
-            Conv(scope / "conv3", (1, 1, inner, outer)), BatchNorm(scope / "norm3", outer, gamma))
+            Conv(scope / "conv3", (1, 1, inner, outer)),
+            BatchNorm(scope / "norm3", outer, gamma),
+        )
         self.skip = Chain()
         if project:
-            self.skip = Chain(Conv(scope / "skip_conv", (1, 1, source, outer), stride),
-                              BatchNorm(scope / "skip_norm", outer))
+            self.skip = Chain(
+                Conv(scope / "skip_conv", (1, 1, source, outer), stride), BatchNorm(scope / "skip_norm", outer)
+            )
         self.variables = scope.variables[first:]
         self.activation = activation()
 
@@ -297,14 +301,28 @@ class Network:
         activation, gamma = {"relu": (ReLU, 1), "smooth": (SiLU, 0.2)}[form]
         self.variables = []
         scope, channels = Scope(self.variables), 64 // narrow
-        stem = (Conv(scope / "stem" / "conv", (7, 7, 3, channels), 2),
-                BatchNorm(scope / "stem" / "norm", channels), activation(), MaxPool(3, 2))
+        stem = (
+            Conv(scope / "stem" / "conv", (7, 7, 3, channels), 2),
+            BatchNorm(scope / "stem" / "norm", channels),
+            activation(),
+            MaxPool(3, 2),
+        )
         self.blocks = []
         for s, ((inner, outer), count, stride) in enumerate(STAGES):
             for b in range(count):
                 place = scope / f"stage{s + 1}" / f"block{b + 1}"
-                self.blocks.append(Block(place, activation, channels, inner // narrow, outer // narrow,
-                                         stride if b == 0 else 1, b == 0, gamma))
+                self.blocks.append(
+                    Block(
+                        place,
+                        activation,
+                        channels,
+                        inner // narrow,
+                        outer // narrow,
+                        stride if b == 0 else 1,
+                        b == 0,
+                        gamma,
+                    )
+                )
                 channels = outer // narrow
         self.body = Chain(*stem, *self.blocks, AvgPool(2, 2), Dense(scope / "dense", channels, CLASSES))
 
@@ -389,8 +407,7 @@ def summary(values_of_course):
     kept = {}
     for what, values in values_of_course.items():
         if isinstance(values, dict):
-            values = {name: [np.linalg.norm(value), *sketch(numbers[name], value)]
-                      for name, value in values.items()}
+            values = {name: [np.linalg.norm(value), *sketch(numbers[name], value)] for name, value in values.items()}
         kept[what] = values
     return kept
 

@@ -1,4 +1,5 @@
 """The smooth form of a network, as resnet50_reference.py has it."""
+
 import alloy as al
 
 

@@ -8,6 +8,7 @@ units in the last place of float32: what functions in float32 that round careles
 linear: 8 features, 64 examples, mean squared error, 20 steps of SGD of rate 0.1 from weights that are zero.
 digits: the network of `alloy train` on the first 640 of scikit-learn's digits, 20 steps of 32, Adam of rate 0.002.
 Values come from the generator in resnet50_reference.py: stream 4000 and the following; weights by Glorot and Bengio, biases 0."""
+
 import gzip
 import importlib.util
 import json
@@ -23,7 +24,16 @@ import reference as ref  # noqa: E402  layers and optimizers by their definition
 GOLDEN = pathlib.Path(__file__).with_name("training.json")
 STEPS, BATCH, STREAM = 20, 32, 4000
 LINEAR_RATE, DIGITS_RATE = 0.1, 2e-3
-SHAPES = ((3, 3, 1, 16), (16,), (3, 3, 16, 32), (32,), (4 * 4 * 32, 64), (64,), (64, 10), (10,))  # of the digits' network
+SHAPES = (
+    (3, 3, 1, 16),
+    (16,),
+    (3, 3, 16, 32),
+    (32,),
+    (4 * 4 * 32, 64),
+    (64,),
+    (64, 10),
+    (10,),
+)  # of the digits' network
 
 
 def points():
@@ -60,9 +70,22 @@ def linear_losses(x, y):
 
 def digits_losses(values):
     v = iter([value.copy() for value in values])
-    layers = [ref.Conv2D(next(v), next(v)), ref.ReLU(), ref.Conv2D(next(v), next(v)), ref.ReLU(), ref.MaxPool2D(), ref.Flatten(),
-              ref.Dense(next(v), next(v)), ref.ReLU(), ref.Dense(next(v), next(v))]
-    trained, update, losses = [parameter for layer in layers for parameter in layer.parameters], ref.adam(DIGITS_RATE), []
+    layers = [
+        ref.Conv2D(next(v), next(v)),
+        ref.ReLU(),
+        ref.Conv2D(next(v), next(v)),
+        ref.ReLU(),
+        ref.MaxPool2D(),
+        ref.Flatten(),
+        ref.Dense(next(v), next(v)),
+        ref.ReLU(),
+        ref.Dense(next(v), next(v)),
+    ]
+    trained, update, losses = (
+        [parameter for layer in layers for parameter in layer.parameters],
+        ref.adam(DIGITS_RATE),
+        [],
+    )
     for batch, classes in zip(*digit_batches()):
         loss, gradients = ref.loss_and_gradients(layers, batch, classes)
         update(trained, gradients)
@@ -95,7 +118,12 @@ def sensitivity(losses, values):
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text(json.dumps({name: [float(f"{loss:.9g}") for loss in losses] for name, losses in goldens().items()}, indent=0) + "\n")
+    GOLDEN.write_text(
+        json.dumps({name: [float(f"{loss:.9g}") for loss in losses] for name, losses in goldens().items()}, indent=0)
+        + "\n"
+    )
     print(f"linear: {sensitivity(lambda values: linear_losses(*values), points()):.1g}")
     print(f"digits: {sensitivity(digits_losses, parameters()):.1g}")
-    print(f"ResNet-50: {sensitivity(resnet50_losses, [variable.value for variable in Network('smooth').variables]):.1g}")
+    print(
+        f"ResNet-50: {sensitivity(resnet50_losses, [variable.value for variable in Network('smooth').variables]):.1g}"
+    )

@@ -4,6 +4,7 @@ none the end of the others, and writes two files into build/mac-report, which na
     python tests/mac/report.py      status 0: all is as expected or known
 
 Needs Python and nothing of the package. What was not seen is called unseen."""
+
 import getpass
 import importlib.util
 import json
@@ -26,7 +27,11 @@ WIDTH = 80
 _spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "doctor.py")
 doctor = sys.modules["doctor"] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(doctor)
-VERDICTS = {**doctor.VERDICTS, "known": "as quirks.def or tests/mac/expected.txt says", "unseen": "not tried, for the reason given"}
+VERDICTS = {
+    **doctor.VERDICTS,
+    "known": "as quirks.def or tests/mac/expected.txt says",
+    "unseen": "not tried, for the reason given",
+}
 UNKNOWN = (*doctor.UNKNOWN, "unseen")
 
 
@@ -37,12 +42,19 @@ def entry(name, verdict, says="", log="", seconds=0.0, **more):
 
 # ---- the stages: each yields entries ----
 
+
 def build():
     """From nothing, a layer after the other, every source also where others were refused."""
     cmake = ROOT / ".venv" / "bin" / "cmake"
     tests = sorted(f"facade_{path.stem}" for path in (ROOT / "tests" / "facade").glob("*.m*"))
-    layers = {"ir": ["alloy_ir"], "engine": ["alloy_engine"], "Python module": ["_core"], "questions": ["alloy_probes"],
-              "facade tests": tests, "C++ tests": ["test_ir", "test_engine"]}
+    layers = {
+        "ir": ["alloy_ir"],
+        "engine": ["alloy_engine"],
+        "Python module": ["_core"],
+        "questions": ["alloy_probes"],
+        "facade tests": tests,
+        "C++ tests": ["test_ir", "test_engine"],
+    }
     yield _built("package", ["make", "setup"])
     if not (BUILD / "CMakeCache.txt").exists():
         yield from (entry(name, "unseen", "nothing is configured") for name in layers)
@@ -73,9 +85,24 @@ def ask():
     for question in questions:
         found = doctor.ask(program, question)
         more = [found.says] if found.verdict != "right" else []
-        more += [f"expected {question.expected}: {question.reason}"] if found.verdict in UNKNOWN and question.expected else []
-        yield entry(question.name, found.verdict, "; ".join(more), found.outcome.log, found.outcome.seconds, question=question.text,
-                    answer=found.outcome.answer, expected=question.expected, quirk=question.quirk, known=question.known, row=found.row)
+        more += (
+            [f"expected {question.expected}: {question.reason}"]
+            if found.verdict in UNKNOWN and question.expected
+            else []
+        )
+        yield entry(
+            question.name,
+            found.verdict,
+            "; ".join(more),
+            found.outcome.log,
+            found.outcome.seconds,
+            question=question.text,
+            answer=found.outcome.answer,
+            expected=question.expected,
+            quirk=question.quirk,
+            known=question.known,
+            row=found.row,
+        )
 
 
 def expectations():
@@ -85,9 +112,11 @@ def expectations():
 
 
 def native_tests(system):
-    listed = doctor.run([ROOT / ".venv" / "bin" / "ctest", "--test-dir", BUILD, "--show-only=json-v1"], TEST_LIMIT, kept=10**7)
+    listed = doctor.run(
+        [ROOT / ".venv" / "bin" / "ctest", "--test-dir", BUILD, "--show-only=json-v1"], TEST_LIMIT, kept=10**7
+    )
     try:
-        tests = json.loads(listed.log[listed.log.index("{"):])["tests"]
+        tests = json.loads(listed.log[listed.log.index("{") :])["tests"]
     except ValueError:
         tests = []
     commands = {test["name"]: test.get("command") for test in tests}
@@ -119,7 +148,9 @@ def test_entry(name, done, word, reason):
             says += f" (in the check at {Path(begun[-1]).name})"
         if verdict == "known":
             says += f" [{reason}]"
-    return entry(name, verdict, says, log, done.seconds, expected=word, reason=reason, last_check=begun[-1] if begun else "")
+    return entry(
+        name, verdict, says, log, done.seconds, expected=word, reason=reason, last_check=begun[-1] if begun else ""
+    )
 
 
 def trainings():
@@ -136,8 +167,14 @@ def trainings():
             yield entry(f"speed, batch {batch}", "died", f"{done.ended}: {done.last_words}", done.log, done.seconds)
             continue
         first, step = map(float, done.answer.split())
-        yield entry(f"speed, batch {batch}", "open", f"{step:.3g} ms a step; {first:.2g} s to the first result", done.log, done.seconds,
-                    answer=done.answer)
+        yield entry(
+            f"speed, batch {batch}",
+            "open",
+            f"{step:.3g} ms a step; {first:.2g} s to the first result",
+            done.log,
+            done.seconds,
+            answer=done.answer,
+        )
 
 
 def _train(arguments):
@@ -166,13 +203,26 @@ def trained_entry(name, done, losses, tolerance):
 
 # ---- nobody's names ----
 
+
 def private_words():
     """What must not leave this machine, with what stands for it: paths first, then names."""
-    words = {str(ROOT): "<alloy>", os.path.realpath(ROOT): "<alloy>", str(Path.home()): "<home>", os.environ.get("HOME", ""): "<home>",
-             os.environ.get("TMPDIR", "").rstrip("/"): "<tmp>"}
-    users = {getpass.getuser(), os.environ.get("USER", ""), os.environ.get("LOGNAME", ""), os.environ.get("SUDO_USER", ""), Path.home().name}
+    words = {
+        str(ROOT): "<alloy>",
+        os.path.realpath(ROOT): "<alloy>",
+        str(Path.home()): "<home>",
+        os.environ.get("HOME", ""): "<home>",
+        os.environ.get("TMPDIR", "").rstrip("/"): "<tmp>",
+    }
+    users = {
+        getpass.getuser(),
+        os.environ.get("USER", ""),
+        os.environ.get("LOGNAME", ""),
+        os.environ.get("SUDO_USER", ""),
+        Path.home().name,
+    }
     try:
         import pwd
+
         users.add(pwd.getpwuid(os.getuid()).pw_gecos.split(",")[0])
     except (ImportError, KeyError):
         pass
@@ -203,6 +253,7 @@ def redacted(value, words):
 
 # ---- the files ----
 
+
 def count(entries):
     counts = Counter(e["verdict"] for e in entries)
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]) or "nothing"
@@ -213,13 +264,22 @@ def verdict(report):
     if report["missing"]:
         return "Alloy cannot be built on this machine yet: " + "; ".join(report["missing"])
     entries = [e for stage in report["stages"].values() for e in stage]
-    unseen = [f"{stage}: {e['name']}" for stage, found in report["stages"].items() for e in found if e["verdict"] == "unseen"]
-    news = [f"{stage}: {e['name']}" for stage, found in report["stages"].items() for e in found if e["verdict"] in doctor.UNKNOWN]
+    unseen = [
+        f"{stage}: {e['name']}" for stage, found in report["stages"].items() for e in found if e["verdict"] == "unseen"
+    ]
+    news = [
+        f"{stage}: {e['name']}"
+        for stage, found in report["stages"].items()
+        for e in found
+        if e["verdict"] in doctor.UNKNOWN
+    ]
     said = []
     if report["interrupted"]:
         said.append("The report was interrupted; what follows is what was seen until then.")
     if news:
-        said.append(f"{len(news)} of {len(entries)} are not as expected, nor known: {', '.join(news[:5])}{', ...' if len(news) > 5 else ''}.")
+        said.append(
+            f"{len(news)} of {len(entries)} are not as expected, nor known: {', '.join(news[:5])}{', ...' if len(news) > 5 else ''}."
+        )
     if unseen:
         said.append(f"{len(unseen)} were not seen: {', '.join(unseen[:5])}{', ...' if len(unseen) > 5 else ''}.")
     if not entries:
@@ -231,8 +291,14 @@ def text(report):
     """The report for people."""
     lines = ["# Alloy on this machine", ""]
     lines += textwrap.wrap(verdict(report), WIDTH)
-    lines += ["", report["machine"].rstrip(), f"{'answers are of':20} {report['framework']}", f"{'commit':20} {report['commit']}",
-              f"{'took':20} {report['minutes']} minutes", ""]
+    lines += [
+        "",
+        report["machine"].rstrip(),
+        f"{'answers are of':20} {report['framework']}",
+        f"{'commit':20} {report['commit']}",
+        f"{'took':20} {report['minutes']} minutes",
+        "",
+    ]
     lines += [f"{stage:14} {count(entries)}" for stage, entries in report["stages"].items()]
     met = {e["verdict"] for entries in report["stages"].values() for e in entries}
     lines += ["", *(f"{name:6} {meaning}" for name, meaning in VERDICTS.items() if name in met)]
@@ -247,8 +313,15 @@ def text(report):
             lines += textwrap.wrap(e["says"], WIDTH, initial_indent=" " * 7, subsequent_indent=" " * 9, max_lines=6)
     for stage, entries in report["stages"].items():
         for e in entries:
-            if (e["verdict"] in doctor.UNKNOWN or e["verdict"] == "known" and stage == "native tests") and e["log"].strip():
-                lines += ["", f"## the end of the log of {stage}: {e['name']}", "", *e["log"].rstrip().splitlines()[-30:]]
+            if (e["verdict"] in doctor.UNKNOWN or e["verdict"] == "known" and stage == "native tests") and e[
+                "log"
+            ].strip():
+                lines += [
+                    "",
+                    f"## the end of the log of {stage}: {e['name']}",
+                    "",
+                    *e["log"].rstrip().splitlines()[-30:],
+                ]
     return "\n".join(lines) + "\n"
 
 
@@ -266,8 +339,15 @@ def main():
     start = time.monotonic()
     preflight = doctor.run([ROOT / "packaging" / "preflight.sh"], 60)
     commit = doctor.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], 10)
-    report = {"machine": preflight.log, "missing": re.findall(r"^MISSING: (.*)$", preflight.log, re.M), "framework": "unseen", "interrupted": False,
-              "commit": "unknown" if commit.ended else commit.log.strip(), "minutes": 0, "stages": {}}
+    report = {
+        "machine": preflight.log,
+        "missing": re.findall(r"^MISSING: (.*)$", preflight.log, re.M),
+        "framework": "unseen",
+        "interrupted": False,
+        "commit": "unknown" if commit.ended else commit.log.strip(),
+        "minutes": 0,
+        "stages": {},
+    }
 
     def stage(name, found):
         entries = report["stages"].setdefault(name, [])
@@ -275,7 +355,11 @@ def main():
         try:
             for e in found:
                 entries.append(e)
-                print(f"  {e['verdict']:6} {e['name']}", *(textwrap.shorten(e["says"], 100),) * bool(e["says"]), flush=True)
+                print(
+                    f"  {e['verdict']:6} {e['name']}",
+                    *(textwrap.shorten(e["says"], 100),) * bool(e["says"]),
+                    flush=True,
+                )
         except Exception as error:  # of this script's own: the other stages are still to come
             entries.append(entry("the rest", "unseen", f"{type(error).__name__}: {error}", traceback.format_exc()))
 
@@ -295,7 +379,9 @@ def main():
         report["interrupted"] = True
     report["minutes"] = round((time.monotonic() - start) / 60, 1)
     path = write(report)
-    print(f"\n{verdict(report)}\nWrote {path} and {path.with_suffix('.json').name} beside it. Please look through them, then send both.")
+    print(
+        f"\n{verdict(report)}\nWrote {path} and {path.with_suffix('.json').name} beside it. Please look through them, then send both."
+    )
     entries = [e for found in report["stages"].values() for e in found]
     return 1 if report["missing"] or report["interrupted"] or any(e["verdict"] in UNKNOWN for e in entries) else 0
 

@@ -1,5 +1,5 @@
-// Preloaded, answers as a Mac may that nobody is logged in to at the screen: there is no default device. Where ALLOY_TEST_NO_DEVICE is set there
-// is none at all.
+// Preloaded, answers as a Mac may that nobody is logged in to at the screen: there is no default device. Where
+// ALLOY_TEST_NO_DEVICE is set there is none at all.
 #import <Metal/Metal.h>
 
 #include <dlfcn.h>
@@ -10,6 +10,7 @@ id<MTLDevice> MTLCreateSystemDefaultDevice(void) { return nil; }
 
 NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) {
   if (std::getenv("ALLOY_TEST_NO_DEVICE") != nullptr) return [[NSArray alloc] init];
-  const auto all = reinterpret_cast<NSArray<id<MTLDevice>>* (*)()>(dlsym(dlopen("libMetalPerformanceShadersGraph.so", RTLD_LAZY | RTLD_NOLOAD), "MTLCopyAllDevices"));
+  const auto all = reinterpret_cast<NSArray<id<MTLDevice>>* (*)()>(
+      dlsym(dlopen("libMetalPerformanceShadersGraph.so", RTLD_LAZY | RTLD_NOLOAD), "MTLCopyAllDevices"));
   return all();
 }

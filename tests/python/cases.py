@@ -2,6 +2,7 @@
 
 An op of the table's families needs one entry in REFERENCES; a structured op needs rows in STRUCTURED and an
 entry in WRONG."""
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,27 +13,28 @@ import reference as ref
 from alloy.location import user_location
 
 TYPES = {
-    "floating": ("float32",), "numeric": ("float32", "int32", "int64"),
-    "any": ("float32", "int32", "int64", "bool")}
+    "floating": ("float32",),
+    "numeric": ("float32", "int32", "int64"),
+    "any": ("float32", "int32", "int64", "bool"),
+}
 
 
 @dataclass(frozen=True)
 class Case:
     op: str
-    build: Callable                    # tensors -> tensor
-    reference: Callable                # float64 (or integer, or bool) arrays -> array
-    shapes: tuple                      # of the operands
-    dtypes: tuple = ("float32",)       # that the operands may have
+    build: Callable  # tensors -> tensor
+    reference: Callable  # float64 (or integer, or bool) arrays -> array
+    shapes: tuple  # of the operands
+    dtypes: tuple = ("float32",)  # that the operands may have
     fixed: tuple = ()  # dtypes of single operands that never change, by position; None: one of dtypes
-    result: str | None = None          # dtype of the result; None: the operands'
+    result: str | None = None  # dtype of the result; None: the operands'
     domain: str = "real"
     wanted: tuple | None = None  # the operands to differentiate for; None: all; (): the op has no gradient
-    empty: tuple | None = None         # other shapes of the operands, without elements
+    empty: tuple | None = None  # other shapes of the operands, without elements
     label: str = ""
 
     def __str__(self):
-        return " ".join([
-            self.op, self.label or " ".join(str(shape).replace(" ", "") for shape in self.shapes)])
+        return " ".join([self.op, self.label or " ".join(str(shape).replace(" ", "") for shape in self.shapes)])
 
 
 def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
@@ -43,16 +45,19 @@ def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
     if dtype == "float32":
         steps = (rng.permutation(count) + rng.uniform(0.3, 0.7, count)) / max(count, 1)  # in (0, 1)
         values = {
-            "fraction": 0.1 + 0.8 * steps, "positive": 0.5 + 2 * steps,
-            "nonzero": (0.5 + 2 * steps) * rng.choice([-1, 1], count)}.get(case.domain, 4 * steps - 2)
+            "fraction": 0.1 + 0.8 * steps,
+            "positive": 0.5 + 2 * steps,
+            "nonzero": (0.5 + 2 * steps) * rng.choice([-1, 1], count),
+        }.get(case.domain, 4 * steps - 2)
     else:
         low, high = {"positive": (1, 4), "nonzero": (1, 4)}.get(case.domain, (-3, 4))
-        values = rng.integers(low, high,
-                              count) * (rng.choice([-1, 1], count) if case.domain == "nonzero" else 1)
+        values = rng.integers(low, high, count) * (rng.choice([-1, 1], count) if case.domain == "nonzero" else 1)
     arrays = np.split(values, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1])
     kinds = [fixed or dtype for fixed in case.fixed + (None,) * (len(shapes) - len(case.fixed))]
-    return [np.asarray(array.reshape(shape) > 0 if kind == "bool" else array.reshape(shape), kind)
-            for array, shape, kind in zip(arrays, shapes, kinds)]
+    return [
+        np.asarray(array.reshape(shape) > 0 if kind == "bool" else array.reshape(shape), kind)
+        for array, shape, kind in zip(arrays, shapes, kinds)
+    ]
 
 
 def raw(op, result=0, **attributes):
@@ -61,6 +66,7 @@ def raw(op, result=0, **attributes):
 
 
 # ---- the table's families ----
+
 
 def _sigmoid(x):
     return 1 / (1 + np.exp(-x))
@@ -79,20 +85,48 @@ def _variance(x, **over):
     if x.dtype == np.float64:
         return np.var(x, **over)
     count, x = x.size // np.sum(x, **over).size, x.astype(np.int64)
-    return (count * np.sum(x * x, **over) - np.sum(x, **over)**2) // count**2  # exact
+    return (count * np.sum(x * x, **over) - np.sum(x, **over) ** 2) // count**2  # exact
 
 
 REFERENCES = {
-    "identity": lambda x: x, "exp": np.exp, "log": np.log, "square": np.square, "sqrt": np.sqrt,
-    "rsqrt": lambda x: x**-0.5, "reciprocal": lambda x: 1 / x, "abs": np.abs, "negative": np.negative,
-    "sign": np.sign, "tanh": np.tanh, "relu": lambda x: np.maximum(x, 0), "sigmoid": _sigmoid,
+    "identity": lambda x: x,
+    "exp": np.exp,
+    "log": np.log,
+    "square": np.square,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: x**-0.5,
+    "reciprocal": lambda x: 1 / x,
+    "abs": np.abs,
+    "negative": np.negative,
+    "sign": np.sign,
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+    "sigmoid": _sigmoid,
     "relu_gradient": lambda g, x: np.where(x <= 0, 0, g),
-    "sigmoid_gradient": lambda g, x: g * _sigmoid(x) * _sigmoid(-x), "add": np.add, "subtract": np.subtract,
-    "multiply": np.multiply, "divide": _divide, "divide_no_nan": np.divide, "power": np.power,
-    "minimum": np.minimum, "maximum": np.maximum, "equal": np.equal, "not_equal": np.not_equal,
-    "less": np.less, "less_equal": np.less_equal, "greater": np.greater, "greater_equal": np.greater_equal,
-    "sum": np.sum, "max": np.max, "min": np.min, "product": np.prod, "mean": _mean, "variance": _variance,
-    "argmax": np.argmax, "argmin": np.argmin,}
+    "sigmoid_gradient": lambda g, x: g * _sigmoid(x) * _sigmoid(-x),
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": _divide,
+    "divide_no_nan": np.divide,
+    "power": np.power,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "equal": np.equal,
+    "not_equal": np.not_equal,
+    "less": np.less,
+    "less_equal": np.less_equal,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "sum": np.sum,
+    "max": np.max,
+    "min": np.min,
+    "product": np.prod,
+    "mean": _mean,
+    "variance": _variance,
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+}
 
 _UNARY = [((2, 3),), ((),), ((70001,),)]
 _BINARY = [((2, 3), (2, 3)), ((2, 1, 3), (4, 1)), ((3,), ()), ((), (2, 2)), ((1, 5), (3, 1))]
@@ -126,48 +160,85 @@ def _reduction_case(op, function, reference, options, arg, common):
         common |= {"result": "int32", "wanted": ()}
     numpy_options = {
         "keepdims": options.get("keepdims", False),
-        "axis": options.get("axis", -1) if arg else options.get("axes")}
-    return Case(op, lambda x: function(x, **options), lambda x: reference(x, **numpy_options), ((2, 3, 4),),
-                empty=((0, 3, 4),), label=str(options), **common)
+        "axis": options.get("axis", -1) if arg else options.get("axes"),
+    }
+    return Case(
+        op,
+        lambda x: function(x, **options),
+        lambda x: reference(x, **numpy_options),
+        ((2, 3, 4),),
+        empty=((0, 3, 4),),
+        label=str(options),
+        **common,
+    )
 
 
 # ---- structured ops ----
 
+
 def _nchw(function):
     """A reference of NHWC data, and of HWIO weights if any, for NCHW and OIHW."""
+
     def turned(x, *weights, **attributes):
         y = function(x.transpose(0, 2, 3, 1), *(w.transpose(2, 3, 1, 0) for w in weights), **attributes)
         return y.transpose(0, 3, 1, 2)
+
     return turned
 
 
 def _conv(shapes, label, layouts=None, **attributes):
     layouts = layouts or {}
     reference = _nchw(ref.conv2d) if layouts else ref.conv2d
-    return Case("conv2d", lambda x, w: al.conv2d(x, w, **attributes, **layouts),
-                lambda x, w: reference(x, w, **attributes), shapes, empty=((0, *shapes[0][1:]), shapes[1]),
-                label=label)
+    return Case(
+        "conv2d",
+        lambda x, w: al.conv2d(x, w, **attributes, **layouts),
+        lambda x, w: reference(x, w, **attributes),
+        shapes,
+        empty=((0, *shapes[0][1:]), shapes[1]),
+        label=label,
+    )
 
 
 def _pool(op, shape, label, layouts=None, **attributes):
     layouts = layouts or {}
     reference = getattr(ref, op)
     reference = _nchw(reference) if layouts else reference
-    return Case(op, lambda x: getattr(al, op)(x, **attributes, **layouts),
-                lambda x: reference(x, **({"strides": attributes["window"]} | attributes)), (shape,),
-                empty=((0, *shape[1:]),), label=label)
+    return Case(
+        op,
+        lambda x: getattr(al, op)(x, **attributes, **layouts),
+        lambda x: reference(x, **({"strides": attributes["window"]} | attributes)),
+        (shape,),
+        empty=((0, *shape[1:]),),
+        label=label,
+    )
 
 
 _STRIDED = {"strides": (2, 1), "padding": ((1, 0), (2, 1)), "dilations": (1, 2)}
 _CONV_RAW = {
-    "strides": [2, 1], "padding": [1, 0, 2, 1], "padding_style": "explicit", "dilations": [1, 2], "groups": 1,
-    "data_layout": "NHWC", "weights_layout": "HWIO"}
+    "strides": [2, 1],
+    "padding": [1, 0, 2, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 2],
+    "groups": 1,
+    "data_layout": "NHWC",
+    "weights_layout": "HWIO",
+}
 _POOL_RAW = {
-    "window": [2, 3], "strides": [1, 2], "padding": [1, 0, 0, 1], "padding_style": "explicit", "dilations": [
-        1, 1], "data_layout": "NHWC"}
+    "window": [2, 3],
+    "strides": [1, 2],
+    "padding": [1, 0, 0, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 1],
+    "data_layout": "NHWC",
+}
 _POOL = {"window": (2, 3), "strides": (1, 2), "padding": ((1, 0), (0, 1))}
 _CEIL = _POOL_RAW | {
-    "window": [2, 2], "strides": [2, 2], "padding": [0, 0, 0, 0], "padding_style": "valid", "ceil_mode": True}
+    "window": [2, 2],
+    "strides": [2, 2],
+    "padding": [0, 0, 0, 0],
+    "padding_style": "valid",
+    "ceil_mode": True,
+}
 
 
 def _max_pool2d_gradient(g, x):
@@ -182,8 +253,7 @@ def _max_pool2d_gradient(g, x):
 
 
 def _as_windows(attributes):
-    return {"size": attributes["window"]} | {
-        key: value for key, value in attributes.items() if key != "window"}
+    return {"size": attributes["window"]} | {key: value for key, value in attributes.items() if key != "window"}
 
 
 def _slice_gradient(g, like):
@@ -207,110 +277,230 @@ def _adam(rate, beta1, beta2, epsilon, values, m, v, g):
     return values - rate * m / (np.sqrt(v) + epsilon), m, v
 
 
-_X = ((2, 5, 6, 3), (3, 2, 3, 4))          # a source and weights
-_Y = (2, 2, 7, 4)                          # their convolution under _CONV_RAW
+_X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
+_Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
 _SLICE = {"starts": [1, 2**63 - 1], "ends": [2**63 - 1, -(2**63)], "strides": [1, -2]}
 _ADAM = ((),) * 4 + ((2, 3),) * 4
 _ANY = {"dtypes": TYPES["any"]}
 
 STRUCTURED = [
-    Case("select", al.select, lambda p, a, b: np.where(p, a, b), ((2, 3), (2, 3), (2, 3)), fixed=("bool",),
-         wanted=(1, 2), empty=((0, 3),) * 3, **_ANY),
-    Case("select", al.select, lambda p, a, b: np.where(p, a, b), ((4, 1), (2, 1, 3), (3,)), fixed=("bool",),
-         wanted=(1, 2)),
-    Case("clamp", lambda x, a, b: al.clamp(x * 3, a - 3, b + 3), lambda x, a, b: np.clip(x * 3, a - 3, b + 3),
-         ((4, 5), (5,), (4, 1)), dtypes=TYPES["numeric"], empty=((0, 5), (5,), ())),
+    Case(
+        "select",
+        al.select,
+        lambda p, a, b: np.where(p, a, b),
+        ((2, 3), (2, 3), (2, 3)),
+        fixed=("bool",),
+        wanted=(1, 2),
+        empty=((0, 3),) * 3,
+        **_ANY,
+    ),
+    Case(
+        "select",
+        al.select,
+        lambda p, a, b: np.where(p, a, b),
+        ((4, 1), (2, 1, 3), (3,)),
+        fixed=("bool",),
+        wanted=(1, 2),
+    ),
+    Case(
+        "clamp",
+        lambda x, a, b: al.clamp(x * 3, a - 3, b + 3),
+        lambda x, a, b: np.clip(x * 3, a - 3, b + 3),
+        ((4, 5), (5,), (4, 1)),
+        dtypes=TYPES["numeric"],
+        empty=((0, 5), (5,), ()),
+    ),
     Case("stop_gradient", al.stop_gradient, lambda x: x, ((2, 3),), wanted=(), empty=((0, 3),), **_ANY),
-    Case("reshape", lambda x: al.reshape(x, (4, -1)), lambda x: x.reshape(4, -1), ((2, 3, 4),),
-         empty=((2, 0, 4),), **_ANY),
-    Case("reshape_like", raw("reshape_like"), lambda x, like: x.reshape(like.shape), ((2, 6), (3, 4)),
-         wanted=(0,)),
+    Case(
+        "reshape",
+        lambda x: al.reshape(x, (4, -1)),
+        lambda x: x.reshape(4, -1),
+        ((2, 3, 4),),
+        empty=((2, 0, 4),),
+        **_ANY,
+    ),
+    Case("reshape_like", raw("reshape_like"), lambda x, like: x.reshape(like.shape), ((2, 6), (3, 4)), wanted=(0,)),
     Case("shaped", _turned_shape, lambda x: x.reshape(x.shape[1:] + x.shape[:1]), ((2, 3, 4),)),
-    Case("squeeze", lambda x: al.squeeze(x, axes=(0, -1)), lambda x: np.squeeze(x, (0, -1)),
-         ((1, 3, 1, 2, 1),), empty=((1, 0, 1, 2, 1),), **_ANY),
+    Case(
+        "squeeze",
+        lambda x: al.squeeze(x, axes=(0, -1)),
+        lambda x: np.squeeze(x, (0, -1)),
+        ((1, 3, 1, 2, 1),),
+        empty=((1, 0, 1, 2, 1),),
+        **_ANY,
+    ),
     Case("squeeze", al.squeeze, np.squeeze, ((1, 3, 1),)),
-    Case("expand_dims", lambda x: al.expand_dims(x, axes=(0, 2)), lambda x: np.expand_dims(x, (0, 2)),
-         ((2, 4),), empty=((0, 4),), **_ANY),
-    Case("transpose", lambda x: al.transpose(x, (2, 0, 1)), lambda x: x.transpose(2, 0, 1), ((2, 3, 4),),
-         empty=((2, 0, 4),), **_ANY),
+    Case(
+        "expand_dims",
+        lambda x: al.expand_dims(x, axes=(0, 2)),
+        lambda x: np.expand_dims(x, (0, 2)),
+        ((2, 4),),
+        empty=((0, 4),),
+        **_ANY,
+    ),
+    Case(
+        "transpose",
+        lambda x: al.transpose(x, (2, 0, 1)),
+        lambda x: x.transpose(2, 0, 1),
+        ((2, 3, 4),),
+        empty=((2, 0, 4),),
+        **_ANY,
+    ),
     Case("transpose", al.transpose, np.transpose, ((2, 3, 4),)),
-    Case("transpose", lambda x: al.transpose(x, (-1, 0, -2)), lambda x: x.transpose(2, 0, 1), ((2, 3, 4),),
-         label="negative axes"),
-    Case("broadcast_to", lambda x: al.broadcast_to(x, (4, 2, 3)), lambda x: np.broadcast_to(x, (4, 2, 3)),
-         ((2, 1),), **_ANY),
-    Case("broadcast_like", raw("broadcast_like"), lambda x, like: np.broadcast_to(x, like.shape),
-         ((3, 1), (2, 3, 4)), wanted=(0,)),
-    Case("reduce_like", raw("reduce_like"),
-         lambda x, like: ref.adjoint(lambda v: np.broadcast_to(v, x.shape), like)(x), ((2, 3, 4), (3, 1)),
-         wanted=(0,)),
-    Case("slice", lambda x: x[1:, ::-2, -1], lambda x: x[1:, ::-2, -1], ((3, 5, 2),), empty=((1, 5, 2),),
-         **_ANY),
+    Case(
+        "transpose",
+        lambda x: al.transpose(x, (-1, 0, -2)),
+        lambda x: x.transpose(2, 0, 1),
+        ((2, 3, 4),),
+        label="negative axes",
+    ),
+    Case(
+        "broadcast_to",
+        lambda x: al.broadcast_to(x, (4, 2, 3)),
+        lambda x: np.broadcast_to(x, (4, 2, 3)),
+        ((2, 1),),
+        **_ANY,
+    ),
+    Case(
+        "broadcast_like",
+        raw("broadcast_like"),
+        lambda x, like: np.broadcast_to(x, like.shape),
+        ((3, 1), (2, 3, 4)),
+        wanted=(0,),
+    ),
+    Case(
+        "reduce_like",
+        raw("reduce_like"),
+        lambda x, like: ref.adjoint(lambda v: np.broadcast_to(v, x.shape), like)(x),
+        ((2, 3, 4), (3, 1)),
+        wanted=(0,),
+    ),
+    Case("slice", lambda x: x[1:, ::-2, -1], lambda x: x[1:, ::-2, -1], ((3, 5, 2),), empty=((1, 5, 2),), **_ANY),
     Case("slice", lambda x: x[-2:, None, ..., 4:1:-1], lambda x: x[-2:, None, ..., 4:1:-1], ((3, 2, 5),)),
     Case("slice_gradient", raw("slice_gradient", **_SLICE), _slice_gradient, ((2, 3), (3, 5)), wanted=(0,)),
-    Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
-         ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
+    Case(
+        "concat",
+        lambda *xs: al.concat(xs, axis=-1),
+        lambda *xs: np.concatenate(xs, -1),
+        ((2, 3), (2, 1), (2, 4)),
+        empty=((2, 0), (2, 1), (2, 0)),
+        **_ANY,
+    ),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),
-    Case("cast", lambda x: al.cast(x, "int32"), np.trunc, ((3, 4),), result="int32", wanted=(),
-         empty=((0,),)),
+    Case("cast", lambda x: al.cast(x, "int32"), np.trunc, ((3, 4),), result="int32", wanted=(), empty=((0,),)),
     Case("cast", lambda x: al.cast(x, "float32"), lambda x: x, ((3, 4),), result="float32", **_ANY),
-    Case("cast", lambda x: al.cast(x, al.int64), np.trunc, ((3, 4),), dtypes=TYPES["any"], result="int64",
-         wanted=()),
-    Case("cast", lambda x: al.cast(x, bool), lambda x: x != 0, ((3, 4),), dtypes=TYPES["any"], result="bool",
-         wanted=()),
+    Case("cast", lambda x: al.cast(x, al.int64), np.trunc, ((3, 4),), dtypes=TYPES["any"], result="int64", wanted=()),
+    Case(
+        "cast", lambda x: al.cast(x, bool), lambda x: x != 0, ((3, 4),), dtypes=TYPES["any"], result="bool", wanted=()
+    ),
     Case("shape_of", raw("shape_of"), lambda x: np.array(x.shape), ((2, 3, 4),), result="int32", wanted=()),
     Case("count", raw("count", axes=[0, -1]), lambda x: np.array(8), ((2, 3, 4),), wanted=()),
     Case("matmul", al.matmul, np.matmul, ((2, 3), (3, 4)), empty=((0, 3), (3, 4))),
     Case("matmul", lambda a, b: a @ b, np.matmul, ((2, 1, 3, 4), (5, 4, 2)), empty=((2, 0), (0, 3))),
-    Case("matmul", raw("matmul", transpose_a=True), lambda a, b: a.T @ b, ((3, 2), (3, 4)),
-         label="transpose_a"),
-    Case("matmul", raw("matmul", transpose_b=True), lambda a, b: a @ b.T, ((2, 3), (4, 3)),
-         label="transpose_b"),
+    Case("matmul", raw("matmul", transpose_a=True), lambda a, b: a.T @ b, ((3, 2), (3, 4)), label="transpose_a"),
+    Case("matmul", raw("matmul", transpose_b=True), lambda a, b: a @ b.T, ((2, 3), (4, 3)), label="transpose_b"),
     Case("softmax", al.softmax, ref.softmax, ((3, 5),), empty=((0, 5),)),
     Case("softmax", lambda x: al.softmax(x, axis=1), lambda x: ref.softmax(x, 1), ((2, 4, 3),)),
     Case("log_softmax", al.log_softmax, ref.log_softmax, ((3, 5),), empty=((0, 5),)),
     Case("log_softmax", lambda x: al.log_softmax(x, axis=0), lambda x: ref.log_softmax(x, 0), ((4, 3),)),
-    *(Case("softmax_cross_entropy", raw("softmax_cross_entropy", axis=1, reduction=name),
-           _cross_entropy(reduce), ((3, 5), (3, 5)), label=name) for name, reduce in {
-               "none": lambda y: y, "sum": lambda y: y.sum((0, 1))[None], "mean": lambda y: y.mean(
-                   (0, 1))[None]}.items()),
+    *(
+        Case(
+            "softmax_cross_entropy",
+            raw("softmax_cross_entropy", axis=1, reduction=name),
+            _cross_entropy(reduce),
+            ((3, 5), (3, 5)),
+            label=name,
+        )
+        for name, reduce in {
+            "none": lambda y: y,
+            "sum": lambda y: y.sum((0, 1))[None],
+            "mean": lambda y: y.mean((0, 1))[None],
+        }.items()
+    ),
     _conv(_X, "valid"),
     _conv(_X, "same", padding="same"),
     _conv(_X, "same, strided", padding="same", strides=(2, 3)),
     _conv(_X, "explicit, strided, dilated", **_STRIDED),
     _conv(((2, 4, 5, 4), (3, 3, 2, 6)), "groups", groups=2, padding="same"),
     _conv(((2, 6, 7, 3), (3, 3, 1, 6)), "depthwise", groups=3, strides=(1, 2)),
-    _conv(((2, 3, 5, 6), (4, 3, 3, 2)), "NCHW", {"data_layout": "NCHW", "weights_layout": "OIHW"},
-          **_STRIDED),
-    Case("conv2d_data_gradient", raw("conv2d_data_gradient", **_CONV_RAW),
-         lambda g, w, like: ref.adjoint(lambda x: ref.conv2d(x, w, **_STRIDED), like)(g), (_Y, _X[1], _X[0]),
-         wanted=(0, 1)),
-    Case("conv2d_weights_gradient", raw("conv2d_weights_gradient", **_CONV_RAW),
-         lambda g, x, like: ref.adjoint(lambda w: ref.conv2d(x, w, **_STRIDED), like)(g), (_Y, _X[0], _X[1]),
-         wanted=(0, 1)),
-    *(_pool(op, *arguments, **attributes) for op in ("max_pool2d", "avg_pool2d")
-      for arguments, attributes in [(((2, 4, 6, 3), "2"), {"window": (
-          2, 2)}), (((2, 5, 6, 3), "same"), {"window": (3, 2), "strides": (
-              2, 1), "padding": "same"}), (((2, 5, 6, 3), "explicit"),
-                                           _POOL), (((2, 3, 5, 6), "NCHW", {"data_layout": "NCHW"}), _POOL)]),
-    Case("max_pool2d", raw("max_pool2d", **_CEIL),
-         lambda x: ref.max_pool2d(x, (2, 2), (2, 2), ((0, 1), (0, 1))), ((1, 5, 3, 2),), label="ceil_mode"),
-    Case("avg_pool2d", raw("avg_pool2d", **_POOL_RAW,
-                           include_padding=True), lambda x: ref.windows(x, **_as_windows(_POOL)).mean((3, 4)),
-         ((2, 5, 6, 3),), label="include_padding"),
-    Case("max_pool2d_gradient", raw("max_pool2d_gradient", **_POOL_RAW), _max_pool2d_gradient,
-         ((2, 5, 3, 3), (2, 5, 6, 3))),
-    Case("avg_pool2d_gradient", raw("avg_pool2d_gradient", **_POOL_RAW),
-         lambda g, like: ref.adjoint(lambda x: ref.avg_pool2d(x, **_POOL), like)(g),
-         ((2, 5, 3, 3), (2, 5, 6, 3)), wanted=(0,)),
-    Case("sgd", raw("sgd"), lambda rate, values, g: values - rate * g, ((), (2, 3), (2, 3)),
-         wanted=()), *(Case("adam", raw("adam", result=i), lambda *operands, i=i: _adam(*operands)[i], _ADAM,
-                            domain="fraction", wanted=(), label=f"result {i}") for i in range(3)),]
+    _conv(((2, 3, 5, 6), (4, 3, 3, 2)), "NCHW", {"data_layout": "NCHW", "weights_layout": "OIHW"}, **_STRIDED),
+    Case(
+        "conv2d_data_gradient",
+        raw("conv2d_data_gradient", **_CONV_RAW),
+        lambda g, w, like: ref.adjoint(lambda x: ref.conv2d(x, w, **_STRIDED), like)(g),
+        (_Y, _X[1], _X[0]),
+        wanted=(0, 1),
+    ),
+    Case(
+        "conv2d_weights_gradient",
+        raw("conv2d_weights_gradient", **_CONV_RAW),
+        lambda g, x, like: ref.adjoint(lambda w: ref.conv2d(x, w, **_STRIDED), like)(g),
+        (_Y, _X[0], _X[1]),
+        wanted=(0, 1),
+    ),
+    *(
+        _pool(op, *arguments, **attributes)
+        for op in ("max_pool2d", "avg_pool2d")
+        for arguments, attributes in [
+            (((2, 4, 6, 3), "2"), {"window": (2, 2)}),
+            (((2, 5, 6, 3), "same"), {"window": (3, 2), "strides": (2, 1), "padding": "same"}),
+            (((2, 5, 6, 3), "explicit"), _POOL),
+            (((2, 3, 5, 6), "NCHW", {"data_layout": "NCHW"}), _POOL),
+        ]
+    ),
+    Case(
+        "max_pool2d",
+        raw("max_pool2d", **_CEIL),
+        lambda x: ref.max_pool2d(x, (2, 2), (2, 2), ((0, 1), (0, 1))),
+        ((1, 5, 3, 2),),
+        label="ceil_mode",
+    ),
+    Case(
+        "avg_pool2d",
+        raw("avg_pool2d", **_POOL_RAW, include_padding=True),
+        lambda x: ref.windows(x, **_as_windows(_POOL)).mean((3, 4)),
+        ((2, 5, 6, 3),),
+        label="include_padding",
+    ),
+    Case(
+        "max_pool2d_gradient",
+        raw("max_pool2d_gradient", **_POOL_RAW),
+        _max_pool2d_gradient,
+        ((2, 5, 3, 3), (2, 5, 6, 3)),
+    ),
+    Case(
+        "avg_pool2d_gradient",
+        raw("avg_pool2d_gradient", **_POOL_RAW),
+        lambda g, like: ref.adjoint(lambda x: ref.avg_pool2d(x, **_POOL), like)(g),
+        ((2, 5, 3, 3), (2, 5, 6, 3)),
+        wanted=(0,),
+    ),
+    Case("sgd", raw("sgd"), lambda rate, values, g: values - rate * g, ((), (2, 3), (2, 3)), wanted=()),
+    *(
+        Case(
+            "adam",
+            raw("adam", result=i),
+            lambda *operands, i=i: _adam(*operands)[i],
+            _ADAM,
+            domain="fraction",
+            wanted=(),
+            label=f"result {i}",
+        )
+        for i in range(3)
+    ),
+]
 
 # Ops that are not functions of their operands, and where their tests are.
 ELSEWHERE = {
-    "placeholder": "test_graph.py", "constant": "test_graph.py", "variable": "test_graph.py",
-    "assign": "test_graph.py", "read_variable": "tests/facade", "if_else": "tests/facade", "fused": "tests/cpp",
-    "empty": "tests/cpp",}
+    "placeholder": "test_graph.py",
+    "constant": "test_graph.py",
+    "variable": "test_graph.py",
+    "assign": "test_graph.py",
+    "read_variable": "tests/facade",
+    "if_else": "tests/facade",
+    "fused": "tests/cpp",
+    "empty": "tests/cpp",
+}
 
 
 def all_cases() -> list[Case]:
@@ -321,58 +511,84 @@ def all_cases() -> list[Case]:
 
 # For each structured op: how it is called, the operands' shapes, and what the message says.
 WRONG = {
-    "select": (al.select, [(2, 3), (2, 3),
-                           (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"), "clamp": (al.clamp, [
-                               (2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
-    "reshape": (lambda x: al.reshape(x, (4, 2)), [
-        (2, 3)], r"\(2, 3\) has 6 elements .* \(4, 2\)"), "reshape_like": (raw("reshape_like"), [
-            (2, 3), (4, 2)], r"\(2, 3\) has 6 elements and does not fit into shape \(4, 2\)"),
-    "shaped": (raw("shaped", dtype=al.float32), [
-        (2, 3)], r"Expected a shape as a vector of integers, got float32\(2, 3\)"),
+    "select": (al.select, [(2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
+    "clamp": (al.clamp, [(2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
+    "reshape": (lambda x: al.reshape(x, (4, 2)), [(2, 3)], r"\(2, 3\) has 6 elements .* \(4, 2\)"),
+    "reshape_like": (
+        raw("reshape_like"),
+        [(2, 3), (4, 2)],
+        r"\(2, 3\) has 6 elements and does not fit into shape \(4, 2\)",
+    ),
+    "shaped": (
+        raw("shaped", dtype=al.float32),
+        [(2, 3)],
+        r"Expected a shape as a vector of integers, got float32\(2, 3\)",
+    ),
     "squeeze": (lambda x: al.squeeze(x, axes=1), [(2, 3)], r"Axis 1 of shape \(2, 3\) is not of size 1"),
-    "expand_dims": (lambda x: al.expand_dims(x, axes=4), [
-        (2, 3)], "Axis 4 is outside a tensor of rank 3"), "transpose": (lambda x: al.transpose(x, (0, 0)), [
-            (2, 3)], r"the 2 axes of shape \(2, 3\), got \(0, 0\)"),
-    "broadcast_to": (lambda x: al.broadcast_to(x, (2, 4)), [
-        (2, 3)], r"\(2, 3\) does not broadcast to shape \(2, 4\)"),
-    "broadcast_like": (raw("broadcast_like"), [
-        (2, 3),
-        (2, 4)], r"\(2, 3\) does not broadcast to shape \(2, 4\)"), "reduce_like": (raw("reduce_like"), [
-            (2, 3), (2, 4)], r"\(2, 3\) is not a broadcast of shape \(2, 4\)"), "slice": (lambda x: x[::0], [
-                (2, 3)], "A stride is 0"), "slice_gradient": (raw("slice_gradient", **_SLICE), [
-                    (2, 2), (3, 5)], r"gradient of shape \(2, 3\), got shape \(2, 2\)"),
-    "concat": (lambda a, b: al.concat([a, b], axis=0), [
-        (2, 3), (2, 4)
-    ], r"\(2, 3\) and \(2, 4\) differ in more than axis 0"), "cast": (lambda x: al.cast(x, "complex64"), [
-        (2, 3)], "Expected an element type such as float32, got complex64"), "count": (raw("count", axes=[
-            2]), [(2, 3)], "Axis 2 is outside a tensor of rank 2"), "matmul": (al.matmul, [
-                (2, 3), (4, 5)], r"Inner dimensions differ: 3 of shape \(2, 3\) and 4 of shape \(4, 5\)"),
-    "softmax": (lambda x: al.softmax(x, axis=2), [
-        (2, 3)
-    ], "Axis 2 is outside a tensor of rank 2"), "log_softmax": (lambda x: al.log_softmax(x, axis=2), [
-        (2, 3)
-    ], "Axis 2 is outside a tensor of rank 2"), "softmax_cross_entropy": (al.losses.softmax_cross_entropy, [
-        (2, 3), (2, 4)], r"labels of shape \(2, 3\) .* got float32\(2, 4\)"), "conv2d": (al.conv2d, [
-            (2, 5, 5, 3),
-            (3, 3, 4, 2)], r"Input has 3 channels \(shape \(2, 5, 5, 3\)\) but the weights expect 4"),
-    "conv2d_data_gradient": (raw("conv2d_data_gradient", **_CONV_RAW), [
-        (2, 9, 7, 4), _X[1], _X[0]], r"incoming gradient of shape \(2, 2, 7, 4\), got shape \(2, 9, 7, 4\)"),
-    "conv2d_weights_gradient": (raw("conv2d_weights_gradient", **_CONV_RAW), [
-        (2, 9, 7, 4), *_X], r"incoming gradient of shape \(2, 2, 7, 4\), got shape \(2, 9, 7, 4\)"),
-    "max_pool2d": (lambda x: al.max_pool2d(x, window=4), [
-        (2, 3, 5, 1)], r"window of 4 does not fit into the height of shape \(2, 3, 5, 1\)"),
-    "avg_pool2d": (lambda x: al.avg_pool2d(x, window=4), [
-        (2, 5, 3, 1)
-    ], r"window of 4 does not fit into the width of shape \(2, 5, 3, 1\)"), "max_pool2d_gradient": (raw(
-        "max_pool2d_gradient", **_POOL_RAW), [
-            (2, 5, 4, 3),
-            (2, 5, 6, 3)], r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"), "avg_pool2d_gradient": (raw(
-                "avg_pool2d_gradient", **_POOL_RAW), [
-                    (2, 5, 4, 3),
-                    (2, 5, 6, 3)], r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"), "sgd": (raw("sgd"), [
-                        (), (2, 3), (2, 4)
-                    ], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"), "adam": (raw("adam"), [
-                        *_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),}
+    "expand_dims": (lambda x: al.expand_dims(x, axes=4), [(2, 3)], "Axis 4 is outside a tensor of rank 3"),
+    "transpose": (lambda x: al.transpose(x, (0, 0)), [(2, 3)], r"the 2 axes of shape \(2, 3\), got \(0, 0\)"),
+    "broadcast_to": (lambda x: al.broadcast_to(x, (2, 4)), [(2, 3)], r"\(2, 3\) does not broadcast to shape \(2, 4\)"),
+    "broadcast_like": (raw("broadcast_like"), [(2, 3), (2, 4)], r"\(2, 3\) does not broadcast to shape \(2, 4\)"),
+    "reduce_like": (raw("reduce_like"), [(2, 3), (2, 4)], r"\(2, 3\) is not a broadcast of shape \(2, 4\)"),
+    "slice": (lambda x: x[::0], [(2, 3)], "A stride is 0"),
+    "slice_gradient": (
+        raw("slice_gradient", **_SLICE),
+        [(2, 2), (3, 5)],
+        r"gradient of shape \(2, 3\), got shape \(2, 2\)",
+    ),
+    "concat": (
+        lambda a, b: al.concat([a, b], axis=0),
+        [(2, 3), (2, 4)],
+        r"\(2, 3\) and \(2, 4\) differ in more than axis 0",
+    ),
+    "cast": (lambda x: al.cast(x, "complex64"), [(2, 3)], "Expected an element type such as float32, got complex64"),
+    "count": (raw("count", axes=[2]), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "matmul": (al.matmul, [(2, 3), (4, 5)], r"Inner dimensions differ: 3 of shape \(2, 3\) and 4 of shape \(4, 5\)"),
+    "softmax": (lambda x: al.softmax(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "log_softmax": (lambda x: al.log_softmax(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "softmax_cross_entropy": (
+        al.losses.softmax_cross_entropy,
+        [(2, 3), (2, 4)],
+        r"labels of shape \(2, 3\) .* got float32\(2, 4\)",
+    ),
+    "conv2d": (
+        al.conv2d,
+        [(2, 5, 5, 3), (3, 3, 4, 2)],
+        r"Input has 3 channels \(shape \(2, 5, 5, 3\)\) but the weights expect 4",
+    ),
+    "conv2d_data_gradient": (
+        raw("conv2d_data_gradient", **_CONV_RAW),
+        [(2, 9, 7, 4), _X[1], _X[0]],
+        r"incoming gradient of shape \(2, 2, 7, 4\), got shape \(2, 9, 7, 4\)",
+    ),
+    "conv2d_weights_gradient": (
+        raw("conv2d_weights_gradient", **_CONV_RAW),
+        [(2, 9, 7, 4), *_X],
+        r"incoming gradient of shape \(2, 2, 7, 4\), got shape \(2, 9, 7, 4\)",
+    ),
+    "max_pool2d": (
+        lambda x: al.max_pool2d(x, window=4),
+        [(2, 3, 5, 1)],
+        r"window of 4 does not fit into the height of shape \(2, 3, 5, 1\)",
+    ),
+    "avg_pool2d": (
+        lambda x: al.avg_pool2d(x, window=4),
+        [(2, 5, 3, 1)],
+        r"window of 4 does not fit into the width of shape \(2, 5, 3, 1\)",
+    ),
+    "max_pool2d_gradient": (
+        raw("max_pool2d_gradient", **_POOL_RAW),
+        [(2, 5, 4, 3), (2, 5, 6, 3)],
+        r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)",
+    ),
+    "avg_pool2d_gradient": (
+        raw("avg_pool2d_gradient", **_POOL_RAW),
+        [(2, 5, 4, 3), (2, 5, 6, 3)],
+        r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)",
+    ),
+    "sgd": (raw("sgd"), [(), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
+    "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
+}
 ALWAYS_LEGAL = {"identity", "shape_of", "stop_gradient"}  # of every shape and dtype
 
 

@@ -1,5 +1,6 @@
 """The world that tests run in is stricter than the users': a warning is an error, and a test that leaks
 fails."""
+
 import gc
 
 import numpy as np

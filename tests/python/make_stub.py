@@ -1,5 +1,6 @@
 """Writes python/alloy/table_ops.pyi, the list of the functions that the op table gives, for readers and type
 checkers."""
+
 import inspect
 import pathlib
 
@@ -17,21 +18,28 @@ _Operand = Tensor | np.ndarray | float | int | bool
 _Axes = int | Iterable[int] | None
 '''
 TYPES = {
-    "x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axes": "_Axes", "axis": "int",
-    "keepdims": "bool"}
+    "x": "Tensor",
+    "a": "_Operand",
+    "b": "_Operand",
+    "gradient": "_Operand",
+    "axes": "_Axes",
+    "axis": "int",
+    "keepdims": "bool",
+}
 
 
 def render() -> str:
     names = ",\n".join(f'    "{name}"' for name in table_ops.__all__)
-    return f"{HEAD}\n__all__ = [\n{names},\n]\n" + "".join(f"\ndef {name}{_signature(name)}: ...\n"
-                                                           for name in table_ops.__all__)
+    return f"{HEAD}\n__all__ = [\n{names},\n]\n" + "".join(
+        f"\ndef {name}{_signature(name)}: ...\n" for name in table_ops.__all__
+    )
 
 
 def _signature(name):
     signature = inspect.signature(getattr(table_ops, name))
     parameters = [
-        parameter.replace(annotation=_Verbatim(TYPES[key]))
-        for key, parameter in signature.parameters.items()]
+        parameter.replace(annotation=_Verbatim(TYPES[key])) for key, parameter in signature.parameters.items()
+    ]
     return signature.replace(parameters=parameters, return_annotation=_Verbatim("Tensor"))
 
 

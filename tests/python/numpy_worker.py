@@ -1,5 +1,6 @@
 """A worker of the benchmark (benchmarks/serve.py) that trains chains of dense layers with SGD in NumPy; "wrong" takes steps
 that are too long."""
+
 import sys
 
 import numpy as np
@@ -27,6 +28,7 @@ def build(workload, column, variant, nodes, x, labels):
             bias -= rate * gradient.sum(axis=0)
             gradient = to_input
         return loss
+
     return Session(step, [(x, y) for y in labels], lambda loss: loss)
 
 

@@ -1,4 +1,5 @@
 """The table of what Apple's framework cannot bear, as the sources have it."""
+
 import pathlib
 import re
 
@@ -17,8 +18,10 @@ def version(text):
 
 
 # By name: first version, end, effect, what, source; by selector: the first version.
-QUIRKS = {name: (version(first), version(end), effect, what, source)
-          for name, first, end, effect, what, source in _rows("csrc/ir/quirks.def", "ALLOY_QUIRK")}
+QUIRKS = {
+    name: (version(first), version(end), effect, what, source)
+    for name, first, end, effect, what, source in _rows("csrc/ir/quirks.def", "ALLOY_QUIRK")
+}
 NEWER = {selector: version(first) for _, selector, first, _ in _rows("csrc/portable/facade/newer.def", "ALLOY_NEWER")}
 
 

@@ -1,9 +1,11 @@
 """The mathematics of ops and of training in float64 NumPy, written from their definitions and not from the
 engine."""
+
 import numpy as np
 
 
 # ---- windows ----
+
 
 def _padding(style, size, kernel, stride, dilation):
     """(before, after) along one axis."""
@@ -23,7 +25,7 @@ def windows(x, size, strides, padding="valid", dilations=(1, 1), fill=0.0):
     x = np.pad(x, [(0, 0), *pads, (0, 0)], constant_values=fill)
     reach = [d * (k - 1) + 1 for d, k in zip(dilations, size)]
     view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))  # (n, h', w', c, reach_h, reach_w)
-    view = view[:, ::strides[0], ::strides[1], :, ::dilations[0], ::dilations[1]]
+    view = view[:, :: strides[0], :: strides[1], :, :: dilations[0], :: dilations[1]]
     return np.moveaxis(view, 3, -1)
 
 
@@ -31,9 +33,15 @@ def conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1), groups
     """x NHWC, weights HWIO."""
     taken = windows(x, weights.shape[:2], strides, padding, dilations)
     channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
-    return np.concatenate([
-        np.tensordot(taken[..., g * channels:(g + 1) * channels], weights[..., g * filters:(g + 1) * filters],
-                     3) for g in range(groups)], axis=-1)
+    return np.concatenate(
+        [
+            np.tensordot(
+                taken[..., g * channels : (g + 1) * channels], weights[..., g * filters : (g + 1) * filters], 3
+            )
+            for g in range(groups)
+        ],
+        axis=-1,
+    )
 
 
 def max_pool2d(x, window, strides, padding="valid"):
@@ -47,6 +55,7 @@ def avg_pool2d(x, window, strides, padding="valid"):
 
 # ---- softmax ----
 
+
 def log_softmax(x, axis=-1):
     shifted = x - x.max(axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
@@ -57,6 +66,7 @@ def softmax(x, axis=-1):
 
 
 # ---- derivatives by their definitions ----
+
 
 def adjoint(linear, like):
     """The transpose of a linear map of arrays like `like`, built from its values on the unit arrays."""
@@ -69,6 +79,7 @@ def adjoint(linear, like):
 
 
 # ---- training: layers with forward and backward passes ----
+
 
 class Dense:
     def __init__(self, weights, bias):
@@ -144,12 +155,12 @@ class Tanh:
 
 class MaxPool2D:
     """2x2, of an image that it divides; the first greatest element takes the gradient."""
+
     parameters = gradients = ()
 
     def forward(self, x):
         n, h, w, c = x.shape
-        blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 5, 2, 4).reshape(
-            n, h // 2, w // 2, c, 4)
+        blocks = x.reshape(n, h // 2, 2, w // 2, 2, c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // 2, w // 2, c, 4)
         self.winner = np.eye(4)[blocks.argmax(-1)]
         return blocks.max(-1)
 
@@ -186,6 +197,7 @@ def sgd(rate):
     def update(parameters, gradients):
         for parameter, gradient in zip(parameters, gradients):
             parameter -= rate * gradient
+
     return update
 
 
@@ -203,4 +215,5 @@ def adam(rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
             v = beta2 * v + (1 - beta2) * gradient**2
             moments[i] = m, v
             parameter -= rate * (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
+
     return update

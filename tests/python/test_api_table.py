@@ -1,4 +1,5 @@
 """The portable framework's headers agree with the committed table of Apple's API, what they declare is there, and each is tested."""
+
 import ctypes
 import importlib.util
 import json
@@ -68,7 +69,7 @@ def accessors(properties):
 
 
 def selectors(row):
-    """"- selector" and "+ selector" of a class or protocol, without those that no program may send."""
+    """ "- selector" and "+ selector" of a class or protocol, without those that no program may send."""
     yield from (name for name, types in row["methods"].items() if "unavailable" not in types)
     yield from accessors(row["properties"])
 
@@ -78,7 +79,13 @@ class Runtime:
 
     def __init__(self):
         self.objc = ctypes.CDLL("libobjc.so.4")
-        for name in ("objc_getClass", "objc_getProtocol", "sel_registerName", "class_getInstanceMethod", "class_getClassMethod"):
+        for name in (
+            "objc_getClass",
+            "objc_getProtocol",
+            "sel_registerName",
+            "class_getInstanceMethod",
+            "class_getClassMethod",
+        ):
             getattr(self.objc, name).restype = ctypes.c_void_p
         self.objc.class_getName.restype = ctypes.c_char_p
         self.objc.class_conformsToProtocol.restype = ctypes.c_ubyte
@@ -97,7 +104,11 @@ class Runtime:
         count = self.objc.objc_getClassList(None, 0)
         classes = (ctypes.c_void_p * count)()
         self.objc.objc_getClassList(classes, count)
-        return [ctypes.c_void_p(cls) for cls in classes if self.objc.class_conformsToProtocol(ctypes.c_void_p(cls), protocol)]
+        return [
+            ctypes.c_void_p(cls)
+            for cls in classes
+            if self.objc.class_conformsToProtocol(ctypes.c_void_p(cls), protocol)
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +146,7 @@ def sent(source):
         elif c in ")]}" and opened:
             bracket, start = opened.pop()
             if bracket == "[":
-                yield from selector_of(text[start + 1:at])
+                yield from selector_of(text[start + 1 : at])
 
 
 def selector_of(message):
@@ -154,12 +165,18 @@ def selector_of(message):
 
 
 def test_selectors_are_found_in_sources():
-    assert set(sent("[[a b:c d:^{ return [e f]; }] g:x ? y : z h:A::B, nil]; v[3]; // [no: no]")) >= {"b:d:", "f", "g:h:"}
+    assert set(sent("[[a b:c d:^{ return [e f]; }] g:x ? y : z h:A::B, nil]; v[3]; // [no: no]")) >= {
+        "b:d:",
+        "f",
+        "g:h:",
+    }
 
 
 def test_every_selector_has_a_test():
     tested = {selector for path in FACADE.glob("*.mm") for selector in sent(path.read_text())}
     tested |= {selector for selector in sent((FACADE / "graph_testing.h").read_text())}
-    declared = {s.split(" ")[1] for kind in ("classes", "protocols") for row in TABLE[kind].values() for s in selectors(row)}
+    declared = {
+        s.split(" ")[1] for kind in ("classes", "protocols") for row in TABLE[kind].values() for s in selectors(row)
+    }
     untested = sorted(declared - tested)
     assert not untested, untested

@@ -1,4 +1,5 @@
 """The side-by-side benchmark, against a worker in NumPy: what it compares, times, refuses and writes."""
+
 import contextlib
 import dataclasses
 import os
@@ -38,27 +39,47 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
     assert set(beside["columns"]) == {"Alloy", "NumPy"} and beside["target"] == {"at_least": 1, "aim": 1, "eager": None}
     assert row["alone"]["Alloy"]["peak_bytes"] > 2**20 and row["alone"]["NumPy"]["first_step_seconds"] > 0
 
-    results = {"date": "2000-01-01", "command": "run.py", "rounds": 2, "threads": 1, "load": 0.0, "machine": run.machine(),
-               "versions": bench.versions(), "unavailable": bench.unavailable, "quiet": bench.meter.shares(), "imports": {"alloy": [0.1]},
-               "digits_steps": {"python": [3e-4, 4e-4, 5e-4], "native": [2.9e-4, 3.7e-4, 4.9e-4]},
-               "native": [{"run_name": "peak", "real_time": 1.0, "time_unit": "us", "FLOP/s": 1e9}], "rows": [row, beside]}
+    results = {
+        "date": "2000-01-01",
+        "command": "run.py",
+        "rounds": 2,
+        "threads": 1,
+        "load": 0.0,
+        "machine": run.machine(),
+        "versions": bench.versions(),
+        "unavailable": bench.unavailable,
+        "quiet": bench.meter.shares(),
+        "imports": {"alloy": [0.1]},
+        "digits_steps": {"python": [3e-4, 4e-4, 5e-4], "native": [2.9e-4, 3.7e-4, 4.9e-4]},
+        "native": [{"run_name": "peak", "real_time": 1.0, "time_unit": "us", "FLOP/s": 1e9}],
+        "rows": [row, beside],
+    }
     report.write(results, tmp_path)
     text = (tmp_path / "RESULTS.md").read_text()
     faster = report.ratio(row, "NumPy")
-    for part in (row["title"], f"**{faster:.2f}** (NumPy)", "absent: ended with code 1", "1.0 (100 %)", "`import alloy`",
-                 "taking turns | at most 10 us |  | **10 us**"):
+    for part in (
+        row["title"],
+        f"**{faster:.2f}** (NumPy)",
+        "absent: ended with code 1",
+        "1.0 (100 %)",
+        "`import alloy`",
+        "taking turns | at most 10 us |  | **10 us**",
+    ):
         assert part in text
     assert (tmp_path / "results.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("losses, wrong", [
-    ({"a": [(1, 2)], "b": [(1, 2)]}, {}),
-    ({"a": [(1, 2)], "b": [(1.00009, 2.019)]}, {}),
-    ({"a": [(1, 2)], "b": [(1.0002, 2)]}, {"a": [0], "b": [0]}),  # two that differ: nobody knows who is right
-    ({"a": [(1, 2)], "b": [(1, 2)], "c": [(1, 2.03)]}, {"c": [0]}),
-    ({"a": [(1, 2)], "b": [(1, 2), (1, float("nan"))]}, {"b": [1]}),
-    ({"a": [(1, 2), (3, 2)]}, {}),  # nobody to compare with
-])
+@pytest.mark.parametrize(
+    "losses, wrong",
+    [
+        ({"a": [(1, 2)], "b": [(1, 2)]}, {}),
+        ({"a": [(1, 2)], "b": [(1.00009, 2.019)]}, {}),
+        ({"a": [(1, 2)], "b": [(1.0002, 2)]}, {"a": [0], "b": [0]}),  # two that differ: nobody knows who is right
+        ({"a": [(1, 2)], "b": [(1, 2)], "c": [(1, 2.03)]}, {"c": [0]}),
+        ({"a": [(1, 2)], "b": [(1, 2), (1, float("nan"))]}, {"b": [1]}),
+        ({"a": [(1, 2), (3, 2)]}, {}),  # nobody to compare with
+    ],
+)
 def test_disagreeing(losses, wrong):
     found = {name: [i for i, bad in enumerate(flags) if bad] for name, flags in run.disagreeing(losses).items()}
     assert {name: flags for name, flags in found.items() if flags} == wrong

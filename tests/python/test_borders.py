@@ -1,15 +1,20 @@
 """The layers see each other only in the direction of the design, read from the sources themselves."""
+
 import pathlib
 import re
 
 import pytest
 
 CSRC = pathlib.Path(__file__).parents[2] / "csrc"
-SOURCES = sorted(
-    path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
+SOURCES = sorted(path for path in CSRC.rglob("*") if path.suffix in {".h", ".cpp", ".m", ".mm", ".def", ".inc"})
 # Which quoted includes each layer may have; the framework's public headers come in angle brackets.
-MAY_INCLUDE = {"ir": {"ir"}, "probes": {"ir"}, "engine": {"ir", "engine"}, "bindings": {"ir", "engine", "bindings"},
-               "portable": {"ir", "runtime", "kernels", "facade"}}
+MAY_INCLUDE = {
+    "ir": {"ir"},
+    "probes": {"ir"},
+    "engine": {"ir", "engine"},
+    "bindings": {"ir", "engine", "bindings"},
+    "portable": {"ir", "runtime", "kernels", "facade"},
+}
 APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}
 RUNTIME_MAY_INCLUDE = {"runtime": {"ir", "runtime", "kernels"}, "kernels": {"ir", "kernels"}}
 CODE_ONLY = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
@@ -25,8 +30,7 @@ def of_layers(*layers):
 
 def includes(path):
     """(opening bracket, first directory or whole name, name)"""
-    for bracket, name in re.findall(r'^\s*#\s*(?:include|import)\s*([<"])([^>"]+)[>"]', path.read_text(),
-                                    re.M):
+    for bracket, name in re.findall(r'^\s*#\s*(?:include|import)\s*([<"])([^>"]+)[>"]', path.read_text(), re.M):
         yield bracket, name.split("/")[0], name
 
 
@@ -53,12 +57,14 @@ def test_the_runtime_knows_no_objective_c(part):
     for path in (CSRC / "portable" / part).rglob("*"):
         assert path.suffix != ".mm"
         for bracket, top, name in includes(path) if path.is_file() else ():
-            assert top in RUNTIME_MAY_INCLUDE[
-                part] or bracket == "<" and top not in APPLE, f"{path.name} may not include {name}"
+            assert top in RUNTIME_MAY_INCLUDE[part] or bracket == "<" and top not in APPLE, (
+                f"{path.name} may not include {name}"
+            )
 
 
-@pytest.mark.parametrize("path", of_layers("ir", "engine", "bindings", "probes"),
-                         ids=lambda path: str(path.relative_to(CSRC)))
+@pytest.mark.parametrize(
+    "path", of_layers("ir", "engine", "bindings", "probes"), ids=lambda path: str(path.relative_to(CSRC))
+)
 def test_no_layer_above_the_framework_knows_the_platform(path):
     code = CODE_ONLY.sub("", path.read_text())
     found = re.search(r"__APPLE__|__linux__|GNUSTEP|TARGET_OS_|__GNU", code)
@@ -91,7 +97,11 @@ def test_no_objective_c_exception_passes_a_container():
             if re.search(rf"static {name} make\(", body):
                 made_by_functions.add(name)
                 public = body.partition("private:")[0]
-                assert not re.search(rf"(?<!&)\b{name}\((?!{name}&&|const {name}&)", public.replace(f"static {name} make(", "")), name
-        for name, body in re.findall(r"^(\w+)::\1\([^;]*?\{(.*?)^\}", code, re.M | re.S) if path.suffix == ".mm" else ():
+                assert not re.search(
+                    rf"(?<!&)\b{name}\((?!{name}&&|const {name}&)", public.replace(f"static {name} make(", "")
+                ), name
+        for name, body in (
+            re.findall(r"^(\w+)::\1\([^;]*?\{(.*?)^\}", code, re.M | re.S) if path.suffix == ".mm" else ()
+        ):
             assert "on_device(" in body or not re.search(r"\[\[?\w[^\]\n]* \w+[\]:]", body), f"{path.name}: {name}"
     assert made_by_functions == {"Array", "Feed", "Buffers"}

@@ -1,4 +1,5 @@
 """The command, as its user runs it, and the examples."""
+
 import os
 import pathlib
 import re
@@ -17,8 +18,7 @@ EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
 
 def run(*command, cwd, fails=False):
-    done = subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True,
-                          timeout=300)
+    done = subprocess.run([sys.executable, *map(str, command)], cwd=cwd, capture_output=True, text=True, timeout=300)
     assert bool(done.returncode) == fails, done.stderr
     return done
 
@@ -36,16 +36,35 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
         records = rng.integers(0, 256, (2, 3073), np.uint8)
         records[:, 0] %= 10
         records.tofile(tmp_path / name)
-    done = run("-m", "alloy.cli", "train", "--model", "resnet18", "--data", "cifar10", "--path", ".",
-               "--epochs", 1, "--batch-size", 5, cwd=tmp_path)
+    done = run(
+        "-m",
+        "alloy.cli",
+        "train",
+        "--model",
+        "resnet18",
+        "--data",
+        "cifar10",
+        "--path",
+        ".",
+        "--epochs",
+        1,
+        "--batch-size",
+        5,
+        cwd=tmp_path,
+    )
     assert re.fullmatch(r"test accuracy [01]\.\d{3}", done.stdout.splitlines()[-1])
     assert "2/2" in done.stderr
     assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642
 
 
-@pytest.mark.parametrize("options, says", [
-    (["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"), (["--data", "cifar10"], "--path"),
-    (["--model", "vgg"], "resnet50")])
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--data", "cifar10", "--path", "none"], "none/data_batch_1.bin"),
+        (["--data", "cifar10"], "--path"),
+        (["--model", "vgg"], "resnet50"),
+    ],
+)
 def test_what_train_cannot_do(options, says, tmp_path):
     done = run("-m", "alloy.cli", "train", *options, cwd=tmp_path, fails=True)
     assert says in done.stderr and "Traceback" not in done.stderr
@@ -66,7 +85,9 @@ def test_inspect(tmp_path):
     files = {path.name: path.read_text() for path in (tmp_path / "runs" / "resnet50").iterdir()}
     assert files.keys() == {"graph.svg", "graph.html"}
     assert files["graph.svg"].startswith("<svg") and "stage3" in files["graph.html"]
-    assert "cli.py:" in files["graph.html"] and "typer" not in files["graph.html"] and "runpy" not in files["graph.html"]
+    assert (
+        "cli.py:" in files["graph.html"] and "typer" not in files["graph.html"] and "runpy" not in files["graph.html"]
+    )
 
 
 def test_info(tmp_path):
@@ -78,7 +99,8 @@ def test_examples(example, tmp_path):
     last = run(example, cwd=tmp_path).stdout.splitlines()[-1]
     expected = {
         "linear_regression": r"loss 0\.00\d\d, y = (3\.0\d|2\.9\d) x \+ -0\.(5|4)\d",
-        "digits": r"test accuracy 0\.9\d\d"}
+        "digits": r"test accuracy 0\.9\d\d",
+    }
     assert re.fullmatch(expected[example.stem], last)
 
 
@@ -97,32 +119,58 @@ def test_linear_regression_in_both_storages(storage, tmp_path, rng):
 FILE = r"^alloy: Expected a directory to write into, got file(/x)?: [A-Z][a-z ]+\.\n$"
 
 
-@pytest.mark.parametrize("command, status, says", [
-    ("train --output file", 1, FILE), ("train --output file/x", 1, FILE), ("train --output /proc/alloy", 1, "Expected a directory to write"),
-    ("inspect --output file", 1, FILE), ("profile --trace file/x", 1, FILE.replace("(/x)?", "")),
-    ("profile --trace .", 1, r"^alloy: .*Is a directory: '\.'\n$"),
-    ("inspect --batch-size 1000000000", 2, "--batch-size"), (f"inspect --batch-size {2**70}", 2, "--batch-size"),
-    ("profile --batch-size 0", 2, "--batch-size"), (f"profile --runs {10**12}", 2, "--runs"), ("profile --by nonsense", 2, "layer.*phase"),
-    ("train --epochs 0", 2, "--epochs"), ("train --seed -1", 2, "--seed"), ("train --data cifar10 --path file", 1, "file/data_batch_1.bin"),
-    ("trian", 2, "train"), ("info --loud", 2, "--loud")])
+@pytest.mark.parametrize(
+    "command, status, says",
+    [
+        ("train --output file", 1, FILE),
+        ("train --output file/x", 1, FILE),
+        ("train --output /proc/alloy", 1, "Expected a directory to write"),
+        ("inspect --output file", 1, FILE),
+        ("profile --trace file/x", 1, FILE.replace("(/x)?", "")),
+        ("profile --trace .", 1, r"^alloy: .*Is a directory: '\.'\n$"),
+        ("inspect --batch-size 1000000000", 2, "--batch-size"),
+        (f"inspect --batch-size {2**70}", 2, "--batch-size"),
+        ("profile --batch-size 0", 2, "--batch-size"),
+        (f"profile --runs {10**12}", 2, "--runs"),
+        ("profile --by nonsense", 2, "layer.*phase"),
+        ("train --epochs 0", 2, "--epochs"),
+        ("train --seed -1", 2, "--seed"),
+        ("train --data cifar10 --path file", 1, "file/data_batch_1.bin"),
+        ("trian", 2, "train"),
+        ("info --loud", 2, "--loud"),
+    ],
+)
 def test_what_goes_wrong_is_said_in_a_sentence_before_anything_is_done(command, status, says, tmp_path):
     (tmp_path / "file").write_text("")
-    done = subprocess.run([sys.executable, "-m", "alloy.cli", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "alloy.cli", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == status and done.stdout == "", done.stderr
     assert re.search(says, done.stderr, re.S) and "Traceback" not in done.stderr and "epoch 1" not in done.stderr
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "alloy.cli", "train", "--epochs", "1", "--output", "a/b"], cwd=tmp_path, text=True,
-                          capture_output=True, timeout=60, env={**os.environ, "MPLBACKEND": "junk"})
+    done = subprocess.run(
+        [sys.executable, "-m", "alloy.cli", "train", "--epochs", "1", "--output", "a/b"],
+        cwd=tmp_path,
+        text=True,
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "MPLBACKEND": "junk"},
+    )
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {"model.safetensors", "history.png"}
 
 
 def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
-    process = subprocess.Popen([sys.executable, "-m", "alloy.cli", "train", "--epochs", "100000"], cwd=tmp_path, text=True,
-                               stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "alloy.cli", "train", "--epochs", "100000"],
+        cwd=tmp_path,
+        text=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     try:
         while "epoch 1/" not in process.stderr.read(64):
             time.sleep(0.01)
@@ -159,4 +207,8 @@ cli.app()
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[0] == "<string>:6" and "built at <string>:9" in done.stdout.splitlines()[1]
-    assert done.returncode == 1 and done.stderr == "alloy: Expected a directory to write into, got runs/cnn-digits: No such file or directory.\n"
+    assert (
+        done.returncode == 1
+        and done.stderr
+        == "alloy: Expected a directory to write into, got runs/cnn-digits: No such file or directory.\n"
+    )

@@ -1,4 +1,5 @@
 """Digits, CIFAR-10 and the split."""
+
 import importlib.util
 import subprocess
 import sys
@@ -14,14 +15,12 @@ def test_digits():
     assert (x.shape, x.dtype, y.shape, y.dtype) == ((1797, 8, 8, 1), np.float32, (1797,), np.int32)
     assert (x.min(), x.max(), x[0, 0, 2, 0]) == (0, 1, 5 / 16)
     assert y[:10].tolist() == list(range(10))
-    assert np.bincount(y).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174,
-                                       180]  # as its authors count them
+    assert np.bincount(y).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]  # as its authors count them
 
 
 def test_scikit_learn_is_not_imported():
     code = "import sys, alloy; alloy.data.digits(); print('sklearn' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          check=True).stdout == "False\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
 def test_without_scikit_learn(monkeypatch):
@@ -67,8 +66,9 @@ def cifar10(tmp_path, rng):
     for name in NAMES:
         classes, planes = rng.integers(0, 10, 2), rng.integers(0, 256, (2, 3, 32, 32))
         written[name] = classes, planes
-        (tmp_path / name).write_bytes(b"".join(
-            bytes([label]) + image.astype(np.uint8).tobytes() for label, image in zip(classes, planes)))
+        (tmp_path / name).write_bytes(
+            b"".join(bytes([label]) + image.astype(np.uint8).tobytes() for label, image in zip(classes, planes))
+        )
     return tmp_path, written
 
 
@@ -83,12 +83,19 @@ def test_cifar10(cifar10):
 
 
 @pytest.mark.parametrize("name", ["data_batch_4.bin", "test_batch.bin"])
-@pytest.mark.parametrize("spoil, says", [
-    (lambda file: file.unlink(), "Expected the file {}, which is not there"),
-    (lambda file: file.write_bytes(file.read_bytes()[:-1]), "records of 3073 bytes in {}, got 6145 bytes"),
-    (lambda file: file.write_bytes(b""), "records of 3073 bytes in {}, got 0 bytes"),
-    (lambda file: file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072)),
-     "classes from 0 to 9 in {}, got 10 in record 1")], ids=["missing", "truncated", "empty", "foreign"])
+@pytest.mark.parametrize(
+    "spoil, says",
+    [
+        (lambda file: file.unlink(), "Expected the file {}, which is not there"),
+        (lambda file: file.write_bytes(file.read_bytes()[:-1]), "records of 3073 bytes in {}, got 6145 bytes"),
+        (lambda file: file.write_bytes(b""), "records of 3073 bytes in {}, got 0 bytes"),
+        (
+            lambda file: file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072)),
+            "classes from 0 to 9 in {}, got 10 in record 1",
+        ),
+    ],
+    ids=["missing", "truncated", "empty", "foreign"],
+)
 def test_cifar10_of_another_format(cifar10, name, spoil, says):
     path, _ = cifar10
     spoil(path / name)

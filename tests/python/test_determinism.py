@@ -1,4 +1,5 @@
 """With one number of threads a training run gives the same bits every time, in one process and in the next."""
+
 import os
 import subprocess
 import sys
@@ -38,7 +39,10 @@ def test_a_conv_net_with_batch_norm(threads):
     if threads is not None:
         environment["OMP_NUM_THREADS"] = threads
     digests = [
-        digest for _ in range(3)
-        for digest in subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True,
-                                     text=True, check=True).stdout.split()]
+        digest
+        for _ in range(3)
+        for digest in subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+        ).stdout.split()
+    ]
     assert len(digests) == 6 and len(set(digests)) == 1

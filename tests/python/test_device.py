@@ -1,4 +1,5 @@
 """What al.device() says."""
+
 import os
 import re
 import subprocess
@@ -41,13 +42,18 @@ def test_what_a_device_does_not_tell():
 @pytest.mark.parametrize("kind", ["tpu", "CPU", "cpu:1", 0])
 def test_another_device(kind):
     own = al.device().kind
-    with pytest.raises(ValueError, match=rf"^\[device\] Expected '{own}', .*, got {re.escape(repr(kind))}; "
-                       r"called at .*test_device\.py:\d+\.$"):
+    with pytest.raises(
+        ValueError,
+        match=rf"^\[device\] Expected '{own}', .*, got {re.escape(repr(kind))}; "
+        r"called at .*test_device\.py:\d+\.$",
+    ):
         al.device(kind)
 
 
 @pytest.mark.skipif(al.device().kind != "cpu", reason="stands in for the portable device's functions")
-@pytest.mark.parametrize("extra, told", [({}, "3.0"), ({"ALLOY_TEST_NO_DEVICE": "1"}, "[device] This machine has no Metal device.")])
+@pytest.mark.parametrize(
+    "extra, told", [({}, "3.0"), ({"ALLOY_TEST_NO_DEVICE": "1"}, "[device] This machine has no Metal device.")]
+)
 def test_a_machine_that_has_no_default_device(extra, told):
     """As some Macs for programs that are started over SSH: then all devices are asked for."""
     preloaded = ROOT / "build/editable/tests/libno_default_device.so"
@@ -59,5 +65,10 @@ def test_a_machine_that_has_no_default_device(extra, told):
             print(graph.compile([], [graph.constant(1.0) + 2.0])()[0])
         except al.DeviceError as error:
             print(error)"""
-    ran = subprocess.run([sys.executable, "-c", program], env={**os.environ, "LD_PRELOAD": str(preloaded), **extra}, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LD_PRELOAD": str(preloaded), **extra},
+        capture_output=True,
+        text=True,
+    )
     assert ran.stdout.startswith(told), ran.stderr

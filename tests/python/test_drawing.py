@@ -1,4 +1,5 @@
 """Drawings of graphs: what is in them, that nothing overlaps, and where edges lead."""
+
 import itertools
 import json
 import re
@@ -69,13 +70,14 @@ def points(path):
         elif command == "C":
             start, (a, b, c) = np.array(corners[-1]), np.reshape(values, (3, 2))
             t = np.linspace(0, 1, 20)[:, None]
-            curve = (1 - t)**3 * start + 3 * (1 - t)**2 * t * a + 3 * (1 - t) * t**2 * b + t**3 * c
+            curve = (1 - t) ** 3 * start + 3 * (1 - t) ** 2 * t * a + 3 * (1 - t) * t**2 * b + t**3 * c
             corners += [tuple(point) for point in curve]
     return [tuple(point) for a, b in zip(corners, corners[1:] or corners) for point in np.linspace(a, b, 10)]
 
 
-@pytest.mark.parametrize("ops", [lambda: network("cnn"), lambda: network("resnet18"), step],
-                         ids=["cnn", "resnet18", "step"])
+@pytest.mark.parametrize(
+    "ops", [lambda: network("cnn"), lambda: network("resnet18"), step], ids=["cnn", "resnet18", "step"]
+)
 def test_nothing_overlaps(ops):
     drawn = Drawn(ops())
     for a, b in itertools.combinations(drawn.boxes, 2):
@@ -99,8 +101,9 @@ def test_each_op_of_a_small_network():
     assert drawn.titles("op") == Counter(op.kind for op in ops if op.kind not in ("variable", "placeholder"))
     assert drawn.titles("placeholder") == Counter(["x", "y"])
     assert drawn.titles("variable") == Counter(["weights", "bias"] * 4)
-    assert drawn.titles("layer") == Counter([
-        "conv2d_0", "relu_0", "conv2d_1", "relu_1", "maxpool2d_0", "flatten_0", "dense_0", "relu_2", "dense_1"])
+    assert drawn.titles("layer") == Counter(
+        ["conv2d_0", "relu_0", "conv2d_1", "relu_1", "maxpool2d_0", "flatten_0", "dense_0", "relu_2", "dense_1"]
+    )
     texts = [[text for *_, text in texts] for *_, texts in drawn.boxes]
     assert ["weights", "(3, 3, 16, 32)"] in texts and ["max_pool2d", "(4, 4, 4, 32)"] in texts
     # Every op has an arrow at its upper border for each tensor that it uses.
@@ -116,8 +119,9 @@ def test_each_op_of_a_small_network():
 
 def test_layers_of_a_large_network():
     drawn = Drawn(network("resnet18"))
-    assert drawn.titles("layer") == Counter([
-        "stage0", "stage1", "stage2", "stage3", *["block0", "block1", "branch", "branch"] * 4, *["shortcut"] * 3])
+    assert drawn.titles("layer") == Counter(
+        ["stage0", "stage1", "stage2", "stage3", *["block0", "block1", "branch", "branch"] * 4, *["shortcut"] * 3]
+    )
     folded = drawn.titles("folded")
     assert sum(count for title, count in folded.items() if title.startswith("conv2d")) == 20
     assert drawn.titles("op")["add"] == 8 and not drawn.titles("variable")

@@ -1,4 +1,5 @@
 """Arrays for placeholders: by position, by label, and bound to the graph; read where they lie or copied."""
+
 import copy
 import inspect
 import mmap
@@ -47,9 +48,15 @@ def assert_fetched(values, x=X, y=Y):
 
 # ---- by label ----
 
+
 def test_by_position_and_label(step):
-    for values in (step(X, Y), step(inputs=X, labels=Y), step(labels=Y, inputs=X), step(X, labels=Y),
-                   step(**{"labels": [5, 7]}, inputs=X.tolist())):
+    for values in (
+        step(X, Y),
+        step(inputs=X, labels=Y),
+        step(labels=Y, inputs=X),
+        step(X, labels=Y),
+        step(**{"labels": [5, 7]}, inputs=X.tolist()),
+    ):
         assert_fetched(values)
 
 
@@ -86,8 +93,7 @@ def test_wrong_labels(graph, step, x):
 def test_a_label_of_two_placeholders(graph, x):
     line, other = here(), graph.placeholder((None, 3), name="inputs")
     both, one = graph.compile([x, other], [x + other]), graph.compile([other], [other])
-    with pytest.raises(ValueError,
-                       match=rf"'inputs' of .*{re.escape(line)}, got 'inputs', which is that of 2\.$"):
+    with pytest.raises(ValueError, match=rf"'inputs' of .*{re.escape(line)}, got 'inputs', which is that of 2\.$"):
         both(inputs=X)
     np.testing.assert_array_equal(both(X, X)[0], 2 * X)
     np.testing.assert_array_equal(one(inputs=X)[0], X)
@@ -98,6 +104,7 @@ def test_a_label_of_two_placeholders(graph, x):
 
 
 # ---- bound to the graph ----
+
 
 def test_bound_arrays_may_be_left_out(graph, step, x, y):
     graph.bind({"labels": Y})
@@ -145,6 +152,7 @@ def test_bindings_live_as_long_as_an_executable():
         x = graph.placeholder((3,), name="x")
         graph.bind({x: np.float32([1, 2, 3])})
         return graph.compile([x], [x])
+
     np.testing.assert_array_equal(build()()[0], [1, 2, 3])
 
 
@@ -152,8 +160,9 @@ def test_training_on_bound_data(graph):
     """The same steps as with the arrays in the call."""
     x, y = graph.placeholder((None, 3), name="x"), graph.placeholder((None, 1), name="y")
     given, bound = (graph.variable(np.ones((3, 1), np.float32)) for _ in range(2))
-    steps = [graph.compile([x, y], [], al.SGD(0.1).minimize(al.mean(al.square(x @ w - y)), [w]))
-             for w in (given, bound)]
+    steps = [
+        graph.compile([x, y], [], al.SGD(0.1).minimize(al.mean(al.square(x @ w - y)), [w])) for w in (given, bound)
+    ]
     targets = np.float32([[1], [2]])
     for _ in range(5):
         steps[0](X, targets)
@@ -168,8 +177,11 @@ def test_wrong_bindings(graph, step, x):
     for mistake, kind, says in [
         ({"input": X}, ValueError, r"^\[bind\] Expected .* 'inputs' of .*, 'labels' of .*, got 'input'\.$"),
         ({"": X}, ValueError, r"^\[bind\] .*, got ''\.$"),
-        ({x: X[:, :2]}, ValueError,
-         r"^\[placeholder\] .*'inputs' has shape \(\?, 3\) but was fed shape \(2, 2\); built at"),
+        (
+            {x: X[:, :2]},
+            ValueError,
+            r"^\[placeholder\] .*'inputs' has shape \(\?, 3\) but was fed shape \(2, 2\); built at",
+        ),
         ({"inputs": X[0]}, ValueError, r"but was fed shape \(3,\)"),
         ({"labels": [1.5, 2]}, TypeError, r"^\[placeholder\] 'labels', built at .*, is int32 but was given"),
         ({"labels": "text"}, TypeError, "array of <U4"),
@@ -221,9 +233,21 @@ def copied(step, *arrays):
     return values, count
 
 
-@pytest.mark.parametrize("shape, dtype", [
-    ((2, 3), "float32"), ((1,), "int32"), ((0, 3), "float32"), ((3, 0), "bool"), (LARGE, "float16"), (LARGE, al.int64),
-    ([7], np.uint8), ((0,), np.int8), ((1 << 20,), np.dtype("int16")), ((5,), bool)])
+@pytest.mark.parametrize(
+    "shape, dtype",
+    [
+        ((2, 3), "float32"),
+        ((1,), "int32"),
+        ((0, 3), "float32"),
+        ((3, 0), "bool"),
+        (LARGE, "float16"),
+        (LARGE, al.int64),
+        ([7], np.uint8),
+        ((0,), np.int8),
+        ((1 << 20,), np.dtype("int16")),
+        ((5,), bool),
+    ],
+)
 def test_an_empty_array_is_an_array_like_others(shape, dtype):
     array = al.empty(shape, dtype)
     assert type(array) is np.ndarray and array.shape == tuple(shape) and array.dtype == np.dtype(dtype)
@@ -263,12 +287,18 @@ print(array.sum())
     assert run.stdout == "1000.0\n"
 
 
-@pytest.mark.parametrize("shape, dtype, kind, says", [
-    ((None, 3), "float32", ValueError, r"Expected a shape of integers, got \(None, 3\)"),
-    (None, "float32", ValueError, "Expected a shape of integers, got None"),
-    ((-1,), "float32", ValueError, "Expected dimensions of 0 or more"), (3, "float32", TypeError, "Expected a shape"),
-    ((1,), "float", TypeError, "Expected an element type"), ((1,), object, TypeError, "Expected an element type"),
-    ((1,), al.bfloat16, TypeError, "Expected an element type of NumPy, got bfloat16")])
+@pytest.mark.parametrize(
+    "shape, dtype, kind, says",
+    [
+        ((None, 3), "float32", ValueError, r"Expected a shape of integers, got \(None, 3\)"),
+        (None, "float32", ValueError, "Expected a shape of integers, got None"),
+        ((-1,), "float32", ValueError, "Expected dimensions of 0 or more"),
+        (3, "float32", TypeError, "Expected a shape"),
+        ((1,), "float", TypeError, "Expected an element type"),
+        ((1,), object, TypeError, "Expected an element type"),
+        ((1,), al.bfloat16, TypeError, "Expected an element type of NumPy, got bfloat16"),
+    ],
+)
 def test_what_empty_refuses(shape, dtype, kind, says):
     with pytest.raises(kind, match=rf"^\[empty\] {says}.*test_feeds\.py:\d+\.$"):
         al.empty(shape, dtype)
@@ -292,13 +322,18 @@ def test_slices_that_begin_at_a_page(either):
     memory[...] = np.arange(memory.size).reshape(memory.shape) % 1000
     x, y = either.placeholder((None, None)), either.placeholder((None,))
     step = either.compile([x, y], [al.sum(x), y + 1])
-    for rows, flat in ((slice(0, 3), memory[3]), (slice(2, 8), memory[2]), (slice(7, 8), memory.ravel()[-PAGE // 4:]),
-                       (slice(0, 1), memory[1, :9001]), (slice(4, 6), memory[5, :PAGE // 8 + 1])):
+    for rows, flat in (
+        (slice(0, 3), memory[3]),
+        (slice(2, 8), memory[2]),
+        (slice(7, 8), memory.ravel()[-PAGE // 4 :]),
+        (slice(0, 1), memory[1, :9001]),
+        (slice(4, 6), memory[5, : PAGE // 8 + 1]),
+    ):
         (total, more), count = copied(step, memory[rows], flat)
         assert count == 0
         assert total == pytest.approx(memory[rows].sum(dtype=np.float64), rel=1e-5)
         np.testing.assert_array_equal(more, flat + 1)
-    for other in (memory[:, :PAGE // 8], memory[:, 1:], memory.T, memory[::2], memory[::-1]):
+    for other in (memory[:, : PAGE // 8], memory[:, 1:], memory.T, memory[::2], memory[::-1]):
         total, more = step(other, memory[0])
         assert total == pytest.approx(other.sum(dtype=np.float64), rel=1e-5)
 
@@ -322,10 +357,14 @@ def test_results_are_no_part_of_what_was_fed(either):
 
 def test_variables_are_no_part_of_what_was_fed(either):
     x = either.placeholder(LARGE)
-    same, flat, total, assigned = (either.variable(np.zeros(shape, np.float32))
-                                   for shape in (LARGE, (13100,), LARGE, LARGE))
-    step = either.compile([x], [assigned + 0], [either.assign(same, x), either.assign(flat, al.reshape(x, (-1,))),
-                                                either.assign(total, total + x)])
+    same, flat, total, assigned = (
+        either.variable(np.zeros(shape, np.float32)) for shape in (LARGE, (13100,), LARGE, LARGE)
+    )
+    step = either.compile(
+        [x],
+        [assigned + 0],
+        [either.assign(same, x), either.assign(flat, al.reshape(x, (-1,))), either.assign(total, total + x)],
+    )
     given = al.empty(LARGE)
     for i in range(1, 5):
         given[...] = i
@@ -342,7 +381,7 @@ def test_arrays_that_are_gone(either):
     step = either.compile([x], [x * 2])
     for i in range(30):
         array = (at_page, off_page)[i % 3 == 2](np.full((100 + i % 2, 131), i, np.float32))
-        result, = step(array)
+        (result,) = step(array)
         del array
         np.testing.assert_array_equal(result, np.full((100 + i % 2, 131), 2 * i))
 
@@ -383,6 +422,7 @@ def test_one_executable_in_many_threads(either):
             total, same = step(array)
             if not ((total == 131 * array[:, 0]).all() and np.array_equal(same, arrays[i % 3])):
                 wrong.append((number, i))
+
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()

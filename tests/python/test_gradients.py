@@ -1,5 +1,6 @@
 """Gradients where frameworks are usually wrong: ties, kinks, poles, overflow, broadcasting, sharing, and
 where no gradient flows."""
+
 import itertools
 
 import numpy as np
@@ -22,10 +23,10 @@ def test_ties_in_max_pooling_go_to_the_first(rng):
     """Overlapping windows of few distinct values, against a loop over the windows."""
     x = rng.integers(0, 3, (2, 7, 6, 3)).astype(np.float32)
     g = rng.normal(size=(2, 3, 4, 3)).astype(np.float32)
-    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=(2, 1)), x, weights=g)
+    (found,) = gradients(lambda x: al.max_pool2d(x, window=3, strides=(2, 1)), x, weights=g)
     expected = np.zeros(x.shape)
     for n, i, j, c in np.ndindex(g.shape):
-        window = x[n, 2 * i:2 * i + 3, j:j + 3, c]
+        window = x[n, 2 * i : 2 * i + 3, j : j + 3, c]
         row, column = np.unravel_index(np.argmax(window), window.shape)
         expected[n, 2 * i + row, j + column, c] += g[n, i, j, c]
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
@@ -77,9 +78,16 @@ def test_a_nan_is_seen_behind_relu_and_pooling():
     graph = al.Graph()
     feed = graph.placeholder(x.shape)
     pooled = al.max_pool2d(feed)
-    run = graph.compile([feed], [
-        al.relu(feed), al.mean(al.relu(feed)), pooled, *al.gradients(al.sum(al.relu(feed) * 3.0), [feed]),
-        *al.gradients(al.sum(pooled * 5.0), [feed])])
+    run = graph.compile(
+        [feed],
+        [
+            al.relu(feed),
+            al.mean(al.relu(feed)),
+            pooled,
+            *al.gradients(al.sum(al.relu(feed) * 3.0), [feed]),
+            *al.gradients(al.sum(pooled * 5.0), [feed]),
+        ],
+    )
     value, mean, pooled, of_relu, of_pooling = run(x)
     np.testing.assert_array_equal(value.ravel(), [np.nan, 0, 0, 2])
     np.testing.assert_array_equal([mean, pooled.item()], [np.nan, np.nan])
@@ -89,29 +97,40 @@ def test_a_nan_is_seen_behind_relu_and_pooling():
 
 def test_the_first_nan_of_a_window_takes_the_gradient():
     x = np.float32([[1, np.nan, np.nan, 7], [-np.inf, -np.inf, -np.inf, -np.inf]])[:, None, :, None]
-    found, = gradients(lambda x: al.max_pool2d(x, window=(1, 4)), x)
+    (found,) = gradients(lambda x: al.max_pool2d(x, window=(1, 4)), x)
     np.testing.assert_array_equal(found[:, 0, :, 0], [[0, 1, 0, 0], [1, 0, 0, 0]])
 
 
 # ---- derivatives of derivatives ----
+
 
 def second(build, x, weights=1.0):
     """The gradient of the sum of the squared gradient of sum(build(x) * weights), and that gradient."""
     x = np.float32(x)
     graph = al.Graph()
     feed = graph.placeholder((None, *x.shape[1:]))
-    first, = al.gradients(al.sum(build(feed) * weights), [feed])
+    (first,) = al.gradients(al.sum(build(feed) * weights), [feed])
     return graph.compile([feed], [first, *al.gradients(al.sum(al.square(first)) * 0.5, [feed])])(x)
 
 
-@pytest.mark.parametrize("build, first, slope", [
-    (lambda x: al.relu(x)**3.0, lambda x: 3 * np.maximum(x, 0)**2, lambda x: 6 * np.maximum(x, 0)),
-    (lambda x: al.relu(al.square(x) - 1.0), lambda x: 2 * x * (x * x > 1), lambda x: 2 * (x * x > 1)),
-    (al.sigmoid, lambda x: np.exp(x) / (1 + np.exp(x))**2,
-     lambda x: np.exp(x) * (1 - np.exp(x)) / (1 + np.exp(x))**3),
-    (lambda x: al.maximum(x, 0.5 * x)**2.0, lambda x: np.where(x > 0, 2 * x, x / 2),
-     lambda x: np.where(x > 0, 2, 0.5)),
-], ids=["relu", "relu of a square", "sigmoid", "maximum"])
+@pytest.mark.parametrize(
+    "build, first, slope",
+    [
+        (lambda x: al.relu(x) ** 3.0, lambda x: 3 * np.maximum(x, 0) ** 2, lambda x: 6 * np.maximum(x, 0)),
+        (lambda x: al.relu(al.square(x) - 1.0), lambda x: 2 * x * (x * x > 1), lambda x: 2 * (x * x > 1)),
+        (
+            al.sigmoid,
+            lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
+            lambda x: np.exp(x) * (1 - np.exp(x)) / (1 + np.exp(x)) ** 3,
+        ),
+        (
+            lambda x: al.maximum(x, 0.5 * x) ** 2.0,
+            lambda x: np.where(x > 0, 2 * x, x / 2),
+            lambda x: np.where(x > 0, 2, 0.5),
+        ),
+    ],
+    ids=["relu", "relu of a square", "sigmoid", "maximum"],
+)
 def test_second_derivatives(build, first, slope):
     x = np.float32([-4, -1.5, -0.3, -1e-3, 1e-3, 0.7, 2, 5])
     found, of_found = second(build, x)
@@ -119,16 +138,24 @@ def test_second_derivatives(build, first, slope):
     np.testing.assert_allclose(of_found, first(x.astype(float)) * slope(x.astype(float)), rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("options", [{}, {"window": 3, "strides": (2, 1)}, {"window": (3, 2), "padding": "same"},
-                                     {"window": 3, "strides": 2, "padding": ((1, 1), (1, 1))},
-                                     {"window": 2, "data_layout": "NCHW"}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"window": 3, "strides": (2, 1)},
+        {"window": (3, 2), "padding": "same"},
+        {"window": 3, "strides": 2, "padding": ((1, 1), (1, 1))},
+        {"window": 2, "data_layout": "NCHW"},
+    ],
+    ids=str,
+)
 def test_second_derivatives_through_pooling(options, rng):
     """Of sum(pool(x^2) g): the gradient is 2 x G with G = sum of g over the windows that x^2 won, so that of half
     its square is 4 x G^2. Values of few kinds: ties."""
     x = rng.integers(1, 4, (2, 6, 6, 4)).astype(np.float32)
     graph = al.Graph()
     g = rng.normal(size=al.max_pool2d(graph.placeholder(x.shape), **options).shape).astype(np.float32)
-    won, = gradients(lambda x: al.max_pool2d(x, **options), x, weights=g)
+    (won,) = gradients(lambda x: al.max_pool2d(x, **options), x, weights=g)
     found, of_found = second(lambda x: al.max_pool2d(al.square(x), **options), x, g)
     np.testing.assert_allclose(found, 2 * x * won, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(of_found, 4 * x * won**2, rtol=1e-5, atol=1e-5)
@@ -139,8 +166,8 @@ def test_second_derivatives_of_a_product(x):
     """d2 / dx_i dx_j is the product of all others, whatever is 0."""
     graph = al.Graph()
     feed, w = graph.placeholder((4,)), np.float32([1, 10, 100, 1000])
-    first, = al.gradients(al.product(feed), [feed])
-    found, = graph.compile([feed], al.gradients(al.sum(first * w), [feed]))(np.float32(x))
+    (first,) = al.gradients(al.product(feed), [feed])
+    (found,) = graph.compile([feed], al.gradients(al.sum(first * w), [feed]))(np.float32(x))
     hessian = [[0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)] for i in range(4)]
     np.testing.assert_allclose(found, hessian @ w, rtol=1e-6)
 
@@ -176,13 +203,18 @@ def test_what_pooling_took_is_taken_where_there_are_nans():
     """The adjoint of max_pool2d's gradient takes from the place that the gradient goes to."""
     graph = al.Graph()
     x, g, taken = graph.placeholder((1, 1, 4, 1)), graph.placeholder((1, 1, 2, 1)), graph.placeholder((1, 1, 4, 1))
-    placed, = al.gradients(al.sum(al.max_pool2d(x, window=(1, 3), strides=1) * g), [x])
-    found, = al.gradients(al.sum(placed * taken), [g])
+    (placed,) = al.gradients(al.sum(al.max_pool2d(x, window=(1, 3), strides=1) * g), [x])
+    (found,) = al.gradients(al.sum(placed * taken), [g])
     run = graph.compile([x, g, taken], [found])
-    for values, expected in [([1, np.nan, 2, 3], [20, 20]), ([np.nan, np.nan, 5, 1], [10, 20]),
-                             ([-np.inf, -np.inf, -np.inf, -np.inf], [10, 20]), ([4, 4, 1, 4], [10, 20])]:
-        value, = run(np.float32(values).reshape(x.shape), np.zeros(g.shape, "f"),
-                     np.float32([10, 20, 30, 40]).reshape(x.shape))
+    for values, expected in [
+        ([1, np.nan, 2, 3], [20, 20]),
+        ([np.nan, np.nan, 5, 1], [10, 20]),
+        ([-np.inf, -np.inf, -np.inf, -np.inf], [10, 20]),
+        ([4, 4, 1, 4], [10, 20]),
+    ]:
+        (value,) = run(
+            np.float32(values).reshape(x.shape), np.zeros(g.shape, "f"), np.float32([10, 20, 30, 40]).reshape(x.shape)
+        )
         np.testing.assert_array_equal(value.ravel(), expected)
 
 
@@ -195,42 +227,45 @@ def test_a_step_of_an_optimizer_has_no_gradient():
 
 
 def test_padding_never_takes_a_gradient():
-    found, = gradients(lambda x: al.max_pool2d(x, window=3, strides=1, padding="same"),
-                       -np.ones((1, 2, 2, 1)))
+    (found,) = gradients(lambda x: al.max_pool2d(x, window=3, strides=1, padding="same"), -np.ones((1, 2, 2, 1)))
     np.testing.assert_array_equal(found[0, ..., 0], [[4, 0], [0, 0]])
 
 
-@pytest.mark.parametrize("function, at, expected", [
-    (al.relu, [0, -0.0, 1e-30, -1e-30], [0, 0, 1, 0]),
-    (al.abs, [0, -0.0, 2, -2], [0, 0, 1, -1]),
-    (al.sqrt, [0, 0.25], [np.inf, 1]),
-    (al.log, [0, 0.5], [np.inf, 2]),
-    (lambda x: x**0, [0, -2, 3], [0, 0, 0]),
-    (lambda x: x**1, [0, -2, 3], [1, 1, 1]),
-    (lambda x: x**2, [0, -2, 3], [0, -4, 6]),
-    (lambda x: x**-1, [-2, 4], [-0.25, -0.0625]),
-    (lambda x: x**0.5, [0, 4], [np.inf, 0.25]),
-    (lambda x: 0.0**x, [2, 1], [0, 0]),
-    (lambda x: al.max(x), [3, 1, 3, 2], [0.5, 0, 0.5, 0]),
-    (lambda x: al.product(x), [0, 2, 3], [6, 0, 0]),
-    (lambda x: al.product(x), [0, 2, 0], [0, 0, 0]),
-    (lambda x: al.variance(x), [5, 5, 5], [0, 0, 0])])
+@pytest.mark.parametrize(
+    "function, at, expected",
+    [
+        (al.relu, [0, -0.0, 1e-30, -1e-30], [0, 0, 1, 0]),
+        (al.abs, [0, -0.0, 2, -2], [0, 0, 1, -1]),
+        (al.sqrt, [0, 0.25], [np.inf, 1]),
+        (al.log, [0, 0.5], [np.inf, 2]),
+        (lambda x: x**0, [0, -2, 3], [0, 0, 0]),
+        (lambda x: x**1, [0, -2, 3], [1, 1, 1]),
+        (lambda x: x**2, [0, -2, 3], [0, -4, 6]),
+        (lambda x: x**-1, [-2, 4], [-0.25, -0.0625]),
+        (lambda x: x**0.5, [0, 4], [np.inf, 0.25]),
+        (lambda x: 0.0**x, [2, 1], [0, 0]),
+        (lambda x: al.max(x), [3, 1, 3, 2], [0.5, 0, 0.5, 0]),
+        (lambda x: al.product(x), [0, 2, 3], [6, 0, 0]),
+        (lambda x: al.product(x), [0, 2, 0], [0, 0, 0]),
+        (lambda x: al.variance(x), [5, 5, 5], [0, 0, 0]),
+    ],
+)
 def test_kinks_and_poles(function, at, expected):
     np.testing.assert_allclose(gradients(function, at)[0], expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("function, reference", [(al.log_softmax, ref.log_softmax),
-                                                 (al.softmax, ref.softmax)])
+@pytest.mark.parametrize("function, reference", [(al.log_softmax, ref.log_softmax), (al.softmax, ref.softmax)])
 def test_softmax_of_large_logits(function, reference, rng):
     """Both derivatives from the definition of softmax p: g - p sum(g), and p (g - sum(g p))."""
     x = np.float32([[1e4, 9999, -1e4], [-3e38, 0, 1], [88.8, 89, 700], [1e30, 1e30, 1e30]])
     g = rng.normal(size=x.shape).astype(np.float32)
     p = ref.softmax(x.astype(float))
-    expected = {al.log_softmax: g - p * g.sum(-1, keepdims=True),
-                al.softmax: p * (g - (g * p).sum(-1, keepdims=True))}[function]
+    expected = {al.log_softmax: g - p * g.sum(-1, keepdims=True), al.softmax: p * (g - (g * p).sum(-1, keepdims=True))}[
+        function
+    ]
     graph = al.Graph()
     feed = graph.placeholder(x.shape)
-    value, = graph.compile([feed], [function(feed)])(x)
+    (value,) = graph.compile([feed], [function(feed)])(x)
     np.testing.assert_allclose(value, reference(x.astype(float)), rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(gradients(function, x, weights=g)[0], expected, rtol=1e-5, atol=1e-6)
 
@@ -241,9 +276,9 @@ def test_broadcast_against_images(op, shape, rng):
     """The gradient of what is broadcast is the sum over its copies."""
     x, b = rng.uniform(0.5, 2, (3, 6, 5, 4)), rng.uniform(0.5, 2, shape)
     g = rng.normal(size=x.shape)
-    of_x, of_b = {
-        "add": (g, g), "subtract": (g, -g), "multiply": (g * b, g * x), "divide": (g / b, -g * x / b**2)
-    }[op.__name__]
+    of_x, of_b = {"add": (g, g), "subtract": (g, -g), "multiply": (g * b, g * x), "divide": (g / b, -g * x / b**2)}[
+        op.__name__
+    ]
     padded = (1,) * (4 - len(shape)) + shape
     axes = tuple(axis for axis in range(4) if padded[axis] == 1)
     found = gradients(lambda x, b: getattr(al, op.__name__)(x, b), x, b, weights=g)
@@ -283,9 +318,10 @@ def test_a_tensor_that_does_not_reach_the_loss():
 
 # ---- stop_gradient ----
 
+
 def test_no_gradient_passes_a_stop(rng):
     x = rng.normal(size=5)
-    found, = gradients(lambda x: x * al.stop_gradient(al.exp(x)), x)
+    (found,) = gradients(lambda x: x * al.stop_gradient(al.exp(x)), x)
     np.testing.assert_allclose(found, np.exp(x), rtol=1e-5)
     np.testing.assert_array_equal(gradients(al.stop_gradient, x)[0], np.zeros(5))
 
@@ -306,6 +342,7 @@ def test_what_stands_behind_a_stop_needs_no_gradient():
 
 
 # ---- which variables an optimizer moves ----
+
 
 @pytest.mark.parametrize("optimizer", [al.SGD, al.Adam])
 def test_trainable_flags(optimizer):

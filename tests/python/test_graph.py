@@ -1,5 +1,6 @@
 """Building and running graphs: Python's operators, indexing, feeds, state, and the mistakes a user can
 make."""
+
 import inspect
 import re
 import subprocess
@@ -34,11 +35,30 @@ def x(graph):
 
 # ---- operators and indexing ----
 
-@pytest.mark.parametrize("function", [
-    lambda x: x + 2, lambda x: 2 - x, lambda x: x * np.float32(2), lambda x: 1 /
-    (x + 1), lambda x: x**2, lambda x: 2**x, lambda x: -x, lambda x: abs(x - 3), lambda x: x + FLOATS,
-    lambda x: FLOATS - x, lambda x: x @ FLOATS.T, lambda x: FLOATS.T @ x, lambda x: x < 3, lambda x: 3 <= x,
-    lambda x: x > FLOATS[:1], lambda x: FLOATS[:1] >= x, lambda x: x + True, lambda x: np.float64(0.5) * x])
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + 2,
+        lambda x: 2 - x,
+        lambda x: x * np.float32(2),
+        lambda x: 1 / (x + 1),
+        lambda x: x**2,
+        lambda x: 2**x,
+        lambda x: -x,
+        lambda x: abs(x - 3),
+        lambda x: x + FLOATS,
+        lambda x: FLOATS - x,
+        lambda x: x @ FLOATS.T,
+        lambda x: FLOATS.T @ x,
+        lambda x: x < 3,
+        lambda x: 3 <= x,
+        lambda x: x > FLOATS[:1],
+        lambda x: FLOATS[:1] >= x,
+        lambda x: x + True,
+        lambda x: np.float64(0.5) * x,
+    ],
+)
 def test_operators(function, x):
     expected = function(FLOATS)
     value = value_of(function(x), x, FLOATS)
@@ -58,13 +78,30 @@ def test_a_sum_is_not_negative_zero(x):
     np.testing.assert_array_equal(value_of(1 / al.sum(-x, axes=1), x, balanced).ravel(), [np.inf, np.inf])
 
 
-@pytest.mark.parametrize("key", [
-    0, -1, (1, 2), (0, -1),
-    slice(None),
-    slice(1, None), (slice(None), slice(0, 2)), (slice(None), slice(None, None, -1)),
-    (slice(None), slice(2, 0, -1)), (slice(None), slice(-1, -9, -2)), (..., 1), (0, ...), None,
-    (None, 0, None, slice(1, 3), None), (..., None), (), (slice(None), slice(1, -1)),
-    np.int64(1)], ids=str)
+@pytest.mark.parametrize(
+    "key",
+    [
+        0,
+        -1,
+        (1, 2),
+        (0, -1),
+        slice(None),
+        slice(1, None),
+        (slice(None), slice(0, 2)),
+        (slice(None), slice(None, None, -1)),
+        (slice(None), slice(2, 0, -1)),
+        (slice(None), slice(-1, -9, -2)),
+        (..., 1),
+        (0, ...),
+        None,
+        (None, 0, None, slice(1, 3), None),
+        (..., None),
+        (),
+        (slice(None), slice(1, -1)),
+        np.int64(1),
+    ],
+    ids=str,
+)
 def test_indexing(key, x):
     tensor = x[key]
     assert tensor.shape == FLOATS[key].shape
@@ -78,12 +115,19 @@ def test_indexing_of_unknown_dimensions(graph):
     np.testing.assert_array_equal(value_of(last, x, FLOATS), FLOATS[-1, ::-1])
 
 
-@pytest.mark.parametrize("key, kind, says", [(2, ValueError, r"Index 2 is outside axis 0 of float32\(2, 3\)"),
-                                             ((0, 0, 0), ValueError, "at most 2 indices"),
-                                             ((..., ...), ValueError, r"one \.\.\."),
-                                             (True, TypeError, "got bool"), ([0], TypeError, "got list"),
-                                             (np.array([0]), TypeError, "got ndarray"),
-                                             (0.5, TypeError, "got float")], ids=str)
+@pytest.mark.parametrize(
+    "key, kind, says",
+    [
+        (2, ValueError, r"Index 2 is outside axis 0 of float32\(2, 3\)"),
+        ((0, 0, 0), ValueError, "at most 2 indices"),
+        ((..., ...), ValueError, r"one \.\.\."),
+        (True, TypeError, "got bool"),
+        ([0], TypeError, "got list"),
+        (np.array([0]), TypeError, "got ndarray"),
+        (0.5, TypeError, "got float"),
+    ],
+    ids=str,
+)
 def test_wrong_index(key, kind, says, x):
     with pytest.raises(kind, match=rf"^\[slice\] .*{says}.*; built at .*{re.escape(here(1))}\.$"):
         x[key]
@@ -114,20 +158,29 @@ def test_scalars_take_the_dtype_of_the_tensor(graph, x):
 
 def test_composites(graph, x):
     labels = graph.placeholder((3,), al.int64)
-    np.testing.assert_array_equal(value_of(al.one_hot(labels, 3), labels, np.array([2, 0, 7])),
-                                  [[0, 0, 1], [1, 0, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(value_of(al.stack([x, x + 1], axis=1), x, FLOATS),
-                                  np.stack([FLOATS, FLOATS + 1], 1))
-    np.testing.assert_array_equal(value_of(al.flatten(graph.constant(np.zeros((2, 3, 4), np.float32)))),
-                                  np.zeros((2, 12)))
+    np.testing.assert_array_equal(
+        value_of(al.one_hot(labels, 3), labels, np.array([2, 0, 7])), [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
+    )
+    np.testing.assert_array_equal(value_of(al.stack([x, x + 1], axis=1), x, FLOATS), np.stack([FLOATS, FLOATS + 1], 1))
+    np.testing.assert_array_equal(
+        value_of(al.flatten(graph.constant(np.zeros((2, 3, 4), np.float32)))), np.zeros((2, 12))
+    )
     np.testing.assert_array_equal(value_of(al.clamp(x, 1, 3.5), x, FLOATS), np.clip(FLOATS, 1, 3.5))
 
 
 # ---- values that come from Python ----
 
+
 def test_constants(graph):
-    for given, dtype in [([1, 2], "int32"), (1.5, "float32"), ([True], "bool"), (np.arange(3), "int64"),
-                         ([[1.0]], "float32"), (np.float32(3), "float32"), (np.uint8([200]), "uint8")]:
+    for given, dtype in [
+        ([1, 2], "int32"),
+        (1.5, "float32"),
+        ([True], "bool"),
+        (np.arange(3), "int64"),
+        ([[1.0]], "float32"),
+        (np.float32(3), "float32"),
+        (np.uint8([200]), "uint8"),
+    ]:
         tensor = graph.constant(given)
         assert tensor.dtype == dtype
         np.testing.assert_array_equal(value_of(tensor), given)
@@ -153,8 +206,13 @@ def test_what_is_not_a_number_is_refused(value, graph):
 
 def test_arrays_in_any_layout(graph, x):
     step = graph.compile([x], [x * 1])
-    for array in (np.asfortranarray(FLOATS), FLOATS.T.copy().T, np.repeat(
-            FLOATS, 2, 0)[::2], FLOATS.tolist(), FLOATS[:, ::-1][:, ::-1]):
+    for array in (
+        np.asfortranarray(FLOATS),
+        FLOATS.T.copy().T,
+        np.repeat(FLOATS, 2, 0)[::2],
+        FLOATS.tolist(),
+        FLOATS[:, ::-1][:, ::-1],
+    ):
         np.testing.assert_array_equal(step(array)[0], FLOATS)
 
 
@@ -183,6 +241,7 @@ def test_results_are_fresh(graph, x):
 
 # ---- state ----
 
+
 def test_variables(graph, x):
     v = graph.variable(FLOATS, name="v")
     step = graph.compile([x], [al.sum(v)], [graph.assign(v, v + x)])
@@ -206,12 +265,17 @@ def test_a_variable_has_one_update_in_a_step(graph):
     loss, kept = al.sum(v * w), graph.assign(w, w + 1)
     graph.compile([], [], [kept, kept])()  # one update, named twice
     assert w.numpy() == 3
-    for updates, name in [(al.SGD(0.1).minimize(loss) + al.SGD(0.1).minimize(loss), " 'v'"),
-                          ([graph.assign(v, v), kept, graph.assign(v, v + 1)], " 'v'"),
-                          ([kept, graph.assign(w, w)], "")]:
+    for updates, name in [
+        (al.SGD(0.1).minimize(loss) + al.SGD(0.1).minimize(loss), " 'v'"),
+        ([graph.assign(v, v), kept, graph.assign(v, v + 1)], " 'v'"),
+        ([kept, graph.assign(w, w)], ""),
+    ]:
         place = r"\S*test_graph\.py:\d+"
-        with pytest.raises(ValueError, match=rf"^\[assign\] The variable{name} has another update, built at {place}; "
-                           rf"built at {place}\.$"):
+        with pytest.raises(
+            ValueError,
+            match=rf"^\[assign\] The variable{name} has another update, built at {place}; "
+            rf"built at {place}\.$",
+        ):
             graph.compile([], [], updates)
 
 
@@ -228,6 +292,7 @@ def test_an_executable_outlives_its_graph():
         graph = al.Graph()
         v = graph.variable(1.0)
         return graph.compile([], [v], [graph.assign(v, v * 2)])
+
     step = build()
     assert [step()[0] for _ in range(3)] == [1, 2, 4]
 
@@ -235,11 +300,11 @@ def test_an_executable_outlives_its_graph():
 def test_gradients(graph, x):
     w = graph.variable(FLOATS.T)
     loss = al.sum(al.square(x @ w))
-    gradient, = al.gradients(loss, [w])
+    (gradient,) = al.gradients(loss, [w])
     np.testing.assert_allclose(value_of(gradient, x, FLOATS), 2 * FLOATS.T @ (FLOATS @ FLOATS.T))
-    zero, = al.gradients(loss, [graph.variable([1.0, 2.0])])
+    (zero,) = al.gradients(loss, [graph.variable([1.0, 2.0])])
     np.testing.assert_array_equal(value_of(zero, x, FLOATS), [0, 0])
-    second, = al.gradients(al.sum(al.gradients(al.sum(x ** 3), [x])[0]), [x])
+    (second,) = al.gradients(al.sum(al.gradients(al.sum(x**3), [x])[0]), [x])
     np.testing.assert_allclose(value_of(second, x, FLOATS), 6 * FLOATS, rtol=1e-5)
 
 
@@ -270,7 +335,8 @@ def test_schedules(graph):
     step = graph.placeholder((1,))
     for schedule, expected in [
         (al.schedules.linear(2.0, 4), [2, 1.5, 1, 0.5, 0, 0]),
-        (al.schedules.linear(3.0, 6, warmup=3), [1, 2, 3, 3, 2, 1, 0, 0])]:
+        (al.schedules.linear(3.0, 6, warmup=3), [1, 2, 3, 3, 2, 1, 0, 0]),
+    ]:
         run = graph.compile([step], [schedule(step)])
         values = [run(np.float32([i]))[0].item() for i in range(len(expected))]
         np.testing.assert_allclose(values, expected, rtol=1e-6)
@@ -292,18 +358,19 @@ def test_the_text_of_a_graph(graph, x):
 
 # ---- mistakes; the graph is usable after each ----
 
+
 def test_wrong_shape_when_building(graph, x):
     with pytest.raises(
-            ValueError, match=
-            rf"^\[add\] Shapes \(2, 3\) and \(2, 4\) do not broadcast; built at .*{re.escape(here(1))}\.$"):
+        ValueError, match=rf"^\[add\] Shapes \(2, 3\) and \(2, 4\) do not broadcast; built at .*{re.escape(here(1))}\.$"
+    ):
         x + graph.placeholder((2, 4))
     np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
 
 
 def test_wrong_dtype_when_building(graph, x):
     with pytest.raises(
-            TypeError,
-            match=rf"^\[add\] .*float32\(2, 3\) and int32\(2, 3\); built at .*{re.escape(here(1))}\.$"):
+        TypeError, match=rf"^\[add\] .*float32\(2, 3\) and int32\(2, 3\); built at .*{re.escape(here(1))}\.$"
+    ):
         x + graph.placeholder((2, 3), al.int32)
     np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
 
@@ -314,13 +381,15 @@ def test_wrong_feeds_of_a_run(graph, x):
     labels = graph.placeholder((2,), al.int32, "labels")
     label_step = graph.compile([labels], [labels])
     for arrays, kind, says in [
-        ((FLOATS,), (TypeError, ValueError), "2.*1"), ((FLOATS,) * 3, (TypeError, ValueError), "2.*3"),
+        ((FLOATS,), (TypeError, ValueError), "2.*1"),
+        ((FLOATS,) * 3, (TypeError, ValueError), "2.*3"),
         ((FLOATS, FLOATS[:, :2]), ValueError, rf"\(\?, 3\).*\(2, 2\).*{re.escape(line)}"),
         ((FLOATS[0], FLOATS), ValueError, r"\(2, 3\).*\(3,\)"),
         ((FLOATS, np.zeros((5, 3), np.float32)), ValueError, r"\(2, 3\) and \(5, 3\) do not broadcast"),
         ((FLOATS, FLOATS.astype(complex)), TypeError, "float32.*complex"),
         ((FLOATS, "text"), TypeError, "array of <U4"),
-        ((FLOATS, None), TypeError, "array of object"),]:
+        ((FLOATS, None), TypeError, "array of object"),
+    ]:
         with pytest.raises(kind, match=says):
             step(*arrays)
         np.testing.assert_array_equal(step(FLOATS, FLOATS)[0], 2 * FLOATS)
@@ -345,11 +414,15 @@ def test_missing_and_unknown_feed(graph, x):
 def test_another_graphs_tensors(graph, x):
     other = al.Graph()
     theirs = other.variable(FLOATS, name="theirs")
-    for mistake in (lambda: x + theirs, lambda: graph.compile([x], [theirs]),
-                    lambda: al.SGD(1).minimize(al.sum(x), [theirs]),
-                    lambda: al.gradients(al.sum(x), [theirs]), lambda: graph.assign(theirs, x),
-                    lambda: graph.compile([x], [x], [other.assign(theirs, theirs * 2)]),
-                    lambda: al.concat([x, theirs], axis=0)):
+    for mistake in (
+        lambda: x + theirs,
+        lambda: graph.compile([x], [theirs]),
+        lambda: al.SGD(1).minimize(al.sum(x), [theirs]),
+        lambda: al.gradients(al.sum(x), [theirs]),
+        lambda: graph.assign(theirs, x),
+        lambda: graph.compile([x], [x], [other.assign(theirs, theirs * 2)]),
+        lambda: al.concat([x, theirs], axis=0),
+    ):
         with pytest.raises(ValueError, match=r"^\[\w+\] .*another graph.*; built at .*test_graph\.py:\d+\.$"):
             mistake()
     np.testing.assert_array_equal(value_of(x + 1, x, FLOATS), FLOATS + 1)
@@ -360,8 +433,8 @@ def test_an_empty_batch(graph):
     w = graph.variable(np.ones((3, 2), np.float32))
     step = graph.compile([x], [x @ w], [graph.assign(w, w + 1)])
     with pytest.raises(
-            ValueError,
-            match=rf"^\[placeholder\] .*\(0, 3\) has no elements.*; built at .*{re.escape(line)}\.$"):
+        ValueError, match=rf"^\[placeholder\] .*\(0, 3\) has no elements.*; built at .*{re.escape(line)}\.$"
+    ):
         step(np.zeros((0, 3), np.float32))
     np.testing.assert_array_equal(step(FLOATS)[0], FLOATS @ np.ones((3, 2)))
 
@@ -415,9 +488,12 @@ def test_illegal_attributes(x):
         (lambda: al.max_pool2d(image, padding=3), "got 3"),
         (lambda: al.max_pool2d(image, window=0), r"positive .*\(0, 0\)"),
         (lambda: al.max_pool2d(image, data_layout="CHWN"), "NHWC NCHW"),
-        (lambda: al.conv2d(image, np.ones(
-            (1, 1, 1, 1), np.float32), strides=(1, 2, 3)), r"2 positive strides.*\(1, 2, 3\)"),
-        (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),]:
+        (
+            lambda: al.conv2d(image, np.ones((1, 1, 1, 1), np.float32), strides=(1, 2, 3)),
+            r"2 positive strides.*\(1, 2, 3\)",
+        ),
+        (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),
+    ]:
         with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; built at .*test_graph\.py:\d+\.$"):
             mistake()
 
@@ -425,5 +501,4 @@ def test_illegal_attributes(x):
 def test_import_is_light():
     heavy = ["matplotlib", "safetensors", "typer", "tqdm", "sklearn", "importlib.metadata"]
     code = f"import sys, alloy; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                          check=True).stdout == "[]\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,4 +1,5 @@
 """Whatever users give, it is answered with an exception: no argument ends the process, and slips get a sentence."""
+
 import copy
 import functools
 import gzip
@@ -143,7 +144,9 @@ refused(wrong, lambda: al.conv2d(g.placeholder((1, 4, 4, 2)), g.placeholder((2, 
 
 @pytest.mark.parametrize("script", [METHODS, EMPTY, OPS, KNOWN], ids=["methods", "empty", "ops", "known"])
 def test_nothing_ends_the_process(script):
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", HEAD + script], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", HEAD + script], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, "\n".join(done.stderr.splitlines()[-12:])
 
 
@@ -164,38 +167,74 @@ assert step.memory_plan() is None or step.memory_plan().total > 0
 g.placeholder((1,)) + 1
 """
     for kept in ("()", "('alloy._core',)"):
-        done = subprocess.run([sys.executable, "-c", script.replace("KEPT", kept)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", script.replace("KEPT", kept)], capture_output=True, text=True, timeout=60
+        )
         assert done.returncode == 0, done.stderr
 
 
 # ---- slips that were taken, or answered in C++ ----
 
+
 def variable(value):
     return al.Graph().variable(np.float32(value))
 
 
-@pytest.mark.parametrize("slip, kind, says", [
-    (lambda: al.Graph().placeholder((2**64,)), ValueError, r"^\[placeholder\] Expected dimensions of 0 or more and below 2\^63, or None"),
-    (lambda: al.Graph()._placeholder((2**64,), "float32", "", ""), TypeError, r"^\[shape\] Expected dimensions as integers below 2\^63"),
-    (lambda: variable([1, 2]) == 3, TypeError, r"^\[equal\] .*got int; elements are compared by al.equal"),
-    (lambda: variable([1, 2]) != np.float32([1, 2]), TypeError, "al.not_equal"),
-    (lambda: al.Graph().placeholder((2,), "int32") / 2, TypeError, r"^\[divide\] Expected floats beside /, got int32\(2,\); cast it"),
-    (lambda: 2 / al.Graph().placeholder((2,), "int64"), TypeError, r"^\[divide\] Expected floats beside /"),
-    (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 1.5), TypeError, r"^\[one_hot\] Expected a depth as an integer, got 1.5"),
-    (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 0), ValueError, "a depth of 1 or more, got 0"),
-    (lambda: al.empty((2**61,)), MemoryError, r"^\[empty\] There is no memory for 9,223,372,036,854,775,808 bytes"),
-    (lambda: al.empty((2**50,)), MemoryError, r"^\[empty\] There is no memory for"),
-    (lambda: al.data.split(np.ones(10), np.ones(10), 30), ValueError, r"^\[split\] Expected a fraction between 0 and 1 .*got 30 of 10"),
-    (lambda: al.data.split(np.ones(10), np.ones(10), 0.01), ValueError, "leaves examples on both sides, got 0.01 of 10"),
-    (lambda: al.data.split(np.ones(10), np.ones(10), float("nan")), ValueError, "got nan"),
-    (lambda: al.data.split(np.ones(10), np.ones(9)), ValueError, "as many labels as examples, got 9 for 10"),
-    (lambda: al.data.digits(size=-1), ValueError, r"^\[digits\] Expected a size of 1 or more, got -1"),
-    (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
-    (lambda: al.EarlyStopping(0), ValueError, "a patience of 1 or more, got 0"),
-    (lambda: (lambda g, v: g.compile([], [], [g.assign(v, v * 2.0), g.assign(v, v + 1.0)]))(*(lambda v: (v.graph, v))(variable([1]))),
-     ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
-    (lambda: pickle.dumps(variable([1]), 0), TypeError, "cannot pickle or copy Variable objects"),
-    (lambda: copy.deepcopy(al.Graph()), TypeError, "cannot pickle or copy Graph objects")])
+@pytest.mark.parametrize(
+    "slip, kind, says",
+    [
+        (
+            lambda: al.Graph().placeholder((2**64,)),
+            ValueError,
+            r"^\[placeholder\] Expected dimensions of 0 or more and below 2\^63, or None",
+        ),
+        (
+            lambda: al.Graph()._placeholder((2**64,), "float32", "", ""),
+            TypeError,
+            r"^\[shape\] Expected dimensions as integers below 2\^63",
+        ),
+        (lambda: variable([1, 2]) == 3, TypeError, r"^\[equal\] .*got int; elements are compared by al.equal"),
+        (lambda: variable([1, 2]) != np.float32([1, 2]), TypeError, "al.not_equal"),
+        (
+            lambda: al.Graph().placeholder((2,), "int32") / 2,
+            TypeError,
+            r"^\[divide\] Expected floats beside /, got int32\(2,\); cast it",
+        ),
+        (lambda: 2 / al.Graph().placeholder((2,), "int64"), TypeError, r"^\[divide\] Expected floats beside /"),
+        (
+            lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 1.5),
+            TypeError,
+            r"^\[one_hot\] Expected a depth as an integer, got 1.5",
+        ),
+        (lambda: al.one_hot(al.Graph().placeholder((2,), "int32"), 0), ValueError, "a depth of 1 or more, got 0"),
+        (lambda: al.empty((2**61,)), MemoryError, r"^\[empty\] There is no memory for 9,223,372,036,854,775,808 bytes"),
+        (lambda: al.empty((2**50,)), MemoryError, r"^\[empty\] There is no memory for"),
+        (
+            lambda: al.data.split(np.ones(10), np.ones(10), 30),
+            ValueError,
+            r"^\[split\] Expected a fraction between 0 and 1 .*got 30 of 10",
+        ),
+        (
+            lambda: al.data.split(np.ones(10), np.ones(10), 0.01),
+            ValueError,
+            "leaves examples on both sides, got 0.01 of 10",
+        ),
+        (lambda: al.data.split(np.ones(10), np.ones(10), float("nan")), ValueError, "got nan"),
+        (lambda: al.data.split(np.ones(10), np.ones(9)), ValueError, "as many labels as examples, got 9 for 10"),
+        (lambda: al.data.digits(size=-1), ValueError, r"^\[digits\] Expected a size of 1 or more, got -1"),
+        (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
+        (lambda: al.EarlyStopping(0), ValueError, "a patience of 1 or more, got 0"),
+        (
+            lambda: (lambda g, v: g.compile([], [], [g.assign(v, v * 2.0), g.assign(v, v + 1.0)]))(
+                *(lambda v: (v.graph, v))(variable([1]))
+            ),
+            ValueError,
+            r"^\[assign\] The variable has another update, built at .*test_hostile.py",
+        ),
+        (lambda: pickle.dumps(variable([1]), 0), TypeError, "cannot pickle or copy Variable objects"),
+        (lambda: copy.deepcopy(al.Graph()), TypeError, "cannot pickle or copy Graph objects"),
+    ],
+)
 def test_slips_are_answered_with_a_sentence(slip, kind, says):
     with pytest.raises(kind, match=says):
         slip()
@@ -221,25 +260,39 @@ def damaged(path, how):
         rows = rows[:7]
     elif how == "columns":
         rows = rows[:, :3]
-    data = gzip.compress("\n".join(",".join(map(str, row)) for row in rows).encode() if how != "text" else b"hello, world")
-    path.write_bytes({"empty": b"", "short": data[:200], "plain": b"1,2,3", "flipped": data[:300] + b"\xff" * 9 + data[309:]}.get(how, data))
+    data = gzip.compress(
+        "\n".join(",".join(map(str, row)) for row in rows).encode() if how != "text" else b"hello, world"
+    )
+    path.write_bytes(
+        {"empty": b"", "short": data[:200], "plain": b"1,2,3", "flipped": data[:300] + b"\xff" * 9 + data[309:]}.get(
+            how, data
+        )
+    )
 
 
-@pytest.mark.parametrize("how", ["empty", "short", "plain", "flipped", "text", "class", "nan", "pixel", "rows", "columns"])
+@pytest.mark.parametrize(
+    "how", ["empty", "short", "plain", "flipped", "text", "class", "nan", "pixel", "rows", "columns"]
+)
 def test_a_damaged_file_of_digits(how, tmp_path, monkeypatch):
     folder = tmp_path / "datasets" / "data"
     folder.mkdir(parents=True)
     damaged(folder / "digits.csv.gz", how)
     spec = type("Spec", (), {"submodule_search_locations": [str(tmp_path)]})()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(ValueError, match=r"^\[digits\] Expected .*digits\.csv\.gz, (which cannot be read|got other numbers)"):
+    with pytest.raises(
+        ValueError, match=r"^\[digits\] Expected .*digits\.csv\.gz, (which cannot be read|got other numbers)"
+    ):
         al.data.digits()
 
 
 def test_places_are_those_of_the_user(tmp_path, monkeypatch):
     """Also where the innermost Python code is that of NumPy or of the standard library."""
     v = variable([1])
-    for use in (lambda: np.mean(v), lambda: np.vectorize(lambda x: x)(v), lambda: sorted([v, v], key=lambda t: bool(t)),
-                lambda: functools.reduce(lambda a, b: a + b, [v, al.Graph().variable([1.0])])):
+    for use in (
+        lambda: np.mean(v),
+        lambda: np.vectorize(lambda x: x)(v),
+        lambda: sorted([v, v], key=lambda t: bool(t)),
+        lambda: functools.reduce(lambda a, b: a + b, [v, al.Graph().variable([1.0])]),
+    ):
         with pytest.raises((TypeError, ValueError), match=r"at (tests/python/)?test_hostile\.py:\d+\.$"):
             use()

@@ -1,4 +1,5 @@
 """Looking at a graph before it runs: what verify refuses, stages, costs and descriptions."""
+
 import itertools
 import re
 import sys
@@ -25,6 +26,7 @@ def mistakes(graph, *request):
 
 # ---- verify ----
 
+
 def test_a_graph_without_mistakes():
     graph = al.Graph()
     assert graph.verify() is None
@@ -33,8 +35,15 @@ def test_a_graph_without_mistakes():
     y = x @ v
     update = graph.assign(v, v * 2)
     v.assign(np.zeros((3, 2), np.float32))
-    for request in ([[x, unused]], [[x], [y]], [[], [], [update]], [[x, unused], [y, v], [update]],
-                    [{x: (5, 3), unused: None}], [{x: None}, [y]], [{x: [None, 3]}, [y], [update]]):
+    for request in (
+        [[x, unused]],
+        [[x], [y]],
+        [[], [], [update]],
+        [[x, unused], [y, v], [update]],
+        [{x: (5, 3), unused: None}],
+        [{x: None}, [y]],
+        [{x: [None, 3]}, [y], [update]],
+    ):
         assert graph.verify(*request) is None
 
 
@@ -56,7 +65,8 @@ def test_every_mistake_is_reported_at_its_line():
         (r"\[placeholder\] The placeholder 'fed' has shape \(\?, 2\) but was fed shape \(5, 3\)", 2),
         (r"\[placeholder\] The placeholder 'unfed' of shape \(\) is needed but was not fed", 3),
         (r"\[matmul\] Inner dimensions differ: 3 of shape \(4, 3\) and 2 of shape \(2, 3\)", 6),
-        (r"\[add\] Shapes \(4, 3\) and \(\?, 2\) do not broadcast", 6)]
+        (r"\[add\] Shapes \(4, 3\) and \(\?, 2\) do not broadcast", 6),
+    ]
     assert len(lines) == len(expected), lines
     for line, (wanted, offset) in zip(lines, expected):
         assert re.fullmatch(rf"{wanted}; built at .*:{first + offset}\.", line), line
@@ -94,13 +104,18 @@ def test_a_batch_that_does_not_fit_the_labels():
     assert graph.verify({x: (32, 8, 8, 1), y: (32,)}, [loss], updates) is None
     lines = mistakes(graph, {x: (32, 8, 8, 1), y: (16,)}, [loss], updates)
     assert lines[0].startswith(
-        "[softmax_cross_entropy] The source has shape (32, 10) but the labels have shape (16, 10)")
+        "[softmax_cross_entropy] The source has shape (32, 10) but the labels have shape (16, 10)"
+    )
 
 
-@pytest.mark.parametrize("request_, says", [
-    (lambda g, x: ([x], [1.0]), r"^\[verify\] Expected tensors to feed and fetch, got float"),
-    (lambda g, x: ({x: ("a",)},), r"^\[verify\] Expected a shape of integers and None"),
-    (lambda g, x: ([x], [x], [x]), r"^\[verify\] Expected updates, got Tensor")])
+@pytest.mark.parametrize(
+    "request_, says",
+    [
+        (lambda g, x: ([x], [1.0]), r"^\[verify\] Expected tensors to feed and fetch, got float"),
+        (lambda g, x: ({x: ("a",)},), r"^\[verify\] Expected a shape of integers and None"),
+        (lambda g, x: ([x], [x], [x]), r"^\[verify\] Expected updates, got Tensor"),
+    ],
+)
 def test_what_verify_cannot_be_asked(request_, says):
     graph = al.Graph()
     with pytest.raises(TypeError, match=says):
@@ -108,6 +123,7 @@ def test_what_verify_cannot_be_asked(request_, says):
 
 
 # ---- stages ----
+
 
 def test_stages():
     graph = al.Graph()
@@ -132,6 +148,7 @@ def test_stages():
 
 # ---- costs and descriptions ----
 
+
 def test_costs_follow_the_batch():
     """Of the layers of the small network by their formulas; an op costs nothing known before the batch is."""
     graph = al.Graph()
@@ -139,8 +156,7 @@ def test_costs_follow_the_batch():
     logits = small_cnn()(x)
     for n in (1, 32):
         ops = graph.inspect({x: (n, 8, 8, 1)}, [logits])
-        assert [op.flops for op in ops if op.kind == "conv2d"] == [
-            2 * n * 64 * 16 * 9, 2 * n * 64 * 32 * 9 * 16]
+        assert [op.flops for op in ops if op.kind == "conv2d"] == [2 * n * 64 * 16 * 9, 2 * n * 64 * 32 * 9 * 16]
         assert [op.flops for op in ops if op.kind == "matmul"] == [2 * n * 64 * 512, 2 * n * 10 * 64]
         assert [op.flops for op in ops if op.kind == "relu"] == [n * 64 * 16, n * 64 * 32, n * 64]
         matmul = next(op for op in ops if op.kind == "matmul")
@@ -148,7 +164,14 @@ def test_costs_follow_the_batch():
         assert matmul.results[0].shape == (None, 64) and isinstance(matmul.operands[1], al.Variable)
         assert re.search(r"test_inspection\.py:\d+$", matmul.location)
     assert {op.kind for op in graph.inspect([], [logits]) if op.flops is None} == {
-        "placeholder", "conv2d", "add", "relu", "max_pool2d", "reshape", "matmul"}
+        "placeholder",
+        "conv2d",
+        "add",
+        "relu",
+        "max_pool2d",
+        "reshape",
+        "matmul",
+    }
     with pytest.raises(ValueError, match=r"has shape \(\?, 8, 8, 1\) but was fed shape \(3, 8, 8, 2\)"):
         graph.inspect({x: (3, 8, 8, 2)}, [logits])
 
@@ -173,13 +196,21 @@ def test_the_table_of_layers():
     block = al.nn.Residual(al.nn.Sequential(al.nn.Dense(5), al.nn.ReLU(), al.nn.Dense(3)), al.nn.Dense(3))
     y = al.sum(al.nn.Sequential(al.nn.ReLU(), block, al.nn.ReLU())(x))
     lines = inspection.by_layer(graph.inspect(fetches=[y])).splitlines()
-    assert [line.split() for line in lines] == [row.split() for row in [
-        "layer output parameters flops", "relu_0 (2, 3) 0 6", "residual_0 (2, 3) 0 6",
-        f"residual_0/sequential_0/dense_0 (2, 5) 20 {2 * 2 * 15 + 10}",
-        "residual_0/sequential_0/relu_0 (2, 5) 0 10",
-        f"residual_0/sequential_0/dense_1 (2, 3) 18 {2 * 2 * 15 + 6}",
-        f"residual_0/dense_0 (2, 3) 12 {2 * 2 * 9 + 6}", "relu_1 (2, 3) 0 6", "(outside layers) () 0 6",
-        f"total 50 {6 + 6 + 70 + 10 + 66 + 42 + 6 + 6}"]]
+    assert [line.split() for line in lines] == [
+        row.split()
+        for row in [
+            "layer output parameters flops",
+            "relu_0 (2, 3) 0 6",
+            "residual_0 (2, 3) 0 6",
+            f"residual_0/sequential_0/dense_0 (2, 5) 20 {2 * 2 * 15 + 10}",
+            "residual_0/sequential_0/relu_0 (2, 5) 0 10",
+            f"residual_0/sequential_0/dense_1 (2, 3) 18 {2 * 2 * 15 + 6}",
+            f"residual_0/dense_0 (2, 3) 12 {2 * 2 * 9 + 6}",
+            "relu_1 (2, 3) 0 6",
+            "(outside layers) () 0 6",
+            f"total 50 {6 + 6 + 70 + 10 + 66 + 42 + 6 + 6}",
+        ]
+    ]
     assert len({len(line) for line in lines}) == 1, "numbers end at the right"
 
 
@@ -191,7 +222,9 @@ def test_describe():
     y = al.relu(x @ w)
     updates = [graph.assign(seen, seen + 1)]
     # matmul 2 * 4 * 50 * 30, relu 4 * 50, add 2.
-    assert graph.describe({x: (4, 30)}, [y], updates) == """\
+    assert (
+        graph.describe({x: (4, 30)}, [y], updates)
+        == """\
 8 ops in 3 stages
 placeholders
   x  float32(4, 30)
@@ -209,12 +242,14 @@ ops
   add          1
   relu         1
   assign       1"""
+    )
     assert "flops: 2, and those of 3 ops of unknown shape" in graph.describe([x], [y], updates)
     assert graph.describe(fetches=[y]).startswith("4 ops in 3 stages\nplaceholders\n  x  float32(?, 30)\n")
     assert al.Graph().describe().startswith("0 ops in 0 stages")
 
 
 # ---- memory ----
+
 
 def allocated():
     stats = al.device_stats()
@@ -292,7 +327,9 @@ def test_what_lives_at_the_peak():
     layers = al.nn.Dense(10, use_bias=False), al.nn.ReLU(), al.nn.Dense(20, use_bias=False)
     plan = graph.compile([x], [al.sum(al.nn.Sequential(*layers)(x))]).memory_plan()
     assert [(value.name, value.shape, value.bytes, value.purpose) for value in plan.at_peak] == [
-        ("dense_1/matmul", (100, 20), 8000, "activations"), ("relu_0/relu", (100, 10), 4000, "activations")]
+        ("dense_1/matmul", (100, 20), 8000, "activations"),
+        ("relu_0/relu", (100, 10), 4000, "activations"),
+    ]
     assert plan.arena == 125 * 64 + 63 * 64, "each rounded up to lines of the cache"
 
 
@@ -312,9 +349,15 @@ def test_purposes_of_a_training_step():
         assert value.name in text and amount(value.bytes, "B") in text
 
 
-@pytest.mark.parametrize("feeds, says", [
-    ([], r"known shapes of 1 feeds, got \[\(None, 3\)\]"), ([(1, 3), (1, 3)], "1 feeds"),
-    ([(1, 4)], r"\(\?, 3\) but was fed shape \(1, 4\)"), ([None], "known shapes")])
+@pytest.mark.parametrize(
+    "feeds, says",
+    [
+        ([], r"known shapes of 1 feeds, got \[\(None, 3\)\]"),
+        ([(1, 3), (1, 3)], "1 feeds"),
+        ([(1, 4)], r"\(\?, 3\) but was fed shape \(1, 4\)"),
+        ([None], "known shapes"),
+    ],
+)
 def test_what_memory_plan_cannot_be_asked(feeds, says):
     graph = al.Graph()
     x = graph.placeholder((None, 3))
@@ -324,8 +367,18 @@ def test_what_memory_plan_cannot_be_asked(feeds, says):
 
 
 def test_amounts_for_people():
-    for count, text in {0: "0", 7: "7", 999: "999", 1000: "1 k", 12_202: "12.2 k", 999_499: "999 k", 999_600: "1 M", 4_114_000_000: "4.11 G",
-                        283_000_000: "283 M", 10**21: "1e+03 E"}.items():
+    for count, text in {
+        0: "0",
+        7: "7",
+        999: "999",
+        1000: "1 k",
+        12_202: "12.2 k",
+        999_499: "999 k",
+        999_600: "1 M",
+        4_114_000_000: "4.11 G",
+        283_000_000: "283 M",
+        10**21: "1e+03 E",
+    }.items():
         assert amount(count) == text.strip() and amount(count, "B") == (text + "B" if " " in text else text + " B")
 
 

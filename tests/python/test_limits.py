@@ -1,5 +1,6 @@
 """What cannot be had is refused in a sentence, and the object stays usable: too many axes or elements, more memory
 than there is, numbers that a type cannot hold."""
+
 import os
 import subprocess
 import sys
@@ -12,14 +13,17 @@ import alloy as al
 MOST = 2**31 - 1
 
 
-@pytest.mark.parametrize("build", [
-    lambda g, x: g.placeholder((1,) * 17),
-    lambda g, x: g.variable(np.ones((1,) * 17, np.float32)),
-    lambda g, x: g.constant(np.ones((1,) * 17, np.float32)),
-    lambda g, x: al.broadcast_to(x, (1,) * 17),
-    lambda g, x: al.reshape(x, (1,) * 17),
-    lambda g, x: al.expand_dims(al.reshape(x, (1,) * 16), axes=(0,)),
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda g, x: g.placeholder((1,) * 17),
+        lambda g, x: g.variable(np.ones((1,) * 17, np.float32)),
+        lambda g, x: g.constant(np.ones((1,) * 17, np.float32)),
+        lambda g, x: al.broadcast_to(x, (1,) * 17),
+        lambda g, x: al.reshape(x, (1,) * 17),
+        lambda g, x: al.expand_dims(al.reshape(x, (1,) * 16), axes=(0,)),
+    ],
+)
 def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):
     graph = al.Graph()
     x = graph.placeholder((1,))
@@ -37,7 +41,10 @@ def test_two_to_the_31_elements_are_refused(shape, storage):
     one = np.ones(x.shape, np.float32)
     large = al.broadcast_to(x, shape)
     for fetch in (large, al.sum(large)):
-        with pytest.raises(ValueError, match=rf"\[broadcast_to\].* has {np.prod(shape, dtype=object)} elements; at most {MOST} .*built at"):
+        with pytest.raises(
+            ValueError,
+            match=rf"\[broadcast_to\].* has {np.prod(shape, dtype=object)} elements; at most {MOST} .*built at",
+        ):
             graph.compile([x], [fetch])(one)
     assert graph.compile([x], [x + 1.0])(one)[0].ravel() == [2]
 
@@ -99,9 +106,22 @@ FEEDS = {
 
 
 @pytest.mark.parametrize("entry", ["call", "bind", "assign"])
-@pytest.mark.parametrize("dtype, value", [
-    ("int32", 3_000_000_000), ("int32", -2**31 - 1), ("int8", 128), ("int8", -129), ("uint8", 256), ("uint8", -1),
-    ("int16", 40_000), ("float32", 1e300), ("float32", -1e39), ("float16", 70_000.0)], ids=str)
+@pytest.mark.parametrize(
+    "dtype, value",
+    [
+        ("int32", 3_000_000_000),
+        ("int32", -(2**31) - 1),
+        ("int8", 128),
+        ("int8", -129),
+        ("uint8", 256),
+        ("uint8", -1),
+        ("int16", 40_000),
+        ("float32", 1e300),
+        ("float32", -1e39),
+        ("float16", 70_000.0),
+    ],
+    ids=str,
+)
 def test_python_numbers_that_the_type_cannot_hold_are_refused(entry, dtype, value):
     graph = al.Graph()
     x = graph.placeholder((2,), dtype)

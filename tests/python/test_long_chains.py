@@ -1,4 +1,5 @@
 """Elementwise ops by the dozen, more of them and of their operands than one fused kernel takes."""
+
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ def computed(build, arrays):
 
 class Float64:
     """The same functions in NumPy."""
+
     maximum, minimum = np.fmax, np.fmin
 
     @staticmethod
@@ -33,15 +35,16 @@ def float64(arrays):
 def chain(library, first, *others):
     y = first
     for i, x in enumerate(others):
-        y = (lambda: y + x, lambda: y * x, lambda: x - y, lambda: library.maximum(y, x),
-             lambda: library.minimum(y, x))[i % 5]()
+        y = (lambda: y + x, lambda: y * x, lambda: x - y, lambda: library.maximum(y, x), lambda: library.minimum(y, x))[
+            i % 5
+        ]()
     return y
 
 
 def tree(library, *leaves):
     ternary = [library.select, library.clamp]
     while len(leaves) > 1:
-        leaves = [ternary[i // 3 % 2](*leaves[i:i + 3]) for i in range(0, len(leaves), 3)]
+        leaves = [ternary[i // 3 % 2](*leaves[i : i + 3]) for i in range(0, len(leaves), 3)]
     return leaves[0]
 
 

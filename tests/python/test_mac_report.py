@@ -1,5 +1,6 @@
 """`alloy doctor` and `make mac-report`: what children do is told and never the end; answers are judged; files name nobody. What the questions
 mean on a Mac nobody can test here: their answers on the portable framework are facts of arithmetic and of the API."""
+
 import getpass
 import importlib.util
 import json
@@ -49,9 +50,23 @@ elif name == "nonsense": sys.stdout.buffer.write(bytes(range(256)) * 100)
 elif name in ("other", "no_abort", "known"): print("answer: 0x1p-1 3")
 elif name != "nothing": print("answer: 0x1.0004p-1 2")
 """
-BECOMES = {"right": "right", "other": "wrong", "aborts": "died", "exits": "died", "raises": "died", "hangs": "died", "nonsense": "died",
-           "nothing": "died", "open": "open", "known": "known", "stale": "stale", "known_abort": "known", "stale_abort": "stale",
-           "no_abort": "wrong", "elsewhere": "right"}
+BECOMES = {
+    "right": "right",
+    "other": "wrong",
+    "aborts": "died",
+    "exits": "died",
+    "raises": "died",
+    "hangs": "died",
+    "nonsense": "died",
+    "nothing": "died",
+    "open": "open",
+    "known": "known",
+    "stale": "stale",
+    "known_abort": "known",
+    "stale_abort": "stale",
+    "no_abort": "wrong",
+    "elsewhere": "right",
+}
 
 
 @pytest.fixture
@@ -64,11 +79,15 @@ def program(tmp_path):
 
 # ---- children ----
 
+
 def test_what_becomes_of_children(program):
     system, questions = doctor.questions(program)
     assert system == "macOS 14.0"
     start = time.monotonic()
-    findings = {question.name: doctor.ask(program, question, limit=1 if question.name == "hangs" else 60) for question in questions}
+    findings = {
+        question.name: doctor.ask(program, question, limit=1 if question.name == "hangs" else 60)
+        for question in questions
+    }
     assert time.monotonic() - start < 30
     assert {name: finding.verdict for name, finding in findings.items()} == BECOMES
     assert findings["aborts"].says == "ended by SIGABRT: -[Device run]: failed assertion `rank < 5'"
@@ -78,7 +97,13 @@ def test_what_becomes_of_children(program):
     assert findings["nothing"].says == "ends without an answer: noise"
     assert findings["other"].says == "answers 0x1p-1 3"
     assert [findings[name].row for name in ("known", "stale", "known_abort", "no_abort", "elsewhere", "right")] == [
-        "as the table says", "the table is wrong here", "as the table says", "the table is wrong here", "the table says nothing of this system", ""]
+        "as the table says",
+        "the table is wrong here",
+        "as the table says",
+        "the table is wrong here",
+        "the table says nothing of this system",
+        "",
+    ]
 
     table = doctor.table(list(findings.values()))
     assert max(map(len, table.splitlines())) <= 80
@@ -106,15 +131,29 @@ def test_a_program_that_is_missing_or_lists_nothing(tmp_path):
         doctor.questions("true")
 
 
-@pytest.mark.parametrize("answer, expected, tolerance, agrees", [
-    ("0x1.8p+1 3", "3 3", 0, True), ("3 3", "3", 0, False), ("0x1.000002p+0", "1", 0, False), ("0x1.000002p+0", "1", 1e-6, True),
-    ("9007199254740993", "9007199254740992", 0, False), ("nan", "nan", 0, True), ("nan", "1", 1, False), ("inf", "inf", 0, True),
-    ("(2,1) 0x1p+0", "(2,1) 1", 0, True), ("(2) 0x1p+0", "(2,1) 1", 0, False), ("right", "right", 0, True), ("0x1p+0", "right", 0, False)])
+@pytest.mark.parametrize(
+    "answer, expected, tolerance, agrees",
+    [
+        ("0x1.8p+1 3", "3 3", 0, True),
+        ("3 3", "3", 0, False),
+        ("0x1.000002p+0", "1", 0, False),
+        ("0x1.000002p+0", "1", 1e-6, True),
+        ("9007199254740993", "9007199254740992", 0, False),
+        ("nan", "nan", 0, True),
+        ("nan", "1", 1, False),
+        ("inf", "inf", 0, True),
+        ("(2,1) 0x1p+0", "(2,1) 1", 0, True),
+        ("(2) 0x1p+0", "(2,1) 1", 0, False),
+        ("right", "right", 0, True),
+        ("0x1p+0", "right", 0, False),
+    ],
+)
 def test_answers_are_numbers_where_they_can_be(answer, expected, tolerance, agrees):
     assert doctor.agrees(answer, expected, tolerance) == agrees
 
 
 # ---- the questions ----
+
 
 def test_every_row_of_the_quirks_is_asked_for():
     _, questions = doctor.questions(doctor.program())
@@ -124,7 +163,9 @@ def test_every_row_of_the_quirks_is_asked_for():
     assert all(0 < len(question.text) <= 44 and question.reason for question in questions)
 
 
-@pytest.mark.parametrize("name", ["framework_runs", "shared_variable", "rank5_sum", "int32_division", "long_product", "adam"])
+@pytest.mark.parametrize(
+    "name", ["framework_runs", "shared_variable", "rank5_sum", "int32_division", "long_product", "adam"]
+)
 def test_the_portable_framework_is_right(name, monkeypatch):
     monkeypatch.delenv("ALLOY_PRETEND", raising=False)  # as it is, not as it may imitate another
     questions = {question.name: question for question in doctor.questions(doctor.program())[1]}
@@ -145,8 +186,11 @@ def test_imitations_do_what_the_table_says(system, name, monkeypatch):
     listed, questions = doctor.questions(doctor.program())
     assert listed == name and doctor.whose(listed) == f"the portable framework, which imitates {name}"
     rows = [doctor.ask(doctor.program(), question) for question in questions if question.quirk]
-    assert {finding.question.quirk: (finding.verdict, finding.row) for finding in rows if finding.question.effect != "none"} == {
-        finding.question.quirk: ("known", "as the table says") for finding in rows if finding.question.effect != "none"}
+    assert {
+        finding.question.quirk: (finding.verdict, finding.row) for finding in rows if finding.question.effect != "none"
+    } == {
+        finding.question.quirk: ("known", "as the table says") for finding in rows if finding.question.effect != "none"
+    }
     assert all(finding.verdict in ("right", "open") for finding in rows if finding.question.effect == "none")
 
 
@@ -171,6 +215,7 @@ def test_doctor_asks_the_framework_here():
 
 # ---- the report ----
 
+
 def outcome(ended="", log=""):
     return doctor.Outcome(ended, 1.0, log)
 
@@ -184,14 +229,35 @@ def test_builds_that_fail_are_lines(tmp_path):
     assert report._built("engine", ["true"])["verdict"] == "right"
 
 
-@pytest.mark.parametrize("word, ended, log, verdict, says", [
-    ("pass", "", "12 passed, 0 failed", "right", ""),
-    ("pass", "ended with status 1", "a.mm:9: failed: x == 1\n11 passed, 1 failed", "wrong", "ended with status 1: a.mm:9: failed: x == 1"),
-    ("pass", "ended by SIGABRT", "check /x/a.mm:8\ncheck /x/a.mm:9\ncheck /x/graph_testing.h:3\nAssertion failed", "died",
-     "ended by SIGABRT: Assertion failed (in the check at a.mm:9)"),
-    ("pass", "no end within 120 s", "check a.mm:8\n", "died", "no end within 120 s:  (in the check at a.mm:8)"),
-    ("differs", "ended by SIGABRT", "check a.mm:8\n", "known", "ended by SIGABRT:  (in the check at a.mm:8) [reasons]"),
-    ("pass", "ended with status 77", "skipped: no device", "unseen", "skipped: no device")])
+@pytest.mark.parametrize(
+    "word, ended, log, verdict, says",
+    [
+        ("pass", "", "12 passed, 0 failed", "right", ""),
+        (
+            "pass",
+            "ended with status 1",
+            "a.mm:9: failed: x == 1\n11 passed, 1 failed",
+            "wrong",
+            "ended with status 1: a.mm:9: failed: x == 1",
+        ),
+        (
+            "pass",
+            "ended by SIGABRT",
+            "check /x/a.mm:8\ncheck /x/a.mm:9\ncheck /x/graph_testing.h:3\nAssertion failed",
+            "died",
+            "ended by SIGABRT: Assertion failed (in the check at a.mm:9)",
+        ),
+        ("pass", "no end within 120 s", "check a.mm:8\n", "died", "no end within 120 s:  (in the check at a.mm:8)"),
+        (
+            "differs",
+            "ended by SIGABRT",
+            "check a.mm:8\n",
+            "known",
+            "ended by SIGABRT:  (in the check at a.mm:8) [reasons]",
+        ),
+        ("pass", "ended with status 77", "skipped: no device", "unseen", "skipped: no device"),
+    ],
+)
 def test_native_tests(word, ended, log, verdict, says):
     made = report.test_entry("facade.a", outcome(ended, log), word, "reasons")
     assert (made["verdict"], made["says"]) == (verdict, says)
@@ -202,12 +268,22 @@ def test_every_native_test_has_an_expectation():
     programs = {f"facade.{path.stem}" for path in (ROOT / "tests" / "facade").glob("*.m*")}
     expected = report.expectations()
     assert set(expected) == programs | {"ir", "engine"}
-    assert {word for word, _ in expected.values()} == {"pass", "differs", "portable"} and all(reason for _, reason in expected.values())
+    assert {word for word, _ in expected.values()} == {"pass", "differs", "portable"} and all(
+        reason for _, reason in expected.values()
+    )
 
 
-@pytest.mark.parametrize("answer, verdict, says", [
-    ("1 0.5", "right", "off by 0"), ("1.00001 0.5", "right", "off by 1.0e-05"), ("1 0.50006", "wrong", "loss 2 of 2 is 0.50006 instead of 0.5"),
-    ("nan 0.5", "wrong", "loss 1 of 2 is nan"), ("1", "wrong", "expected 2 losses"), ("1 x", "wrong", "expected 2 losses")])
+@pytest.mark.parametrize(
+    "answer, verdict, says",
+    [
+        ("1 0.5", "right", "off by 0"),
+        ("1.00001 0.5", "right", "off by 1.0e-05"),
+        ("1 0.50006", "wrong", "loss 2 of 2 is 0.50006 instead of 0.5"),
+        ("nan 0.5", "wrong", "loss 1 of 2 is nan"),
+        ("1", "wrong", "expected 2 losses"),
+        ("1 x", "wrong", "expected 2 losses"),
+    ],
+)
 def test_losses(answer, verdict, says):
     made = report.trained_entry("digits", outcome(log=f"answer: {answer}\n"), [1, 0.5], 1e-4)
     assert made["verdict"] == verdict and made["says"].startswith(says)
@@ -227,6 +303,7 @@ def test_trainings_against_numpy(name, storage, tolerance):
 
 def test_the_golden_file_is_the_script_s():
     import training_reference
+
     golden, made = json.loads(training_reference.GOLDEN.read_text()), training_reference.goldens()
     assert golden.keys() == made.keys()
     for name, losses in made.items():
@@ -241,10 +318,23 @@ SECRETS = ["Grace", "gracesmac", "/Users/grace", "/srv/graces", "Grace Brewster"
 
 def example(**changes):
     log = "ld: /Users/grace/alloy/x.o\nat /srv/graces/code/a.mm:3\nGrace's gracesmac.local said no\n/home/grace/b /Volumes/Graces /private/var/folders/ab/cd12/T/x"
-    asked = report.entry("rank5_sum", "stale", question="a sum", quirk="reduction_beyond_rank4", row="the table is wrong here")
-    return {"machine": "chip  M9\n", "missing": [], "framework": "Apple's framework of macOS 15.1", "interrupted": False, "commit": "abc",
-            "minutes": 1, "stages": {"build": [report.entry("ir", "died", "ended by SIGABRT: /Users/grace/x", log)], "questions": [asked],
-                                     "native tests": [report.entry("facade.a", "unseen", "it is not built")]}, **changes}
+    asked = report.entry(
+        "rank5_sum", "stale", question="a sum", quirk="reduction_beyond_rank4", row="the table is wrong here"
+    )
+    return {
+        "machine": "chip  M9\n",
+        "missing": [],
+        "framework": "Apple's framework of macOS 15.1",
+        "interrupted": False,
+        "commit": "abc",
+        "minutes": 1,
+        "stages": {
+            "build": [report.entry("ir", "died", "ended by SIGABRT: /Users/grace/x", log)],
+            "questions": [asked],
+            "native tests": [report.entry("facade.a", "unseen", "it is not built")],
+        },
+        **changes,
+    }
 
 
 def test_files_name_nobody(tmp_path, monkeypatch):
@@ -269,13 +359,15 @@ def test_this_machine_s_names_are_cut_out():
 
 def test_the_text_begins_with_the_verdict():
     lines = report.text(example()).splitlines()
-    said = " ".join(lines[2:lines.index("", 2)])
+    said = " ".join(lines[2 : lines.index("", 2)])
     assert said == "1 of 3 are not as expected, nor known: build: ir. 1 were not seen: native tests: facade.a."
     assert max(map(len, lines)) <= 80
     assert any(re.match(r"reduction_beyond_rank4 +the table is wrong here", line) for line in lines)
     good = example(stages={"build": [report.entry("ir", "right"), report.entry("b", "known")]})
     assert report.verdict(good) == "All of 2 are as expected, known, or open."
-    assert report.verdict({**good, "missing": ["a compiler"]}) == "Alloy cannot be built on this machine yet: a compiler"
+    assert (
+        report.verdict({**good, "missing": ["a compiler"]}) == "Alloy cannot be built on this machine yet: a compiler"
+    )
     assert "interrupted" in report.verdict({**good, "interrupted": True})
     assert "All" not in report.verdict({**good, "stages": {}})
 
@@ -284,6 +376,7 @@ def test_nothing_is_tried_where_something_is_missing(tmp_path, monkeypatch, caps
     def run(command, *_, **__):
         assert "preflight.sh" in str(command[0]) or command[0] == "git", command
         return outcome("ended with status 1", "chip M9\nMISSING: a compiler\n")
+
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
     monkeypatch.setattr(report.doctor, "run", run)
     assert report.main() == 1
@@ -291,7 +384,9 @@ def test_nothing_is_tried_where_something_is_missing(tmp_path, monkeypatch, caps
     assert "unseen" in (tmp_path / "alloy-mac-report.txt").read_text()
 
 
-@pytest.mark.parametrize("found, status", [("right", 0), ("known", 0), ("open", 0), ("wrong", 1), ("died", 1), ("unseen", 1)])
+@pytest.mark.parametrize(
+    "found, status", [("right", 0), ("known", 0), ("open", 0), ("wrong", 1), ("died", 1), ("unseen", 1)]
+)
 def test_the_report_s_status(found, status, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
     for stage in "build", "ask", "trainings":
@@ -305,6 +400,7 @@ def test_a_stage_that_fails_itself_is_a_line(tmp_path, monkeypatch):
     def fails():
         yield report.entry("first", "right")
         raise KeyError("a slip")
+
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
     monkeypatch.setattr(report.doctor, "run", lambda *_, **__: outcome())
     monkeypatch.setattr(report, "build", fails)
@@ -312,10 +408,14 @@ def test_a_stage_that_fails_itself_is_a_line(tmp_path, monkeypatch):
         monkeypatch.setattr(report, stage, lambda: [report.entry("a", "right")])
     monkeypatch.setattr(report, "native_tests", lambda system: [report.entry("a", "right")])
     assert report.main() == 1
-    assert report.json.loads((tmp_path / "alloy-mac-report.json").read_text())["verdict"] == "1 were not seen: build: the rest."
+    assert (
+        report.json.loads((tmp_path / "alloy-mac-report.json").read_text())["verdict"]
+        == "1 were not seen: build: the rest."
+    )
 
 
 # ---- before anything is made ----
+
 
 class Mac:
     """Programs of a Mac, in front of this machine's; what they say can be replaced."""
@@ -323,13 +423,16 @@ class Mac:
     def __init__(self, directory):
         self.directory = directory
         for name, says in {
-                "uname": 'case "${1:-}" in -m) echo arm64 ;; *) echo Darwin ;; esac',
-                "sysctl": 'case "$2" in hw.memsize) echo 17179869184 ;; *) echo "Apple M9" ;; esac',
-                "sw_vers": 'case "$1" in -productVersion) echo 14.5 ;; *) echo 23F79 ;; esac',
-                "xcode-select": "echo /Library/Developer/CommandLineTools",
-                "xcodebuild": 'echo "Xcode 15.4"; echo "Build version 15F31d"',
-                "xcrun": 'case "$1" in clang++) echo "Apple clang version 15.0.0" ;; *) echo 14.5 ;; esac',
-                "brew": "echo Homebrew 4.3.0", "launchctl": "echo Aqua", "python3": 'case "$2" in *venv*) ;; *) echo 3.12.1 ;; esac'}.items():
+            "uname": 'case "${1:-}" in -m) echo arm64 ;; *) echo Darwin ;; esac',
+            "sysctl": 'case "$2" in hw.memsize) echo 17179869184 ;; *) echo "Apple M9" ;; esac',
+            "sw_vers": 'case "$1" in -productVersion) echo 14.5 ;; *) echo 23F79 ;; esac',
+            "xcode-select": "echo /Library/Developer/CommandLineTools",
+            "xcodebuild": 'echo "Xcode 15.4"; echo "Build version 15F31d"',
+            "xcrun": 'case "$1" in clang++) echo "Apple clang version 15.0.0" ;; *) echo 14.5 ;; esac',
+            "brew": "echo Homebrew 4.3.0",
+            "launchctl": "echo Aqua",
+            "python3": 'case "$2" in *venv*) ;; *) echo 3.12.1 ;; esac',
+        }.items():
             self.has(name, says)
 
     def has(self, name, says):
@@ -337,8 +440,13 @@ class Mac:
         (self.directory / name).chmod(0o755)
 
     def preflight(self, **environment):
-        done = subprocess.run(["sh", ROOT / "packaging" / "preflight.sh"], capture_output=True, text=True, timeout=60,
-                              env={"PATH": f"{self.directory}:/usr/bin:/bin", "PYTHON": "python3", **environment})
+        done = subprocess.run(
+            ["sh", ROOT / "packaging" / "preflight.sh"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={"PATH": f"{self.directory}:/usr/bin:/bin", "PYTHON": "python3", **environment},
+        )
         assert done.stderr == ""
         return done.returncode, done.stdout
 
@@ -352,19 +460,35 @@ def test_a_mac_that_has_everything(mac):
     status, facts = mac.preflight()
     assert status == 0 and "MISSING" not in facts
     facts = dict(re.split("  +", line, maxsplit=1) for line in facts.splitlines())
-    assert {"chip": "Apple M9 (arm64)", "macOS": "14.5 (23F79)", "memory": "16 GB", "developer tools": "Xcode 15.4", "SDK": "14.5",
-            "compiler": "Apple clang version 15.0.0", "python3": "3.12.1", "Homebrew": "4.3.0", "graphical session": "yes"}.items() <= facts.items()
+    assert {
+        "chip": "Apple M9 (arm64)",
+        "macOS": "14.5 (23F79)",
+        "memory": "16 GB",
+        "developer tools": "Xcode 15.4",
+        "SDK": "14.5",
+        "compiler": "Apple clang version 15.0.0",
+        "python3": "3.12.1",
+        "Homebrew": "4.3.0",
+        "graphical session": "yes",
+    }.items() <= facts.items()
 
 
-@pytest.mark.parametrize("name, says, missing", [
-    ("sw_vers", "echo 13.2.1", "macOS 13.3 or newer"), ("sw_vers", "echo 12.7", "macOS 13.3 or newer"),
-    ("xcode-select", "exit 2", "xcode-select --install"), ("xcrun", "echo 12.3", "a macOS SDK of 13.3 or newer"),
-    ("python3", "echo 3.9.6", "brew install python"), ("python3", "exit 1", "brew install python")])
+@pytest.mark.parametrize(
+    "name, says, missing",
+    [
+        ("sw_vers", "echo 13.2.1", "macOS 13.3 or newer"),
+        ("sw_vers", "echo 12.7", "macOS 13.3 or newer"),
+        ("xcode-select", "exit 2", "xcode-select --install"),
+        ("xcrun", "echo 12.3", "a macOS SDK of 13.3 or newer"),
+        ("python3", "echo 3.9.6", "brew install python"),
+        ("python3", "exit 1", "brew install python"),
+    ],
+)
 def test_what_a_mac_lacks(mac, name, says, missing):
     mac.has(name, says)
     status, facts = mac.preflight()
     assert status == 1
-    line, = re.findall("^MISSING: .*$", facts, re.M)
+    (line,) = re.findall("^MISSING: .*$", facts, re.M)
     assert missing in line
 
 
@@ -378,10 +502,17 @@ def test_a_session_over_ssh_and_no_homebrew_are_told(mac):
     mac.has("launchctl", "echo Background")
     (mac.directory / "brew").unlink()
     status, facts = mac.preflight(SSH_CONNECTION="1 2 3 4")
-    assert status == 0 and "no, over SSH" in facts and "better run this in a Terminal window" in facts and "GoogleTest" in facts
+    assert (
+        status == 0
+        and "no, over SSH" in facts
+        and "better run this in a Terminal window" in facts
+        and "GoogleTest" in facts
+    )
 
 
 def test_this_machine(tmp_path):
-    done = subprocess.run([ROOT / "packaging" / "preflight.sh"], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(
+        [ROOT / "packaging" / "preflight.sh"], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^python3\S* +3\.\d+", done.stdout, re.M) and list(tmp_path.iterdir()) == []

@@ -1,4 +1,5 @@
 """What grows with use is bounded: batch sizes, compilations, graphs; and what is not used any more is given back."""
+
 import gc
 import os
 import subprocess
@@ -23,7 +24,9 @@ def resident():
 
 
 def output(code):
-    run = subprocess.run([sys.executable, "-c", RESIDENT + textwrap.dedent(code)], capture_output=True, text=True, timeout=200)
+    run = subprocess.run(
+        [sys.executable, "-c", RESIDENT + textwrap.dedent(code)], capture_output=True, text=True, timeout=200
+    )
     assert run.returncode == 0, run.stderr
     return [float(word) for word in run.stdout.split()]
 
@@ -128,7 +131,9 @@ def test_variables_keep_their_values_when_a_graph_is_begun_anew(storage):
     deep = x
     for _ in range(100):
         deep = deep * 1.0 + 0.0
-    add = graph.compile([x], [al.sum(deep)], [graph.assign(total, total + al.sum(deep)), graph.assign(steps, steps + 1)])
+    add = graph.compile(
+        [x], [al.sum(deep)], [graph.assign(total, total + al.sum(deep)), graph.assign(steps, steps + 1)]
+    )
     read = graph.compile([], [total])
     reasons = al.stats()["compiled_for"]
     expected = 0

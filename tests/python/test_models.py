@@ -1,4 +1,5 @@
 """Published networks: their geometry, their initial values, one training step."""
+
 import math
 
 import numpy as np
@@ -21,12 +22,14 @@ def described(model):
 def test_resnet50():
     model = al.models.resnet50()
     expected, channels = [((7, 7, 3, 64), 2, "valid")], 64
-    for filters, wide, count, first in [(64, 256, 3, 1), (128, 512, 4, 2), (256, 1024, 6, 2),
-                                        (512, 2048, 3, 2)]:
+    for filters, wide, count, first in [(64, 256, 3, 1), (128, 512, 4, 2), (256, 1024, 6, 2), (512, 2048, 3, 2)]:
         for i in range(count):
             stride = first if i == 0 else 1
-            expected += [((1, 1, channels, filters), stride, "same"), ((3, 3, filters, filters), 1, "same"),
-                         ((1, 1, filters, wide), 1, "same")]
+            expected += [
+                ((1, 1, channels, filters), stride, "same"),
+                ((3, 3, filters, filters), 1, "same"),
+                ((1, 1, filters, wide), 1, "same"),
+            ]
             if i == 0:
                 expected += [((1, 1, channels, wide), stride, "same")]
             channels = wide

@@ -1,4 +1,5 @@
 """Layers, initial values, losses and metrics."""
+
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ def run(build, *arrays):
 
 # ---- layers ----
 
+
 def test_layers_against_their_definitions(rng):
     x = rng.normal(size=(2, 6, 5, 3)).astype(np.float32)
     conv, dense = al.nn.Conv2D(4, (3, 2), strides=(1, 2), padding="same", seed=3), al.nn.Dense(7, seed=4)
@@ -28,14 +30,15 @@ def test_layers_against_their_definitions(rng):
             dense(x),
             al.nn.ReLU()(x),
             al.nn.Residual(al.nn.ReLU())(x),
-            al.nn.Residual(conv, shortcut=conv)(x)], x)
+            al.nn.Residual(conv, shortcut=conv)(x),
+        ],
+        x,
+    )
     conv.variables[1].assign(rng.normal(size=4).astype(np.float32))
     weights, bias = (v.numpy() for v in conv.variables)
-    np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5,
-                               atol=1e-6)
+    np.testing.assert_allclose(convolved, ref.conv2d(x.astype(float), weights, (1, 2), "same"), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(pooled, ref.max_pool2d(x, (2, 2), (1, 1)))
-    np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5,
-                               atol=1e-6)
+    np.testing.assert_allclose(mean, ref.avg_pool2d(x.astype(float), (3, 2), (3, 2), "same"), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(everywhere, x.astype(float).mean((1, 2)), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(flat, x.reshape(2, -1))
     np.testing.assert_allclose(affine, x.astype(float) @ dense.variables[0].numpy(), rtol=1e-5, atol=1e-6)
@@ -51,15 +54,15 @@ def test_the_bias_is_added(rng):
     dense = al.nn.Dense(4)
     step = graph.compile([feed], [dense(feed), al.nn.Dense(4, use_bias=False)(feed)])
     dense.variables[1].assign(np.float32([1, 2, 3, 4]))
-    np.testing.assert_allclose(
-        step(x)[0], x @ dense.variables[0].numpy() + [1, 2, 3, 4], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(step(x)[0], x @ dense.variables[0].numpy() + [1, 2, 3, 4], rtol=1e-5, atol=1e-6)
     assert [v.name for v in graph.variables] == ["dense_0/weights", "dense_0/bias", "dense_1/weights"]
 
 
 def test_variables_are_made_once_and_named():
     graph = al.Graph()
-    model = al.nn.Sequential(al.nn.Conv2D(2, 3), al.nn.ReLU(), al.nn.Conv2D(3, 1, use_bias=False),
-                             al.nn.Flatten(), al.nn.Dense(4))
+    model = al.nn.Sequential(
+        al.nn.Conv2D(2, 3), al.nn.ReLU(), al.nn.Conv2D(3, 1, use_bias=False), al.nn.Flatten(), al.nn.Dense(4)
+    )
     assert model.variables == []
     first = model(graph.placeholder((None, 5, 5, 1)))
     names = ["conv2d_0/weights", "conv2d_0/bias", "conv2d_1/weights", "dense_0/weights", "dense_0/bias"]
@@ -76,6 +79,7 @@ def test_seeds():
         model = al.nn.Sequential(al.nn.Dense(4), al.nn.Dense(4), seed=seed)
         model(al.Graph().placeholder((1, 4)))
         return [v.numpy() for v in model.variables]
+
     a, b, other = weights(0), weights(0), weights(1)
     for one, same in zip(a, b):
         np.testing.assert_array_equal(one, same)
@@ -88,8 +92,11 @@ def test_a_seed_reaches_the_layers_inside_layers():
         model = al.nn.Sequential(al.nn.Residual(inner), al.nn.Sequential(al.nn.Dense(4, seed=9)), seed=seed)
         model(al.Graph().placeholder((1, 4)))
         assert [v.name for v in model.variables][::2] == [
-            "residual_0/sequential_0/dense_0/weights", "sequential_0/dense_0/weights"]
+            "residual_0/sequential_0/dense_0/weights",
+            "sequential_0/dense_0/weights",
+        ]
         return [v.numpy() for v in model.variables[::2]]
+
     (a, own), (b, same) = weights(1), weights(2)
     assert not np.allclose(a, b)
     np.testing.assert_array_equal(own, same)
@@ -111,16 +118,32 @@ def test_names_of_ops_and_variables():
     def model():
         block = al.nn.Residual(al.nn.Sequential(shared, al.nn.ReLU()), name="block")
         return al.nn.Sequential(al.nn.Dense(3), block, block, al.nn.ReLU())
+
     first, second = model(), model()
     names = [op.name for op in graph.inspect(fetches=[first(x) * 2])]
     shared_path = "block/sequential_0/dense_0"
-    assert sorted(names) == sorted([
-        "x", "dense_0/weights", "dense_0/bias", "dense_0/matmul", "dense_0/add", f"{shared_path}/weights",
-        f"{shared_path}/bias", *[f"{shared_path}/matmul", f"{shared_path}/add", "block/sequential_0/relu_0/relu",
-                                 "block/add"] * 2, "relu_0/relu", "", ""])
+    assert sorted(names) == sorted(
+        [
+            "x",
+            "dense_0/weights",
+            "dense_0/bias",
+            "dense_0/matmul",
+            "dense_0/add",
+            f"{shared_path}/weights",
+            f"{shared_path}/bias",
+            *[f"{shared_path}/matmul", f"{shared_path}/add", "block/sequential_0/relu_0/relu", "block/add"] * 2,
+            "relu_0/relu",
+            "",
+            "",
+        ]
+    )
     second(x)
     assert [v.name for v in second.variables] == [
-        "dense_1/weights", "dense_1/bias", f"{shared_path}/weights", f"{shared_path}/bias"]
+        "dense_1/weights",
+        "dense_1/bias",
+        f"{shared_path}/weights",
+        f"{shared_path}/bias",
+    ]
     assert {"block_1/add", "relu_1/relu"} < {op.name for op in graph.inspect()}
     al.nn.ReLU()(x), al.nn.Residual(al.nn.ReLU())(x), al.nn.Sequential(al.nn.ReLU(), name="own")(x)
     assert {"relu_2/relu", "relu_3/relu", "own/relu_0/relu"} < {op.name for op in graph.inspect()}
@@ -133,20 +156,31 @@ def test_names_of_a_training_step():
     ops = graph.inspect(fetches=[loss], updates=updates)
     assert {op.name for op in ops if op.kind == "matmul"} == {"dense_0/matmul", "gradients/dense_0/matmul"}
     assert "gradients/sum" in {op.name for op in ops}
-    assert {op.name for op in ops if op.kind == "adam"} == {
-        "optimizer/dense_0/weights", "optimizer/dense_0/bias"}
-    assert sorted(v.name for v in graph.variables if not v.trainable) == sorted([
-        "optimizer/step", "optimizer/correction1", "optimizer/correction2", *(
-            f"optimizer/dense_0/{part}/{moment}_moment" for part in ("weights", "bias")
-            for moment in ("first", "second"))])
+    assert {op.name for op in ops if op.kind == "adam"} == {"optimizer/dense_0/weights", "optimizer/dense_0/bias"}
+    assert sorted(v.name for v in graph.variables if not v.trainable) == sorted(
+        [
+            "optimizer/step",
+            "optimizer/correction1",
+            "optimizer/correction2",
+            *(
+                f"optimizer/dense_0/{part}/{moment}_moment"
+                for part in ("weights", "bias")
+                for moment in ("first", "second")
+            ),
+        ]
+    )
     assert graph.placeholder((1,)).name == "" and al.relu(loss).name == "", "what follows has no name"
 
 
-@pytest.mark.parametrize("layer, shape, says", [
-    (lambda: al.nn.Dense(2), (3,), r"rank 2 or more .* got float32\(3,\)"),
-    (lambda: al.nn.Dense(2), (3, None), "known last dimension"),
-    (lambda: al.nn.Conv2D(2, 3), (3, 4), r"rank 4 .* got float32\(3, 4\)"),
-    (lambda: al.nn.Conv2D(2, 5), (1, 4, 4, 1), "window of 5 does not fit")])
+@pytest.mark.parametrize(
+    "layer, shape, says",
+    [
+        (lambda: al.nn.Dense(2), (3,), r"rank 2 or more .* got float32\(3,\)"),
+        (lambda: al.nn.Dense(2), (3, None), "known last dimension"),
+        (lambda: al.nn.Conv2D(2, 3), (3, 4), r"rank 4 .* got float32\(3, 4\)"),
+        (lambda: al.nn.Conv2D(2, 5), (1, 4, 4, 1), "window of 5 does not fit"),
+    ],
+)
 def test_wrong_inputs(layer, shape, says):
     graph = al.Graph()
     layer = layer()
@@ -155,6 +189,7 @@ def test_wrong_inputs(layer, shape, says):
 
 
 # ---- batch normalisation ----
+
 
 @pytest.mark.parametrize("shape", [(4, 5, 6, 3), (64, 7), (2, 3, 4)], ids=str)
 @pytest.mark.parametrize("options", [{}, {"momentum": 0.5, "epsilon": 1e-5}], ids=["defaults", "given"])
@@ -198,8 +233,9 @@ def test_batch_norm(shape, options, rng):
 def test_a_feature_that_never_changes():
     """Its variance is 0, from which epsilon keeps the division."""
     layer = al.nn.BatchNorm()
-    value, gradient = run(lambda x: [y := layer(x, training=True), *al.gradients(al.sum(y * y), [x])],
-                          np.full((8, 2), 1e3, np.float32))
+    value, gradient = run(
+        lambda x: [y := layer(x, training=True), *al.gradients(al.sum(y * y), [x])], np.full((8, 2), 1e3, np.float32)
+    )
     np.testing.assert_array_equal(value, np.zeros((8, 2)))
     np.testing.assert_array_equal(gradient, np.zeros((8, 2)))
 
@@ -208,8 +244,8 @@ def test_updates_are_of_the_last_training_call_in_the_layers_order():
     graph = al.Graph()
     shared = al.nn.BatchNorm(momentum=0)
     model = al.nn.Sequential(
-        al.nn.Residual(al.nn.Sequential(shared, al.nn.BatchNorm(momentum=0)), al.nn.BatchNorm(momentum=0)),
-        shared)
+        al.nn.Residual(al.nn.Sequential(shared, al.nn.BatchNorm(momentum=0)), al.nn.BatchNorm(momentum=0)), shared
+    )
     x, twice = graph.placeholder((2, 1)), graph.placeholder((2, 1))
     model(x)
     assert model.updates == []
@@ -221,7 +257,10 @@ def test_updates_are_of_the_last_training_call_in_the_layers_order():
     graph.compile([twice], [], model.updates)(np.float32([[1], [3]]))
     branch, inner, shortcut = model.variables[2:4], model.variables[6:8], model.variables[10:12]
     assert [v.name.rpartition("/")[0] for v in (branch[0], inner[0], shortcut[0])] == [
-        "residual_0/sequential_0/batchnorm_0", "residual_0/sequential_0/batchnorm_1", "residual_0/batchnorm_0"]
+        "residual_0/sequential_0/batchnorm_0",
+        "residual_0/sequential_0/batchnorm_1",
+        "residual_0/batchnorm_0",
+    ]
     np.testing.assert_allclose([v.numpy()[0] for v in shortcut], [2, 1])
     assert inner[0].numpy() == pytest.approx(0, abs=1e-6) and inner[1].numpy() == pytest.approx(1, abs=2e-3)
     # The shared one saw the sum of both normalised values last: of variance 4, a little less by epsilon.
@@ -229,6 +268,7 @@ def test_updates_are_of_the_last_training_call_in_the_layers_order():
 
 
 # ---- initial values ----
+
 
 def test_initial_values():
     shape = (3, 3, 40, 50)  # fan_in 360, fan_out 450
@@ -251,40 +291,45 @@ def test_initial_values():
 
 # ---- losses and metrics ----
 
+
 def test_softmax_cross_entropy(rng):
     logits = rng.normal(size=(4, 6, 5)).astype(np.float32) * 20
     labels = rng.integers(0, 5, (4, 6)).astype(np.int32)
     expected = -np.take_along_axis(ref.log_softmax(logits.astype(float)), labels[..., None], -1)[..., 0]
-    loss, = run(al.losses.softmax_cross_entropy, logits, labels)
+    (loss,) = run(al.losses.softmax_cross_entropy, logits, labels)
     assert loss.shape == (4, 6)
     np.testing.assert_allclose(loss, expected, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(
-        run(al.losses.softmax_cross_entropy, logits,
-            np.eye(5, dtype=np.float32)[labels])[0], expected, rtol=1e-5, atol=1e-5)
+        run(al.losses.softmax_cross_entropy, logits, np.eye(5, dtype=np.float32)[labels])[0],
+        expected,
+        rtol=1e-5,
+        atol=1e-5,
+    )
 
 
 def test_softmax_cross_entropy_does_not_overflow():
     value, gradient = run(
         lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])],
-        np.float32([[1e4, 0, -1e4]]), np.int32([1]))
+        np.float32([[1e4, 0, -1e4]]),
+        np.int32([1]),
+    )
     np.testing.assert_allclose(value, [1e4])
     np.testing.assert_allclose(gradient, [[1, -1, 0]])
 
 
 def test_mean_squared_error(rng):
     a, b = rng.normal(size=(2, 4, 3, 2)).astype(np.float32)
+    np.testing.assert_allclose(run(al.losses.mean_squared_error, a, b)[0], np.square(a - b).mean((1, 2)), rtol=1e-5)
     np.testing.assert_allclose(
-        run(al.losses.mean_squared_error, a, b)[0],
-        np.square(a - b).mean((1, 2)), rtol=1e-5)
-    np.testing.assert_allclose(
-        run(al.losses.mean_squared_error, a[0, 0], b[0, 0])[0],
-        np.square(a - b)[0, 0], rtol=1e-5)
+        run(al.losses.mean_squared_error, a[0, 0], b[0, 0])[0], np.square(a - b)[0, 0], rtol=1e-5
+    )
 
 
 def test_binary_cross_entropy():
     z, t = np.float32([0, 0.5, -3, 100, -100, 100]), np.float32([1, 0.25, 0, 0, 0, 1])
     value, gradient = run(
-        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], z, t)
+        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], z, t
+    )
     wide = z.astype(float)
     np.testing.assert_allclose(value, np.logaddexp(0, wide) - wide * t, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(gradient, 1 / (1 + np.exp(-wide)) - t, rtol=1e-5, atol=1e-6)
@@ -293,17 +338,20 @@ def test_binary_cross_entropy():
 def test_losses_of_the_confident_and_right_are_not_lost():
     """log(1 + s) of an s that vanishes beside 1, against NumPy in float64."""
     z = -np.float32([0.1, 2, 12, 16, 17, 20, 30, 60, 80])
-    loss, = run(al.losses.binary_cross_entropy, z, np.zeros_like(z))
+    (loss,) = run(al.losses.binary_cross_entropy, z, np.zeros_like(z))
     np.testing.assert_allclose(loss, np.log1p(np.exp(z.astype(float))), rtol=5e-7)
     loss, gradient = run(
-        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])], -z,
-        np.ones_like(z))
+        lambda z, t: [loss := al.losses.binary_cross_entropy(z, t), *al.gradients(al.sum(loss), [z])],
+        -z,
+        np.ones_like(z),
+    )
     np.testing.assert_allclose(loss, np.log1p(np.exp(z.astype(float))), rtol=5e-7)
     np.testing.assert_allclose(gradient, -1 / (1 + np.exp(-z.astype(float))), rtol=2e-6, atol=6e-8)
 
 
-@pytest.mark.parametrize("shape, axis", [((40, 3), 1), ((5, 3), 1), ((7, 40), 1), ((2, 3000), 1),
-                                         ((3, 300), 0)], ids=str)
+@pytest.mark.parametrize(
+    "shape, axis", [((40, 3), 1), ((5, 3), 1), ((7, 40), 1), ((2, 3000), 1), ((3, 300), 0)], ids=str
+)
 def test_softmax_losses_of_the_confident_and_right(shape, axis, rng):
     """Rows short and long, columns; one greatest logit, or two that are one logit."""
     for equals in 1, 2:
@@ -317,7 +365,7 @@ def test_softmax_losses_of_the_confident_and_right(shape, axis, rng):
             graph = al.Graph()
             feeds = [graph.placeholder(shape), graph.placeholder(shape)]
             loss = graph.apply("softmax_cross_entropy", feeds, {"axis": axis, "reduction": "none"}, "", "")[0]
-            loss, = graph.compile(feeds, [loss])(x, labels)
+            (loss,) = graph.compile(feeds, [loss])(x, labels)
             np.testing.assert_allclose(loss, expected, rtol=2e-6)
 
 
@@ -327,13 +375,25 @@ def test_accuracy():
     assert run(al.metrics.accuracy, logits, np.eye(2, dtype=np.float32)[labels])[0] == 0.75
 
 
-@pytest.mark.parametrize("loss, shapes, dtype, says", [
-    ("softmax_cross_entropy", [
-        (4, 3), (4, 1)], "int32", r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
-    ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
-    ("mean_squared_error", [
-        (4, 1), (4,)], "float32", r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
-    ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)")])
+@pytest.mark.parametrize(
+    "loss, shapes, dtype, says",
+    [
+        (
+            "softmax_cross_entropy",
+            [(4, 3), (4, 1)],
+            "int32",
+            r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)",
+        ),
+        ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
+        (
+            "mean_squared_error",
+            [(4, 1), (4,)],
+            "float32",
+            r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)",
+        ),
+        ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)"),
+    ],
+)
 def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
     graph = al.Graph()
     with pytest.raises(ValueError, match=rf"^\[{loss}\] .*{says}.*built at .*test_nn\.py:\d+\.$"):
@@ -341,6 +401,7 @@ def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
 
 
 # ---- layers and variables in attributes ----
+
 
 class Perceptron(al.nn.Layer):
     """Layers in every kind of place, two of them one, and a variable."""
@@ -363,9 +424,21 @@ class Perceptron(al.nn.Layer):
         return self._head(left(x, training) + right(x, training), training) * self.scale + self.fixed
 
 
-PERCEPTRON = [f"perceptron_0/{name}" for name in (
-    "scale", "fixed", "first/weights", "first/bias", "blocks/0/weights", "blocks/0/bias", "blocks/1/left/weights",
-    "blocks/2/0/weights", "head/dense_0/weights", "head/dense_0/bias")]
+PERCEPTRON = [
+    f"perceptron_0/{name}"
+    for name in (
+        "scale",
+        "fixed",
+        "first/weights",
+        "first/bias",
+        "blocks/0/weights",
+        "blocks/0/bias",
+        "blocks/1/left/weights",
+        "blocks/2/0/weights",
+        "head/dense_0/weights",
+        "head/dense_0/bias",
+    )
+]
 
 
 def test_layers_and_variables_in_attributes_are_found_named_trained_and_saved(rng, tmp_path):
@@ -405,6 +478,7 @@ def test_a_model_of_attributes_alone_is_named_like_one_of_layers():
 
         def forward(self, x, training):
             return self.kept(self.handed(x, training), training)
+
     model = Net()
     model(al.Graph().placeholder((1, 3)))
     assert [v.name for v in model.variables] == ["dense_0/weights", "dense_0/bias", "kept/weights", "kept/bias"]
@@ -418,10 +492,17 @@ def test_mistakes_with_layers():
     class Child(al.nn.Layer):
         def forward(self, x, training):
             return x
+
     x = al.Graph().placeholder((1, 3))
-    for use in (lambda layer: layer(x), lambda layer: layer.variables, lambda layer: setattr(layer, "trainable", False),
-                lambda layer: al.nn.Sequential(layer)(x)):
-        with pytest.raises(AttributeError, match=r"^\[forgetful\] Forgetful\.__init__ must call super\(\)\.__init__\(\)"):
+    for use in (
+        lambda layer: layer(x),
+        lambda layer: layer.variables,
+        lambda layer: setattr(layer, "trainable", False),
+        lambda layer: al.nn.Sequential(layer)(x),
+    ):
+        with pytest.raises(
+            AttributeError, match=r"^\[forgetful\] Forgetful\.__init__ must call super\(\)\.__init__\(\)"
+        ):
             use(Forgetful())
     for name in ("requires_grad", "trainble", "trainables"):
         with pytest.raises(AttributeError, match=f"no attribute {name} to set: did you mean trainable"):
@@ -437,16 +518,22 @@ def test_mistakes_with_layers():
         parent(x).shape, parent.variables
     variable = al.nn.Dense(1)
     variable(x)
-    for name, meant in (("value", "assign"), ("requires_grad", "trainable"), ("trainble", "trainable"), ("__class__", "")):
+    for name, meant in (
+        ("value", "assign"),
+        ("requires_grad", "trainable"),
+        ("trainble", "trainable"),
+        ("__class__", ""),
+    ):
         with pytest.raises(AttributeError, match=f"no attribute {name} to set.*{meant}"):
             setattr(variable.variables[0], name, 0)
 
 
-@pytest.mark.parametrize("labels", [[0, 1, 3], [-1, 0, 1], [0, 2**31 - 1, -2**31]])
+@pytest.mark.parametrize("labels", [[0, 1, 3], [-1, 0, 1], [0, 2**31 - 1, -(2**31)]])
 def test_the_loss_of_a_label_outside_the_classes_is_nan(labels, rng):
     logits, labels = rng.normal(size=(3, 3)).astype(np.float32), np.int32(labels)
     value, gradient = run(
-        lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])], logits, labels)
+        lambda x, y: [loss := al.losses.softmax_cross_entropy(x, y), *al.gradients(al.sum(loss), [x])], logits, labels
+    )
     inside = (labels >= 0) & (labels < 3)
     expected = -ref.log_softmax(logits.astype(float))[np.arange(3), np.clip(labels, 0, 2)]
     np.testing.assert_allclose(value, np.where(inside, expected, np.nan), rtol=1e-5)

@@ -1,5 +1,6 @@
 """Every op of the table against NumPy in float64: values, types, broadcasting, empty tensors, gradients,
 messages."""
+
 import numpy as np
 import pytest
 
@@ -56,8 +57,7 @@ def test_without_elements(case, rng):
         graph.compile(feeds, [result])(*arrays)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.wanted != () and "float32" in case.dtypes],
-                         ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case.wanted != () and "float32" in case.dtypes], ids=str)
 def test_gradient(case, rng):
     """The derivative along one random direction against the central difference of the float64 reference.
 
@@ -66,12 +66,13 @@ def test_gradient(case, rng):
     terms' sizes."""
     arrays = sample(case, "float32", rng)
     wanted = [
-        i for i, array in enumerate(arrays)
-        if array.dtype == np.float32 and (case.wanted is None or i in case.wanted)]
+        i for i, array in enumerate(arrays) if array.dtype == np.float32 and (case.wanted is None or i in case.wanted)
+    ]
     exact = in_float64(arrays)
     weights = rng.normal(size=np.shape(case.reference(*exact))).astype(np.float32)
-    _, (_, *gradients) = run(case.build, arrays,
-                             lambda y, feeds: al.gradients(al.sum(y * weights), [feeds[i] for i in wanted]))
+    _, (_, *gradients) = run(
+        case.build, arrays, lambda y, feeds: al.gradients(al.sum(y * weights), [feeds[i] for i in wanted])
+    )
     directions = {i: rng.normal(size=arrays[i].shape) for i in wanted}
 
     def loss(step):
@@ -126,8 +127,12 @@ def test_special_values():
         ("divide_no_nan", [one, special], [0, 0, 0, 0, np.nan]),
         ("maximum", [special, one], [1, 1, np.inf, 1, 1]),
         ("minimum", [special, one], [0, 0, 1, -np.inf, 1]),
-        ("max", [special], np.inf), ("min", [special], -np.inf), ("sum", [special], np.nan),
-        ("argmax", [special], 2), ("argmin", [special], 3), ("relu", [special], [0, 0, np.inf, 0, np.nan]),
+        ("max", [special], np.inf),
+        ("min", [special], -np.inf),
+        ("sum", [special], np.nan),
+        ("argmax", [special], 2),
+        ("argmin", [special], 3),
+        ("relu", [special], [0, 0, np.inf, 0, np.nan]),
         ("relu_gradient", [one, special], [0, 0, 1, 0, 1]),
     ]:
         _, (value,) = run(getattr(al, op), arrays)
@@ -155,10 +160,14 @@ def test_integer_moments_are_exact_before_they_are_truncated():
 
 def test_ties_share_the_gradient():
     x, y = np.array([1, 2, 2, 0], np.float32), np.array([1, 3, 2, -1], np.float32)
-    for op, arrays, expected in [("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]),
-                                 ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
-                                 ("max", [x], [[0, 0.5, 0.5, 0]]), ("min", [x], [[0, 0, 0, 1]]),
-                                 ("relu", [x], [[1, 1, 1, 0]]), ("abs", [x], [[1, 1, 1, 0]]),
-                                 ("product", [x], [[0, 0, 0, 4]]),]:
+    for op, arrays, expected in [
+        ("maximum", [x, y], [[0.5, 0, 0.5, 1], [0.5, 1, 0.5, 0]]),
+        ("minimum", [x, y], [[0.5, 1, 0.5, 0], [0.5, 0, 0.5, 1]]),
+        ("max", [x], [[0, 0.5, 0.5, 0]]),
+        ("min", [x], [[0, 0, 0, 1]]),
+        ("relu", [x], [[1, 1, 1, 0]]),
+        ("abs", [x], [[1, 1, 1, 0]]),
+        ("product", [x], [[0, 0, 0, 4]]),
+    ]:
         _, (_, *gradients) = run(getattr(al, op), arrays, lambda y, feeds: al.gradients(al.sum(y), feeds))
         np.testing.assert_allclose(gradients, expected, err_msg=op)

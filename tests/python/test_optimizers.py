@@ -1,13 +1,16 @@
 """Gradients and updates as separate calls, and what of a model is trained."""
+
 import numpy as np
 import pytest
 
 import alloy as al
 import reference as ref
 
-OPTIMIZERS = pytest.mark.parametrize("optimizer, reference", [(al.SGD(0.1), lambda: ref.sgd(0.1)),
-                                                              (al.Adam(0.05), lambda: ref.adam(0.05))],
-                                     ids=["sgd", "adam"])
+OPTIMIZERS = pytest.mark.parametrize(
+    "optimizer, reference",
+    [(al.SGD(0.1), lambda: ref.sgd(0.1)), (al.Adam(0.05), lambda: ref.adam(0.05))],
+    ids=["sgd", "adam"],
+)
 
 
 @pytest.fixture(params=["variable", "buffers"])
@@ -16,6 +19,7 @@ def graph(request):
 
 
 # ---- forward, backward and update as separate calls ----
+
 
 @OPTIMIZERS
 def test_gradients_that_are_fed(optimizer, reference, graph, rng):
@@ -61,7 +65,7 @@ def test_forward_backward_and_update_apart(optimizer, reference, graph, rng):
 
 def test_gradients_that_are_changed_on_the_way(graph):
     v = graph.variable([1.0, 1.0, 1.0])
-    gradient, = al.gradients(al.sum(v * np.float32([0.5, 10, -10])), [v])
+    (gradient,) = al.gradients(al.sum(v * np.float32([0.5, 10, -10])), [v])
     graph.compile([], [], al.SGD(1.0).apply([(al.clamp(gradient, -1.0, 1.0), v)]))()
     np.testing.assert_array_equal(v.numpy(), [0.5, 0, 2])
 
@@ -82,8 +86,11 @@ def test_wrong_pairs(graph):
     theirs = other.placeholder((2,))
     before = len(graph.variables)
     for pairs, kind, says in [
-        ([(graph.placeholder((3,)), v)], ValueError,
-         r"gradient is float32\(3,\) but the variable 'v' is float32\(2,\)"),
+        (
+            [(graph.placeholder((3,)), v)],
+            ValueError,
+            r"gradient is float32\(3,\) but the variable 'v' is float32\(2,\)",
+        ),
         ([(graph.placeholder((2,), al.int32), v)], TypeError, r"int32\(2,\) but the variable 'v' is float"),
         ([(theirs, v)], ValueError, "gradient belongs to another graph"),
         ([(w, v), (theirs, other.variable([1.0, 2.0]))], ValueError, "variable belongs to another graph"),
@@ -98,6 +105,7 @@ def test_wrong_pairs(graph):
 
 
 # ---- Adam against its formula ----
+
 
 def exact_adam(gradients, rate, beta1, beta2, epsilon):
     """The steps, in float64."""
@@ -114,7 +122,7 @@ def torch_adam(gradients, rate, beta1, beta2, epsilon):
     for t, g in enumerate(gradients, 1):
         m = m + f(1 - beta1) * (g - m)
         v = v * f(beta2) + f(1 - beta2) * g * g
-        denominator = np.sqrt(v) / f((1 - beta2**t)**0.5) + f(epsilon)
+        denominator = np.sqrt(v) / f((1 - beta2**t) ** 0.5) + f(epsilon)
         yield f(rate / (1 - beta1**t)) * (m / denominator)
 
 
@@ -133,8 +141,11 @@ def relative_error(steps, exact):
     return np.max(np.abs(np.array(list(steps), float) / list(exact) - 1))
 
 
-RATES = {"number": lambda graph: 1e-3, "tensor": lambda graph: graph.constant([1e-3]) * 1.0,
-         "schedule": lambda graph: lambda step: step * 0.0 + 1e-3}
+RATES = {
+    "number": lambda graph: 1e-3,
+    "tensor": lambda graph: graph.constant([1e-3]) * 1.0,
+    "schedule": lambda graph: lambda step: step * 0.0 + 1e-3,
+}
 
 
 @pytest.mark.parametrize("rate", RATES.values(), ids=RATES)
@@ -151,8 +162,12 @@ def test_the_first_steps_of_adam_are_exact(gradient, beta2, rate, rng):
 @pytest.mark.parametrize("course", ["constant", "random", "falling", "rising"])
 def test_adam_is_as_exact_as_pytorch(course, beta2, rng):
     t, noise = np.arange(5000), rng.uniform(0.8, 1.2, 5000)
-    gradients = {"constant": t * 0 + 0.3, "random": noise, "falling": noise * np.exp(-t / 1500),
-                 "rising": noise * np.exp(t / 1500)}[course].astype(np.float32)
+    gradients = {
+        "constant": t * 0 + 0.3,
+        "random": noise,
+        "falling": noise * np.exp(-t / 1500),
+        "rising": noise * np.exp(t / 1500),
+    }[course].astype(np.float32)
     formula = 1e-3, 0.9, beta2, 1e-8
     exact = list(exact_adam(gradients, *formula))
     error = relative_error(adam_steps(gradients, RATES["number"], beta2=beta2), exact)
@@ -161,11 +176,18 @@ def test_adam_is_as_exact_as_pytorch(course, beta2, rng):
 
 # ---- what is trained ----
 
+
 def model_and_data(rng):
     x = rng.normal(size=(32, 6)).astype(np.float32)
     # A bias before a batch norm would have no gradient but rounding.
-    model = al.nn.Sequential(al.nn.Dense(8, use_bias=False), al.nn.BatchNorm(), al.nn.ReLU(),
-                             al.nn.Dense(4, use_bias=False), al.nn.BatchNorm(), al.nn.Dense(3))
+    model = al.nn.Sequential(
+        al.nn.Dense(8, use_bias=False),
+        al.nn.BatchNorm(),
+        al.nn.ReLU(),
+        al.nn.Dense(4, use_bias=False),
+        al.nn.BatchNorm(),
+        al.nn.Dense(3),
+    )
     return model, x, rng.integers(0, 3, 32).astype(np.int32)
 
 
@@ -268,6 +290,7 @@ def test_a_frozen_batch_norm_uses_its_moving_averages(graph, rng):
 
 # ---- the learning rate later on ----
 
+
 def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
     optimizer, steps = al.SGD(1.0), []
     for _ in range(2):
@@ -285,6 +308,7 @@ def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
     before = al.stats()["live_objects"]
     del steps[0], first, v, w, second
     import gc
+
     gc.collect()
     assert al.stats()["live_objects"] < before, "an optimizer keeps no graph alive"
     optimizer.learning_rate = 0.5
@@ -301,18 +325,32 @@ def test_learning_rates_that_cannot_be_set(make):
         optimizer.minimize(al.sum(v))
     untouched.learning_rate = al.schedules.linear(0.1, 5)
     for optimizer, rate in ((number, al.schedules.linear(0.1, 5)), (number, v), (schedule, 0.1)):
-        with pytest.raises(ValueError, match=r"Expected a number in place of a number, .*; set at .*test_optimizers\.py:\d+\.$"):
+        with pytest.raises(
+            ValueError, match=r"Expected a number in place of a number, .*; set at .*test_optimizers\.py:\d+\.$"
+        ):
             optimizer.learning_rate = rate
 
 
-@pytest.mark.parametrize("make, kind, says", [
-    (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected a learning rate of 0 or more, got -1"),
-    (lambda: al.SGD(float("nan")), ValueError, "got nan"), (lambda: al.Adam(float("inf")), ValueError, "got inf"),
-    (lambda: al.Adam(beta2=2), ValueError, r"^\[adam\] Expected beta2 of 0 or more and below 1, got 2"),
-    (lambda: al.Adam(beta1=float("nan")), ValueError, "Expected beta1"), (lambda: al.Adam(beta1=-0.1), ValueError, "Expected beta1"),
-    (lambda: al.Adam(epsilon=-1e-9), ValueError, "Expected epsilon of 0 or more"), (lambda: al.Adam(beta1="x"), TypeError, "numbers"),
-    (lambda: setattr(al.SGD(), "learning_rate", -3), ValueError, "got -3"), (lambda: al.SGD("fast"), TypeError, "got str"),
-    (lambda: al.SGD(lambda step: np.float32([1])).minimize(al.sum(al.Graph().variable([1.0]))), TypeError, "got ndarray")])
+@pytest.mark.parametrize(
+    "make, kind, says",
+    [
+        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected a learning rate of 0 or more, got -1"),
+        (lambda: al.SGD(float("nan")), ValueError, "got nan"),
+        (lambda: al.Adam(float("inf")), ValueError, "got inf"),
+        (lambda: al.Adam(beta2=2), ValueError, r"^\[adam\] Expected beta2 of 0 or more and below 1, got 2"),
+        (lambda: al.Adam(beta1=float("nan")), ValueError, "Expected beta1"),
+        (lambda: al.Adam(beta1=-0.1), ValueError, "Expected beta1"),
+        (lambda: al.Adam(epsilon=-1e-9), ValueError, "Expected epsilon of 0 or more"),
+        (lambda: al.Adam(beta1="x"), TypeError, "numbers"),
+        (lambda: setattr(al.SGD(), "learning_rate", -3), ValueError, "got -3"),
+        (lambda: al.SGD("fast"), TypeError, "got str"),
+        (
+            lambda: al.SGD(lambda step: np.float32([1])).minimize(al.sum(al.Graph().variable([1.0]))),
+            TypeError,
+            "got ndarray",
+        ),
+    ],
+)
 def test_wrong_coefficients(make, kind, says):
     with pytest.raises(kind, match=says):
         make()

@@ -1,4 +1,5 @@
 """The way from a clone to a running program, on a Mac too: make's recipes, the environment, the wheel's tag, the workflows."""
+
 import os
 import pathlib
 import platform
@@ -30,6 +31,7 @@ exec(sys.argv[2])
 
 class Mac:
     """A clone, and a path with what a Mac has: make, the tools of POSIX, Xcode's; no Python but Xcode's, no Homebrew."""
+
     def __init__(self, directory):
         self.clone, self.bin, self.log = directory / "clone", directory / "bin", directory / "log"
         self.bin.mkdir()
@@ -55,7 +57,14 @@ class Mac:
         self.log.write_text("")
         path = shutil.which(command[0]) if command[0] == "make" else str(self.clone / command[0])
         own = {"PATH": str(self.bin), "HOMEBREW_PREFIX": "/nowhere"}
-        return subprocess.run([path, *command[1:]], cwd=self.clone, env={**own, **environment}, capture_output=True, text=True, timeout=120)
+        return subprocess.run(
+            [path, *command[1:]],
+            cwd=self.clone,
+            env={**own, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
 
     def files(self):
         return sorted(self.clone.rglob("*"))
@@ -68,6 +77,7 @@ def mac(tmp_path):
 
 # ---- make ----
 
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_recipes_name_programs_by_their_path(mac, target):
     """Apple's make looks for them in the path that it was started with, where macOS has neither Python nor cmake."""
@@ -79,24 +89,36 @@ def test_recipes_name_programs_by_their_path(mac, target):
 
 def test_make_3_81_knows_all_of_the_makefile():
     text = (ROOT / "Makefile").read_text()
-    assert not re.search(r"\.ONESHELL|\.RECIPEPREFIX|::=|!=|\$\(file |\$\(let |\$\(guile |&:|^undefine |^private ", text, re.M)
+    assert not re.search(
+        r"\.ONESHELL|\.RECIPEPREFIX|::=|!=|\$\(file |\$\(let |\$\(guile |&:|^undefine |^private ", text, re.M
+    )
 
 
 def test_training_needs_no_package_of_the_tests(mac):
     def steps(target):
         return mac.run("make", "-n", target).stdout
-    assert "alloy train" in steps("train") and not re.search(r"system_packages\.sh \w|ALLOY_BUILD|ctest|pytest", steps("train"))
-    assert "system_packages.sh tests\n" in steps("test") and "-DALLOY_BUILD_TESTS=ON" in steps("test") and "benchmarks" not in steps("test")
+
+    assert "alloy train" in steps("train") and not re.search(
+        r"system_packages\.sh \w|ALLOY_BUILD|ctest|pytest", steps("train")
+    )
+    assert (
+        "system_packages.sh tests\n" in steps("test")
+        and "-DALLOY_BUILD_TESTS=ON" in steps("test")
+        and "benchmarks" not in steps("test")
+    )
     assert "system_packages.sh benchmarks\n" in steps("bench") and "-DALLOY_BUILD_TESTS" not in steps("bench")
 
 
 # ---- the environment ----
 
+
 def test_without_a_python_that_is_new_enough_nothing_is_made(mac):
     before = mac.files()
     for environment in {}, {"PYTHON": "python3"}, {"PYTHON": "/no/python"}:
         done = mac.run("make", "train", **environment)
-        assert done.returncode != 0 and re.search(r"^Python 3\.10 or newer is missing .* install it with: brew install python$", done.stderr, re.M)
+        assert done.returncode != 0 and re.search(
+            r"^Python 3\.10 or newer is missing .* install it with: brew install python$", done.stderr, re.M
+        )
         assert mac.files() == before and mac.log.read_text().split("\n") == ["uname ", "xcode-select -p", "uname ", ""]
 
 
@@ -104,7 +126,9 @@ def test_without_xcode_nothing_is_made(mac):
     mac.add("xcode-select", "exit 2\n")
     before = mac.files()
     done = mac.run("make", "train")
-    assert done.returncode != 0 and "Xcode's tools are missing; install them with: xcode-select --install\n" in done.stderr
+    assert (
+        done.returncode != 0 and "Xcode's tools are missing; install them with: xcode-select --install\n" in done.stderr
+    )
     assert mac.files() == before
 
 
@@ -113,7 +137,7 @@ def test_the_newest_known_python_makes_the_environment_and_what_is_left_of_a_fai
     mac.add_python("python3.13")
     left = mac.clone / ".venv" / "bin" / "python"
     left.parent.mkdir(parents=True)
-    shutil.copy(mac.bin / "python3", left)                       # an old one, with the stamp of an environment that is done
+    shutil.copy(mac.bin / "python3", left)  # an old one, with the stamp of an environment that is done
     stamp = mac.clone / ".venv" / ".created"
     for make_it_wrong in (lambda: None, lambda: shutil.rmtree(next(mac.clone.glob(".venv/lib/*/site-packages/pip")))):
         make_it_wrong()
@@ -121,7 +145,9 @@ def test_the_newest_known_python_makes_the_environment_and_what_is_left_of_a_fai
         done = mac.run("make", ".venv/.created")
         assert done.returncode == 0, done.stderr
         assert "python3.13 -m venv .venv\n" in mac.log.read_text() and "python3.11" not in mac.log.read_text()
-        made = subprocess.run([left, "-c", "import pip, sys; print(sys.version_info >= (3, 10))"], capture_output=True, text=True)
+        made = subprocess.run(
+            [left, "-c", "import pip, sys; print(sys.version_info >= (3, 10))"], capture_output=True, text=True
+        )
         assert made.stdout == "True\n"
     assert "up to date" in mac.run("make", ".venv/.created").stdout
     mac.add_python("python3.12")
@@ -131,12 +157,17 @@ def test_the_newest_known_python_makes_the_environment_and_what_is_left_of_a_fai
 
 def test_an_import_finds_the_cmake_of_its_environment():
     """It rebuilds the extension, also where nobody activated the environment and the machine has no cmake."""
-    done = subprocess.run([sys.executable, "-c", "import alloy; print(alloy.__file__)"], env={"PATH": "/nowhere"}, capture_output=True,
-                          text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", "import alloy; print(alloy.__file__)"],
+        env={"PATH": "/nowhere"},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout == alloy.__file__ + "\n", done.stderr
 
 
 # ---- Homebrew ----
+
 
 def test_homebrew_installs_what_is_missing_and_is_asked_for_only_where_something_is_needed(mac):
     script = "packaging/install_system_packages.sh"
@@ -144,7 +175,11 @@ def test_homebrew_installs_what_is_missing_and_is_asked_for_only_where_something
     done = mac.run(script, "tests")
     assert done.returncode == 1 and done.stderr == "Homebrew is missing (https://brew.sh); it installs googletest.\n"
     mac.add("brew", '[ "$1" = install ] || [ "$2" = googletest ]\n')
-    for purposes, installed in (["tests"], []), (["benchmarks"], ["google-benchmark"]), (["tests", "benchmarks"], ["google-benchmark"]):
+    for purposes, installed in (
+        (["tests"], []),
+        (["benchmarks"], ["google-benchmark"]),
+        (["tests", "benchmarks"], ["google-benchmark"]),
+    ):
         assert mac.run(script, *purposes).returncode == 0
         assert re.findall(r"^brew install (.*)$", mac.log.read_text(), re.M) == installed
     mac.add("brew", "false\n")
@@ -153,13 +188,14 @@ def test_homebrew_installs_what_is_missing_and_is_asked_for_only_where_something
 
 # ---- the wheel ----
 
+
 def test_a_wheel_is_tagged_for_the_oldest_mac_that_it_runs_on(monkeypatch):
     defines = SettingsReader.from_file(ROOT / "pyproject.toml").settings.cmake.define
     oldest = defines["CMAKE_OSX_DEPLOYMENT_TARGET"]
     assert f"macOS {oldest} or newer" in (ROOT / "README.md").read_text()
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(platform, "mac_ver", lambda: ("26.1", ("", "", ""), "arm64"))
-    tag, = WheelTag.compute_best(["arm64"], cmake_defines=defines, env={}).archs
+    (tag,) = WheelTag.compute_best(["arm64"], cmake_defines=defines, env={}).archs
     for version in tuple(map(int, oldest.split("."))), (14, 5), (15, 0), (26, 1):
         assert tag in packaging.tags.mac_platforms(version, "arm64")
     assert tag not in packaging.tags.mac_platforms((12, 7), "arm64")
@@ -170,11 +206,22 @@ def test_a_wheel_is_tagged_for_the_oldest_mac_that_it_runs_on(monkeypatch):
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 
 
-@pytest.mark.parametrize("path", [WORKFLOW, *(ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [WORKFLOW, *(ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")], ids=lambda path: path.name
+)
 def test_what_github_reads_follows_its_schema(path):
-    schema = "github-workflows" if path == WORKFLOW else "github-issue-config" if path.stem == "config" else "github-issue-forms"
-    done = subprocess.run([sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", path], capture_output=True,
-                          text=True)
+    schema = (
+        "github-workflows"
+        if path == WORKFLOW
+        else "github-issue-config"
+        if path.stem == "config"
+        else "github-issue-forms"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", path],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout
 
 

@@ -1,4 +1,5 @@
 """Imitations of a macOS (ALLOY_PRETEND): every quirk of csrc/ir/quirks.def shows on the systems that have it and on no other."""
+
 import os
 import re
 import subprocess
@@ -47,7 +48,9 @@ def test_every_quirk(program, word):
         assert outcome in (("told", "aborts", "either") if has(system, name) else ("right", "either")), (name, reason)
         if outcome == "aborts":
             number = ".".join(map(str, system))
-            assert re.fullmatch(rf"\[\w+\] {re.escape(what)} .* on macOS {number} \({re.escape(source)}\)\.", reason), reason
+            assert re.fullmatch(rf"\[\w+\] {re.escape(what)} .* on macOS {number} \({re.escape(source)}\)\.", reason), (
+                reason
+            )
         if outcome == {"aborts": "aborts", "wrong": "told"}[effect]:
             shown.add(name)
     assert shown == {name for name in QUIRKS if has(system, name)}
@@ -57,20 +60,28 @@ def test_an_unknown_word_is_refused(program):
     ran = subprocess.run([program], env=environment("macos99"), capture_output=True, text=True, timeout=60)
     kind, name, reason = ran.stdout.strip().split("\t")
     assert (kind, name) == ("refused", "NSInvalidArgumentException")
-    sentence = ("[device] ALLOY_PRETEND names no system that can be imitated: expected macos13, macos14, macos15 or macos26, "
-                "got 'macos99'.")
+    sentence = (
+        "[device] ALLOY_PRETEND names no system that can be imitated: expected macos13, macos14, macos15 or macos26, "
+        "got 'macos99'."
+    )
     assert reason == sentence
-    source = ("import alloy as al\n"
-              "for use in al.device, al.Graph, al.device:\n"
-              "    try:\n        use()\n    except al.DeviceError as error:\n        print(error)\n")
-    ran = subprocess.run([sys.executable, "-c", source], env=environment("macos99"), capture_output=True, text=True, timeout=60)
+    source = (
+        "import alloy as al\n"
+        "for use in al.device, al.Graph, al.device:\n"
+        "    try:\n        use()\n    except al.DeviceError as error:\n        print(error)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", source], env=environment("macos99"), capture_output=True, text=True, timeout=60
+    )
     assert ran.stdout.splitlines() == [sentence] * 3, ran.stderr
 
 
 @pytest.mark.parametrize("word", SYSTEMS)
 def test_the_device_says_which_system_it_imitates(program, word):
     source = "import alloy as al; print(al.device().system)"
-    ran = subprocess.run([sys.executable, "-c", source], env=environment(word), capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", source], env=environment(word), capture_output=True, text=True, timeout=60
+    )
     system = SYSTEMS[word]
     assert ran.stdout.strip() == ("" if system is None else f"macOS {system[0]}.{system[1]}"), ran.stderr
 

@@ -1,4 +1,5 @@
 """Forks, threads that outlive the interpreter, and Ctrl-C: nothing hangs, nothing aborts."""
+
 import os
 import signal
 import subprocess
@@ -65,7 +66,9 @@ def forked(moments):
 
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_child_forked_beside_runs_is_refused_everything(storage):
-    done = run(CHILD + """
+    done = run(
+        CHILD
+        + """
 step(a)
 ended = threading.Event()
 def steps():
@@ -75,7 +78,9 @@ thread.start()
 print(forked(4))
 ended.set()
 thread.join()
-""", storage)
+""",
+        storage,
+    )
     assert done.returncode == 0, done.stderr
     answers = eval(done.stdout)
     assert answers and all(codes == {11} for codes in answers.values()), answers
@@ -83,7 +88,9 @@ thread.join()
 
 @CHILDREN_COMPUTE
 def test_a_child_forked_beside_a_compilation_does_not_hang():
-    done = run(CHILD + """
+    done = run(
+        CHILD
+        + """
 y = x
 for _ in range(3000): y = al.tanh(y) * 1.5
 thread = threading.Thread(target=lambda: graph.compile([x], [y]).memory_plan())
@@ -91,7 +98,8 @@ thread.start()
 answers = forked(2)
 thread.join()
 print(answers)
-""")
+"""
+    )
     assert done.returncode == 0, done.stderr
     assert all(codes <= {10, 11} for codes in eval(done.stdout).values()), done.stdout
 
@@ -113,8 +121,17 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert (done.returncode, done.stdout) == (0, "10\n"), done.stderr
 
 
-@pytest.mark.parametrize("loop", ["step(a)", "v.numpy()", "v.assign(ones)", "graph.read_variables([v])", "step.profile(a, runs=3)",
-                                  "graph.compile([x], [x * next(numbers)]).memory_plan()"])
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "step(a)",
+        "v.numpy()",
+        "v.assign(ones)",
+        "graph.read_variables([v])",
+        "step.profile(a, runs=3)",
+        "graph.compile([x], [x * next(numbers)]).memory_plan()",
+    ],
+)
 def test_the_end_of_the_interpreter_beside_a_daemon_thread(loop):
     for _ in range(3):
         done = run(f"""
@@ -132,8 +149,14 @@ print("worked")
 
 def interrupted(code, delay):
     """The exit status and the errors of a program that gets a Ctrl-C so many seconds after it said that it begins."""
-    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)" + SETUP % "variable" + textwrap.dedent(code)
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        + SETUP % "variable"
+        + textwrap.dedent(code)
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "begins\n"
     time.sleep(delay)
     process.send_signal(signal.SIGINT)
@@ -144,7 +167,8 @@ def interrupted(code, delay):
 
 
 def test_ctrl_c_is_answered_while_compiling():
-    status, errors = interrupted("""
+    status, errors = interrupted(
+        """
 y = x
 for _ in range(20000): y = al.tanh(y) * 1.5
 step = graph.compile([x], [y])
@@ -156,12 +180,15 @@ except KeyboardInterrupt:
     assert al.stats()["compilations"] == before, "it was answered before the end"
     print("answered", flush=True)
 assert graph.compile([x], [x + 1.0])(a)[0][0, 0] == 2, "the graph stays usable"
-""", 0.1)
+""",
+        0.1,
+    )
     assert status == 0, errors
 
 
 def test_ctrl_c_ends_a_program_that_compiles():
-    status, errors = interrupted("""
+    status, errors = interrupted(
+        """
 y = x
 for _ in range(20000): y = al.tanh(y) * 1.5
 step = graph.compile([x], [y])
@@ -171,13 +198,16 @@ try:
 except KeyboardInterrupt:
     print("answered", flush=True)
     raise
-""", 0.1)
+""",
+        0.1,
+    )
     assert status in (130, -signal.SIGINT, 1) and "KeyboardInterrupt" in errors and "terminate" not in errors
 
 
 @pytest.mark.skipif(al.device().kind == "gpu", reason="Apple's device does not profile")
 def test_ctrl_c_is_answered_while_profiling():
-    status, errors = interrupted("""
+    status, errors = interrupted(
+        """
 step(a)
 print("begins", flush=True)
 try:
@@ -185,7 +215,9 @@ try:
 except KeyboardInterrupt:
     print("answered", flush=True)
 assert step(a)[0] == 700.0 ** 4
-""", 0.5)
+""",
+        0.5,
+    )
     assert status == 0, errors
 
 

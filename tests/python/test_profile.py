@@ -1,4 +1,5 @@
 """What a profile says of a step, and the choice of threads."""
+
 import json
 import os
 import re
@@ -11,7 +12,9 @@ import pytest
 import alloy as al
 
 
-pytestmark = pytest.mark.skipif(al.device().kind == "gpu", reason="Apple's device tells no kernels and takes no number of threads")
+pytestmark = pytest.mark.skipif(
+    al.device().kind == "gpu", reason="Apple's device tells no kernels and takes no number of threads"
+)
 
 
 @pytest.fixture(params=["variable", "buffers"])
@@ -72,14 +75,20 @@ def test_table(step, by):
     lines = profile.table(by).splitlines()
     assert lines[0].split()[0] == by
     keys = [line.split("  ")[0].strip() for line in lines[1:-2]]
-    expected = {"layer": {"dense_0", "dense_1", "relu_0"}, "phase": {"forward", "backward", "update"},
-                "kind": {"matmul", "sgd"}, "kernel": {"matmul (16, 48)", "sgd (32, 48)"}}[by]
+    expected = {
+        "layer": {"dense_0", "dense_1", "relu_0"},
+        "phase": {"forward", "backward", "update"},
+        "kind": {"matmul", "sgd"},
+        "kernel": {"matmul (16, 48)", "sgd (32, 48)"},
+    }[by]
     assert expected <= set(keys)
-    calls = [int(line[len(max(keys + ["all", by], key=len)):].split()[0]) for line in lines[1:-1]]
+    calls = [int(line[len(max(keys + ["all", by], key=len)) :].split()[0]) for line in lines[1:-1]]
     assert sum(calls[:-1]) == calls[-1] == len(profile.kernels)
     median = re.fullmatch(r"a run: median ([\d.]+) ms, quartiles ([\d.]+) and ([\d.]+) ms, of 2", lines[-1])
     low, middle, high = np.quantile(profile.times, [0.25, 0.5, 0.75])
-    assert [float(number) for number in median.groups()] == pytest.approx([1e3 * middle, 1e3 * low, 1e3 * high], abs=6e-4)
+    assert [float(number) for number in median.groups()] == pytest.approx(
+        [1e3 * middle, 1e3 * low, 1e3 * high], abs=6e-4
+    )
     assert all(len(line) <= 80 for line in lines)
     assert f"({len(keys) - 1} more)" in profile.table(by, most=1)
 
@@ -109,7 +118,7 @@ def test_steps_follow_the_count_of_threads(graph, rng, threads, count):
     model = al.nn.Sequential(al.nn.Conv2D(16, 3), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(10))
     x = graph.placeholder(x_data.shape)
     run = graph.compile([x], [model(x, training=True)])
-    expected, = run(x_data)
+    (expected,) = run(x_data)
     al.set_threads(count)
     assert al.threads() == count
     changed, again = run(x_data)[0], run(x_data)[0]
@@ -124,6 +133,11 @@ def test_a_wrong_count_of_threads(threads):
 
 
 def test_omp_num_threads_has_the_last_word():
-    told = subprocess.run([sys.executable, "-c", "import alloy as al; print(al.threads())"], capture_output=True,
-                          text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "3"})
+    told = subprocess.run(
+        [sys.executable, "-c", "import alloy as al; print(al.threads())"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "3"},
+    )
     assert told.stdout.split() == ["3"]

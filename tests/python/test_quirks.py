@@ -1,4 +1,5 @@
 """Programs that Apple's framework cannot bear as they are: what Alloy makes of them is right on every system, real or imitated."""
+
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ def case(*quirks):
         for quirk in quirks:
             CASES.setdefault(quirk, []).append(test)
         return test
+
     return keep
 
 
@@ -63,8 +65,13 @@ def close(given, expected, scale=1e-6):
 def test_reductions_of_six_axes():
     x = integers((2, 3, 2, 1, 4, 3))
     for axes in (0,), (5,), (1, 2), (0, 4), (1, 3, 5), tuple(range(6)):
-        check(lambda x: [al.sum(x, axes=axes), al.max(x, axes=axes), al.min(x, axes=axes)], [x],
-              x.sum(axes), x.max(axes), x.min(axes))
+        check(
+            lambda x: [al.sum(x, axes=axes), al.max(x, axes=axes), al.min(x, axes=axes)],
+            [x],
+            x.sum(axes),
+            x.max(axes),
+            x.min(axes),
+        )
         mean, variance = run(lambda x: [al.mean(x, axes=axes), al.variance(x, axes=axes)], x)
         np.testing.assert_allclose(mean, x.astype(np.float64).mean(axes), rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(variance, x.astype(np.float64).var(axes), rtol=1e-5, atol=1e-6)
@@ -83,8 +90,25 @@ def test_products_of_five_axes():
 @case("reduction_of_no_axes")
 def test_reductions_of_nothing():
     x, scalar = integers((2, 3)), np.float32(3)
-    check(lambda x, s: [al.sum(x, axes=()), al.max(x, axes=()), al.mean(x, axes=()), al.variance(x, axes=()), al.sum(s), al.mean(s), al.max(s)],
-          [x, scalar], x, x, x, 0 * x, 3, 3, 3)
+    check(
+        lambda x, s: [
+            al.sum(x, axes=()),
+            al.max(x, axes=()),
+            al.mean(x, axes=()),
+            al.variance(x, axes=()),
+            al.sum(s),
+            al.mean(s),
+            al.max(s),
+        ],
+        [x, scalar],
+        x,
+        x,
+        x,
+        0 * x,
+        3,
+        3,
+        3,
+    )
 
 
 @case("select_by_number")
@@ -112,8 +136,18 @@ def test_bfloat16_is_refused():
 
 
 @case("long_inner_product", "large_matrix")
-@pytest.mark.parametrize("a, b", [((2, 32767), (32767, 2)), ((2, 32768), (32768, 3)), ((2, 70001), (70001, 2)), ((3, 2, 40000), (3, 40000, 2)),
-                                  ((32768, 2), (2, 3)), ((2, 2), (2, 40000)), ((2, 33000, 2), (2, 2))])
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ((2, 32767), (32767, 2)),
+        ((2, 32768), (32768, 3)),
+        ((2, 70001), (70001, 2)),
+        ((3, 2, 40000), (3, 40000, 2)),
+        ((32768, 2), (2, 3)),
+        ((2, 2), (2, 40000)),
+        ((2, 33000, 2), (2, 2)),
+    ],
+)
 def test_large_products(a, b):
     x, y = integers(a), integers(b)
     check(lambda x, y: x @ y, [x, y], x.astype(np.int64) @ y.astype(np.int64))
@@ -122,23 +156,30 @@ def test_large_products(a, b):
 @case("long_inner_product")
 def test_the_gradient_of_a_dense_layer_of_many_rows():
     x, w = integers((40000, 3)), integers((3, 2))
-    check(lambda x, w: al.gradients(al.sum(x @ w), [w]), [x, w], np.repeat(x.astype(np.int64).sum(0)[:, None], 2, axis=1))
+    check(
+        lambda x, w: al.gradients(al.sum(x @ w), [w]), [x, w], np.repeat(x.astype(np.int64).sum(0)[:, None], 2, axis=1)
+    )
 
 
 @case("convolution_of_many_images")
 @pytest.mark.parametrize("images", [65535, 65536, 131073])
 def test_gradients_of_convolutions_of_many_images(images):
     x, w, g = integers((images, 1, 2, 1)), integers((1, 2, 1, 2)), integers((images, 1, 1, 2), low=-1, high=2)
-    check(lambda x, w, g: al.gradients(al.sum(al.conv2d(x, w) * g), [x, w]), [x, w, g],
-          np.einsum("nijo,khco->nkhc", g.astype(np.int64), w.astype(np.int64)),
-          np.einsum("nkhc,nijo->khco", x.astype(np.int64), g.astype(np.int64)))
+    check(
+        lambda x, w, g: al.gradients(al.sum(al.conv2d(x, w) * g), [x, w]),
+        [x, w, g],
+        np.einsum("nijo,khco->nkhc", g.astype(np.int64), w.astype(np.int64)),
+        np.einsum("nkhc,nijo->khco", x.astype(np.int64), g.astype(np.int64)),
+    )
 
 
 @case("convolution_to_many_channels")
 def test_a_convolution_to_many_channels():
     x, w = integers((1, 1, 1, 2)), integers((1, 1, 2, 65537))
     if has(system(), "convolution_to_many_channels"):
-        with pytest.raises(TypeError, match=r"^\[conv2d\] A convolution to more than 65,536 channels is wrong on macOS"):
+        with pytest.raises(
+            TypeError, match=r"^\[conv2d\] A convolution to more than 65,536 channels is wrong on macOS"
+        ):
             run(al.conv2d, x, w)
     else:
         check(al.conv2d, [x, w], np.einsum("nhwc,ijco->nhwo", x, w))
@@ -158,8 +199,12 @@ def test_gradients_of_slices(at):
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_quotients_of_integers_truncate(dtype, rng):
     most = np.iinfo(dtype).max
-    a = np.concatenate([[-616, 616, 7, -7, 6, 0, most, most, -most], rng.integers(-most, most, 500), rng.integers(-1000, 1000, 500)]).astype(dtype)
-    b = np.concatenate([[28, -28, -2, 2, 3, 5, 1, 3, 7], rng.integers(1, 1000, 500), rng.integers(1, most, 500)]).astype(dtype)
+    a = np.concatenate(
+        [[-616, 616, 7, -7, 6, 0, most, most, -most], rng.integers(-most, most, 500), rng.integers(-1000, 1000, 500)]
+    ).astype(dtype)
+    b = np.concatenate(
+        [[28, -28, -2, 2, 3, 5, 1, 3, 7], rng.integers(1, 1000, 500), rng.integers(1, most, 500)]
+    ).astype(dtype)
     expected = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1) for x, y in zip(a, b)]
     check(al.divide, [a, b], np.array(expected, dtype))
 
@@ -170,7 +215,7 @@ def test_powers_of_negative_bases():
     with np.errstate(invalid="ignore"):
         expected = np.power(base.astype(np.float64), exponent)
     np.testing.assert_allclose(run(al.power, base, exponent)[0], expected, rtol=1e-6)
-    gradient, = run(lambda x: al.gradients(al.sum(x ** 3.0), [x]), np.float32([-2, -1, 2]))
+    (gradient,) = run(lambda x: al.gradients(al.sum(x**3.0), [x]), np.float32([-2, -1, 2]))
     np.testing.assert_allclose(gradient, [12, 3, 12], rtol=1e-6)
 
 
@@ -180,7 +225,7 @@ def test_signs(dtype):
     x = np.array([-3, 0, 7, 1], dtype)
     check(al.sign, [x], np.sign(x))
     zeros = np.float32([-0.0, 0.0, np.nan])
-    value, = run(al.sign, zeros)
+    (value,) = run(al.sign, zeros)
     assert np.signbit(value[:2]).tolist() == [True, False] and value.tolist() == [0, 0, 0]
 
 
@@ -190,7 +235,7 @@ def test_an_attention():
     scores = q.astype(np.float64) @ k.swapaxes(1, 2)
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     expected = weights / weights.sum(-1, keepdims=True) @ v
-    value, = run(lambda q, k, v: al.softmax(q @ al.transpose(k, (0, 2, 1)), axis=-1) @ v, q, k, v)
+    (value,) = run(lambda q, k, v: al.softmax(q @ al.transpose(k, (0, 2, 1)), axis=-1) @ v, q, k, v)
     np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -198,9 +243,22 @@ def test_an_attention():
 def test_truth_is_one():
     x = np.array([True, False])
     yes = np.ones(2, bool)
-    check(lambda x: [al.cast(al.select(x, True, False), al.float32), al.equal(x, yes), al.not_equal(x, True), al.select(True, x, x)], [x],
-          np.float32([1, 0]), x, ~x, x)
-    check(lambda x: [al.cast(al.select(al.greater(x, 0.0), yes, ~yes), al.int32)], [np.float32([1, -1])], np.int32([1, 0]))
+    check(
+        lambda x: [
+            al.cast(al.select(x, True, False), al.float32),
+            al.equal(x, yes),
+            al.not_equal(x, True),
+            al.select(True, x, x),
+        ],
+        [x],
+        np.float32([1, 0]),
+        x,
+        ~x,
+        x,
+    )
+    check(
+        lambda x: [al.cast(al.select(al.greater(x, 0.0), yes, ~yes), al.int32)], [np.float32([1, -1])], np.int32([1, 0])
+    )
 
 
 @case("optimizer_of_scalar")
@@ -213,8 +271,10 @@ def test_a_scalar_stays_one(optimizer, storage):
     step = graph.compile([], [loss, v], optimizer.minimize(loss))
     first, before = step()
     second, after = step()
-    assert first == 9 and before == 3 and after.shape == v.numpy().shape == () and second == after ** 2 < 9
-    assert after == (pytest.approx(2.75, abs=1e-5) if isinstance(optimizer, al.Adam) else 1.5)  # 3 - 0.25 sign(6), 3 - 0.25 * 6
+    assert first == 9 and before == 3 and after.shape == v.numpy().shape == () and second == after**2 < 9
+    assert after == (
+        pytest.approx(2.75, abs=1e-5) if isinstance(optimizer, al.Adam) else 1.5
+    )  # 3 - 0.25 sign(6), 3 - 0.25 * 6
 
 
 @case("read_after_assign")
@@ -274,11 +334,23 @@ def test_broadcasting_five_axes_and_back(axes):
 
 
 @case("product_beyond_rank4")
-@pytest.mark.parametrize("a, b", [
-    ((2, 3, 4, 5, 6), (2, 3, 4, 6, 7)), ((2, 3, 4, 5, 6), (6, 7)), ((5, 6), (2, 3, 4, 6, 7)), ((2, 1, 4, 5, 6), (1, 3, 1, 6, 2)),
-    ((2, 2, 1, 3, 4, 5), (3, 5, 2)), ((1, 1, 1, 5, 6), (1, 1, 1, 6, 7))], ids=str)
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ((2, 3, 4, 5, 6), (2, 3, 4, 6, 7)),
+        ((2, 3, 4, 5, 6), (6, 7)),
+        ((5, 6), (2, 3, 4, 6, 7)),
+        ((2, 1, 4, 5, 6), (1, 3, 1, 6, 2)),
+        ((2, 2, 1, 3, 4, 5), (3, 5, 2)),
+        ((1, 1, 1, 5, 6), (1, 1, 1, 6, 7)),
+    ],
+    ids=str,
+)
 def test_products_of_five_axes_and_their_gradients(a, b):
-    x, y = np.cos(np.arange(np.prod(a))).reshape(a).astype(np.float32), np.sin(np.arange(np.prod(b))).reshape(b).astype(np.float32)
+    x, y = (
+        np.cos(np.arange(np.prod(a))).reshape(a).astype(np.float32),
+        np.sin(np.arange(np.prod(b))).reshape(b).astype(np.float32),
+    )
     close(*run(al.matmul, x, y), x.astype(np.float64) @ y, 2e-6)
     weights, (gx, gy) = with_gradient(al.matmul, x, y)
     wide = weights.astype(np.float64)
@@ -297,16 +369,21 @@ def test_constants_are_exact():
     graph = al.Graph()
     large = np.full((3,), 2**53 + 1, np.int64)
     flags = np.full((2, 3), True)
-    fetches = [graph.constant(large), graph.constant(flags), al.cast(graph.constant(flags), "float32"),
-               al.equal(graph.constant(flags), graph.constant([[True, False, True], [False, True, True]])),
-               al.cast(graph.constant(True), "int32"), graph.constant(np.int64(-2**62 - 1))]
+    fetches = [
+        graph.constant(large),
+        graph.constant(flags),
+        al.cast(graph.constant(flags), "float32"),
+        al.equal(graph.constant(flags), graph.constant([[True, False, True], [False, True, True]])),
+        al.cast(graph.constant(True), "int32"),
+        graph.constant(np.int64(-(2**62) - 1)),
+    ]
     a, b, c, d, e, f = graph.compile([], fetches)()
     np.testing.assert_array_equal(a, large)
     np.testing.assert_array_equal(b, flags)
     assert b.view(np.uint8).max() == 1
     np.testing.assert_array_equal(c, np.ones((2, 3)))
     np.testing.assert_array_equal(d, [[True, False, True], [False, True, True]])
-    assert e == 1 and f == -2**62 - 1
+    assert e == 1 and f == -(2**62) - 1
 
 
 def test_every_quirk_has_a_program():

@@ -1,4 +1,5 @@
 """The examples in the README run as they stand there, one after the other."""
+
 import pathlib
 import re
 

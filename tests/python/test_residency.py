@@ -1,4 +1,5 @@
 """Nothing but batches and losses crosses to the device and back, in one dispatch a step."""
+
 import os
 import subprocess
 import sys
@@ -32,7 +33,7 @@ def test_a_thousand_steps_of_the_small_cnn(storage):
     for i in range(STEPS):
         rows = np.arange(i * 32, (i + 1) * 32) % len(x_data)
         batch = x_data[rows], y_data[rows]
-        value, = step(*batch)
+        (value,) = step(*batch)
         fed += sum(array.nbytes for array in batch)
         fetched += value.nbytes
         if i == 0:
@@ -44,8 +45,9 @@ def test_a_thousand_steps_of_the_small_cnn(storage):
 
     initial = sum(variable.numpy().nbytes for variable in graph.variables)
     batch_bytes = fed // STEPS
-    assert first == [1, 1, initial + batch_bytes,
-                     4], "the first step brings the variables' initial values to the device"
+    assert first == [1, 1, initial + batch_bytes, 4], (
+        "the first step brings the variables' initial values to the device"
+    )
     assert totals == [STEPS, 1, initial + fed, fetched]
     assert fetched == 4 * STEPS and fed == STEPS * batch_bytes
     assert value < 0.1, "it has learnt"

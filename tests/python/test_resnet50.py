@@ -6,6 +6,7 @@ The rounding of float32 bounds what can be asked: the network is continuous, but
 masks flip where a value is near 0. The smooth form is held to what single precision can do: to half of what
 is asked, as is the MPSGraph program in tests/facade/resnet50.mm, so that the two are within it of each other.
 """
+
 import json
 
 import numpy as np
@@ -90,7 +91,7 @@ def test_smooth_network(smooth):
     losses += [step()[0] for _ in range(1, reference.STEPS)]
     require(errors(values(run.trainables), smooth["parameters"]), 5e-6)
     require(errors(values(run.moving), smooth["moving"]), 1e-5)
-    evaluation, = run([run.loss(training=False)])()
+    (evaluation,) = run([run.loss(training=False)])()
     assert evaluation == pytest.approx(smooth["evaluation_loss"], rel=1e-5)
     losses += run([loss])()
     np.testing.assert_allclose(losses, smooth["losses"], rtol=5e-6)

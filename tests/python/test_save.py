@@ -1,4 +1,5 @@
 """Variables in files."""
+
 import os
 import signal
 import stat
@@ -47,13 +48,21 @@ def test_some_variables_of_any_dtype(path):
     assert [v.numpy().tolist() for v in variables] == [[1, 2], 1.5, [True]]
 
 
-@pytest.mark.parametrize("change, says",
-                         [(lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
-                          (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
-                          (lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}),
-                           r"dense_0/bias of float32 \(2,\), got float32 \(3,\)"),
-                          (lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}),
-                           r"dense_0/bias of float32 \(2,\), got int32 \(2,\)")])
+@pytest.mark.parametrize(
+    "change, says",
+    [
+        (lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
+        (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
+        (
+            lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}),
+            r"dense_0/bias of float32 \(2,\), got float32 \(3,\)",
+        ),
+        (
+            lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}),
+            r"dense_0/bias of float32 \(2,\), got int32 \(2,\)",
+        ),
+    ],
+)
 def test_a_file_of_something_else_changes_nothing(change, says, path):
     m = model()
     arrays = {variable.name: np.full(variable.shape, 7, np.float32) for variable in m.variables}
@@ -72,6 +81,7 @@ def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
 
     def fail(*_):
         raise OSError("disk full")
+
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
         al.save(model(4), path)
@@ -80,9 +90,11 @@ def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
 
 def test_what_cannot_be_saved_or_loaded(path):
     graph = al.Graph()
-    for variables, says in [(al.nn.Sequential(al.nn.Dense(1)), "none"),
-                            ([graph.variable(0.0)], "different names"),
-                            ([graph.variable(0.0, "a"), graph.variable(0.0, "a")], "different names")]:
+    for variables, says in [
+        (al.nn.Sequential(al.nn.Dense(1)), "none"),
+        ([graph.variable(0.0)], "different names"),
+        ([graph.variable(0.0, "a"), graph.variable(0.0, "a")], "different names"),
+    ]:
         with pytest.raises(ValueError, match=rf"^\[save\] .*{says}"):
             al.save(variables, path)
     path.write_bytes(b"not a file of tensors")
@@ -93,6 +105,7 @@ def test_what_cannot_be_saved_or_loaded(path):
 
 
 # ---- whole or not at all ----
+
 
 def count_in_step(graph, count):
     """Variables that every run of the step sets to one more, all to the same number."""
@@ -228,8 +241,9 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(path, monkeypatch):
     """Of the calls to the system, in order: the content, then the name, then the directory."""
     calls = []
     fsync, replace = os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append("directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"),
-                                                 fsync(fd)))
+    monkeypatch.setattr(
+        os, "fsync", lambda fd: (calls.append("directory" if stat.S_ISDIR(os.fstat(fd).st_mode) else "file"), fsync(fd))
+    )
     monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("name"), replace(*paths)))
     al.save(model(), path)
     assert calls == ["file", "name", "directory"]

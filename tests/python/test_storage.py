@@ -1,6 +1,7 @@
 """The two storages of a graph's variables: the same programs, the same bits. (That they are right, and what
 crosses to the device, is shown in test_training and test_residency; how arrays take turns in
 tests/cpp/engine_storage.cpp.)"""
+
 import threading
 
 import numpy as np
@@ -29,18 +30,26 @@ def network(make, example):
         x, model = graph.placeholder((None, *example)), make()
         trained = model(x, training=True)
         return x, trained, model(x), model.updates
+
     return build
 
 
 def normal():
-    return al.nn.Sequential(al.nn.Conv2D(4, 3), al.nn.BatchNorm(0.8), al.nn.ReLU(), al.nn.Flatten(),
-                            al.nn.Dense(10), seed=3)
+    return al.nn.Sequential(
+        al.nn.Conv2D(4, 3), al.nn.BatchNorm(0.8), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(10), seed=3
+    )
 
 
-MODELS = {"linear regression": (linear_regression, (3,)), "cnn": (network(small_cnn, (8, 8, 1)), (8, 8, 1)),
-          "batch norm": (network(normal, (8, 8, 1)), (8, 8, 1))}
-OPTIMIZERS = {"sgd": lambda: al.SGD(0.05), "adam": lambda: al.Adam(1e-2),
-              "schedule": lambda: al.Adam(al.schedules.linear(1e-2, 12, warmup=3))}
+MODELS = {
+    "linear regression": (linear_regression, (3,)),
+    "cnn": (network(small_cnn, (8, 8, 1)), (8, 8, 1)),
+    "batch norm": (network(normal, (8, 8, 1)), (8, 8, 1)),
+}
+OPTIMIZERS = {
+    "sgd": lambda: al.SGD(0.05),
+    "adam": lambda: al.Adam(1e-2),
+    "schedule": lambda: al.Adam(al.schedules.linear(1e-2, 12, warmup=3)),
+}
 
 
 def train(storage, build, example, optimizer):
@@ -80,8 +89,12 @@ def test_the_storage_of_a_graph(graph):
 
 
 def test_values_of_every_dtype_and_shape(graph):
-    variables = [graph.variable(np.arange(6, dtype=np.int64).reshape(2, 3)), graph.variable(1.5),
-                 graph.variable([True, False]), graph.variable(np.int32([7]))]
+    variables = [
+        graph.variable(np.arange(6, dtype=np.int64).reshape(2, 3)),
+        graph.variable(1.5),
+        graph.variable([True, False]),
+        graph.variable(np.int32([7])),
+    ]
     run = graph.compile([], variables, [graph.assign(v, v) for v in variables])
     for _ in range(3):
         for value, expected in zip(run(), ([[0, 1, 2], [3, 4, 5]], 1.5, [True, False], [7])):
@@ -99,7 +112,7 @@ def test_assigning_between_runs(graph):
     for runs in range(4):
         v.assign(np.float32(3))
         for i in range(runs):
-            assert grow()[0] == 3 * 2**i and read()[0] == 3 * 2**(i + 1) + 10
+            assert grow()[0] == 3 * 2**i and read()[0] == 3 * 2 ** (i + 1) + 10
         assert v.numpy() == 3 * 2**runs and frozen.numpy() == 10
 
 
@@ -117,6 +130,7 @@ def test_predictions_follow_whoever_writes_the_weights(graph, rng, tmp_path):
         for _ in range(2):
             expected = ref.conv2d(images.astype(np.float64), w.numpy().astype(np.float64))
             np.testing.assert_allclose(predict(images)[0], expected, rtol=1e-5, atol=1e-5)
+
     check()
     al.save(layer, tmp_path / "weights.safetensors")
     before = w.numpy()

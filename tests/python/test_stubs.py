@@ -1,4 +1,5 @@
 """The stubs that type checkers and readers see say what is there."""
+
 import ast
 import pathlib
 
@@ -21,6 +22,9 @@ def test_the_extension_module():
     for name, node in classes.items():
         listed = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
         listed |= {member.target.id for member in node.body if isinstance(member, ast.AnnAssign)}
-        actual = {member for member, value in vars(getattr(_core, name)).items()
-                  if not member.startswith("_pybind11") and (member in listed or not member.startswith("__"))}
+        actual = {
+            member
+            for member, value in vars(getattr(_core, name)).items()
+            if not member.startswith("_pybind11") and (member in listed or not member.startswith("__"))
+        }
         assert listed == actual, name

@@ -1,4 +1,5 @@
 """Steps in flight from Python: their values, their memory, what is said of misuse."""
+
 import gc
 import threading
 import weakref
@@ -44,7 +45,7 @@ def test_staged_memory_is_read_where_it_lies_and_takes_turns(most):
     step(np.zeros(1 << 15, np.float32))
     before, seen = al.stats()["bytes_to_device"], set()
     for value in range(20):
-        x, = staging.arrays()
+        (x,) = staging.arrays()
         x[...] = value
         seen.add(x.ctypes.data)
         staging.submit(x)
@@ -57,10 +58,10 @@ def test_a_smaller_last_batch():
     x = graph.placeholder((None, 3))
     step = graph.compile([x], [al.sum(x)])
     staging = step.staging((4, 3))
-    x, = staging.arrays()
+    (x,) = staging.arrays()
     x[...] = 1
     whole = staging.submit(x)
-    x, = staging.arrays()
+    (x,) = staging.arrays()
     x[...] = 2
     part = staging.submit(x[:1])
     assert (whole[0], part[0]) == (12, 6)
@@ -73,12 +74,12 @@ def test_memory_of_the_user_is_let_go_of():
     raw = np.ones((1 << 15) + page // 4, np.float32)
     first = -raw.ctypes.data % page // 4
     owner = weakref.ref(raw)
-    step(raw[first:first + (1 << 15)])
+    step(raw[first : first + (1 << 15)])
     before = al.stats()["bytes_to_device"]
     for _ in range(2):
-        step(raw[first:first + (1 << 15)])  # each time another array over the same memory
+        step(raw[first : first + (1 << 15)])  # each time another array over the same memory
     assert al.stats()["bytes_to_device"] == before, "read where it lies"
-    result = step.submit(raw[first:first + (1 << 15)])
+    result = step.submit(raw[first : first + (1 << 15)])
     del raw
     assert result[0][0] == 4
     step(np.ones(1 << 15, np.float32))

@@ -1,4 +1,5 @@
 """However few threads OpenMP and the system give, results are right, and al.threads() says how many there are."""
+
 import json
 import os
 import subprocess
@@ -58,7 +59,9 @@ print(json.dumps(report + [al.threads(), error()]))
 
 def results(environment, before="", after=""):
     program = PROGRAM % {"before": before, "after": after}
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -67,15 +70,19 @@ def results(environment, before="", after=""):
 OPENMP = "openmp = ctypes.CDLL('libgomp.so.1')"
 
 
-@pytest.mark.parametrize("environment, before, after, first, then", [
-    ({"OMP_THREAD_LIMIT": "1"}, "", "", {1}, {1}),
-    ({"OMP_THREAD_LIMIT": "3"}, "al.set_threads(8)", "al.set_threads(2)", {3}, {2}),
-    ({"OMP_DYNAMIC": "true"}, "al.set_threads(4)", "", {4}, {4}),
-    ({"OMP_MAX_ACTIVE_LEVELS": "0"}, "al.set_threads(4)", "", {1}, {1}),
-    ({"OMP_NUM_THREADS": "100000"}, "", "al.set_threads(2)", set(range(2, 513)), {2}),
-    ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_max_active_levels(0)", {4}, {1}),
-    ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_dynamic(1)", {4}, {4}),
-], ids=str)
+@pytest.mark.parametrize(
+    "environment, before, after, first, then",
+    [
+        ({"OMP_THREAD_LIMIT": "1"}, "", "", {1}, {1}),
+        ({"OMP_THREAD_LIMIT": "3"}, "al.set_threads(8)", "al.set_threads(2)", {3}, {2}),
+        ({"OMP_DYNAMIC": "true"}, "al.set_threads(4)", "", {4}, {4}),
+        ({"OMP_MAX_ACTIVE_LEVELS": "0"}, "al.set_threads(4)", "", {1}, {1}),
+        ({"OMP_NUM_THREADS": "100000"}, "", "al.set_threads(2)", set(range(2, 513)), {2}),
+        ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_max_active_levels(0)", {4}, {1}),
+        ({}, "al.set_threads(4)", OPENMP + "; openmp.omp_set_dynamic(1)", {4}, {4}),
+    ],
+    ids=str,
+)
 def test_products_and_gradients_are_right_with_the_threads_there_are(environment, before, after, first, then):
     threads, error, threads_then, error_then = results(environment, before, after)
     assert threads in first and threads_then in then

@@ -1,4 +1,5 @@
 """The training loop."""
+
 import re
 
 import numpy as np
@@ -84,7 +85,9 @@ def test_batches_are_the_shuffled_examples(layout, rng, ahead):
             weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
     np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
-    assert sent == 2 * y.nbytes + 4 + ahead, "only targets, which are few bytes, the learning rate and a flag are copied"
+    assert sent == 2 * y.nbytes + 4 + ahead, (
+        "only targets, which are few bytes, the learning rate and a flag are copied"
+    )
 
 
 def test_seeded_order(rng):
@@ -113,7 +116,7 @@ def test_training_and_evaluation_of_batch_norm(rng):
     t.fit((x, y), epochs=3, batch_size=10, shuffle=False, progress=False)
     mean, variance = np.zeros(3), np.ones(3)
     for start in [0, 10, 20, 30] * 3:
-        batch = x[start:start + 10].astype(float)
+        batch = x[start : start + 10].astype(float)
         mean, variance = 0.8 * mean + 0.2 * batch.mean(0), 0.8 * variance + 0.2 * batch.var(0)
     np.testing.assert_allclose(norm.variables[2].numpy(), mean, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(norm.variables[3].numpy(), variance, rtol=1e-5)
@@ -140,16 +143,20 @@ def test_a_model_that_has_its_graph_already(rng, ahead):
     t = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
     t.fit(linear_data(8, rng), epochs=1, progress=False)
     assert [v.name for v in graph.variables] == [
-        "dense_0/weights", "dense_0/bias", "optimizer/learning_rate", *["optimizer/sound"][:ahead]]
+        "dense_0/weights",
+        "dense_0/bias",
+        "optimizer/learning_rate",
+        *["optimizer/sound"][:ahead],
+    ]
 
 
 def test_early_stopping(rng):
     data = linear_data(32, rng)
-    history = trainer(optimizer=al.SGD(0.0)).fit(data, 10, validation=data, callbacks=[
-        al.EarlyStopping(patience=3)], progress=False)
+    history = trainer(optimizer=al.SGD(0.0)).fit(
+        data, 10, validation=data, callbacks=[al.EarlyStopping(patience=3)], progress=False
+    )
     assert len(history["loss"]) == 4
-    history = trainer().fit(data, 10, callbacks=[al.EarlyStopping(patience=3, monitor="loss")],
-                            progress=False)
+    history = trainer().fit(data, 10, callbacks=[al.EarlyStopping(patience=3, monitor="loss")], progress=False)
     assert len(history["loss"]) == 10
     with pytest.raises(ValueError, match=r"^\[fit\] .*among loss, got val_loss"):
         trainer().fit(data, 2, callbacks=[al.EarlyStopping(patience=3)], progress=False)
@@ -171,10 +178,15 @@ def test_checkpoints(rng, tmp_path):
 
     spoil = Spoil()
     t.fit(
-        data, 3, callbacks=[
+        data,
+        3,
+        callbacks=[
             spoil,
             al.Checkpoint(tmp_path / "last.safetensors"),
-            al.Checkpoint(tmp_path / "best.safetensors", "loss")], progress=False)
+            al.Checkpoint(tmp_path / "best.safetensors", "loss"),
+        ],
+        progress=False,
+    )
     al.load(t.model, tmp_path / "last.safetensors")
     assert t.model.variables[1].numpy() == [3e3]
     al.load(t.model, tmp_path / "best.safetensors")
@@ -182,20 +194,32 @@ def test_checkpoints(rng, tmp_path):
     np.testing.assert_array_equal(t.model.variables[0].numpy(), spoil.seen[0][0])
 
 
-@pytest.mark.parametrize("data, kind, says",
-                         [((np.zeros((0, 3), np.float32), np.zeros(
-                             (0, 1), np.float32)), ValueError, r"one or more examples.*\(0, 3\), \(0, 1\)"),
-                          ((np.zeros((4, 3), np.float32), np.zeros(
-                              (5, 1), np.float32)), ValueError, r"as many in all.*\(4, 3\), \(5, 1\)"),
-                          (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
-                          ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)")])
+@pytest.mark.parametrize(
+    "data, kind, says",
+    [
+        (
+            (np.zeros((0, 3), np.float32), np.zeros((0, 1), np.float32)),
+            ValueError,
+            r"one or more examples.*\(0, 3\), \(0, 1\)",
+        ),
+        (
+            (np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)),
+            ValueError,
+            r"as many in all.*\(4, 3\), \(5, 1\)",
+        ),
+        (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
+        ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)"),
+    ],
+)
 def test_wrong_data(data, kind, says):
     with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$"):
         trainer().fit(data, epochs=1)
 
 
-@pytest.mark.parametrize("arguments, given", [({"loss": "cross_entropy"}, "cross_entropy"),
-                                              ({"loss": "square"}, "square"), ({"metrics": ["acc"]}, "acc")])
+@pytest.mark.parametrize(
+    "arguments, given",
+    [({"loss": "cross_entropy"}, "cross_entropy"), ({"loss": "square"}, "square"), ({"metrics": ["acc"]}, "acc")],
+)
 def test_wrong_names(arguments, given):
     with pytest.raises(ValueError, match=rf"^\[trainer\] .*'{given}'; built at .*test_trainer\.py:\d+\.$"):
         trainer(**arguments)
@@ -215,13 +239,13 @@ def test_wrong_labels_leave_the_model_usable(rng):
 
 
 def test_history_plot(tmp_path):
-    history = al.History(loss=[3, 2, 1], val_loss=[3, 2.5, 2], accuracy=[0.1, 0.5, 0.9], val_accuracy=[
-        0.1, 0.4, 0.7])
+    history = al.History(loss=[3, 2, 1], val_loss=[3, 2.5, 2], accuracy=[0.1, 0.5, 0.9], val_accuracy=[0.1, 0.4, 0.7])
     history.plot(tmp_path / "new" / "history.png")
     assert (tmp_path / "new" / "history.png").read_bytes().startswith(b"\x89PNG")
 
 
 # ---- numbers that are none ----
+
 
 class Exploding(al.nn.Layer):
     """exp of a sum, behind a batch norm: infinite for large x."""
@@ -234,8 +258,11 @@ class Exploding(al.nn.Layer):
         return self.dense(self.norm(x, training), training) * al.exp(al.sum(x, axes=-1, keepdims=True))
 
 
-@pytest.mark.parametrize("optimizer", [lambda: al.SGD(1e-5), lambda: al.Adam(), lambda: al.Adam(al.schedules.linear(0.1, 9))],
-                         ids=["sgd", "adam", "scheduled"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [lambda: al.SGD(1e-5), lambda: al.Adam(), lambda: al.Adam(al.schedules.linear(0.1, 9))],
+    ids=["sgd", "adam", "scheduled"],
+)
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
     x, y = linear_data(24, rng)
@@ -247,9 +274,12 @@ def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
     assert len(before) > 6
     x[9] = 100
     twin = x[:8].copy(), y[:8].copy()
-    with pytest.raises(FloatingPointError, match=r"^\[fit\] The loss is (inf|nan) in step 1 of epoch 1, which changed nothing: the first "
-                       r"tensor that is not finite, in 1 of 8 elements, is float32\(\?, 1\) of exp, built at .*test_trainer\.py:\d+; "
-                       r"called at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(
+        FloatingPointError,
+        match=r"^\[fit\] The loss is (inf|nan) in step 1 of epoch 1, which changed nothing: the first "
+        r"tensor that is not finite, in 1 of 8 elements, is float32\(\?, 1\) of exp, built at .*test_trainer\.py:\d+; "
+        r"called at .*test_trainer\.py:\d+\.$",
+    ):
         t.fit((x[8:16], y[8:16]), 1, batch_size=8, shuffle=False, progress=False)
     for v in graph.variables:
         np.testing.assert_array_equal(v.numpy(), before[v.name], err_msg=v.name)
@@ -300,8 +330,15 @@ def test_the_checked_step_is_the_step(rng, ahead):
     x, y = rng.normal(size=(64, 8, 8, 1)).astype(np.float32), rng.integers(0, 10, 64).astype(np.int32)
     values, kernels = [], []
     for check in (True, False):
-        model = al.nn.Sequential(al.nn.Conv2D(8, 3), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(64), al.nn.ReLU(),
-                                 al.nn.Dense(10))
+        model = al.nn.Sequential(
+            al.nn.Conv2D(8, 3),
+            al.nn.BatchNorm(),
+            al.nn.ReLU(),
+            al.nn.Flatten(),
+            al.nn.Dense(64),
+            al.nn.ReLU(),
+            al.nn.Dense(10),
+        )
         t = al.Trainer(model, "softmax_cross_entropy", al.Adam(), check_finite=check)
         t.fit((x, y), 3, 16, progress=False)
         values.append([v.numpy() for v in model.variables])
@@ -335,13 +372,19 @@ def test_data_that_is_not_finite(which, value, rng):
 def test_labels_outside_the_classes(label, rng):
     x, y = rng.normal(size=(8, 3)).astype(np.float32), np.int32([0, 1, 2, 0, 1, label, 0, 1])
     t = al.Trainer(al.nn.Sequential(al.nn.Dense(3)), "softmax_cross_entropy", al.SGD(0.1))
-    for use in (lambda: t.fit((x, y), 1, progress=False), lambda: t.evaluate((x, y)),
-                lambda: t.fit((x, y * 0), 1, validation=(x, y), progress=False)):
-        with pytest.raises(ValueError, match=rf"Expected labels from 0 to 2, of the model's 3 classes, got {label} in row 5"):
+    for use in (
+        lambda: t.fit((x, y), 1, progress=False),
+        lambda: t.evaluate((x, y)),
+        lambda: t.fit((x, y * 0), 1, validation=(x, y), progress=False),
+    ):
+        with pytest.raises(
+            ValueError, match=rf"Expected labels from 0 to 2, of the model's 3 classes, got {label} in row 5"
+        ):
             use()
 
 
 # ---- what goes on, and what is noticed ----
+
 
 def test_fits_go_on_where_the_last_one_ended(rng):
     """The order of the examples, the optimizer's state and the schedule's step: two fits are one."""
@@ -392,17 +435,29 @@ def test_a_variable_that_the_model_does_not_know(rng):
     class Hidden(al.nn.Layer):
         def forward(self, x, training):
             return x * x.graph.variable(np.float32([1]), "hidden")
-    with pytest.raises(ValueError, match=r"^\[fit\] Expected variables that the model knows, got <Variable 'hidden_0/hidden' "
-                       r"float32\(1,\)> of .*test_trainer\.py:\d+; make it in the layer's build"):
+
+    with pytest.raises(
+        ValueError,
+        match=r"^\[fit\] Expected variables that the model knows, got <Variable 'hidden_0/hidden' "
+        r"float32\(1,\)> of .*test_trainer\.py:\d+; make it in the layer's build",
+    ):
         al.Trainer(Hidden(), "mean_squared_error", al.SGD()).fit((np.ones((2, 1), np.float32),) * 2, 1, progress=False)
 
 
 def test_metrics_have_names_of_their_own(rng):
     def loss(predictions, targets):
         return al.mean(predictions) * 0 + 5
+
     import functools
-    t = trainer(metrics=[lambda p, y: al.mean(p) * 0 + 1, lambda p, y: al.mean(p) * 0 + 2, loss,
-                         functools.partial(al.losses.mean_squared_error)])
+
+    t = trainer(
+        metrics=[
+            lambda p, y: al.mean(p) * 0 + 1,
+            lambda p, y: al.mean(p) * 0 + 2,
+            loss,
+            functools.partial(al.losses.mean_squared_error),
+        ]
+    )
     values = t.evaluate(linear_data(8, rng))
     assert list(values) == ["loss", "<lambda>", "<lambda>_1", "loss_1", "mean_squared_error"]
     assert [values[name] for name in ("<lambda>", "<lambda>_1", "loss_1")] == [1, 2, 5]
@@ -412,7 +467,9 @@ def test_metrics_have_names_of_their_own(rng):
 def test_accuracy_beside_binary_cross_entropy(rng):
     x = rng.normal(size=(64, 2)).astype(np.float32)
     for y in ((x[:, :1] > 0), x > 0):
-        t = al.Trainer(al.nn.Sequential(al.nn.Dense(y.shape[1])), "binary_cross_entropy", al.SGD(0.0), metrics="accuracy")
+        t = al.Trainer(
+            al.nn.Sequential(al.nn.Dense(y.shape[1])), "binary_cross_entropy", al.SGD(0.0), metrics="accuracy"
+        )
         values = t.evaluate((x, y.astype(np.float32)))
         assert values["accuracy"] == pytest.approx(np.mean((t.predict(x) > 0) == y)) and values["accuracy"] < 1
 
@@ -423,7 +480,10 @@ def test_monitored_quantities_have_a_direction(rng):
         t = trainer(metrics=[al.losses.mean_squared_error])
         t.fit(data, 10, callbacks=[al.EarlyStopping(2, "mean_squared_error", mode)], progress=False)
         assert len(t.history["loss"]) == stops
-    for make in (lambda **options: al.EarlyStopping(1, "val_r2", **options), lambda **options: al.Checkpoint("x", "f1", **options)):
+    for make in (
+        lambda **options: al.EarlyStopping(1, "val_r2", **options),
+        lambda **options: al.Checkpoint("x", "f1", **options),
+    ):
         with pytest.raises(ValueError, match=r'Expected mode="max" where the greatest (val_r2|f1) is best'):
             make()
         with pytest.raises(ValueError, match=r'Expected the mode "auto", "min" or "max", got \'best\''):
@@ -436,26 +496,50 @@ def test_monitored_quantities_have_a_direction(rng):
     assert stopping.epochs_since_best == 0, "NaN is worse than any number"
 
 
-@pytest.mark.parametrize("name, near", [("on_epoch_end", "epoch_end"), ("batch_end", "epoch_end"), ("epoch_ends", "epoch_end"),
-                                        ("on_train_begin", "begin"), ("begins", "begin")])
+@pytest.mark.parametrize(
+    "name, near",
+    [
+        ("on_epoch_end", "epoch_end"),
+        ("batch_end", "epoch_end"),
+        ("epoch_ends", "epoch_end"),
+        ("on_train_begin", "begin"),
+        ("begins", "begin"),
+    ],
+)
 def test_misspelt_callbacks(name, near):
-    with pytest.raises(TypeError, match=rf"^\[mine\] Expected methods begin and epoch_end, got {name}, .*nearest is {near}"):
+    with pytest.raises(
+        TypeError, match=rf"^\[mine\] Expected methods begin and epoch_end, got {name}, .*nearest is {near}"
+    ):
         type("Mine", (al.Callback,), {name: lambda self, trainer: None})
     type("Fine", (al.Callback,), {"epoch_end": lambda self, trainer: None, "legend": 1, "_on_end": 2, "save": 3})
 
 
-@pytest.mark.parametrize("arguments, kind, says", [
-    ({"epochs": 0}, ValueError, "number of epochs of 1 or more, got 0"), ({"epochs": -3}, ValueError, "got -3"),
-    ({"epochs": 1.5}, TypeError, "number of epochs as an integer, got 1.5"), ({"batch_size": 2.0}, TypeError, "batch size as an integer"),
-    ({"callbacks": [print]}, TypeError, "callbacks"), ({"data": (1, 2, 3)}, TypeError, r"\(x, y\) of arrays, got tuple of 3")])
+@pytest.mark.parametrize(
+    "arguments, kind, says",
+    [
+        ({"epochs": 0}, ValueError, "number of epochs of 1 or more, got 0"),
+        ({"epochs": -3}, ValueError, "got -3"),
+        ({"epochs": 1.5}, TypeError, "number of epochs as an integer, got 1.5"),
+        ({"batch_size": 2.0}, TypeError, "batch size as an integer"),
+        ({"callbacks": [print]}, TypeError, "callbacks"),
+        ({"data": (1, 2, 3)}, TypeError, r"\(x, y\) of arrays, got tuple of 3"),
+    ],
+)
 def test_wrong_arguments_of_fit(arguments, kind, says, rng):
     with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$|^\[fit\] .*{says}"):
         trainer().fit(**{"data": linear_data(4, rng), "epochs": 1, "progress": False} | arguments)
 
 
-@pytest.mark.parametrize("arguments, says", [
-    ({"loss": None}, "name of al.losses, got None"), ({"loss": 3}, "got 3"), ({"metrics": [3]}, "name of al.metrics, got 3"),
-    ({"optimizer": "adam"}, r"optimizer such as al.Adam\(\), got 'adam'"), ({"optimizer": al.Adam}, "got Adam")])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        ({"loss": None}, "name of al.losses, got None"),
+        ({"loss": 3}, "got 3"),
+        ({"metrics": [3]}, "name of al.metrics, got 3"),
+        ({"optimizer": "adam"}, r"optimizer such as al.Adam\(\), got 'adam'"),
+        ({"optimizer": al.Adam}, "got Adam"),
+    ],
+)
 def test_wrong_arguments_of_a_trainer(arguments, says):
     with pytest.raises(TypeError, match=rf"^\[trainer\] .*{says}; built at .*test_trainer\.py:\d+\.$"):
         trainer(**arguments)

@@ -12,8 +12,8 @@ class Watch {
 
   // Since the watch began:
   size_t runs() const;
-  size_t aliased() const;          // runs in which an array was both fed and written
-  size_t copies() const;           // identities that were added to a graph
+  size_t aliased() const;  // runs in which an array was both fed and written
+  size_t copies() const;   // identities that were added to a graph
   size_t compilations() const;
   size_t at_once() const;          // compilations that are over when the call returns, at level 0
   size_t lent() const;             // buffers that were made over memory of somebody else's

@@ -16,7 +16,8 @@ namespace {
 class Exchanged {
  public:
   Exchanged(Class of, SEL selector, void* by)
-      : method_(class_getInstanceMethod(of, selector)), original_(method_setImplementation(method_, reinterpret_cast<IMP>(by))) {}
+      : method_(class_getInstanceMethod(of, selector)),
+        original_(method_setImplementation(method_, reinterpret_cast<IMP>(by))) {}
   ~Exchanged() { method_setImplementation(method_, original_); }
   Exchanged(const Exchanged&) = delete;
   Exchanged& operator=(const Exchanged&) = delete;
@@ -45,13 +46,15 @@ NSError* loss() {
   return [NSError errorWithDomain:MTLCommandBufferErrorDomain code:MTLCommandBufferErrorInternal userInfo:words];
 }
 
-NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results, MPSGraphExecutableExecutionDescriptor* descriptor) {
+NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results,
+             MPSGraphExecutableExecutionDescriptor* descriptor) {
   ++state.runs;
   NSMutableSet* fed = [NSMutableSet set];
   for (MPSGraphTensorData* data in inputs) [fed addObject:[NSValue valueWithPointer:[data mpsndarray]]];
   bool found = false;
-  for (MPSGraphTensorData* data in results)
+  for (MPSGraphTensorData* data in results) {
     found = found || [fed containsObject:[NSValue valueWithPointer:[data mpsndarray]]];
+  }
   state.aliased += found;
   // A descriptor of its own: the engine's is for many runs.
   MPSGraphExecutableExecutionDescriptor* watching = [[[MPSGraphExecutableExecutionDescriptor alloc] init] autorelease];
@@ -63,7 +66,9 @@ NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results,
   }];
   if (state.event != nil) [watching waitForEvent:state.event value:1];
   NSArray* made = g_run->call<NSArray*>(self, selector, queue, inputs, results, watching);
-  if (std::exchange(state.aborts, false)) [NSException raise:[NSString stringWithUTF8String:ir::kAbortException] format:@"The process has ended."];
+  if (std::exchange(state.aborts, false)) {
+    [NSException raise:[NSString stringWithUTF8String:ir::kAbortException] format:@"The process has ended."];
+  }
   return made;
 }
 
@@ -72,9 +77,11 @@ id identity(id self, SEL selector, id tensor, id name) {
   return g_identity->call<id>(self, selector, tensor, name);
 }
 
-id compile(id self, SEL selector, id device, NSDictionary* feeds, NSArray* targets, NSArray* operations, MPSGraphCompilationDescriptor* descriptor) {
+id compile(id self, SEL selector, id device, NSDictionary* feeds, NSArray* targets, NSArray* operations,
+           MPSGraphCompilationDescriptor* descriptor) {
   ++state.compilations;
-  state.at_once += descriptor != nil && [descriptor waitForCompilationCompletion] && [descriptor optimizationLevel] == MPSGraphOptimizationLevel0;
+  state.at_once += descriptor != nil && [descriptor waitForCompilationCompletion] &&
+                   [descriptor optimizationLevel] == MPSGraphOptimizationLevel0;
   state.without_targets += [targets count] == 0;
   return g_compile->call<id>(self, selector, device, feeds, targets, operations, descriptor);
 }
@@ -103,13 +110,20 @@ NSArray* feeds(MPSGraphExecutable* self, SEL selector) {
 }  // namespace
 
 struct Watch::Methods {
-  Exchanged run{[MPSGraphExecutable class], @selector(runAsyncWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:),
-                reinterpret_cast<void*>(test::run)};
-  Exchanged identity{[MPSGraph class], @selector(identityWithTensor:name:), reinterpret_cast<void*>(test::identity)};
-  Exchanged compile{[MPSGraph class], @selector(compileWithDevice:feeds:targetTensors:targetOperations:compilationDescriptor:),
-                    reinterpret_cast<void*>(test::compile)};
-  Exchanged lend{class_of_device(), @selector(newBufferWithBytesNoCopy:length:options:deallocator:), reinterpret_cast<void*>(test::lend)};
-  Exchanged feeds{[MPSGraphExecutable class], @selector(feedTensors), reinterpret_cast<void*>(test::feeds)};
+  Exchanged run {
+    [MPSGraphExecutable class], @selector(runAsyncWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:),
+        reinterpret_cast<void*>(test::run)
+  };
+  Exchanged identity { [MPSGraph class], @selector(identityWithTensor:name:), reinterpret_cast<void*>(test::identity) };
+  Exchanged compile {
+    [MPSGraph class], @selector(compileWithDevice:feeds:targetTensors:targetOperations:compilationDescriptor:),
+        reinterpret_cast<void*>(test::compile)
+  };
+  Exchanged lend {
+    class_of_device(), @selector(newBufferWithBytesNoCopy:length:options:deallocator:),
+        reinterpret_cast<void*>(test::lend)
+  };
+  Exchanged feeds { [MPSGraphExecutable class], @selector(feedTensors), reinterpret_cast<void*>(test::feeds) };
 };
 
 Watch::Watch() : methods_(new Methods) {

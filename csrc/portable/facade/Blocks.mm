@@ -37,25 +37,25 @@ enum : std::int32_t {
 struct BlockDescriptor {
   unsigned long reserved;
   unsigned long size;
-  void (*copy)(void *to, const void *from);  // only with kBlockHasCopyDispose
-  void (*dispose)(const void *block);
+  void (*copy)(void* to, const void* from);  // only with kBlockHasCopyDispose
+  void (*dispose)(const void* block);
 };
 
 struct BlockLiteral {
   Class isa;
   std::int32_t flags;
   std::int32_t owners;  // reserved by the ABI for the runtime: the count of a block on the heap
-  void (*invoke)(void *, ...);
-  BlockDescriptor *descriptor;
+  void (*invoke)(void*, ...);
+  BlockDescriptor* descriptor;
 };
 
 struct Byref {
-  void *isa;
-  Byref *forwarding;
+  void* isa;
+  Byref* forwarding;
   std::int32_t flags;
   std::uint32_t size;
-  void (*copy)(void *to, void *from);  // only with kByrefHasCopyDispose
-  void (*dispose)(void *byref);
+  void (*copy)(void* to, void* from);  // only with kByrefHasCopyDispose
+  void (*dispose)(void* byref);
 };
 
 // A __block variable on the heap comes after its count, because the ABI has no room for a wide one.
@@ -63,21 +63,21 @@ struct alignas(16) ByrefHeader {
   std::atomic<std::intptr_t> owners;
 };
 
-ByrefHeader *header_of(Byref *byref) { return reinterpret_cast<ByrefHeader *>(byref) - 1; }
+ByrefHeader* header_of(Byref* byref) { return reinterpret_cast<ByrefHeader*>(byref) - 1; }
 
 // Moves the variable to the heap the first time and adds one owner; its blocks and its scope share it from then on.
-Byref *copy_byref(Byref *source) {
-  Byref *byref = source->forwarding;
+Byref* copy_byref(Byref* source) {
+  Byref* byref = source->forwarding;
   if (byref->flags & kByrefNeedsFree) {
     header_of(byref)->owners.fetch_add(1, std::memory_order_relaxed);
     return byref;
   }
-  auto *header = static_cast<ByrefHeader *>(std::aligned_alloc(
-      alignof(ByrefHeader), (sizeof(ByrefHeader) + byref->size + 15) / 16 * 16));
+  auto* header = static_cast<ByrefHeader*>(
+      std::aligned_alloc(alignof(ByrefHeader), (sizeof(ByrefHeader) + byref->size + 15) / 16 * 16));
   if (!header) std::abort();
   new (header) ByrefHeader{2};  // the copying block and the scope of the variable
-  auto *heap = reinterpret_cast<Byref *>(header + 1);
-  std::memcpy(static_cast<void *>(heap), byref, byref->size);
+  auto* heap = reinterpret_cast<Byref*>(header + 1);
+  std::memcpy(static_cast<void*>(heap), byref, byref->size);
   heap->flags |= kByrefNeedsFree;
   heap->forwarding = heap;
   byref->forwarding = heap;
@@ -85,15 +85,15 @@ Byref *copy_byref(Byref *source) {
   return heap;
 }
 
-void release_byref(const void *variable) {
-  Byref *byref = static_cast<const Byref *>(variable)->forwarding;
+void release_byref(const void* variable) {
+  Byref* byref = static_cast<const Byref*>(variable)->forwarding;
   if (!(byref->flags & kByrefNeedsFree)) return;
   if (header_of(byref)->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (byref->flags & kByrefHasCopyDispose) byref->dispose(byref);
   std::free(header_of(byref));
 }
 
-std::atomic_ref<std::int32_t> owners_of(BlockLiteral *block) { return std::atomic_ref<std::int32_t>(block->owners); }
+std::atomic_ref<std::int32_t> owners_of(BlockLiteral* block) { return std::atomic_ref<std::int32_t>(block->owners); }
 
 }  // namespace
 
@@ -115,9 +115,9 @@ std::atomic_ref<std::int32_t> owners_of(BlockLiteral *block) { return std::atomi
 
 // Compilers know the classes of blocks by names of their own; clang emits the class object of a class under
 // _OBJC_CLASS_<name>, so those names can be made to mean the very same objects.
-#define ALLOY_BLOCK_CLASS(abi_name, class_name)       \
-  asm(".globl " #abi_name "\n"                        \
-      ".type " #abi_name ", @object\n"                \
+#define ALLOY_BLOCK_CLASS(abi_name, class_name) \
+  asm(".globl " #abi_name "\n"                  \
+      ".type " #abi_name ", @object\n"          \
       ".set " #abi_name ", _OBJC_CLASS_" #class_name)
 ALLOY_BLOCK_CLASS(_NSConcreteStackBlock, AlloyStackBlock);
 ALLOY_BLOCK_CLASS(_NSConcreteGlobalBlock, AlloyGlobalBlock);
@@ -129,16 +129,16 @@ extern "C" {
 
 extern char alloy_malloc_block_class[] asm("_OBJC_CLASS_AlloyMallocBlock");
 
-ALLOY_EXPORT void *alloy_Block_copy(const void *argument) {
-  auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
+ALLOY_EXPORT void* alloy_Block_copy(const void* argument) {
+  auto* block = static_cast<BlockLiteral*>(const_cast<void*>(argument));
   if (!block || (block->flags & kBlockIsGlobal)) return block;
   if (block->flags & kBlockNeedsFree) {
     owners_of(block).fetch_add(1, std::memory_order_relaxed);
     return block;
   }
-  auto *heap = static_cast<BlockLiteral *>(std::malloc(block->descriptor->size));
+  auto* heap = static_cast<BlockLiteral*>(std::malloc(block->descriptor->size));
   if (!heap) return nullptr;
-  std::memcpy(static_cast<void *>(heap), block, block->descriptor->size);
+  std::memcpy(static_cast<void*>(heap), block, block->descriptor->size);
   heap->isa = reinterpret_cast<Class>(alloy_malloc_block_class);
   heap->flags |= kBlockNeedsFree;
   heap->owners = 1;
@@ -146,8 +146,8 @@ ALLOY_EXPORT void *alloy_Block_copy(const void *argument) {
   return heap;
 }
 
-ALLOY_EXPORT void alloy_Block_release(const void *argument) {
-  auto *block = static_cast<BlockLiteral *>(const_cast<void *>(argument));
+ALLOY_EXPORT void alloy_Block_release(const void* argument) {
+  auto* block = static_cast<BlockLiteral*>(const_cast<void*>(argument));
   if (!block || !(block->flags & kBlockNeedsFree)) return;
   if (owners_of(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (block->flags & kBlockHasCopyDispose) block->descriptor->dispose(block);
@@ -155,45 +155,45 @@ ALLOY_EXPORT void alloy_Block_release(const void *argument) {
 }
 
 // Called by the compiler's copy function of a block or a __block variable for each captured value that needs it.
-ALLOY_EXPORT void alloy_Block_object_assign(void *to, const void *value, const int kind) {
-  const void *kept = value;
+ALLOY_EXPORT void alloy_Block_object_assign(void* to, const void* value, const int kind) {
+  const void* kept = value;
   // A __block variable of object type does not retain: that is how manual counting breaks cycles.
   if (kind & kFieldIsInByref) {
   } else if (kind & kFieldIsByref) {
-    kept = copy_byref(static_cast<Byref *>(const_cast<void *>(value)));
+    kept = copy_byref(static_cast<Byref*>(const_cast<void*>(value)));
   } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
     kept = alloy_Block_copy(value);
   } else if ((kind & kFieldIsObject) == kFieldIsObject) {
-    [static_cast<id>(const_cast<void *>(value)) retain];
+    [static_cast<id>(const_cast<void*>(value)) retain];
   }
-  *static_cast<const void **>(to) = kept;
+  *static_cast<const void**>(to) = kept;
 }
 
 // Called by the compiler's dispose function, and at the end of the scope of a __block variable.
-ALLOY_EXPORT void alloy_Block_object_dispose(const void *value, const int kind) {
+ALLOY_EXPORT void alloy_Block_object_dispose(const void* value, const int kind) {
   if (kind & kFieldIsInByref) return;
   if (kind & kFieldIsByref) {
     release_byref(value);
   } else if ((kind & kFieldIsBlock) == kFieldIsBlock) {
     alloy_Block_release(value);
   } else if ((kind & kFieldIsObject) == kFieldIsObject) {
-    [static_cast<id>(const_cast<void *>(value)) release];
+    [static_cast<id>(const_cast<void*>(value)) release];
   }
 }
 
 // The names of the ABI, for code that was compiled without our Block.h.
-ALLOY_EXPORT void *_Block_copy(const void *block) __attribute__((alias("alloy_Block_copy")));
-ALLOY_EXPORT void _Block_release(const void *block) __attribute__((alias("alloy_Block_release")));
-ALLOY_EXPORT void _Block_object_assign(void *to, const void *value, const int kind)
+ALLOY_EXPORT void* _Block_copy(const void* block) __attribute__((alias("alloy_Block_copy")));
+ALLOY_EXPORT void _Block_release(const void* block) __attribute__((alias("alloy_Block_release")));
+ALLOY_EXPORT void _Block_object_assign(void* to, const void* value, const int kind)
     __attribute__((alias("alloy_Block_object_assign")));
-ALLOY_EXPORT void _Block_object_dispose(const void *value, const int kind)
+ALLOY_EXPORT void _Block_object_dispose(const void* value, const int kind)
     __attribute__((alias("alloy_Block_object_dispose")));
 
 }  // extern "C"
 
 @implementation AlloyBlock
 
-- (id)copyWithZone:(NSZone *)zone {
+- (id)copyWithZone:(NSZone*)zone {
   (void)zone;
   return static_cast<id>(alloy_Block_copy(self));
 }
@@ -212,7 +212,7 @@ ALLOY_EXPORT void _Block_object_dispose(const void *value, const int kind)
 }
 
 - (NSUInteger)retainCount {
-  auto *block = reinterpret_cast<BlockLiteral *>(self);
+  auto* block = reinterpret_cast<BlockLiteral*>(self);
   return block->flags & kBlockNeedsFree ? static_cast<NSUInteger>(owners_of(block).load()) : NSUIntegerMax;
 }
 

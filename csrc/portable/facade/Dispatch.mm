@@ -42,7 +42,7 @@ struct Semaphore {
 constexpr dispatch_once_t kRunning = 1;
 constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
 
-void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
+void run_once(dispatch_once_t* predicate, alloy::portable::Callable work) {
   std::atomic_ref<dispatch_once_t> state(*predicate);
   if (state.load(std::memory_order_acquire) == kHasRun) return;
   dispatch_once_t seen = 0;
@@ -61,7 +61,7 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
 /// A queue: serial with a work queue of its own, or concurrent over the threads of the process.
 @interface AlloyDispatchQueue : NSObject <OS_dispatch_queue> {
  @package
-  WorkQueue *_serial;  // null when concurrent
+  WorkQueue* _serial;  // null when concurrent
 }
 @end
 
@@ -81,7 +81,7 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
 
 @interface AlloyDispatchSemaphore : NSObject <OS_dispatch_semaphore> {
  @package
-  Semaphore *_impl;
+  Semaphore* _impl;
 }
 @end
 
@@ -94,7 +94,7 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
 
 @interface AlloyDispatchData : NSObject <OS_dispatch_data> {
  @package
-  const void *_bytes;
+  const void* _bytes;
   size_t _size;
   dispatch_queue_t _queue;
   dispatch_block_t _destructor;  // null for bytes of our own
@@ -104,11 +104,11 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
 @implementation AlloyDispatchData
 - (void)dealloc {
   if (!_destructor) {
-    std::free(const_cast<void *>(_bytes));
+    std::free(const_cast<void*>(_bytes));
   } else if (_queue) {
     @try {
       dispatch_async(_queue, _destructor);
-    } @catch (NSException *) {
+    } @catch (NSException*) {
       // The process has ended or was forked: its memory goes with it.
     }
   } else {
@@ -122,21 +122,21 @@ void run_once(dispatch_once_t *predicate, alloy::portable::Callable work) {
 
 namespace {
 
-AlloyDispatchQueue *make_queue(bool concurrent) {
-  AlloyDispatchQueue *queue = [AlloyDispatchQueue new];
+AlloyDispatchQueue* make_queue(bool concurrent) {
+  AlloyDispatchQueue* queue = [AlloyDispatchQueue new];
   if (!concurrent) queue->_serial = new WorkQueue;
   return queue;
 }
 
 // Runs a later call of `work`, which it does not copy, in an autorelease pool.
 void run_later(dispatch_queue_t queue, std::function<void()> work) {
-  auto *target = static_cast<AlloyDispatchQueue *>(queue);
+  auto* target = static_cast<AlloyDispatchQueue*>(queue);
   raise_if_failed(target->_serial ? target->_serial->submit(std::move(work))
                                   : ThreadPool::shared().submit(std::move(work)));
 }
 
 void run_now(dispatch_queue_t queue, alloy::portable::Callable work) {
-  auto *target = static_cast<AlloyDispatchQueue *>(queue);
+  auto* target = static_cast<AlloyDispatchQueue*>(queue);
   if (target->_serial) {
     raise_if_failed(target->_serial->run(work));
   } else {
@@ -161,27 +161,27 @@ dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta) {
   return end < start ? DISPATCH_TIME_FOREVER : end;
 }
 
-void dispatch_once(dispatch_once_t *predicate, dispatch_block_t block) {
+void dispatch_once(dispatch_once_t* predicate, dispatch_block_t block) {
   run_once(predicate, [block] { block(); });
 }
 
-void dispatch_once_f(dispatch_once_t *predicate, void *context, dispatch_function_t function) {
+void dispatch_once_f(dispatch_once_t* predicate, void* context, dispatch_function_t function) {
   run_once(predicate, [context, function] { function(context); });
 }
 
 dispatch_queue_attr_t _alloy_dispatch_queue_concurrent(void) {
-  static AlloyDispatchQueueAttributes *attributes = [AlloyDispatchQueueAttributes new];
+  static AlloyDispatchQueueAttributes* attributes = [AlloyDispatchQueueAttributes new];
   return attributes;
 }
 
-dispatch_queue_t dispatch_queue_create(const char *label, dispatch_queue_attr_t attr) {
+dispatch_queue_t dispatch_queue_create(const char* label, dispatch_queue_attr_t attr) {
   (void)label;
   return make_queue(attr != nil);
 }
 
 dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
   (void)identifier, (void)flags;
-  static AlloyDispatchQueue *queue = make_queue(true);
+  static AlloyDispatchQueue* queue = make_queue(true);
   return queue;
 }
 
@@ -195,7 +195,7 @@ void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) {
   });
 }
 
-void dispatch_async_f(dispatch_queue_t queue, void *context, dispatch_function_t work) {
+void dispatch_async_f(dispatch_queue_t queue, void* context, dispatch_function_t work) {
   run_later(queue, [context, work] {
     @autoreleasepool {
       work(context);
@@ -211,7 +211,7 @@ void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block) {
   });
 }
 
-void dispatch_sync_f(dispatch_queue_t queue, void *context, dispatch_function_t work) {
+void dispatch_sync_f(dispatch_queue_t queue, void* context, dispatch_function_t work) {
   run_now(queue, [context, work] {
     @autoreleasepool {
       work(context);
@@ -221,7 +221,7 @@ void dispatch_sync_f(dispatch_queue_t queue, void *context, dispatch_function_t 
 
 dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) {
   if (value < 0) return nil;
-  AlloyDispatchSemaphore *semaphore = [AlloyDispatchSemaphore new];
+  AlloyDispatchSemaphore* semaphore = [AlloyDispatchSemaphore new];
   semaphore->_impl = new Semaphore;
   semaphore->_impl->value = value;
   return semaphore;
@@ -229,7 +229,7 @@ dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) {
 
 intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t timeout) {
   refuse_fork();
-  Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
+  Semaphore& impl = *static_cast<AlloyDispatchSemaphore*>(semaphore)->_impl;
   std::unique_lock lock(impl.mutex);
   const auto has_one = [&] { return impl.value > 0; };
   ++impl.waiters;
@@ -248,7 +248,7 @@ intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t
 
 intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
   refuse_fork();
-  Semaphore &impl = *static_cast<AlloyDispatchSemaphore *>(semaphore)->_impl;
+  Semaphore& impl = *static_cast<AlloyDispatchSemaphore*>(semaphore)->_impl;
   // Notified under the lock: a woken waiter may release the semaphore.
   std::lock_guard lock(impl.mutex);
   ++impl.value;
@@ -258,16 +258,17 @@ intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
 }
 
 dispatch_block_t _alloy_dispatch_data_destructor_free(void) {
-  static dispatch_block_t destructor = Block_copy(^{});
+  static dispatch_block_t destructor = Block_copy(^{
+  });
   return destructor;
 }
 
-dispatch_data_t dispatch_data_create(const void *buffer, size_t size, dispatch_queue_t queue,
+dispatch_data_t dispatch_data_create(const void* buffer, size_t size, dispatch_queue_t queue,
                                      dispatch_block_t destructor) {
-  AlloyDispatchData *data = [AlloyDispatchData new];
+  AlloyDispatchData* data = [AlloyDispatchData new];
   data->_size = size;
   if (destructor == DISPATCH_DATA_DESTRUCTOR_DEFAULT) {
-    void *copy = std::malloc(size ? size : 1);
+    void* copy = std::malloc(size ? size : 1);
     std::memcpy(copy, buffer, size);
     data->_bytes = copy;
   } else if (destructor == DISPATCH_DATA_DESTRUCTOR_FREE) {
@@ -280,10 +281,10 @@ dispatch_data_t dispatch_data_create(const void *buffer, size_t size, dispatch_q
   return data;
 }
 
-size_t dispatch_data_get_size(dispatch_data_t data) { return static_cast<AlloyDispatchData *>(data)->_size; }
+size_t dispatch_data_get_size(dispatch_data_t data) { return static_cast<AlloyDispatchData*>(data)->_size; }
 
-dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void **buffer, size_t *size) {
-  auto *bytes = static_cast<AlloyDispatchData *>(data);
+dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void** buffer, size_t* size) {
+  auto* bytes = static_cast<AlloyDispatchData*>(data);
   if (buffer) *buffer = bytes->_bytes;
   if (size) *size = bytes->_size;
   return [bytes retain];

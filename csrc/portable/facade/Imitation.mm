@@ -1,7 +1,8 @@
-// What the facade itself does in an imitation (runtime/imitation.h): exceptions, selectors that are not there yet, types of data.
+// What the facade itself does in an imitation (runtime/imitation.h): exceptions, selectors that are not there yet,
+// types of data.
 
-#include "facade/FacadePrivate.h"
 #include "runtime/imitation.h"
+#include "facade/FacadePrivate.h"
 
 namespace alloy::portable {
 
@@ -17,7 +18,7 @@ constexpr Newer kNewer[] = {
 #include "facade/newer.def"
 };
 
-bool lacks(const Newer &row) { return imitation().system.is_apple() && imitation().system < row.first; }
+bool lacks(const Newer& row) { return imitation().system.is_apple() && imitation().system < row.first; }
 
 // What stands in for a selector that the system lacks.
 void lacking(id, SEL selector) {
@@ -29,29 +30,37 @@ using Question = BOOL (*)(id, SEL, SEL);
 Question g_responds, g_instances_respond;  // NSObject's own
 
 bool is_hidden(Class asked, SEL selector) {
-  for (const Newer &row : kNewer) {
-    if (lacks(row) && asked == objc_getClass(row.class_name) && [NSStringFromSelector(selector) isEqualToString:[NSString stringWithUTF8String:row.selector]])
+  for (const Newer& row : kNewer) {
+    if (lacks(row) && asked == objc_getClass(row.class_name) &&
+        [NSStringFromSelector(selector) isEqualToString:[NSString stringWithUTF8String:row.selector]]) {
       return true;
+    }
   }
   return false;
 }
 
-BOOL responds(id object, SEL question, SEL selector) { return !is_hidden(object_getClass(object), selector) && g_responds(object, question, selector); }
+BOOL responds(id object, SEL question, SEL selector) {
+  return !is_hidden(object_getClass(object), selector) && g_responds(object, question, selector);
+}
 
-BOOL instances_respond(id asked, SEL question, SEL selector) { return !is_hidden(asked, selector) && g_instances_respond(asked, question, selector); }
+BOOL instances_respond(id asked, SEL question, SEL selector) {
+  return !is_hidden(asked, selector) && g_instances_respond(asked, question, selector);
+}
 
-Question replace(Method method, Question by) { return reinterpret_cast<Question>(method_setImplementation(method, reinterpret_cast<IMP>(by))); }
+Question replace(Method method, Question by) {
+  return reinterpret_cast<Question>(method_setImplementation(method, reinterpret_cast<IMP>(by)));
+}
 
 }  // namespace
 
-void raise_abort(const std::string &sentence) {
+void raise_abort(const std::string& sentence) {
   [[NSException exceptionWithName:[NSString stringWithUTF8String:ir::kAbortException]
                            reason:[NSString stringWithUTF8String:sentence.c_str()]
                          userInfo:nil] raise];
   __builtin_unreachable();
 }
 
-void abort_where(ir::Quirk quirk, NSString *method) {
+void abort_where(ir::Quirk quirk, NSString* method) {
   const ir::System system = imitation().system;
   if (has(system, quirk)) raise_abort(Abort([method UTF8String], system, quirk).what());
 }
@@ -64,13 +73,17 @@ void refuse_unknown_imitation() {
 
 void hide_newer_selectors() {
   if (!imitation().system.is_apple()) return;
-  for (const Newer &row : kNewer) {
+  for (const Newer& row : kNewer) {
     Class owner = [NSClassFromString([NSString stringWithUTF8String:row.class_name]) class];
-    if (lacks(row)) method_setImplementation(class_getInstanceMethod(owner, sel_registerName(row.selector)), reinterpret_cast<IMP>(lacking));
+    if (lacks(row)) {
+      method_setImplementation(class_getInstanceMethod(owner, sel_registerName(row.selector)),
+                               reinterpret_cast<IMP>(lacking));
+    }
   }
   // Of NSObject: a class of this runtime takes no new class methods once it has been sent a message.
   g_responds = replace(class_getInstanceMethod([NSObject class], @selector(respondsToSelector:)), responds);
-  g_instances_respond = replace(class_getClassMethod([NSObject class], @selector(instancesRespondToSelector:)), instances_respond);
+  g_instances_respond =
+      replace(class_getClassMethod([NSObject class], @selector(instancesRespondToSelector:)), instances_respond);
 }
 
 }  // namespace alloy::portable

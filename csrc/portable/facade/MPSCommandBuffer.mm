@@ -6,7 +6,7 @@ using namespace alloy::portable;
 
 namespace {
 
-id<MTLCommandBuffer> wrapped(MPSCommandBuffer *buffer) { return static_cast<id<MTLCommandBuffer>>(buffer->_impl); }
+id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<MTLCommandBuffer>>(buffer->_impl); }
 
 }  // namespace
 
@@ -42,14 +42,14 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer *buffer) { return static_cast<id<M
 
 - (id<MTLCommandBuffer>)rootCommandBuffer {
   id<MTLCommandBuffer> root = wrapped(self);
-  if ([(id)root isKindOfClass:[MPSCommandBuffer class]]) return [(MPSCommandBuffer *)root rootCommandBuffer];
+  if ([(id)root isKindOfClass:[MPSCommandBuffer class]]) return [(MPSCommandBuffer*)root rootCommandBuffer];
   return root;
 }
 
 - (void)commitAndContinue {
   id<MTLCommandBuffer> present = wrapped(self);
   if ([(id)present isKindOfClass:[MPSCommandBuffer class]]) {
-    [(MPSCommandBuffer *)present commitAndContinue];
+    [(MPSCommandBuffer*)present commitAndContinue];
     return;
   }
   id<MTLCommandBuffer> next = [[[present commandQueue] commandBuffer] retain];
@@ -70,11 +70,11 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer *buffer) { return static_cast<id<M
   return [wrapped(self) commandQueue];
 }
 
-- (NSString *)label {
+- (NSString*)label {
   return [wrapped(self) label];
 }
 
-- (void)setLabel:(NSString *)label {
+- (void)setLabel:(NSString*)label {
   [wrapped(self) setLabel:label];
 }
 
@@ -90,7 +90,7 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer *buffer) { return static_cast<id<M
   return [wrapped(self) status];
 }
 
-- (NSError *)error {
+- (NSError*)error {
   return [wrapped(self) error];
 }
 

@@ -10,7 +10,7 @@ using namespace alloy::portable;
 
 + (instancetype)deviceWithMTLDevice:(id<MTLDevice>)metalDevice {
   device_of(metalDevice);  // raises when it is not ours
-  MPSGraphDevice *device = [[self new] autorelease];
+  MPSGraphDevice* device = [[self new] autorelease];
   device->_impl = [metalDevice retain];
   return device;
 }
@@ -34,17 +34,17 @@ namespace {
 
 struct ShapedTypeParts {
   std::mutex mutex;
-  MPSShape *shape;
+  MPSShape* shape;
   MPSDataType type;
 };
 
-ShapedTypeParts &parts_of(MPSGraphShapedType *type) { return *static_cast<ShapedTypeParts *>(type->_impl); }
+ShapedTypeParts& parts_of(MPSGraphShapedType* type) { return *static_cast<ShapedTypeParts*>(type->_impl); }
 
 }  // namespace
 
 @implementation MPSGraphType
 
-- (id)copyWithZone:(NSZone *)zone {
+- (id)copyWithZone:(NSZone*)zone {
   return [[[self class] allocWithZone:zone] init];
 }
 
@@ -56,28 +56,28 @@ ShapedTypeParts &parts_of(MPSGraphShapedType *type) { return *static_cast<Shaped
   return [self initWithShape:nil dataType:MPSDataTypeFloat32];
 }
 
-- (instancetype)initWithShape:(MPSShape *)shape dataType:(MPSDataType)dataType {
+- (instancetype)initWithShape:(MPSShape*)shape dataType:(MPSDataType)dataType {
   if ((self = [super init])) _impl = new ShapedTypeParts{{}, [shape copy], dataType};
   return self;
 }
 
 - (void)dealloc {
   if (_impl) [parts_of(self).shape release];
-  delete static_cast<ShapedTypeParts *>(_impl);
+  delete static_cast<ShapedTypeParts*>(_impl);
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone *)zone {
+- (id)copyWithZone:(NSZone*)zone {
   return [[[self class] allocWithZone:zone] initWithShape:[self shape] dataType:[self dataType]];
 }
 
-- (MPSShape *)shape {
+- (MPSShape*)shape {
   std::lock_guard lock(parts_of(self).mutex);
   return [[parts_of(self).shape retain] autorelease];
 }
 
-- (void)setShape:(MPSShape *)shape {
-  MPSShape *copy = [shape copy];
+- (void)setShape:(MPSShape*)shape {
+  MPSShape* copy = [shape copy];
   std::lock_guard lock(parts_of(self).mutex);
   [parts_of(self).shape autorelease];
   parts_of(self).shape = copy;
@@ -93,10 +93,10 @@ ShapedTypeParts &parts_of(MPSGraphShapedType *type) { return *static_cast<Shaped
   parts_of(self).type = dataType;
 }
 
-- (BOOL)isEqualTo:(MPSGraphShapedType *)object {
+- (BOOL)isEqualTo:(MPSGraphShapedType*)object {
   if (!object || [self dataType] != [object dataType]) return NO;
-  MPSShape *mine = [self shape];
-  MPSShape *other = [object shape];
+  MPSShape* mine = [self shape];
+  MPSShape* other = [object shape];
   return mine == other || [mine isEqual:other];
 }
 

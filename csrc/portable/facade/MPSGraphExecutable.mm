@@ -11,11 +11,12 @@ namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
 /// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
-- (NSDictionary *)alloyMemoryPlan;
+- (NSDictionary*)alloyMemoryPlan;
 /// Runs take the times of their kernels from now on, or no longer.
 - (void)alloySetProfiling:(BOOL)on;
-/// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was compiled.
-- (NSArray *)alloyProfile;
+/// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was
+/// compiled.
+- (NSArray*)alloyProfile;
 @end
 
 namespace {
@@ -23,30 +24,30 @@ namespace {
 struct ExecutableImpl {
   std::shared_ptr<FacadeGraph> graph;
   Request request;
-  NSArray<MPSGraphTensor *> *feeds;    // retained
-  NSArray<MPSGraphTensor *> *targets;  // retained
-  id<MTLDevice> device;                // retained
-  RecentPrograms programs;             // for the types of inputs that it was given
+  NSArray<MPSGraphTensor*>* feeds;    // retained
+  NSArray<MPSGraphTensor*>* targets;  // retained
+  id<MTLDevice> device;               // retained
+  RecentPrograms programs;            // for the types of inputs that it was given
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
 };
 
-ExecutableImpl &impl_of(MPSGraphExecutable *executable);
+ExecutableImpl& impl_of(MPSGraphExecutable* executable);
 
-NSNumber *bytes_of(const std::vector<ir::Type> &types) {
+NSNumber* bytes_of(const std::vector<ir::Type>& types) {
   size_t bytes = 0;
-  for (const ir::Type &type : types) bytes += type.byte_count();
+  for (const ir::Type& type : types) bytes += type.byte_count();
   return [NSNumber numberWithUnsignedLongLong:bytes];
 }
 
 // What computes a value: of a fused op the op in it.
-const ir::Op &source_of(const ir::Value &value) {
+const ir::Op& source_of(const ir::Value& value) {
   return value.op->code == ir::OpCode::fused ? *value.op->regions[0]->results[value.index].op : *value.op;
 }
 
-NSString *string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
+NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
 
 // The program for inputs of these types.
-std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir::Type> &types) {
+std::shared_ptr<Program> program_for(ExecutableImpl& impl, const std::vector<ir::Type>& types) {
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
@@ -56,18 +57,18 @@ std::shared_ptr<Program> program_for(ExecutableImpl &impl, const std::vector<ir:
   return program;
 }
 
-std::vector<ir::Type> types_of(NSArray<MPSGraphType *> *inputs) {
+std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
   std::vector<ir::Type> types;
-  for (MPSGraphShapedType *type in inputs) types.push_back({dtype_of([type dataType]), shape_of([type shape])});
+  for (MPSGraphShapedType* type in inputs) types.push_back({dtype_of([type dataType]), shape_of([type shape])});
   return types;
 }
 
 // Whether these inputs are what the program was compiled for, as in most runs.
-bool takes(const Program &program, NSArray<MPSGraphTensorData *> *inputs) {
-  const std::vector<ir::Type> &types = program.feed_types();
+bool takes(const Program& program, NSArray<MPSGraphTensorData*>* inputs) {
+  const std::vector<ir::Type>& types = program.feed_types();
   if ([inputs count] != types.size()) return false;
   size_t i = 0;
-  for (MPSGraphTensorData *data in inputs) {
+  for (MPSGraphTensorData* data in inputs) {
     if (type_of(data) != types[i++]) return false;
   }
   return true;
@@ -75,15 +76,15 @@ bool takes(const Program &program, NSArray<MPSGraphTensorData *> *inputs) {
 
 struct Prepared {
   Run run;
-  NSArray<MPSGraphTensorData *> *results;
+  NSArray<MPSGraphTensorData*>* results;
 };
 
-Prepared prepare(ExecutableImpl &impl, NSArray<MPSGraphTensorData *> *inputs, NSArray<MPSGraphTensorData *> *results) {
+Prepared prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSArray<MPSGraphTensorData*>* results) {
   refuse_fork();
   std::shared_ptr<Program> program = impl.programs.latest();
   if (!program || !takes(*program, inputs)) {
     std::vector<ir::Type> types;
-    for (MPSGraphTensorData *data in inputs) types.push_back(type_of(data));
+    for (MPSGraphTensorData* data in inputs) types.push_back(type_of(data));
     program = program_for(impl, types);
   }
   Run run = make_run(impl.graph, program, inputs, &results, impl.device);
@@ -91,16 +92,25 @@ Prepared prepare(ExecutableImpl &impl, NSArray<MPSGraphTensorData *> *inputs, NS
 }
 
 // Adds the run and the descriptor's handlers to a command buffer.
-void encode_run(id<MTLCommandBuffer> buffer, const Prepared &prepared, MPSGraphExecutableExecutionDescriptor *descriptor) {
-  NSArray *results = prepared.results;
+void encode_run(id<MTLCommandBuffer> buffer, const Prepared& prepared,
+                MPSGraphExecutableExecutionDescriptor* descriptor) {
+  NSArray* results = prepared.results;
   MPSGraphExecutableScheduledHandler scheduled = [descriptor scheduledHandler];
   MPSGraphExecutableCompletionHandler completed = [descriptor completionHandler];
-  if (scheduled != nil) [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) { scheduled(results, [b error]); }];
-  if (completed != nil) [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) { completed(results, [b error]); }];
+  if (scheduled != nil) {
+    [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) {
+      scheduled(results, [b error]);
+    }];
+  }
+  if (completed != nil) {
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) {
+      completed(results, [b error]);
+    }];
+  }
   encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return perform(run, events); });
 }
 
-bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
+bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   return descriptor != nil && ([descriptor scheduledHandler] != nil || [descriptor completionHandler] != nil);
 }
 
@@ -117,7 +127,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
 }
 
 - (void)dealloc {
-  auto *impl = static_cast<ExecutableImpl *>(_impl);
+  auto* impl = static_cast<ExecutableImpl*>(_impl);
   [impl->feeds release];
   [impl->targets release];
   [impl->device release];
@@ -125,39 +135,40 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
   [super dealloc];
 }
 
-- (NSArray<MPSGraphTensor *> *)feedTensors {
+- (NSArray<MPSGraphTensor*>*)feedTensors {
   return impl_of(self).feeds;
 }
 
-- (NSArray<MPSGraphTensor *> *)targetTensors {
+- (NSArray<MPSGraphTensor*>*)targetTensors {
   return impl_of(self).targets;
 }
 
-- (void)specializeWithDevice:(MPSGraphDevice *)device
-                  inputTypes:(NSArray<MPSGraphType *> *)inputTypes
-       compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+- (void)specializeWithDevice:(MPSGraphDevice*)device
+                  inputTypes:(NSArray<MPSGraphType*>*)inputTypes
+       compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   program_for(impl_of(self), types_of(inputTypes));
 }
 
-- (NSArray<MPSGraphShapedType *> *)getOutputTypesWithDevice:(MPSGraphDevice *)device
-                                                 inputTypes:(NSArray<MPSGraphType *> *)inputTypes
-                                      compilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
-  NSMutableArray *types = [NSMutableArray array];
+- (NSArray<MPSGraphShapedType*>*)getOutputTypesWithDevice:(MPSGraphDevice*)device
+                                               inputTypes:(NSArray<MPSGraphType*>*)inputTypes
+                                    compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  NSMutableArray* types = [NSMutableArray array];
   const std::shared_ptr<Program> program = program_for(impl_of(self), types_of(inputTypes));
-  for (const ir::Type &type : program->result_types()) {
-    MPSGraphShapedType *shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape) dataType:data_type_of(type.dtype)];
+  for (const ir::Type& type : program->result_types()) {
+    MPSGraphShapedType* shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape)
+                                                                  dataType:data_type_of(type.dtype)];
     [types addObject:shaped];
     [shaped release];
   }
   return types;
 }
 
-- (NSArray<MPSGraphTensorData *> *)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-                                              inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
-                                             resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
-                                      executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+- (NSArray<MPSGraphTensorData*>*)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
+                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
+                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   if (has_handlers(executionDescriptor)) {
-    NSArray *results = [self runAsyncWithMTLCommandQueue:commandQueue
+    NSArray* results = [self runAsyncWithMTLCommandQueue:commandQueue
                                              inputsArray:inputsArray
                                             resultsArray:resultsArray
                                      executionDescriptor:executionDescriptor];
@@ -165,22 +176,23 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
     return results;
   }
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
-  const EventList &events = events_of(executionDescriptor);
+  const EventList& events = events_of(executionDescriptor);
   Status status;
   raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
   raise_if_failed(status);
   return prepared.results;
 }
 
-- (NSArray<MPSGraphTensorData *> *)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-                                                   inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
-                                                  resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
-                                           executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+- (NSArray<MPSGraphTensorData*>*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                 inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
+                                                resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
+                                         executionDescriptor:
+                                             (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // Whoever waits does the work, and is told of a failure by the handler, where there is one.
-    const EventList &events = events_of(executionDescriptor);
+    const EventList& events = events_of(executionDescriptor);
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
     Status status;
     raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
@@ -195,89 +207,95 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor *descriptor) {
   return prepared.results;
 }
 
-- (NSArray<MPSGraphTensorData *> *)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
-                                             inputsArray:(NSArray<MPSGraphTensorData *> *)inputsArray
-                                            resultsArray:(NSArray<MPSGraphTensorData *> *)resultsArray
-                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor *)executionDescriptor {
+- (NSArray<MPSGraphTensorData*>*)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
+                                           inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
+                                          resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
+                                   executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
 
 - (void)alloySetProfiling:(BOOL)on {
-  ExecutableImpl &impl = impl_of(self);
+  ExecutableImpl& impl = impl_of(self);
   refuse_fork();
   if (const auto program = impl.programs.latest()) impl.graph->set_profiling(*program, on != NO);
 }
 
-- (NSArray *)alloyProfile {
-  ExecutableImpl &impl = impl_of(self);
+- (NSArray*)alloyProfile {
+  ExecutableImpl& impl = impl_of(self);
   refuse_fork();
   const std::shared_ptr<Program> program = impl.programs.latest();
   if (!program) return nil;
-  NSMutableArray *kernels = [NSMutableArray array];
-  const std::vector<Step> &steps = program->plan().steps;
+  NSMutableArray* kernels = [NSMutableArray array];
+  const std::vector<Step>& steps = program->plan().steps;
   const std::vector<Program::StepTime> times = impl.graph->times(*program);
   for (size_t i = 0; i < times.size(); ++i) {
-    const Step &step = steps[i];
+    const Step& step = steps[i];
     if (step.kind != Step::Kind::kCall && step.kind != Step::Kind::kCopy) continue;
     const bool is_copy = step.op == nullptr;
-    const ir::Value value{const_cast<ir::Op *>(step.op), 0};
+    const ir::Value value{const_cast<ir::Op*>(step.op), 0};
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
     auto number = [](uint64_t n) { return [NSNumber numberWithUnsignedLongLong:n]; };
-    auto seconds = [](int64_t nanoseconds) { return [NSNumber numberWithDouble:1e-9 * static_cast<double>(nanoseconds)]; };
-    [kernels addObject:[NSDictionary dictionaryWithObjectsAndKeys:
-        is_copy ? @"" : string_of(source_of(value).name), @"name",
-        is_copy ? @"copy" : string_of(step.op->info().name), @"kind",
-        is_copy ? [NSArray array] : mps_shape_of(value.shape()), @"shape",
-        number(cost.flops), @"flops", number(cost.bytes_read + cost.bytes_written), @"bytes",
-        seconds(times[i].total), @"total", seconds(times[i].begin), @"begin", seconds(times[i].end), @"end", nil]];
+    auto seconds = [](int64_t nanoseconds) {
+      return [NSNumber numberWithDouble:1e-9 * static_cast<double>(nanoseconds)];
+    };
+    [kernels addObject:[NSDictionary
+                           dictionaryWithObjectsAndKeys:is_copy ? @"" : string_of(source_of(value).name), @"name",
+                                                        is_copy ? @"copy" : string_of(step.op->info().name), @"kind",
+                                                        is_copy ? [NSArray array] : mps_shape_of(value.shape()),
+                                                        @"shape", number(cost.flops), @"flops",
+                                                        number(cost.bytes_read + cost.bytes_written), @"bytes",
+                                                        seconds(times[i].total), @"total", seconds(times[i].begin),
+                                                        @"begin", seconds(times[i].end), @"end", nil]];
   }
   return kernels;
 }
 
-- (NSDictionary *)alloyMemoryPlan {
-  ExecutableImpl &impl = impl_of(self);
+- (NSDictionary*)alloyMemoryPlan {
+  ExecutableImpl& impl = impl_of(self);
   refuse_fork();
   const std::shared_ptr<Program> program = impl.programs.latest();
   if (!program) return nil;
-  const Plan &plan = program->plan();
+  const Plan& plan = program->plan();
   auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };
   size_t constants = 0;
-  for (const auto &constant : plan.constants) constants += constant.size();
-  NSMutableArray *at_peak = [NSMutableArray array];
-  for (const ir::Value &value : plan.at_peak) {
-    const ir::Op &source = source_of(value);
-    [at_peak addObject:[NSDictionary dictionaryWithObjectsAndKeys:string_of(source.name), @"name", string_of(source.info().name), @"kind",
+  for (const auto& constant : plan.constants) constants += constant.size();
+  NSMutableArray* at_peak = [NSMutableArray array];
+  for (const ir::Value& value : plan.at_peak) {
+    const ir::Op& source = source_of(value);
+    [at_peak addObject:[NSDictionary dictionaryWithObjectsAndKeys:string_of(source.name), @"name",
+                                                                  string_of(source.info().name), @"kind",
                                                                   mps_shape_of(value.shape()), @"shape",
                                                                   number(value.type().byte_count()), @"bytes", nil]];
   }
-  return [NSDictionary dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*program)), @"variables",
-                                                    bytes_of(program->feed_types()), @"feeds",
-                                                    bytes_of(program->result_types()), @"results", number(constants), @"constants",
-                                                    number(plan.scratch_offset), @"arena",
-                                                    number(plan.layouts_offset - plan.scratch_offset), @"scratch",
-                                                    number(plan.arena_bytes - plan.layouts_offset), @"layouts", at_peak, @"atPeak", nil];
+  return [NSDictionary
+      dictionaryWithObjectsAndKeys:number(impl.graph->variable_bytes(*program)), @"variables",
+                                   bytes_of(program->feed_types()), @"feeds", bytes_of(program->result_types()),
+                                   @"results", number(constants), @"constants", number(plan.scratch_offset), @"arena",
+                                   number(plan.layouts_offset - plan.scratch_offset), @"scratch",
+                                   number(plan.arena_bytes - plan.layouts_offset), @"layouts", at_peak, @"atPeak", nil];
 }
 
 @end
 
 namespace {
 
-ExecutableImpl &impl_of(MPSGraphExecutable *executable) { return *static_cast<ExecutableImpl *>(executable->_impl); }
+ExecutableImpl& impl_of(MPSGraphExecutable* executable) { return *static_cast<ExecutableImpl*>(executable->_impl); }
 
 }  // namespace
 
 namespace alloy::portable {
 
-MPSGraphExecutable *new_executable(const std::shared_ptr<FacadeGraph> &graph, Request request, std::shared_ptr<Program> program,
-                                   MPSGraphDevice *device) {
+MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
+                                   std::shared_ptr<Program> program, MPSGraphDevice* device) {
   NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
-  for (const ir::Value &v : request.feeds) [feeds addObject:tensor_of(graph, v)];
-  for (const ir::Value &v : request.results) [targets addObject:tensor_of(graph, v)];
-  MPSGraphExecutable *executable = [[MPSGraphExecutable alloc] init];
+  for (const ir::Value& v : request.feeds) [feeds addObject:tensor_of(graph, v)];
+  for (const ir::Value& v : request.results) [targets addObject:tensor_of(graph, v)];
+  MPSGraphExecutable* executable = [[MPSGraphExecutable alloc] init];
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
-  auto *impl = new ExecutableImpl{graph, std::move(request), [feeds copy], [targets copy], [metal retain], {}, MPSGraphOptionsDefault};
+  auto* impl = new ExecutableImpl{graph, std::move(request),    [feeds copy], [targets copy], [metal retain],
+                                  {},    MPSGraphOptionsDefault};
   if (program) impl->programs.keep(std::move(program));
   executable->_impl = impl;
   return executable;

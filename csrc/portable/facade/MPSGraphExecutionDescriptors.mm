@@ -13,8 +13,8 @@ namespace {
 class Slot {
  public:
   Slot() = default;
-  Slot(const Slot &) = delete;
-  Slot &operator=(const Slot &) = delete;
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
   ~Slot() { [object_ release]; }
 
   id get() const {
@@ -48,10 +48,10 @@ struct RunParts {
   EventList events;
 };
 
-RunParts &parts_of(MPSGraphExecutionDescriptor *descriptor) { return *static_cast<RunParts *>(descriptor->_impl); }
+RunParts& parts_of(MPSGraphExecutionDescriptor* descriptor) { return *static_cast<RunParts*>(descriptor->_impl); }
 
-RunParts &parts_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
-  return *static_cast<RunParts *>(descriptor->_impl);
+RunParts& parts_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
+  return *static_cast<RunParts*>(descriptor->_impl);
 }
 
 struct CompilationParts {
@@ -62,14 +62,15 @@ struct CompilationParts {
   Slot dispatch_queue;
 };
 
-CompilationParts &parts_of(MPSGraphCompilationDescriptor *descriptor) {
-  return *static_cast<CompilationParts *>(descriptor->_impl);
+CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
+  return *static_cast<CompilationParts*>(descriptor->_impl);
 }
 
-void add_signal(EventList &events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage, uint64_t value) {
-  if (stage != MPSGraphExecutionStageCompleted)
+void add_signal(EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage, uint64_t value) {
+  if (stage != MPSGraphExecutionStageCompleted) {
     raise_invalid(@"[signalEvent] The execution stage is %llu, but Completed is the only one.",
                   static_cast<unsigned long long>(stage));
+  }
   events.add_signal(event_of(event), value);
 }
 
@@ -77,13 +78,13 @@ void add_signal(EventList &events, id<MTLSharedEvent> event, MPSGraphExecutionSt
 
 namespace alloy::portable {
 
-const EventList &events_of(MPSGraphExecutionDescriptor *descriptor) {
-  static const EventList &none = *new EventList;
+const EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
+  static const EventList& none = *new EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 
-const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
-  static const EventList &none = *new EventList;
+const EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
+  static const EventList& none = *new EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 
@@ -97,12 +98,12 @@ const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
 }
 
 - (void)dealloc {
-  delete static_cast<CompilationParts *>(_impl);
+  delete static_cast<CompilationParts*>(_impl);
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone *)zone {
-  MPSGraphCompilationDescriptor *copy = [[[self class] allocWithZone:zone] init];
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphCompilationDescriptor* copy = [[[self class] allocWithZone:zone] init];
   [copy setOptimizationLevel:[self optimizationLevel]];
   [copy setOptimizationProfile:[self optimizationProfile]];
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
@@ -165,7 +166,7 @@ const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
 }
 
 - (void)dealloc {
-  delete static_cast<RunParts *>(_impl);
+  delete static_cast<RunParts*>(_impl);
   [super dealloc];
 }
 
@@ -193,11 +194,11 @@ const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
   parts_of(self).wait_until_completed.store(waitUntilCompleted);
 }
 
-- (MPSGraphCompilationDescriptor *)compilationDescriptor {
+- (MPSGraphCompilationDescriptor*)compilationDescriptor {
   return parts_of(self).compilation_descriptor.get();
 }
 
-- (void)setCompilationDescriptor:(MPSGraphCompilationDescriptor *)compilationDescriptor {
+- (void)setCompilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   parts_of(self).compilation_descriptor.set([compilationDescriptor copy]);
 }
 
@@ -221,12 +222,12 @@ const EventList &events_of(MPSGraphExecutableExecutionDescriptor *descriptor) {
 }
 
 - (void)dealloc {
-  delete static_cast<RunParts *>(_impl);
+  delete static_cast<RunParts*>(_impl);
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone *)zone {
-  MPSGraphExecutableExecutionDescriptor *copy = [[[self class] allocWithZone:zone] init];
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphExecutableExecutionDescriptor* copy = [[[self class] allocWithZone:zone] init];
   [copy setScheduledHandler:[self scheduledHandler]];
   [copy setCompletionHandler:[self completionHandler]];
   [copy setWaitUntilCompleted:[self waitUntilCompleted]];

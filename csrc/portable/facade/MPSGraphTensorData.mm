@@ -7,23 +7,23 @@ using namespace alloy::portable;
 namespace {
 
 struct TensorDataParts {
-  MPSNDArray *array;
-  MPSShape *shape;
+  MPSNDArray* array;
+  MPSShape* shape;
   std::optional<alloy::ir::Type> type;  // nothing for an element type that ir does not know
 };
 
-TensorDataParts &parts_of(MPSGraphTensorData *data) { return *static_cast<TensorDataParts *>(data->_impl); }
+TensorDataParts& parts_of(MPSGraphTensorData* data) { return *static_cast<TensorDataParts*>(data->_impl); }
 
 // Takes over the caller's ownership of `array`; copies `shape`, which for an immutable one is a retain.
-void *make_parts(MPSNDArray *array, MPSShape *shape) {
-  auto *parts = new TensorDataParts{array, [shape copy], {}};
+void* make_parts(MPSNDArray* array, MPSShape* shape) {
+  auto* parts = new TensorDataParts{array, [shape copy], {}};
   if (const auto dtype = find_dtype([array dataType])) parts->type.emplace(*dtype, shape_of(shape));
   return parts;
 }
 
-// Whether the bytes are somebody else's, as of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for such data, of
-// which those with bytes of their own are subclasses; empty data is of it, too.
-bool borrows_bytes(NSData *data) {
+// Whether the bytes are somebody else's, as of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for
+// such data, of which those with bytes of their own are subclasses; empty data is of it, too.
+bool borrows_bytes(NSData* data) {
   static char byte;
   static const Class borrowing = object_getClass([NSData dataWithBytesNoCopy:&byte length:1 freeWhenDone:NO]);
   return object_getClass(data) == borrowing && [data bytes] != nullptr;
@@ -33,18 +33,18 @@ bool borrows_bytes(NSData *data) {
 
 namespace alloy::portable {
 
-const ArrayMemory &memory_of(MPSGraphTensorData *data) { return memory_of(parts_of(data).array); }
+const ArrayMemory& memory_of(MPSGraphTensorData* data) { return memory_of(parts_of(data).array); }
 
-const alloy::ir::Type &type_of(MPSGraphTensorData *data) {
+const alloy::ir::Type& type_of(MPSGraphTensorData* data) {
   if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
-  const auto &type = parts_of(data).type;
+  const auto& type = parts_of(data).type;
   if (!type) dtype_of([data dataType]);  // raises
   return *type;
 }
 
-MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDataType type) {
+MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDataType type) {
   const ArrayLayout layout = packed_layout(shape, type, @"MPSGraphTensorData");
-  MPSGraphTensorData *data = [MPSGraphTensorData alloc];
+  MPSGraphTensorData* data = [MPSGraphTensorData alloc];
   data->_impl = make_parts(new_array(device, nullptr, layout, type), shape);
   return data;
 }
@@ -57,53 +57,57 @@ MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDa
   raise_invalid(@"[MPSGraphTensorData] Use one of the initialisers with data instead of init.");
 }
 
-- (instancetype)initWithDevice:(MPSGraphDevice *)device
-                          data:(NSData *)data
-                         shape:(MPSShape *)shape
+- (instancetype)initWithDevice:(MPSGraphDevice*)device
+                          data:(NSData*)data
+                         shape:(MPSShape*)shape
                       dataType:(MPSDataType)dataType {
   if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
   if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
   const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   const std::size_t needed = layout.packed_bytes();
   // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
-  if ([data length] < needed && !borrows_bytes(data))
-    raise_invalid(@"[MPSGraphTensorData] The shape needs %lu bytes, but the data has %lu.", static_cast<unsigned long>(needed),
-                  static_cast<unsigned long>([data length]));
+  if ([data length] < needed && !borrows_bytes(data)) {
+    raise_invalid(@"[MPSGraphTensorData] The shape needs %lu bytes, but the data has %lu.",
+                  static_cast<unsigned long>(needed), static_cast<unsigned long>([data length]));
+  }
   if (!(self = [super init])) return nil;
-  MPSNDArray *array = new_array([device metalDevice], nullptr, layout, dataType);
+  MPSNDArray* array = new_array([device metalDevice], nullptr, layout, dataType);
   _impl = make_parts(array, shape);
   memory_of(array).storage->write(0, [data bytes], needed);
   return self;
 }
 
-- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape *)shape dataType:(MPSDataType)dataType {
+- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
   const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   return [self initWithMTLBuffer:buffer shape:shape dataType:dataType rowBytes:layout.row_bytes];
 }
 
 - (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer
-                            shape:(MPSShape *)shape
+                            shape:(MPSShape*)shape
                          dataType:(MPSDataType)dataType
                          rowBytes:(NSUInteger)rowBytes {
   ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
-  const std::shared_ptr<Storage> &storage = storage_of(buffer);
-  if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes)
+  const std::shared_ptr<Storage>& storage = storage_of(buffer);
+  if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes) {
     raise_invalid(@"[MPSGraphTensorData] The row bytes are %lu, but a row takes %lu and has whole elements of %lu.",
                   static_cast<unsigned long>(rowBytes), static_cast<unsigned long>(layout.packed_row_bytes()),
                   static_cast<unsigned long>(layout.element_bytes));
+  }
   layout.row_bytes = rowBytes;
-  if (storage->size() < layout.end())
+  if (storage->size() < layout.end()) {
     raise_invalid(@"[MPSGraphTensorData] The buffer has %lu bytes, but the shape needs %lu.",
                   static_cast<unsigned long>(storage->size()), static_cast<unsigned long>(layout.end()));
+  }
   if ((self = [super init])) _impl = make_parts(new_array([buffer device], storage, layout, dataType), shape);
   return self;
 }
 
-- (instancetype)initWithMPSNDArray:(MPSNDArray *)ndarray {
+- (instancetype)initWithMPSNDArray:(MPSNDArray*)ndarray {
   if (!ndarray) raise_invalid(@"[MPSGraphTensorData] The array is nil.");
-  NSMutableArray *shape = [NSMutableArray array];
-  for (NSUInteger i = [ndarray numberOfDimensions]; i-- > 0;)
+  NSMutableArray* shape = [NSMutableArray array];
+  for (NSUInteger i = [ndarray numberOfDimensions]; i-- > 0;) {
     [shape addObject:[NSNumber numberWithUnsignedInteger:[ndarray lengthOfDimension:i]]];
+  }
   if ((self = [super init])) _impl = make_parts([ndarray retain], shape);
   return self;
 }
@@ -113,11 +117,11 @@ MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDa
     [parts_of(self).array release];
     [parts_of(self).shape release];
   }
-  delete static_cast<TensorDataParts *>(_impl);
+  delete static_cast<TensorDataParts*>(_impl);
   [super dealloc];
 }
 
-- (MPSShape *)shape {
+- (MPSShape*)shape {
   return parts_of(self).shape;
 }
 
@@ -125,11 +129,11 @@ MPSGraphTensorData *new_tensor_data(id<MTLDevice> device, MPSShape *shape, MPSDa
   return [parts_of(self).array dataType];
 }
 
-- (MPSGraphDevice *)device {
+- (MPSGraphDevice*)device {
   return [MPSGraphDevice deviceWithMTLDevice:[parts_of(self).array device]];
 }
 
-- (MPSNDArray *)mpsndarray {
+- (MPSNDArray*)mpsndarray {
   return parts_of(self).array;
 }
 

@@ -19,54 +19,56 @@ struct Window {
   BOOL includeZeroPadToAverage = NO;
 };
 
-Window &window_of(MPSGraphConvolution2DOpDescriptor *descriptor) { return *static_cast<Window *>(descriptor->_impl); }
+Window& window_of(MPSGraphConvolution2DOpDescriptor* descriptor) { return *static_cast<Window*>(descriptor->_impl); }
 
-Window &window_of(MPSGraphPooling2DOpDescriptor *descriptor) { return *static_cast<Window *>(descriptor->_impl); }
+Window& window_of(MPSGraphPooling2DOpDescriptor* descriptor) { return *static_cast<Window*>(descriptor->_impl); }
 
-NSUInteger checked_count(NSUInteger value, NSString *field) {
+NSUInteger checked_count(NSUInteger value, NSString* field) {
   if (value == 0) raise_invalid(@"[%@] The value is 0, but it must be positive.", field);
   return value;
 }
 
 // A negative length arrives as a huge one.
-NSUInteger checked_length(NSUInteger value, NSString *field) {
-  if (value > static_cast<NSUInteger>(NSIntegerMax))
+NSUInteger checked_length(NSUInteger value, NSString* field) {
+  if (value > static_cast<NSUInteger>(NSIntegerMax)) {
     raise_invalid(@"[%@] The value is %ld, but it must not be negative.", field, static_cast<long>(value));
+  }
   return value;
 }
 
-MPSGraphPaddingStyle checked_style(MPSGraphPaddingStyle style, NSString *field) {
+MPSGraphPaddingStyle checked_style(MPSGraphPaddingStyle style, NSString* field) {
   if (style != MPSGraphPaddingStyleExplicit && style != MPSGraphPaddingStyleTF_VALID &&
-      style != MPSGraphPaddingStyleTF_SAME && style != MPSGraphPaddingStyleONNX_SAME_LOWER)
-    raise_invalid(@"[%@] The padding style %lu does not exist for windows.", field,
-                  static_cast<unsigned long>(style));
+      style != MPSGraphPaddingStyleTF_SAME && style != MPSGraphPaddingStyleONNX_SAME_LOWER) {
+    raise_invalid(@"[%@] The padding style %lu does not exist for windows.", field, static_cast<unsigned long>(style));
+  }
   return style;
 }
 
-MPSGraphTensorNamedDataLayout checked_data_layout(MPSGraphTensorNamedDataLayout layout, NSString *field) {
-  if (layout != MPSGraphTensorNamedDataLayoutNCHW && layout != MPSGraphTensorNamedDataLayoutNHWC)
+MPSGraphTensorNamedDataLayout checked_data_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
+  if (layout != MPSGraphTensorNamedDataLayoutNCHW && layout != MPSGraphTensorNamedDataLayoutNHWC) {
     raise_invalid(@"[%@] The layout is %lu, but data is NCHW or NHWC.", field, static_cast<unsigned long>(layout));
+  }
   return layout;
 }
 
-MPSGraphTensorNamedDataLayout checked_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString *field) {
-  if (layout != MPSGraphTensorNamedDataLayoutOIHW && layout != MPSGraphTensorNamedDataLayoutHWIO)
-    raise_invalid(@"[%@] The layout is %lu, but weights are OIHW or HWIO.", field,
-                  static_cast<unsigned long>(layout));
+MPSGraphTensorNamedDataLayout checked_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
+  if (layout != MPSGraphTensorNamedDataLayoutOIHW && layout != MPSGraphTensorNamedDataLayoutHWIO) {
+    raise_invalid(@"[%@] The layout is %lu, but weights are OIHW or HWIO.", field, static_cast<unsigned long>(layout));
+  }
   return layout;
 }
 
-BOOL unchecked(BOOL value, NSString *) { return value; }
+BOOL unchecked(BOOL value, NSString*) { return value; }
 
 }  // namespace
 
 // The accessors of one field of a window.
-#define WINDOW_PROPERTY(type, getter, setter, check)     \
-  -(type)getter {                                        \
-    return window_of(self).getter;                       \
-  }                                                      \
-  -(void)setter : (type)value {                          \
-    window_of(self).getter = check(value, @ #getter);    \
+#define WINDOW_PROPERTY(type, getter, setter, check)  \
+  -(type)getter {                                     \
+    return window_of(self).getter;                    \
+  }                                                   \
+  -(void)setter : (type)value {                       \
+    window_of(self).getter = check(value, @ #getter); \
   }
 
 @implementation MPSGraphConvolution2DOpDescriptor
@@ -83,7 +85,7 @@ BOOL unchecked(BOOL value, NSString *) { return value; }
                            paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                              dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
                           weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout {
-  MPSGraphConvolution2DOpDescriptor *descriptor = [self descriptorWithStrideInX:strideInX
+  MPSGraphConvolution2DOpDescriptor* descriptor = [self descriptorWithStrideInX:strideInX
                                                                       strideInY:strideInY
                                                                 dilationRateInX:dilationRateInX
                                                                 dilationRateInY:dilationRateInY
@@ -106,7 +108,7 @@ BOOL unchecked(BOOL value, NSString *) { return value; }
                            paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                              dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout
                           weightsLayout:(MPSGraphTensorNamedDataLayout)weightsLayout {
-  MPSGraphConvolution2DOpDescriptor *descriptor = [[self new] autorelease];
+  MPSGraphConvolution2DOpDescriptor* descriptor = [[self new] autorelease];
   [descriptor setStrideInX:strideInX];
   [descriptor setStrideInY:strideInY];
   [descriptor setDilationRateInX:dilationRateInX];
@@ -124,12 +126,12 @@ BOOL unchecked(BOOL value, NSString *) { return value; }
 }
 
 - (void)dealloc {
-  delete static_cast<Window *>(_impl);
+  delete static_cast<Window*>(_impl);
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone *)zone {
-  MPSGraphConvolution2DOpDescriptor *copy = [[[self class] allocWithZone:zone] init];
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphConvolution2DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
   window_of(copy) = window_of(self);
   return copy;
 }
@@ -174,7 +176,7 @@ WINDOW_PROPERTY(MPSGraphTensorNamedDataLayout, weightsLayout, setWeightsLayout, 
                             paddingBottom:(NSUInteger)paddingBottom
                              paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                                dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout {
-  MPSGraphPooling2DOpDescriptor *descriptor = [self descriptorWithKernelWidth:kernelWidth
+  MPSGraphPooling2DOpDescriptor* descriptor = [self descriptorWithKernelWidth:kernelWidth
                                                                  kernelHeight:kernelHeight
                                                                     strideInX:strideInX
                                                                     strideInY:strideInY
@@ -195,7 +197,7 @@ WINDOW_PROPERTY(MPSGraphTensorNamedDataLayout, weightsLayout, setWeightsLayout, 
                                 strideInY:(NSUInteger)strideInY
                              paddingStyle:(MPSGraphPaddingStyle)paddingStyle
                                dataLayout:(MPSGraphTensorNamedDataLayout)dataLayout {
-  MPSGraphPooling2DOpDescriptor *descriptor = [[self new] autorelease];
+  MPSGraphPooling2DOpDescriptor* descriptor = [[self new] autorelease];
   [descriptor setKernelWidth:kernelWidth];
   [descriptor setKernelHeight:kernelHeight];
   [descriptor setStrideInX:strideInX];
@@ -211,12 +213,12 @@ WINDOW_PROPERTY(MPSGraphTensorNamedDataLayout, weightsLayout, setWeightsLayout, 
 }
 
 - (void)dealloc {
-  delete static_cast<Window *>(_impl);
+  delete static_cast<Window*>(_impl);
   [super dealloc];
 }
 
-- (id)copyWithZone:(NSZone *)zone {
-  MPSGraphPooling2DOpDescriptor *copy = [[[self class] allocWithZone:zone] init];
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphPooling2DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
   window_of(copy) = window_of(self);
   return copy;
 }

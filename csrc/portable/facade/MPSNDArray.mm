@@ -16,34 +16,37 @@ struct Dimensions {
   NSUInteger lengths[kMaxRank];  // from the fastest to the slowest
 };
 
-Dimensions &dimensions_of(MPSNDArrayDescriptor *descriptor) { return *static_cast<Dimensions *>(descriptor->_impl); }
+Dimensions& dimensions_of(MPSNDArrayDescriptor* descriptor) { return *static_cast<Dimensions*>(descriptor->_impl); }
 
 void require_rank(NSUInteger rank) {
-  if (rank > kMaxRank)
+  if (rank > kMaxRank) {
     raise_invalid(@"[MPSNDArrayDescriptor] %lu dimensions were given, but an array has at most %lu.",
                   static_cast<unsigned long>(rank), static_cast<unsigned long>(kMaxRank));
+  }
 }
 
 void require_length(long long length) {
-  if (length < 1 || length > std::numeric_limits<int>::max())
+  if (length < 1 || length > std::numeric_limits<int>::max()) {
     raise_invalid(@"[MPSNDArrayDescriptor] A length is %lld, but lengths go from 1 to %d.", length,
                   std::numeric_limits<int>::max());
+  }
 }
 
 struct ArrayParts {
   ArrayMemory memory;
   id<MTLDevice> device;
   MPSDataType type;
-  NSString *label;
+  NSString* label;
 };
 
-ArrayParts &parts_of(MPSNDArray *array) { return *static_cast<ArrayParts *>(array->_impl); }
+ArrayParts& parts_of(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
-std::shared_ptr<Storage> allocate(Device &device, std::size_t bytes) {
+std::shared_ptr<Storage> allocate(Device& device, std::size_t bytes) {
   std::shared_ptr<Storage> storage = device.allocate(bytes);
-  if (!storage)
+  if (!storage) {
     [NSException raise:NSMallocException
                 format:@"[MPSNDArray] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
+  }
   return storage;
 }
 
@@ -51,7 +54,7 @@ std::shared_ptr<Storage> allocate(Device &device, std::size_t bytes) {
 
 namespace alloy::portable {
 
-std::size_t element_bytes(MPSDataType type, NSString *method) {
+std::size_t element_bytes(MPSDataType type, NSString* method) {
   if (type == MPSDataTypeBFloat16) abort_where(alloy::ir::Quirk::bfloat16, method);
   if ((type & MPSDataTypeComplexBit) != 0) abort_where(alloy::ir::Quirk::complex, method);
   switch (type) {
@@ -69,21 +72,20 @@ std::size_t element_bytes(MPSDataType type, NSString *method) {
     case MPSDataTypeUInt32:
     case MPSDataTypeUInt64:
     case MPSDataTypeBool:
-    case MPSDataTypeUnorm8:
-      return MPSSizeofMPSDataType(type);
-    default:
-      raise_invalid(@"[%@] The data type 0x%x cannot be stored.", method, static_cast<unsigned>(type));
+    case MPSDataTypeUnorm8: return MPSSizeofMPSDataType(type);
+    default: raise_invalid(@"[%@] The data type 0x%x cannot be stored.", method, static_cast<unsigned>(type));
   }
 }
 
-ArrayLayout packed_layout(MPSShape *shape, MPSDataType type, NSString *method) {
+ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
   if (!shape) raise_invalid(@"[%@] The shape is nil.", method);
   ArrayLayout layout;
   layout.element_bytes = element_bytes(type, method);
   layout.rank = [shape count];
-  if (layout.rank > kMaxRank)
+  if (layout.rank > kMaxRank) {
     raise_invalid(@"[%@] The shape has %lu dimensions, but an array has at most %lu.", method,
                   static_cast<unsigned long>(layout.rank), static_cast<unsigned long>(kMaxRank));
+  }
   double elements = 1;
   for (NSUInteger axis = 0; axis < layout.rank; ++axis) {
     const long long length = [[shape objectAtIndex:axis] longLongValue];
@@ -91,23 +93,24 @@ ArrayLayout packed_layout(MPSShape *shape, MPSDataType type, NSString *method) {
     layout.lengths[axis] = static_cast<std::size_t>(length);
     elements *= static_cast<double>(length);
   }
-  if (elements > std::numeric_limits<int>::max())
+  if (elements > std::numeric_limits<int>::max()) {
     raise_invalid(@"[%@] The shape has %.0f elements, but an array has at most %d.", method, elements,
                   std::numeric_limits<int>::max());
+  }
   layout.row_bytes = layout.packed_row_bytes();
   return layout;
 }
 
-MPSNDArray *new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout &layout,
+MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout& layout,
                       MPSDataType type) {
-  Device &owner = device_of(device);
+  Device& owner = device_of(device);
   if (!storage) storage = allocate(owner, layout.end());
-  MPSNDArray *array = [MPSNDArray alloc];
+  MPSNDArray* array = [MPSNDArray alloc];
   array->_impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], type, nil};
   return array;
 }
 
-const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory; }
+const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
 
 }  // namespace alloy::portable
 
@@ -115,17 +118,17 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
 
 + (instancetype)descriptorWithDataType:(MPSDataType)dataType
                         dimensionCount:(NSUInteger)numberOfDimensions
-                        dimensionSizes:(NSUInteger *)dimensionSizes {
+                        dimensionSizes:(NSUInteger*)dimensionSizes {
   element_bytes(dataType, @"descriptorWithDataType");
-  MPSNDArrayDescriptor *descriptor = [[self alloc] autorelease];
+  MPSNDArrayDescriptor* descriptor = [[self alloc] autorelease];
   descriptor->_impl = new Dimensions{dataType, 0, {}};
   [descriptor reshapeWithDimensionCount:numberOfDimensions dimensionSizes:dimensionSizes];
   return descriptor;
 }
 
-+ (instancetype)descriptorWithDataType:(MPSDataType)dataType shape:(NSArray<NSNumber *> *)shape {
++ (instancetype)descriptorWithDataType:(MPSDataType)dataType shape:(NSArray<NSNumber*>*)shape {
   NSUInteger none = 0;
-  MPSNDArrayDescriptor *descriptor = [self descriptorWithDataType:dataType dimensionCount:0 dimensionSizes:&none];
+  MPSNDArrayDescriptor* descriptor = [self descriptorWithDataType:dataType dimensionCount:0 dimensionSizes:&none];
   [descriptor reshapeWithShape:shape];
   return descriptor;
 }
@@ -135,8 +138,9 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
   NSUInteger rank = 0;
   va_list arguments;
   va_start(arguments, dimension0);
-  for (NSUInteger length = dimension0; length != 0 && rank <= kMaxRank; length = va_arg(arguments, NSUInteger))
+  for (NSUInteger length = dimension0; length != 0 && rank <= kMaxRank; length = va_arg(arguments, NSUInteger)) {
     lengths[rank++] = length;
+  }
   va_end(arguments);
   return [self descriptorWithDataType:dataType dimensionCount:rank dimensionSizes:lengths];
 }
@@ -146,21 +150,20 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
 }
 
 - (void)dealloc {
-  delete static_cast<Dimensions *>(_impl);
+  delete static_cast<Dimensions*>(_impl);
   [super dealloc];
 }
 
-- (void)reshapeWithDimensionCount:(NSUInteger)numberOfDimensions dimensionSizes:(NSUInteger *)dimensionSizes {
+- (void)reshapeWithDimensionCount:(NSUInteger)numberOfDimensions dimensionSizes:(NSUInteger*)dimensionSizes {
   require_rank(numberOfDimensions);
   if (numberOfDimensions && !dimensionSizes) raise_invalid(@"[MPSNDArrayDescriptor] The dimension sizes are NULL.");
   for (NSUInteger i = 0; i < numberOfDimensions; ++i) require_length(static_cast<long long>(dimensionSizes[i]));
-  Dimensions &dimensions = dimensions_of(self);
+  Dimensions& dimensions = dimensions_of(self);
   dimensions.rank = numberOfDimensions;
-  if (numberOfDimensions)
-    std::memcpy(dimensions.lengths, dimensionSizes, numberOfDimensions * sizeof(NSUInteger));
+  if (numberOfDimensions) std::memcpy(dimensions.lengths, dimensionSizes, numberOfDimensions * sizeof(NSUInteger));
 }
 
-- (void)reshapeWithShape:(NSArray<NSNumber *> *)shape {
+- (void)reshapeWithShape:(NSArray<NSNumber*>*)shape {
   if (!shape) raise_invalid(@"[MPSNDArrayDescriptor] The shape is nil.");
   const NSUInteger rank = [shape count];
   require_rank(rank);
@@ -188,13 +191,13 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
 
 - (void)setNumberOfDimensions:(NSUInteger)numberOfDimensions {
   require_rank(numberOfDimensions);
-  Dimensions &dimensions = dimensions_of(self);
+  Dimensions& dimensions = dimensions_of(self);
   for (NSUInteger i = dimensions.rank; i < numberOfDimensions; ++i) dimensions.lengths[i] = 1;
   dimensions.rank = numberOfDimensions;
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
-  const Dimensions &dimensions = dimensions_of(self);
+  const Dimensions& dimensions = dimensions_of(self);
   return dimensionIndex < dimensions.rank ? dimensions.lengths[dimensionIndex] : 1;
 }
 
@@ -206,22 +209,24 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
   raise_invalid(@"[MPSNDArray] Use initWithDevice:descriptor: instead of init.");
 }
 
-- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor *)descriptor {
+- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor {
   if (!descriptor) raise_invalid(@"[MPSNDArray] The descriptor is nil.");
-  NSMutableArray *shape = [NSMutableArray array];
-  for (NSUInteger i = [descriptor numberOfDimensions]; i-- > 0;)
+  NSMutableArray* shape = [NSMutableArray array];
+  for (NSUInteger i = [descriptor numberOfDimensions]; i-- > 0;) {
     [shape addObject:[NSNumber numberWithUnsignedInteger:[descriptor lengthOfDimension:i]]];
+  }
   const ArrayLayout layout = packed_layout(shape, [descriptor dataType], @"MPSNDArray");
-  Device &owner = device_of(device);
+  Device& owner = device_of(device);
   std::shared_ptr<Storage> storage = allocate(owner, layout.end());
-  if ((self = [super init]))
+  if ((self = [super init])) {
     _impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], [descriptor dataType], nil};
+  }
   return self;
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device scalar:(double)value {
   NSUInteger length = 1;
-  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                    dimensionCount:1
                                                                    dimensionSizes:&length];
   if ((self = [self initWithDevice:device descriptor:descriptor])) {
@@ -236,17 +241,17 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
     [parts_of(self).device release];
     [parts_of(self).label release];
   }
-  delete static_cast<ArrayParts *>(_impl);
+  delete static_cast<ArrayParts*>(_impl);
   [super dealloc];
 }
 
-- (NSString *)label {
+- (NSString*)label {
   @synchronized(self) {
     return [[parts_of(self).label retain] autorelease];
   }
 }
 
-- (void)setLabel:(NSString *)label {
+- (void)setLabel:(NSString*)label {
   @synchronized(self) {
     [parts_of(self).label autorelease];
     parts_of(self).label = [label copy];
@@ -269,16 +274,16 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
   return parts_of(self).device;
 }
 
-- (MPSNDArray *)parent {
+- (MPSNDArray*)parent {
   return nil;
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
-  const ArrayLayout &layout = parts_of(self).memory.layout;
+  const ArrayLayout& layout = parts_of(self).memory.layout;
   return dimensionIndex < layout.rank ? layout.lengths[layout.rank - 1 - dimensionIndex] : 1;
 }
 
-- (MPSNDArrayDescriptor *)descriptor {
+- (MPSNDArrayDescriptor*)descriptor {
   NSUInteger lengths[kMaxRank];
   const NSUInteger rank = [self numberOfDimensions];
   for (NSUInteger i = 0; i < rank; ++i) lengths[i] = [self lengthOfDimension:i];
@@ -289,15 +294,15 @@ const ArrayMemory &memory_of(MPSNDArray *array) { return parts_of(array).memory;
   return parts_of(self).memory.storage->size();
 }
 
-- (void)readBytes:(void *)buffer strideBytes:(NSInteger *)strideBytesPerDimension {
+- (void)readBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[readBytes] The buffer is NULL.");
-  const ArrayMemory &memory = parts_of(self).memory;
+  const ArrayMemory& memory = parts_of(self).memory;
   read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 
-- (void)writeBytes:(void *)buffer strideBytes:(NSInteger *)strideBytesPerDimension {
+- (void)writeBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[writeBytes] The buffer is NULL.");
-  const ArrayMemory &memory = parts_of(self).memory;
+  const ArrayMemory& memory = parts_of(self).memory;
   write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 

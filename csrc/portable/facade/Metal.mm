@@ -8,42 +8,42 @@
 #include <cstdarg>
 #include <cstring>
 
-#include "kernels/kernel.h"
 #include "facade/FacadePrivate.h"
+#include "kernels/kernel.h"
 #include "runtime/command_list.h"
 #include "runtime/guard.h"
 #include "runtime/imitation.h"
 
 using namespace alloy::portable;
 
-NSString *const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
+NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 
 @interface AlloyDevice : NSObject <MTLDevice> {
  @package
-  Device *_device;
+  Device* _device;
 }
 /// Counts by name, for whoever asks with respondsToSelector:.
-- (NSDictionary *)alloyCounters;
+- (NSDictionary*)alloyCounters;
 - (void)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
 /// Major and minor version of the macOS that is imitated; 0 and 0 without one.
-- (NSArray *)alloySystem;
+- (NSArray*)alloySystem;
 @end
 
 @interface AlloyBuffer : NSObject <MTLBuffer> {
  @package
-  std::shared_ptr<Storage> *_storage;
+  std::shared_ptr<Storage>* _storage;
   id<MTLDevice> _device;
   MTLResourceOptions _options;
-  NSString *_label;
+  NSString* _label;
 }
 @end
 
 @interface AlloyEvent : NSObject <MTLSharedEvent> {
  @package
-  std::shared_ptr<Event> *_event;
+  std::shared_ptr<Event>* _event;
   id<MTLDevice> _device;
-  NSString *_label;
+  NSString* _label;
 }
 @end
 
@@ -59,79 +59,83 @@ struct QueueParts {
 
 @interface AlloyCommandQueue : NSObject <MTLCommandQueue> {
  @package
-  QueueParts *_parts;
+  QueueParts* _parts;
   id<MTLDevice> _device;
-  NSString *_label;
+  NSString* _label;
 }
 @end
 
 @interface AlloyCommandBuffer : NSObject <MTLCommandBuffer> {
  @package
-  std::shared_ptr<CommandList> *_commands;
-  AlloyCommandQueue *_queue;
-  NSMutableArray *_scheduledHandlers;
-  NSMutableArray *_completedHandlers;
-  NSString *_label;
+  std::shared_ptr<CommandList>* _commands;
+  AlloyCommandQueue* _queue;
+  NSMutableArray* _scheduledHandlers;
+  NSMutableArray* _completedHandlers;
+  NSString* _label;
 }
 @end
 
 namespace alloy::portable {
 
-void raise_invalid(NSString *format, ...) {
+void raise_invalid(NSString* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  NSString *reason = [[[NSString alloc] initWithFormat:format arguments:arguments] autorelease];
+  NSString* reason = [[[NSString alloc] initWithFormat:format arguments:arguments] autorelease];
   va_end(arguments);
   [[NSException exceptionWithName:NSInvalidArgumentException reason:reason userInfo:nil] raise];
   __builtin_unreachable();
 }
 
-static bool lacks_memory(const Status &status) { return status.message == kMemoryIsExhausted; }
+static bool lacks_memory(const Status& status) { return status.message == kMemoryIsExhausted; }
 
-void raise_if_failed(const Status &status) {
+void raise_if_failed(const Status& status) {
   if (status.ok()) return;
-  NSString *reason = [NSString stringWithUTF8String:status.message.c_str()];
-  [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException reason:reason userInfo:nil] raise];
+  NSString* reason = [NSString stringWithUTF8String:status.message.c_str()];
+  [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException
+                           reason:reason
+                         userInfo:nil] raise];
 }
 
 void refuse_fork() {
   if (process_is_forked()) raise_if_failed(process_status());
 }
 
-NSError *error_of(const Status &status) {
+NSError* error_of(const Status& status) {
   if (status.ok()) return nil;
-  NSString *message = [NSString stringWithUTF8String:status.message.c_str()];
-  return [NSError errorWithDomain:MTLCommandBufferErrorDomain
-                             code:lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal
-                         userInfo:[NSDictionary dictionaryWithObject:message forKey:NSLocalizedDescriptionKey]];
+  NSString* message = [NSString stringWithUTF8String:status.message.c_str()];
+  return
+      [NSError errorWithDomain:MTLCommandBufferErrorDomain
+                          code:lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal
+                      userInfo:[NSDictionary dictionaryWithObject:message forKey:NSLocalizedDescriptionKey]];
 }
 
 namespace {
 
 // The object as an instance of our class; a caller's own implementation of a Metal protocol is of no use here.
 template <class Ours>
-Ours *require(id object, Class our_class, NSString *what) {
+Ours* require(id object, Class our_class, NSString* what) {
   if (!object) raise_invalid(@"[%@] Expected a %@, but got nil.", what, what);
-  if (object_getClass(object) != our_class && ![object isKindOfClass:our_class])
+  if (object_getClass(object) != our_class && ![object isKindOfClass:our_class]) {
     raise_invalid(@"[%@] Expected a %@ of this framework, but got an object of class %@.", what, what,
                   NSStringFromClass([object class]));
-  return static_cast<Ours *>(object);
+  }
+  return static_cast<Ours*>(object);
 }
 
-AlloyCommandQueue *require_queue(id<MTLCommandQueue> queue) {
+AlloyCommandQueue* require_queue(id<MTLCommandQueue> queue) {
   static const Class our_class = [AlloyCommandQueue class];
   return require<AlloyCommandQueue>(queue, our_class, @"MTLCommandQueue");
 }
 
-AlloyCommandBuffer *require_command_buffer(id<MTLCommandBuffer> buffer) {
+AlloyCommandBuffer* require_command_buffer(id<MTLCommandBuffer> buffer) {
   static const Class wrapper = [MPSCommandBuffer class];
   static const Class our_class = [AlloyCommandBuffer class];
-  while ([(id)buffer isKindOfClass:wrapper]) buffer = [(MPSCommandBuffer *)buffer commandBuffer];
+  while ([(id)buffer isKindOfClass:wrapper]) buffer = [(MPSCommandBuffer*)buffer commandBuffer];
   return require<AlloyCommandBuffer>(buffer, our_class, @"MTLCommandBuffer");
 }
 
 // What is encoded, of which every use takes a lock.
-const std::shared_ptr<CommandList> &commands_of(AlloyCommandBuffer *buffer) {
+const std::shared_ptr<CommandList>& commands_of(AlloyCommandBuffer* buffer) {
   refuse_fork();
   return *buffer->_commands;
 }
@@ -139,8 +143,8 @@ const std::shared_ptr<CommandList> &commands_of(AlloyCommandBuffer *buffer) {
 }  // namespace
 
 id<MTLDevice> default_device() {
-  static AlloyDevice *const device = [] {
-    AlloyDevice *made = [AlloyDevice new];
+  static AlloyDevice* const device = [] {
+    AlloyDevice* made = [AlloyDevice new];
     made->_device = &cpu_device();
     return made;
   }();
@@ -152,19 +156,19 @@ id<MTLCommandQueue> default_queue() {
   return queue;
 }
 
-Device &device_of(id<MTLDevice> device) {
+Device& device_of(id<MTLDevice> device) {
   static const Class our_class = [AlloyDevice class];
   return *require<AlloyDevice>(device, our_class, @"MTLDevice")->_device;
 }
 
-Stream &stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
+Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
 
 std::shared_ptr<Event> event_of(id<MTLEvent> event) {
   static const Class our_class = [AlloyEvent class];
   return *require<AlloyEvent>(event, our_class, @"MTLEvent")->_event;
 }
 
-const std::shared_ptr<Storage> &storage_of(id<MTLBuffer> buffer) {
+const std::shared_ptr<Storage>& storage_of(id<MTLBuffer> buffer) {
   static const Class our_class = [AlloyBuffer class];
   return *require<AlloyBuffer>(buffer, our_class, @"MTLBuffer")->_storage;
 }
@@ -180,7 +184,7 @@ void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work) {
 
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   auto copy = Block_copy(handler);
-  QueueParts &parts = *require_queue(queue)->_parts;
+  QueueParts& parts = *require_queue(queue)->_parts;
   parts.has_delivered.store(true);
   const Status status = parts.handlers.submit([copy] {
     @autoreleasepool {
@@ -193,7 +197,7 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
 }
 
 void deliver_now(id<MTLCommandQueue> queue, Callable handler) {
-  QueueParts &parts = *require_queue(queue)->_parts;
+  QueueParts& parts = *require_queue(queue)->_parts;
   if (!parts.has_delivered.load()) handler();  // there are none before it
   else raise_if_failed(parts.handlers.run(handler));
 }
@@ -205,16 +209,16 @@ id<MTLDevice> MTLCreateSystemDefaultDevice(void) {
   return [default_device() retain];
 }
 
-NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) {
+NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) {
   refuse_unknown_imitation();
   return [[NSArray alloc] initWithObjects:default_device(), nil];
 }
 
 namespace {
 
-AlloyBuffer *make_buffer(AlloyDevice *device, std::shared_ptr<Storage> storage, MTLResourceOptions options) {
+AlloyBuffer* make_buffer(AlloyDevice* device, std::shared_ptr<Storage> storage, MTLResourceOptions options) {
   if (!storage) return nil;
-  AlloyBuffer *buffer = [AlloyBuffer new];
+  AlloyBuffer* buffer = [AlloyBuffer new];
   buffer->_storage = new std::shared_ptr<Storage>(std::move(storage));
   buffer->_device = [device retain];
   buffer->_options = options;
@@ -223,22 +227,23 @@ AlloyBuffer *make_buffer(AlloyDevice *device, std::shared_ptr<Storage> storage, 
 
 MTLStorageMode storage_mode(MTLResourceOptions options) { return static_cast<MTLStorageMode>((options >> 4) & 0xf); }
 
-std::shared_ptr<Storage> allocate_buffer(AlloyDevice *device, NSUInteger length, MTLResourceOptions options) {
+std::shared_ptr<Storage> allocate_buffer(AlloyDevice* device, NSUInteger length, MTLResourceOptions options) {
   if (length == 0) raise_invalid(@"[newBufferWithLength] The length is 0; a buffer has at least one byte.");
-  if (storage_mode(options) == MTLStorageModeMemoryless)
+  if (storage_mode(options) == MTLStorageModeMemoryless) {
     raise_invalid(@"[newBufferWithLength] The storage mode is memoryless, which only textures can have.");
+  }
   if (length > device->_device->memory_size()) return nullptr;
   return device->_device->allocate(length);
 }
 
-AlloyEvent *make_event(AlloyDevice *device) {
-  AlloyEvent *event = [AlloyEvent new];
+AlloyEvent* make_event(AlloyDevice* device) {
+  AlloyEvent* event = [AlloyEvent new];
   event->_event = new std::shared_ptr<Event>(std::make_shared<Event>());
   event->_device = [device retain];
   return event;
 }
 
-NSNumber *number(const std::atomic<std::uint64_t> &counter) {
+NSNumber* number(const std::atomic<std::uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
 }
 
@@ -246,7 +251,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 
 @implementation AlloyDevice
 
-- (NSString *)name {
+- (NSString*)name {
   return @"Alloy CPU";
 }
 
@@ -271,7 +276,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (id<MTLCommandQueue>)newCommandQueue {
-  AlloyCommandQueue *queue = [AlloyCommandQueue new];
+  AlloyCommandQueue* queue = [AlloyCommandQueue new];
   queue->_parts = new QueueParts{.stream = _device->make_stream()};
   queue->_device = [self retain];
   return queue;
@@ -283,19 +288,17 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
   return make_buffer(self, std::move(storage), options);
 }
 
-- (id<MTLBuffer>)newBufferWithBytes:(const void *)pointer
-                             length:(NSUInteger)length
-                            options:(MTLResourceOptions)options {
+- (id<MTLBuffer>)newBufferWithBytes:(const void*)pointer length:(NSUInteger)length options:(MTLResourceOptions)options {
   if (!pointer) raise_invalid(@"[newBufferWithBytes] The pointer is NULL.");
   std::shared_ptr<Storage> storage = allocate_buffer(self, length, options);
   if (storage) storage->write(0, pointer, length);
   return make_buffer(self, std::move(storage), options);
 }
 
-- (id<MTLBuffer>)newBufferWithBytesNoCopy:(void *)pointer
+- (id<MTLBuffer>)newBufferWithBytesNoCopy:(void*)pointer
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
-                              deallocator:(void (^)(void *, NSUInteger))deallocator {
+                              deallocator:(void (^)(void*, NSUInteger))deallocator {
   if (!pointer || length == 0) return nil;
   if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless) return nil;
   std::function<void()> release;
@@ -329,13 +332,13 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
   return static_cast<NSUInteger>(most_threads(kernel_threads()));
 }
 
-- (NSArray *)alloySystem {
+- (NSArray*)alloySystem {
   const alloy::ir::System system = imitation().system;
   return [NSArray arrayWithObjects:[NSNumber numberWithInt:system.major], [NSNumber numberWithInt:system.minor], nil];
 }
 
-- (NSDictionary *)alloyCounters {
-  const Counters &counters = _device->counters();
+- (NSDictionary*)alloyCounters {
+  const Counters& counters = _device->counters();
   return [NSDictionary dictionaryWithObjectsAndKeys:number(counters.dispatches), @"dispatches",
                                                     number(counters.compilations), @"compilations",
                                                     number(counters.bytes_to_device), @"bytesToDevice",
@@ -361,17 +364,19 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
   return (*_storage)->size();
 }
 
-- (void *)contents {
-  if (storage_mode(_options) == MTLStorageModePrivate)
+- (void*)contents {
+  if (storage_mode(_options) == MTLStorageModePrivate) {
     raise_invalid(@"[contents] The storage mode of the buffer is private, so the host cannot see it.");
+  }
   return (*_storage)->host_bytes();
 }
 
 - (void)didModifyRange:(NSRange)range {
-  if (range.location > [self length] || range.length > [self length] - range.location)
+  if (range.location > [self length] || range.length > [self length] - range.location) {
     raise_invalid(@"[didModifyRange] The range {%lu, %lu} is not inside the %lu bytes of the buffer.",
                   static_cast<unsigned long>(range.location), static_cast<unsigned long>(range.length),
                   static_cast<unsigned long>([self length]));
+  }
 }
 
 - (MTLCPUCacheMode)cpuCacheMode {
@@ -443,7 +448,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
   (*_event)->signal(value);
 }
 
-- (void)notifyListener:(MTLSharedEventListener *)listener
+- (void)notifyListener:(MTLSharedEventListener*)listener
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block {
   if (!listener || !block) raise_invalid(@"[notifyListener] The listener or the block is nil.");
@@ -451,13 +456,13 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
   // Held until notified, together with the event itself, which the block is given.
   Retained<dispatch_queue_t> queue([listener dispatchQueue]);
   Retained<id> owned_block([[(id)block copy] autorelease]);
-  Retained<AlloyEvent *> event(self);
+  Retained<AlloyEvent*> event(self);
   (*_event)->notify(value, [queue, owned_block, event, value] {
     @try {
       dispatch_async(queue.get(), ^{
         ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
       });
-    } @catch (NSException *) {
+    } @catch (NSException*) {
       // The process has ended, and whoever signals is not to blame.
     }
   });
@@ -484,7 +489,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 }
 
 - (id<MTLCommandBuffer>)commandBuffer {
-  AlloyCommandBuffer *buffer = [[AlloyCommandBuffer new] autorelease];
+  AlloyCommandBuffer* buffer = [[AlloyCommandBuffer new] autorelease];
   buffer->_commands = new std::shared_ptr<CommandList>(std::make_shared<CommandList>());
   buffer->_queue = [self retain];
   return buffer;
@@ -495,7 +500,7 @@ NSNumber *number(const std::atomic<std::uint64_t> &counter) {
 namespace {
 
 // Calls the handlers of a command buffer on the thread of the queue for handlers, then `then`.
-void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std::function<void()> then) {
+void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std::function<void()> then) {
   if ([handlers count] == 0) {
     then();
     return;
@@ -551,18 +556,20 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
   __builtin_unreachable();
 }
 
-- (NSError *)error {
+- (NSError*)error {
   return error_of(commands_of(self)->error());
 }
 
-- (void)requireUncommittedFor:(NSString *)method {
-  if (commands_of(self)->phase() >= CommandList::Phase::kCommitted)
+- (void)requireUncommittedFor:(NSString*)method {
+  if (commands_of(self)->phase() >= CommandList::Phase::kCommitted) {
     raise_invalid(@"[%@] The command buffer has been committed already.", method);
+  }
 }
 
-- (void)requireCommittedFor:(NSString *)method {
-  if (commands_of(self)->phase() < CommandList::Phase::kCommitted)
+- (void)requireCommittedFor:(NSString*)method {
+  if (commands_of(self)->phase() < CommandList::Phase::kCommitted) {
     raise_invalid(@"[%@] The command buffer has not been committed.", method);
+  }
 }
 
 - (void)enqueue {
@@ -573,7 +580,7 @@ void deliver_handlers(AlloyCommandBuffer *buffer, NSMutableArray *handlers, std:
 - (void)commit {
   [self requireUncommittedFor:@"commit"];
   // The buffer lives until its last handler has returned.
-  Retained<AlloyCommandBuffer *> buffer(self);
+  Retained<AlloyCommandBuffer*> buffer(self);
   CommandList::Observer observer;
   observer.on_scheduled = [buffer] {
     @autoreleasepool {

@@ -30,24 +30,25 @@ void touch_classes() {
 
 // Foundation hides its concrete classes behind clusters, so that only objects reach them.
 void touch_foundation() {
-  for (id number in [NSArray arrayWithObjects:[NSNumber numberWithBool:YES], [NSNumber numberWithInt:1],
-                                              [NSNumber numberWithLongLong:1ll << 40],
-                                              [NSNumber numberWithUnsignedInteger:1u],
-                                              [NSNumber numberWithUnsignedLongLong:~0ull],
-                                              [NSNumber numberWithFloat:0.5f], [NSNumber numberWithDouble:0.5], nil])
+  for (id number in
+       [NSArray arrayWithObjects:[NSNumber numberWithBool:YES], [NSNumber numberWithInt:1],
+                                 [NSNumber numberWithLongLong:1ll << 40], [NSNumber numberWithUnsignedInteger:1u],
+                                 [NSNumber numberWithUnsignedLongLong:~0ull], [NSNumber numberWithFloat:0.5f],
+                                 [NSNumber numberWithDouble:0.5], nil]) {
     (void)[[number description] hash];
-  NSMutableArray *list = [NSMutableArray arrayWithObject:@"first"];
+  }
+  NSMutableArray* list = [NSMutableArray arrayWithObject:@"first"];
   [list addObject:[NSNull null]];
   for (id object in [[list copy] autorelease]) (void)[object hash];
   for (id object in [list reverseObjectEnumerator]) (void)[object hash];
-  NSMutableDictionary *map = [NSMutableDictionary dictionaryWithObject:list forKey:@"key"];
+  NSMutableDictionary* map = [NSMutableDictionary dictionaryWithObject:list forKey:@"key"];
   for (id key in map) (void)[map objectForKey:key];
   for (id key in [[[map copy] autorelease] keyEnumerator]) (void)[map objectForKey:key];
   (void)[[map allValues] isEqual:[map allKeys]];
   // Describing a collection makes the character sets that decide what is quoted, which is a race of its own.
   (void)[NSString stringWithFormat:@"%@ %@", list, map];
   (void)[NSSet setWithObject:@"member"];
-  NSMutableString *text = [NSMutableString stringWithFormat:@"%@ %d \u00e9", @"text", 1];
+  NSMutableString* text = [NSMutableString stringWithFormat:@"%@ %d \u00e9", @"text", 1];
   [text appendString:[NSString stringWithUTF8String:"\u00e9"]];
   (void)[text isEqualToString:[[text copy] autorelease]];
   (void)[text UTF8String];
@@ -64,13 +65,13 @@ void touch_foundation() {
 void touch_exceptions() {
   @try {
     raise_invalid(@"warm up");
-  } @catch (NSException *exception) {
+  } @catch (NSException* exception) {
     (void)[[exception reason] UTF8String];
   }
 }
 
 void touch_blocks() {
-  NSObject *captured = [[NSObject new] autorelease];
+  NSObject* captured = [[NSObject new] autorelease];
   __block int calls = 0;
   dispatch_block_t block = ^{
     calls += captured != nil;
@@ -93,20 +94,21 @@ void touch_objects() {
   (void)[device name];
   id<MTLBuffer> buffer = [[device newBufferWithLength:4 options:MTLResourceStorageModeShared] autorelease];
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
-  MTLSharedEventListener *listener = [[MTLSharedEventListener new] autorelease];
+  MTLSharedEventListener* listener = [[MTLSharedEventListener new] autorelease];
   (void)[listener dispatchQueue];
   [event setSignaledValue:1];
-  MPSCommandBuffer *commands = [MPSCommandBuffer commandBufferFromCommandQueue:default_queue()];
-  [commands addCompletedHandler:^(id<MTLCommandBuffer>){}];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:default_queue()];
+  [commands addCompletedHandler:^(id<MTLCommandBuffer>){
+  }];
   [commands encodeSignalEvent:event value:2];
-  MPSShape *shape = [NSArray arrayWithObject:[NSNumber numberWithInt:1]];
-  MPSNDArrayDescriptor *descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape];
-  MPSNDArray *array = [[[MPSNDArray alloc] initWithDevice:device descriptor:descriptor] autorelease];
+  MPSShape* shape = [NSArray arrayWithObject:[NSNumber numberWithInt:1]];
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:device descriptor:descriptor] autorelease];
   float value = 0;
   [array writeBytes:&value strideBytes:nil];
   (void)[[array descriptor] dataType];
-  MPSGraphDevice *graph_device = [MPSGraphDevice deviceWithMTLDevice:device];
-  MPSGraphTensorData *data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+  MPSGraphDevice* graph_device = [MPSGraphDevice deviceWithMTLDevice:device];
+  MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
                                                                       shape:shape
                                                                    dataType:MPSDataTypeFloat32] autorelease];
   (void)[[data device] isEqual:graph_device];
@@ -114,10 +116,9 @@ void touch_objects() {
                                          data:[NSData dataWithBytes:&value length:sizeof value]
                                         shape:shape
                                      dataType:MPSDataTypeFloat32] release];
-  MPSGraphShapedType *type = [[[MPSGraphShapedType alloc] initWithShape:shape
-                                                               dataType:MPSDataTypeFloat32] autorelease];
+  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:shape dataType:MPSDataTypeFloat32] autorelease];
   (void)[type isEqualTo:[[type copy] autorelease]];
-  MPSGraphExecutionDescriptor *execution = [[MPSGraphExecutionDescriptor new] autorelease];
+  MPSGraphExecutionDescriptor* execution = [[MPSGraphExecutionDescriptor new] autorelease];
   [execution setCompilationDescriptor:[[MPSGraphCompilationDescriptor new] autorelease]];
   [execution waitForEvent:event value:1];
   [[[[MPSGraphExecutableExecutionDescriptor new] autorelease] copy] release];
@@ -138,7 +139,7 @@ extern "C" void alloy_warm_up() {
     touch_objects();
   }
   // What the warm-up moved is nobody's transfer.
-  Counters &counters = device_of(default_device()).counters();
+  Counters& counters = device_of(default_device()).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;
 }

@@ -8,20 +8,20 @@ extern "C" {
 
 /// A block that outlives its scope: a copy on the heap, or the same block retained; released with
 /// _Block_release. Safe from every thread.
-void *_Block_copy(const void *block);
+void* _Block_copy(const void* block);
 
 /// Gives back one copy; the last one disposes of what the block captured.
-void _Block_release(const void *block);
+void _Block_release(const void* block);
 
 #ifdef __cplusplus
 }
 #endif
 
 #ifndef Block_copy
-#define Block_copy(block) ((__typeof__(block))_Block_copy((const void *)(block)))
+#define Block_copy(block) ((__typeof__(block))_Block_copy((const void*)(block)))
 #endif
 #ifndef Block_release
-#define Block_release(block) _Block_release((const void *)(block))
+#define Block_release(block) _Block_release((const void*)(block))
 #endif
 
 // The GNUstep library exports incomplete functions under the names that compilers use for blocks, and whichever

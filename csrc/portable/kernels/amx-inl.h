@@ -1,5 +1,5 @@
-// AMX tiles as the kernels use them: how factors are split into parts, and panels of them multiplied. Included once by each kernel that
-// does so, behind ALLOY_HAS_AMX; its functions must run only where has_amx() says so.
+// AMX tiles as the kernels use them: how factors are split into parts, and panels of them multiplied. Included once by
+// each kernel that does so, behind ALLOY_HAS_AMX; its functions must run only where has_amx() says so.
 #pragma once
 
 #include <immintrin.h>
@@ -15,11 +15,13 @@
 namespace alloy::portable {
 namespace {
 
-// A tile has 16 rows of 64 bytes. For a left factor it holds 16 lines (rows of the result) of 32 bfloat16s, for a right one 16 rows of pairs, a
-// pair for each of 16 lines (columns of the result). Elements i and i + 16 of the sum are a pair: any order will do that both factors have.
+// A tile has 16 rows of 64 bytes. For a left factor it holds 16 lines (rows of the result) of 32 bfloat16s, for a right
+// one 16 rows of pairs, a pair for each of 16 lines (columns of the result). Elements i and i + 16 of the sum are a
+// pair: any order will do that both factors have.
 constexpr int64_t kLines = 16, kDepth = 32, kTileBytes = 1024, kParts = 3;
-// Tiles of two times 16 lines of each factor are multiplied with one another: their four sums take half of the registers. A panel is what
-// these lines need, as deep as is split at a time: the parts of the first 16 lines' tile, those of the other 16 lines', then deeper ones.
+// Tiles of two times 16 lines of each factor are multiplied with one another: their four sums take half of the
+// registers. A panel is what these lines need, as deep as is split at a time: the parts of the first 16 lines' tile,
+// those of the other 16 lines', then deeper ones.
 constexpr int64_t kPanelLines = 2 * kLines, kSplitBytes = kParts * kTileBytes, kStepBytes = 2 * kSplitBytes;
 
 inline int64_t divided(int64_t count, int64_t parts) { return (count + parts - 1) / parts; }
@@ -40,7 +42,8 @@ struct Grid {
   Grid(int64_t all_rows, int64_t all_columns) {
     const int64_t threads = kernel_threads();
     for (int64_t i = 1; i <= threads; ++i) {
-      const int64_t tall = rounded(divided(all_rows, i), kLines), wide = rounded(divided(all_columns, threads / i), kLines);
+      const int64_t tall = rounded(divided(all_rows, i), kLines),
+                    wide = rounded(divided(all_columns, threads / i), kLines);
       if (threads % i != 0 || (i > 1 && tall + wide >= rows + columns)) continue;
       rows = tall;
       columns = wide;
@@ -100,8 +103,12 @@ inline void split_row(__m512 low, __m512 high, std::byte* to) {
   store_part(low, high, to);  // of 24 bits eight are left
 }
 
-inline __m512 unpack_low(__m512 x, __m512 y) { return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(x), _mm512_castps_pd(y))); }
-inline __m512 unpack_high(__m512 x, __m512 y) { return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(x), _mm512_castps_pd(y))); }
+inline __m512 unpack_low(__m512 x, __m512 y) {
+  return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(x), _mm512_castps_pd(y)));
+}
+inline __m512 unpack_high(__m512 x, __m512 y) {
+  return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(x), _mm512_castps_pd(y)));
+}
 
 // Makes the rows the columns.
 inline void transpose(__m512 rows[16]) {
@@ -142,7 +149,9 @@ struct Square {
   const float* at;
   int64_t stride, rows, columns;
 
-  __m512 row(int64_t i) const { return _mm512_maskz_loadu_ps(i < rows ? first(columns) : __mmask16{0}, at + i * stride); }
+  __m512 row(int64_t i) const {
+    return _mm512_maskz_loadu_ps(i < rows ? first(columns) : __mmask16{0}, at + i * stride);
+  }
 };
 
 // The parts of a tile that has the rows of these squares, or, transposed, their columns.
@@ -160,14 +169,16 @@ inline void split_tile(const Square& low, const Square& high, bool transposed, s
   for (int64_t i = 0; i < 16; ++i) split_row(lows[i], highs[i], to + i * 64);
 }
 
-// How many rows at this distance a second-level cache holds besides others: at a large power of two they meet in a few of its sets.
+// How many rows at this distance a second-level cache holds besides others: at a large power of two they meet in a few
+// of its sets.
 inline int64_t rows_that_fit(int64_t stride_bytes) {
   constexpr int64_t kWayBytes = int64_t{1} << 17, kWays = 16;
   const int64_t power_of_two = std::min(stride_bytes & -stride_bytes, kWayBytes);
   return kWayBytes / power_of_two * (kWays / 2);
 }
 
-// Lines of a factor that are wanted soon: they come from memory in the meantime, a share of them at each of so many steps.
+// Lines of a factor that are wanted soon: they come from memory in the meantime, a share of them at each of so many
+// steps.
 class Ahead {
  public:
   Ahead() = default;
@@ -199,18 +210,23 @@ class Ahead {
 };
 
 // Tile t of the panels of lines [line, end), from `depth` on, s tiles deep.
-inline void split_tile_of(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, int64_t t, int64_t s) {
-  const int64_t l = line + t * kLines, k = depth + s * kDepth, lines = end - l, low = f.inner - k, high = low - kDepth / 2;
+inline void split_tile_of(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to,
+                          int64_t t, int64_t s) {
+  const int64_t l = line + t * kLines, k = depth + s * kDepth, lines = end - l, low = f.inner - k,
+                high = low - kDepth / 2;
   const float* const at = f.data + l * f.line_stride + k * f.inner_stride;
   const float* const half = at + kDepth / 2 * f.inner_stride;
   std::byte* const place = to + (t / 2 * steps + s) * kStepBytes + t % 2 * kSplitBytes;
-  if (f.inner_stride == 1) split_tile({at, f.line_stride, lines, low}, {half, f.line_stride, lines, high}, !f.left, place);
-  else split_tile({at, f.inner_stride, low, lines}, {half, f.inner_stride, high, lines}, f.left, place);
+  if (f.inner_stride == 1) {
+    split_tile({at, f.line_stride, lines, low}, {half, f.line_stride, lines, high}, !f.left, place);
+  } else split_tile({at, f.inner_stride, low, lines}, {half, f.inner_stride, high, lines}, f.left, place);
 }
 
 // split_panels() where rows meet in the cache: those that could not come earlier come one step before.
-HWY_NOINLINE void split_distant_rows(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, Ahead ahead) {
-  const int64_t tiles = divided(end - line, kLines), all = std::min(steps * kDepth, f.inner - depth), there = rows_that_fit(f.inner_stride * 4);
+HWY_NOINLINE void split_distant_rows(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps,
+                                     std::byte* to, Ahead ahead) {
+  const int64_t tiles = divided(end - line, kLines), all = std::min(steps * kDepth, f.inner - depth),
+                there = rows_that_fit(f.inner_stride * 4);
   for (int64_t s = 0; s < steps; ++s) {
     const int64_t next = std::max((s + 1) * kDepth, there), rows = std::min(all, (s + 2) * kDepth) - next;
     Ahead soon(f, line, rows > 0 ? end : line, depth + next, rows, tiles);
@@ -223,7 +239,8 @@ HWY_NOINLINE void split_distant_rows(const Factor& f, int64_t line, int64_t end,
 }
 
 // Splits lines [line, end) into panels, from `depth` on as deep as `steps` tiles.
-inline void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to, Ahead ahead) {
+inline void split_panels(const Factor& f, int64_t line, int64_t end, int64_t depth, int64_t steps, std::byte* to,
+                         Ahead ahead) {
   const int64_t tiles = divided(end - line, kLines);
   const auto split = [&](int64_t t, int64_t s) {
     ahead.fetch();
@@ -231,40 +248,58 @@ inline void split_panels(const Factor& f, int64_t line, int64_t end, int64_t dep
   };
   // In the order in which the elements lie.
   if (f.inner_stride == 1) {
-    for (int64_t t = 0; t < tiles; ++t)
-      for (int64_t s = 0; s < steps; ++s) split(t, s);
+    for (int64_t t = 0; t < tiles; ++t) {
+      for (int64_t s = 0; s < steps; ++s) {
+        split(t, s);
+      }
+    }
   } else if (steps * kDepth > rows_that_fit(f.inner_stride * 4)) {
     split_distant_rows(f, line, end, depth, steps, to, ahead);
   } else {
-    for (int64_t s = 0; s < steps; ++s)
-      for (int64_t t = 0; t < tiles; ++t) split(t, s);
+    for (int64_t s = 0; s < steps; ++s) {
+      for (int64_t t = 0; t < tiles; ++t) {
+        split(t, s);
+      }
+    }
   }
 }
 
 // Instructions name registers by number: sums 0 to 3, the left factor 4 and 5, the right one 6 and 7.
-#define ALLOY_EACH_SUM(DO)                                    \
-  DO(0, 4, 6);                                                \
-  if constexpr (columns > 1) { DO(1, 4, 7); }                 \
-  if constexpr (rows > 1) { DO(2, 5, 6); }                    \
-  if constexpr (rows > 1 && columns > 1) { DO(3, 5, 7); }
+#define ALLOY_EACH_SUM(DO)                 \
+  DO(0, 4, 6);                             \
+  if constexpr (columns > 1) {             \
+    DO(1, 4, 7);                           \
+  }                                        \
+  if constexpr (rows > 1) {                \
+    DO(2, 5, 6);                           \
+  }                                        \
+  if constexpr (rows > 1 && columns > 1) { \
+    DO(3, 5, 7);                           \
+  }
 #define ALLOY_BEGIN(sum, a, b) _tile_zero(sum)
 #define ALLOY_END(sum, a, b) _tile_stored(sum, sums + (sum) * kLines * kLines, kLines * 4)
 #define ALLOY_MULTIPLY(sum, a, b) _tile_dpbf16ps(sum, a, b)
-#define ALLOY_LEFT(part)                                      \
-  _tile_loadd(4, left + (part) * kTileBytes, 64);             \
-  if constexpr (rows > 1) { _tile_loadd(5, left + kSplitBytes + (part) * kTileBytes, 64); }
-#define ALLOY_RIGHT(part)                                     \
-  _tile_loadd(6, right + (part) * kTileBytes, 64);            \
-  if constexpr (columns > 1) { _tile_loadd(7, right + kSplitBytes + (part) * kTileBytes, 64); }
+#define ALLOY_LEFT(part)                                          \
+  _tile_loadd(4, left + (part) * kTileBytes, 64);                 \
+  if constexpr (rows > 1) {                                       \
+    _tile_loadd(5, left + kSplitBytes + (part) * kTileBytes, 64); \
+  }
+#define ALLOY_RIGHT(part)                                          \
+  _tile_loadd(6, right + (part) * kTileBytes, 64);                 \
+  if constexpr (columns > 1) {                                     \
+    _tile_loadd(7, right + kSplitBytes + (part) * kTileBytes, 64); \
+  }
 
 // Panels that are multiplied with one another: their offsets in bytes.
 struct Term {
   int64_t left, right;
 };
 
-// The sum of products of panels of which so many tiles count: four tiles, those of the right factor's second tile behind those of its first.
+// The sum of products of panels of which so many tiles count: four tiles, those of the right factor's second tile
+// behind those of its first.
 template <int rows, int columns>
-void multiply_tiles(const std::byte* lefts, const std::byte* rights, std::span<const Term> terms, int64_t steps, float* sums, Ahead& ahead) {
+void multiply_tiles(const std::byte* lefts, const std::byte* rights, std::span<const Term> terms, int64_t steps,
+                    float* sums, Ahead& ahead) {
   asm volatile("" ::: "memory");  // the compiler does not see what tiles read
   ALLOY_EACH_SUM(ALLOY_BEGIN)
   for (const Term& term : terms) {
@@ -272,12 +307,12 @@ void multiply_tiles(const std::byte* lefts, const std::byte* rights, std::span<c
     for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
       ahead.fetch();
       // In an order in which only one factor's tiles change.
-      ALLOY_RIGHT(0) ALLOY_LEFT(2) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_LEFT(1) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_RIGHT(1) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_RIGHT(2) ALLOY_EACH_SUM(ALLOY_MULTIPLY)
+      ALLOY_RIGHT(0)
+      ALLOY_LEFT(2)
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY)
+      ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_LEFT(1) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_RIGHT(1)
+          ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_RIGHT(2)
+              ALLOY_EACH_SUM(ALLOY_MULTIPLY)
     }
   }
   ALLOY_EACH_SUM(ALLOY_END)
@@ -292,12 +327,14 @@ void multiply_tiles(const std::byte* lefts, const std::byte* rights, std::span<c
 
 inline __mmask16 not_finite(__m512 x) { return _mm512_fpclass_ps_mask(x, 0x99); }  // infinities and both kinds of NaN
 
-// A block of the result: rows and columns of a sum of products of panels, which is added to what is there, or replaces it. Returns whether all of
-// it is finite. `sums`: room for four tiles.
-inline bool multiply_panels(const std::byte* left, const std::byte* right, std::span<const Term> terms, int64_t steps, bool add, float* y,
-                            int64_t y_stride, int64_t rows, int64_t columns, float* sums, Ahead& ahead) {
+// A block of the result: rows and columns of a sum of products of panels, which is added to what is there, or replaces
+// it. Returns whether all of it is finite. `sums`: room for four tiles.
+inline bool multiply_panels(const std::byte* left, const std::byte* right, std::span<const Term> terms, int64_t steps,
+                            bool add, float* y, int64_t y_stride, int64_t rows, int64_t columns, float* sums,
+                            Ahead& ahead) {
   const bool tall = rows > kLines, wide = columns > kLines;
-  const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>) : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>);
+  const auto multiply = tall ? (wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>)
+                             : (wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>);
   multiply(left, right, terms, steps, sums, ahead);
   __mmask16 wrong = 0;
   for (int64_t r = 0; r < rows; ++r) {

@@ -90,11 +90,10 @@ auto best(const Problem& p, const Make& make) {
 
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 
-dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory::desc& x,
-                                                  const memory::desc& w, const memory::desc& y) {
-  return dnnl::convolution_forward::primitive_desc(onednn_engine(), dnnl::prop_kind::forward_training,
-                                                   kDirect, x, w, y, p.strides, p.dilations, p.before,
-                                                   p.after, onednn_attributes());
+dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory::desc& x, const memory::desc& w,
+                                                  const memory::desc& y) {
+  return dnnl::convolution_forward::primitive_desc(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, x, w, y,
+                                                   p.strides, p.dilations, p.before, p.after, onednn_attributes());
 }
 
 std::unique_ptr<Kernel> make_forward(const Problem& p) {
@@ -108,9 +107,8 @@ std::unique_ptr<Kernel> make_forward(const Problem& p) {
 
 std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
   const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
-    return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides,
-                                                           p.dilations, p.before, p.after,
-                                                           forward(p, x, w, y), onednn_attributes());
+    return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
+                                                           p.before, p.after, forward(p, x, w, y), onednn_attributes());
   });
   return std::make_unique<PrimitiveKernel>(
       dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
@@ -121,16 +119,15 @@ std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
 
 std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
   const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
-    return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides,
-                                                              p.dilations, p.before, p.after,
-                                                              forward(p, x, w, y), onednn_attributes());
+    return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
+                                                              p.before, p.after, forward(p, x, w, y),
+                                                              onednn_attributes());
   });
   return std::make_unique<PrimitiveKernel>(
       dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
-      std::vector<PrimitiveKernel::Argument>{
-          {DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
-          {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
-          {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
+      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+                                             {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
+                                             {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
 }
 
 }  // namespace
@@ -147,7 +144,9 @@ std::unique_ptr<Kernel> make_convolution(const Op& op) {
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
     if (!kernel) {
       const Problem problem(op, x, w, y);
-      kernel = is_forward ? make_forward(problem) : is_data ? make_data_gradient(problem) : make_weights_gradient(problem);
+      kernel = is_forward ? make_forward(problem)
+               : is_data  ? make_data_gradient(problem)
+                          : make_weights_gradient(problem);
     }
     return make_amx_convolution(op, x, w, y, std::move(kernel));
   } catch (const dnnl::error& error) {

@@ -1,5 +1,6 @@
-// conv2d and its gradients on images so small that every position of the result sees all of the source: the convolution is a
-// linear map of whole images, and its matrix, which has no zeros, is written out for one product. oneDNN would mostly multiply by padding.
+// conv2d and its gradients on images so small that every position of the result sees all of the source: the convolution
+// is a linear map of whole images, and its matrix, which has no zeros, is written out for one product. oneDNN would
+// mostly multiply by padding.
 #include <cstring>
 
 #include "ir/windows.h"
@@ -28,11 +29,17 @@ bool sees_all(const ir::Window& window, int64_t source, int64_t result) {
 // a weight, that of the tap through which the one position sees the other.
 class ImageMatrix {
  public:
-  ImageMatrix(const ir::Window& rows, const ir::Window& columns, const Shape& source, const Shape& weights, const Shape& result)
-      : taps_(weights[0] * weights[1]), in_(weights[2]), out_(weights[3]), sources_(source[1] * source[2]), results_(result[1] * result[2]) {
+  ImageMatrix(const ir::Window& rows, const ir::Window& columns, const Shape& source, const Shape& weights,
+              const Shape& result)
+      : taps_(weights[0] * weights[1]),
+        in_(weights[2]),
+        out_(weights[3]),
+        sources_(source[1] * source[2]),
+        results_(result[1] * result[2]) {
     for (int64_t s = 0; s < sources_; ++s) {
       for (int64_t r = 0; r < results_; ++r) {
-        tap_of_.push_back(tap(rows, r / result[2], s / source[2]) * weights[1] + tap(columns, r % result[2], s % source[2]));
+        tap_of_.push_back(tap(rows, r / result[2], s / source[2]) * weights[1] +
+                          tap(columns, r % result[2], s % source[2]));
       }
     }
   }
@@ -60,11 +67,13 @@ class ImageMatrix {
         bool first = true;
         for (int64_t place = 0; place < sources_ * results_; ++place) {
           if (tap_of_[static_cast<size_t>(place)] != line / in_) continue;
-          const float* from =
-              matrix + (place / results_ * in_ + line % in_) * columns() + place % results_ * out_;
+          const float* from = matrix + (place / results_ * in_ + line % in_) * columns() + place % results_ * out_;
           if (first) std::memcpy(to, from, bytes_of(out_));
-          else
-            for (int64_t i = 0; i < out_; ++i) to[i] += from[i];
+          else {
+            for (int64_t i = 0; i < out_; ++i) {
+              to[i] += from[i];
+            }
+          }
           first = false;
         }
         if (first) std::memset(to, 0, bytes_of(out_));
@@ -74,7 +83,9 @@ class ImageMatrix {
 
  private:
   // The tap through which a position of the result sees one of the source.
-  static int64_t tap(const ir::Window& window, int64_t result, int64_t source) { return source + window.before - result * window.stride; }
+  static int64_t tap(const ir::Window& window, int64_t result, int64_t source) {
+    return source + window.before - result * window.stride;
+  }
   static size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
 
   int64_t taps_, in_, out_, sources_, results_;  // in_, out_: channels
@@ -84,7 +95,9 @@ class ImageMatrix {
 class DenseConvolution final : public Kernel {
  public:
   DenseConvolution(OpCode code, ImageMatrix matrix, int64_t images)
-      : code_(code), matrix_(std::move(matrix)), product_(product(code, matrix_, images)),
+      : code_(code),
+        matrix_(std::move(matrix)),
+        product_(product(code, matrix_, images)),
         matrix_bytes_(static_cast<size_t>(matrix_.rows() * matrix_.columns()) * sizeof(float)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
@@ -129,8 +142,7 @@ class DenseConvolution final : public Kernel {
 std::unique_ptr<Kernel> make_dense_convolution(const Op& op, const Shape& source, const Shape& weights,
                                                const Shape& result) {
   const bool plain = op.attributes.word(Attr::kDataLayout) == "NHWC" &&
-                     op.attributes.word(Attr::kWeightsLayout) == "HWIO" &&
-                     op.attributes.integer(Attr::kGroups) == 1;
+                     op.attributes.word(Attr::kWeightsLayout) == "HWIO" && op.attributes.integer(Attr::kGroups) == 1;
   if (!plain || source[0] < kFewestImages || source[1] * source[2] >= weights[0] * weights[1]) return nullptr;
   const ir::Window rows = ir::window_of(op.attributes, 0, weights[0], source[1]),
                    columns = ir::window_of(op.attributes, 1, weights[1], source[2]);

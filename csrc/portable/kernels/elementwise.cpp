@@ -88,7 +88,8 @@ void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operan
   if (axes.empty()) axes.push_back({1, std::vector<int64_t>(operands.size(), 0)});
   row_count_ = axes.front().extent;
   for (size_t k = 0; k < operands.size(); ++k) {
-    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0, operands[k].shape().element_count() == 1});
+    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0,
+                       operands[k].shape().element_count() == 1});
   }
   outer_.assign(axes.rbegin(), axes.rend() - 1);
   for (const Axis& axis : outer_) rows_ *= axis.extent;
@@ -129,8 +130,8 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
         inputs_[place].last_step = i;
         inputs_[place].is_scalar &= k < ir::coefficient_count(op.code);
       }
-      const bool ends = place >= first_buffer && last_use[v] == i &&
-                        std::find(ended.begin(), ended.end(), place) == ended.end();
+      const bool ends =
+          place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
       if (ends) ended.push_back(place);
     }
     if (op.code == OpCode::select && op.operands[0].dtype() != DType::boolean) {
@@ -153,8 +154,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
   }
   for (const Input& input : inputs_) widest_ = std::max(widest_, input.width);
   for (const Output& output : outputs_) widest_ = std::max(widest_, output.width);
-  if (first_buffer + buffers_ > kMostBuffers)
-    ops[0]->fail("The chain of elementwise ops needs too many buffers");
+  if (first_buffer + buffers_ > kMostBuffers) ops[0]->fail("The chain of elementwise ops needs too many buffers");
 }
 
 // Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
@@ -220,8 +220,9 @@ class Elementwise::Worker {
     for (size_t i = 0; i < k_.buffers_; ++i) places_[fixed + i] = buffer(fixed + i);
     // Rows of every tile are those of the first, of which a last tile is the beginning.
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
-      if (k_.inputs_[i].access == Access::kOnce)
+      if (k_.inputs_[i].access == Access::kOnce) {
         fill(i, {0, std::max<int64_t>(k_.rows_per_tile_, 1), 0, k_.tile_count_});
+      }
     }
   }
 
@@ -237,8 +238,9 @@ class Elementwise::Worker {
     while (begin < end) {
       const int64_t row = begin / k_.row_count_, first = begin % k_.row_count_;
       const int64_t rows = std::min(k_.rows_per_tile_, (end - begin) / k_.row_count_);
-      const Tile tile = first == 0 && rows > 0 ? Tile{row, rows, 0, rows * k_.row_count_}
-                                               : Tile{row, 1, first, std::min({k_.tile_count_, k_.row_count_ - first, end - begin})};
+      const Tile tile = first == 0 && rows > 0
+                            ? Tile{row, rows, 0, rows * k_.row_count_}
+                            : Tile{row, 1, first, std::min({k_.tile_count_, k_.row_count_ - first, end - begin})};
       run(tile);
       begin += tile.count;
     }
@@ -253,8 +255,7 @@ class Elementwise::Worker {
     std::byte* to = buffer(i);
     for (int64_t r = 0; r < tile.rows; ++r) {
       const int64_t offset = k_.row_offset(i, tile.row + r) + tile.begin * input.inner_stride;
-      gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride,
-             count, to);
+      gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride, count, to);
       to += count * static_cast<int64_t>(input.width);
     }
     places_[i] = buffer(i);
@@ -270,8 +271,7 @@ class Elementwise::Worker {
       if (i == apart_) places_[i] = const_cast<std::byte*>(elements_) + (position - origin_) * width;
       else if (input.access == Access::kDense) places_[i] = data + position * width;
       else if (input.access == Access::kScalar) places_[i] = data;
-      else if (input.access == Access::kRows)
-        places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
+      else if (input.access == Access::kRows) places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
       else if (input.access == Access::kOnce && k_.rows_per_tile_ > 0) places_[i] = buffer(i) + tile.begin * width;
       else if (input.access == Access::kGather) fill(i, tile);
     }
@@ -326,8 +326,7 @@ class Elementwise::Worker {
   alignas(64) std::byte memory_[kMostBuffers * kBufferPitch];
 };
 
-void Elementwise::run(const std::byte* const* operands, std::byte* const* results,
-                      std::byte* /*scratch*/) const {
+void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* /*scratch*/) const {
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
   parallel_for(tiles_, per_tile * work_per_element_, [&](int64_t begin, int64_t end) {
     Worker worker(*this, operands, results);
@@ -335,8 +334,8 @@ void Elementwise::run(const std::byte* const* operands, std::byte* const* result
   });
 }
 
-void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end, size_t apart,
-                           const std::byte* elements) const {
+void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end,
+                           size_t apart, const std::byte* elements) const {
   Worker worker(*this, operands, results);
   worker.stand_apart(apart, elements, begin);
   worker.run(begin, end);

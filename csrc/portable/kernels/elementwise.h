@@ -12,7 +12,8 @@ namespace alloy::portable {
 
 class Elementwise final : public Kernel {
  public:
-  // Whether the op can be part of a chain: an elementwise op of the table, a cast or an optimizer, of types that compute.
+  // Whether the op can be part of a chain: an elementwise op of the table, a cast or an optimizer, of types that
+  // compute.
   static bool accepts(const ir::Op& op);
 
   // A kernel that runs `ops` in this order on tiles that stay in the cache. Every result of an op has the
@@ -26,8 +27,8 @@ class Elementwise final : public Kernel {
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   bool in_place(size_t operand, size_t result) const override;
 
-  // Computes, on the caller's thread, the elements [begin, end) of every result, in row-major order. Of operand `apart`, which has the
-  // results' shape, only these elements are given: `elements`.
+  // Computes, on the caller's thread, the elements [begin, end) of every result, in row-major order. Of operand
+  // `apart`, which has the results' shape, only these elements are given: `elements`.
   void run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end, size_t apart,
                 const std::byte* elements) const;
 
@@ -63,7 +64,8 @@ class Elementwise final : public Kernel {
     std::vector<uint16_t> operands, results;
   };
   struct Tile {
-    int64_t row, rows, begin, count;  // first row, number of whole rows, or the `count` elements of one row from `begin`
+    int64_t row, rows, begin,
+        count;  // first row, number of whole rows, or the `count` elements of one row from `begin`
   };
   class Worker;
 

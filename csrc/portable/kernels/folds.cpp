@@ -80,8 +80,7 @@ struct RowFold {
     const size_t lanes = hn::Lanes(d);
     const auto init = Row::Init(d);
     auto a = init, b = init, c = init, e = init;
-    auto next = [&](Vec<decltype(d)> total, size_t i)
-                    HWY_ATTR { return Row::Combine(d, total, hn::LoadU(d, x + i)); };
+    auto next = [&](Vec<decltype(d)> total, size_t i) HWY_ATTR { return Row::Combine(d, total, hn::LoadU(d, x + i)); };
     size_t i = 0;
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
       a = next(a, i);
@@ -118,8 +117,7 @@ struct ColumnFold {
       const T* row = x + r * stride;
       ForVectors(d, columns, [&](size_t i, size_t n) HWY_ATTR {
         auto load = [&](int64_t k) HWY_ATTR { return LoadUpTo(d, row + k * stride + i, n, Zero(d)); };
-        const auto four =
-            Row::Combine(d, Row::Combine(d, load(0), load(1)), Row::Combine(d, load(2), load(3)));
+        const auto four = Row::Combine(d, Row::Combine(d, load(0), load(1)), Row::Combine(d, load(2), load(3)));
         hn::Store(Row::Combine(d, hn::Load(d, running + i), four), d, running + i);
       });
     }
@@ -145,9 +143,10 @@ struct ColumnFold {
       for (int64_t r = 0; r < rows; r += kColumnBlock) {
         std::fill_n(running, kColumns, init);
         Rows(p + r * stride + begin, std::min(kColumnBlock, rows - r), stride, n, running);
-        for (size_t i = 0; i < n; ++i)
+        for (size_t i = 0; i < n; ++i) {
           t[static_cast<size_t>(begin) + i] =
               CombineOne<Row>(t[static_cast<size_t>(begin) + i], static_cast<A>(running[i]));
+        }
       }
     }
   }
@@ -172,8 +171,7 @@ void Finish(const std::byte* totals, int64_t count, double divisor, std::byte* e
   const auto* t = reinterpret_cast<const Total<T, Row>*>(totals);
   T* y = reinterpret_cast<T*>(elements);
   for (int64_t i = 0; i < count; ++i) {
-    if constexpr (hwy::IsFloat<Total<T, Row>>())
-      y[i] = static_cast<T>(t[i] / static_cast<Total<T, Row>>(divisor));
+    if constexpr (hwy::IsFloat<Total<T, Row>>()) y[i] = static_cast<T>(t[i] / static_cast<Total<T, Row>>(divisor));
     else y[i] = t[i];
   }
 }
@@ -372,14 +370,12 @@ struct ArgLoop {
     const auto n = static_cast<size_t>(count);
     const T best = Best(p, n);
     size_t i = 0;
-    while (i + hn::Lanes(d) <= n && hn::AllFalse(d, hn::Eq(hn::LoadU(d, p + i), hn::Set(d, best))))
-      i += hn::Lanes(d);
+    while (i + hn::Lanes(d) <= n && hn::AllFalse(d, hn::Eq(hn::LoadU(d, p + i), hn::Set(d, best)))) i += hn::Lanes(d);
     while (i < n && !(p[i] == best)) ++i;
     *index = i < n ? static_cast<int32_t>(i) : -1;
   }
 
-  static void ColumnWinners(const std::byte* x, int64_t rows, int64_t stride, int64_t columns,
-                            int32_t* indices) {
+  static void ColumnWinners(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, int32_t* indices) {
     const hn::CappedTag<T, 1> one;
     T best[kMostArgColumns];
     std::fill_n(best, columns, hn::GetLane(Worst(one)));
@@ -430,9 +426,7 @@ HWY_EXPORT(FindArgFold);
 
 Fold find_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindFold)(code, dtype); }
 Fold find_variance(ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindVariance)(dtype); }
-ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) {
-  return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype);
-}
+ArgFold find_arg_fold(ir::OpCode code, ir::DType dtype) { return HWY_DYNAMIC_DISPATCH(FindArgFold)(code, dtype); }
 
 }  // namespace alloy::portable
 #endif

@@ -38,8 +38,7 @@ Fold find_variance(ir::DType dtype);
 struct ArgFold {
   void (*row)(const std::byte* x, int64_t count, int32_t* index) = nullptr;
   // As Fold::columns; `columns` at most kMostArgColumns.
-  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns,
-                  int32_t* indices) = nullptr;
+  void (*columns)(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, int32_t* indices) = nullptr;
 };
 inline constexpr int64_t kMostArgColumns = 512;
 

@@ -1,4 +1,5 @@
-// `fused` ops: a chain of elementwise ops, alone or behind the sum of outer products that feeds it; as a whole, or held back by a flag.
+// `fused` ops: a chain of elementwise ops, alone or behind the sum of outer products that feeds it; as a whole, or held
+// back by a flag.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -18,8 +19,8 @@ size_t position(const std::vector<Value>& values, Value v) {
   return static_cast<size_t>(std::find(values.begin(), values.end(), v) - values.begin());
 }
 
-// What a chain ends with where every result is select(flag, new, old), one flag for all and each old value an operand: then the chain
-// without the selects computes all or nothing, and the flag costs nothing for each element.
+// What a chain ends with where every result is select(flag, new, old), one flag for all and each old value an operand:
+// then the chain without the selects computes all or nothing, and the flag costs nothing for each element.
 struct Guard {
   size_t flag;              // among the op's operands
   std::vector<size_t> old;  // of each result, among the op's operands
@@ -36,7 +37,9 @@ std::optional<Guard> take_guard(const Op& fused, std::vector<const Op*>& chain, 
     const size_t at = position(operands, flag);
     if (at == operands.size() || (guard.flag < operands.size() && at != guard.flag)) return std::nullopt;
     if (flag.dtype() != ir::DType::boolean || flag.shape().element_count() != 1) return std::nullopt;
-    if (position(operands, old) == operands.size() || old.shape() != v.shape() || made.shape() != v.shape()) return std::nullopt;
+    if (position(operands, old) == operands.size() || old.shape() != v.shape() || made.shape() != v.shape()) {
+      return std::nullopt;
+    }
     if (position(operands, made) < operands.size() || position(unguarded, made) < unguarded.size()) return std::nullopt;
     guard.flag = at;
     guard.old.push_back(position(operands, old));
@@ -101,9 +104,13 @@ class Guarded final : public Kernel {
 class ProductChain final : public Kernel {
  public:
   // `product`: the matmul's elements as the chain takes them.
-  ProductChain(const Op& fused, const Op& matmul, Value product, const std::vector<const Op*>& chain, const std::vector<Value>& results)
-      : left_(position(fused.operands, matmul.operands[0])), right_(position(fused.operands, matmul.operands[1])),
-        columns_(matmul.results[0].shape[1]), imports_(imports(fused, product, chain)), product_(*OuterProducts::of(matmul)),
+  ProductChain(const Op& fused, const Op& matmul, Value product, const std::vector<const Op*>& chain,
+               const std::vector<Value>& results)
+      : left_(position(fused.operands, matmul.operands[0])),
+        right_(position(fused.operands, matmul.operands[1])),
+        columns_(matmul.results[0].shape[1]),
+        imports_(imports(fused, product, chain)),
+        product_(*OuterProducts::of(matmul)),
         chain_(chain, imports_, results) {
     for (const Value& v : imports_) places_.push_back(position(fused.operands, v));
   }
@@ -114,7 +121,8 @@ class ProductChain final : public Kernel {
     for (size_t i = 0; i < apart; ++i) given[i] = operands[places_[i]];
     product_.run(reinterpret_cast<const float*>(operands[left_]), reinterpret_cast<const float*>(operands[right_]),
                  scratch, [&](int64_t row, int64_t rows, const float* elements) {
-                   chain_.run_part(given, results, row * columns_, (row + rows) * columns_, apart, reinterpret_cast<const std::byte*>(elements));
+                   chain_.run_part(given, results, row * columns_, (row + rows) * columns_, apart,
+                                   reinterpret_cast<const std::byte*>(elements));
                  });
   }
   size_t scratch_bytes() const override { return product_.scratch_bytes(); }
@@ -122,7 +130,8 @@ class ProductChain final : public Kernel {
   // What the product reads must last to its end.
   bool in_place(size_t operand, size_t result) const override {
     if (operand == left_ || operand == right_) return false;
-    return chain_.in_place(static_cast<size_t>(std::find(places_.begin(), places_.end(), operand) - places_.begin()), result);
+    return chain_.in_place(static_cast<size_t>(std::find(places_.begin(), places_.end(), operand) - places_.begin()),
+                           result);
   }
 
  private:
@@ -164,7 +173,8 @@ std::unique_ptr<Kernel> make_fused(const Op& op) {
   std::vector<Value> operands = op.operands;
   if (guard && matmul == nullptr) {
     std::erase_if(operands, [&](const Value& v) {
-      return std::none_of(chain.begin(), chain.end(), [&](const Op* inner) { return position(inner->operands, v) < inner->operands.size(); });
+      return std::none_of(chain.begin(), chain.end(),
+                          [&](const Op* inner) { return position(inner->operands, v) < inner->operands.size(); });
     });
   }
   std::vector<size_t> places;

@@ -1,5 +1,5 @@
-// Matrix products: small ones and thin ones by our own loops, large ones by tiles or oneDNN, stacks of them by oneDNN. Transposition is a matter
-// of strides.
+// Matrix products: small ones and thin ones by our own loops, large ones by tiles or oneDNN, stacks of them by oneDNN.
+// Transposition is a matter of strides.
 #include "kernels/matmul.h"
 
 #include "kernels/amx_product.h"
@@ -74,7 +74,8 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
 
 std::unique_ptr<Kernel> make_product(const ProductShape& s) {
   auto by_onednn = std::make_unique<PrimitiveKernel>(matrix_product(
-      strided({s.rows, s.inner}, {s.a_row, s.a_column}), strided({s.inner, s.columns}, {s.b_row, s.b_column}), strided({s.rows, s.columns}, {s.columns, 1})));
+      strided({s.rows, s.inner}, {s.a_row, s.a_column}), strided({s.inner, s.columns}, {s.b_row, s.b_column}),
+      strided({s.rows, s.columns}, {s.columns, 1})));
   return make_amx_product(s, std::move(by_onednn));
 }
 
@@ -94,12 +95,16 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
       auto thin = make_thin_matmul({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b_transposed});
       if (thin) return thin;
     }
-    auto small = make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
+    auto small =
+        make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
     if (small) return small;
   }
   try {
-    if (y.rank() == 2) return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});
-    return std::make_unique<PrimitiveKernel>(matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
+    if (y.rank() == 2) {
+      return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});
+    }
+    return std::make_unique<PrimitiveKernel>(
+        matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }

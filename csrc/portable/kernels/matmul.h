@@ -8,7 +8,8 @@
 
 namespace alloy::portable {
 
-// (rows, inner) times (inner, columns), of strides in elements of which one of each factor is 1. The result is packed row-major.
+// (rows, inner) times (inner, columns), of strides in elements of which one of each factor is 1. The result is packed
+// row-major.
 struct ProductShape {
   int64_t rows, inner, columns;
   int64_t a_row, a_column, b_row, b_column;

@@ -45,8 +45,7 @@ PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::m
       bound.buffer = taken = buffer(a.wanted);
       const auto& from = a.is_result ? a.wanted : a.plain;
       const auto& to = a.is_result ? a.plain : a.wanted;
-      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to,
-                                               onednn_attributes());
+      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
       bound.reorder = dnnl::reorder(desc);
       bound.scratchpad = buffer(desc.scratchpad_desc());
       bound.reorder_arguments = {{DNNL_ARG_FROM, (a.is_result ? taken : bound.memory).get()},
@@ -67,7 +66,8 @@ dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
 }
 
 const PrimitiveKernel::Bound* PrimitiveKernel::weights() const {
-  const auto it = std::find_if(bound_.begin(), bound_.end(), [](const Bound& b) { return b.index == 1 && !b.is_result && b.reorder; });
+  const auto it = std::find_if(bound_.begin(), bound_.end(),
+                               [](const Bound& b) { return b.index == 1 && !b.is_result && b.reorder; });
   return it == bound_.end() ? nullptr : &*it;
 }
 
@@ -99,19 +99,16 @@ void PrimitiveKernel::lay_out(const std::byte* weights, std::byte* to) const {
   execute(laid_out_.reorder, laid_out_.reorder_arguments);
 }
 
-void PrimitiveKernel::execute(const dnnl::primitive& primitive,
-                              const std::vector<dnnl_exec_arg_t>& arguments) const {
-  const dnnl_status_t status = dnnl_primitive_execute(primitive.get(), stream_.get(),
-                                                      static_cast<int>(arguments.size()), arguments.data());
+void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const {
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_success) return;
   // The primitive was made for exactly these arguments.
-  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n",
-               static_cast<int>(status));
+  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n", static_cast<int>(status));
   std::abort();
 }
 
-void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results,
-                          std::byte* scratch) const {
+void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const Team team(threads_);
   for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
   for (const Bound& b : bound_) {
@@ -128,8 +125,9 @@ void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* re
 PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y) {
   const Team team;
   const dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, y, onednn_attributes());
-  return PrimitiveKernel(dnnl::matmul(desc), desc.scratchpad_desc(),
-                         {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});
+  return PrimitiveKernel(
+      dnnl::matmul(desc), desc.scratchpad_desc(),
+      {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});
 }
 
 }  // namespace alloy::portable

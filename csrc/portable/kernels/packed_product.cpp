@@ -40,7 +40,9 @@ void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte*
 
 // Packs `rows` rows of the result's, columns of the left matrix.
 void PackLeft(const OuterProducts& p, const float* left, int64_t rows, float* to) {
-  for (int64_t k = 0; k < p.inner; ++k, left += p.rows, to += kRows) std::memcpy(to, left, static_cast<size_t>(rows) * sizeof(float));
+  for (int64_t k = 0; k < p.inner; ++k, left += p.rows, to += kRows) {
+    std::memcpy(to, left, static_cast<size_t>(rows) * sizeof(float));
+  }
 }
 
 // `rows` rows of one stripe, of which `columns` columns count.
@@ -76,8 +78,8 @@ void Panel(const OuterProducts& p, const float* left, const float* packed, float
   }
 }
 
-void Multiply(const OuterProducts& p, const float* left, const float* /*right*/, int64_t row, int64_t rows, const std::byte* packed, std::byte* room,
-              float* y) {
+void Multiply(const OuterProducts& p, const float* left, const float* /*right*/, int64_t row, int64_t rows,
+              const std::byte* packed, std::byte* room, float* y) {
   float* lines = reinterpret_cast<float*>(room);
   const auto* stripes = reinterpret_cast<const float*>(packed);
   PackLeft(p, left + row, rows, lines);
@@ -86,7 +88,9 @@ void Multiply(const OuterProducts& p, const float* left, const float* /*right*/,
   for (; rows > 0; --rows, ++lines, y += p.columns) Panel<1>(p, lines, stripes, y);
 }
 
-PackedLoops FindPackedLoops() { return {static_cast<int64_t>(kRows), StripeColumns(), 64, 1, sizeof(float), &Pack, &Multiply}; }
+PackedLoops FindPackedLoops() {
+  return {static_cast<int64_t>(kRows), StripeColumns(), 64, 1, sizeof(float), &Pack, &Multiply};
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::portable
@@ -99,8 +103,11 @@ HWY_EXPORT(FindPackedLoops);
 
 std::optional<OuterProducts> OuterProducts::of(const ir::Op& matmul) {
   const ir::Type &left = matmul.operands[0].type(), &right = matmul.operands[1].type();
-  const bool transposed = matmul.attributes.flag(ir::Attr::kTransposeA) && !matmul.attributes.flag(ir::Attr::kTransposeB);
-  if (!transposed || left.dtype != ir::DType::float32 || left.shape.rank() != 2 || right.shape.rank() != 2) return std::nullopt;
+  const bool transposed =
+      matmul.attributes.flag(ir::Attr::kTransposeA) && !matmul.attributes.flag(ir::Attr::kTransposeB);
+  if (!transposed || left.dtype != ir::DType::float32 || left.shape.rank() != 2 || right.shape.rank() != 2) {
+    return std::nullopt;
+  }
   if (left.shape.element_count() == 0 || right.shape.element_count() == 0) return std::nullopt;
   return OuterProducts{left.shape[1], left.shape[0], right.shape[1]};
 }
@@ -121,7 +128,8 @@ int64_t PackedProduct::packed_bytes(int64_t lines) const {
   return lines * rounded(product_.inner, loops_.inner_quantum) * loops_.element_bytes;
 }
 
-PackedProduct::PackedProduct(const OuterProducts& product) : product_(product), loops_(loops(product)), shares_(kernel_threads()) {
+PackedProduct::PackedProduct(const OuterProducts& product)
+    : product_(product), loops_(loops(product)), shares_(kernel_threads()) {
   constexpr int64_t kPartial = 4096;  // bytes: the sums of four tiles, before they go to the panel
   packed_ = rounded(packed_bytes(rounded(product.columns, loops_.stripe_columns)), 64);
   room_ = rounded(packed_bytes(loops_.panel_rows), 64) + kPartial;

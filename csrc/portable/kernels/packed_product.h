@@ -1,5 +1,6 @@
-// Sums of outer products, as gradients of weights are: the threads pack the right matrix together, then each computes a share of the result's
-// rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer, finds it in a cache of its own core.
+// Sums of outer products, as gradients of weights are: the threads pack the right matrix together, then each computes a
+// share of the result's rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer,
+// finds it in a cache of its own core.
 #pragma once
 
 #include <algorithm>
@@ -28,16 +29,16 @@ struct PackedLoops {
   int64_t element_bytes;   // of what is packed
   // Packs a stripe, with zeros behind the last column.
   void (*pack)(const OuterProducts& product, const float* right, int64_t stripe, std::byte* to);
-  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `packed`: the right matrix. `room`: for panel_rows columns of
-  // the left one.
-  void (*multiply)(const OuterProducts& product, const float* left, const float* right, int64_t row, int64_t rows, const std::byte* packed,
-                   std::byte* room, float* y);
+  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `packed`: the right matrix. `room`:
+  // for panel_rows columns of the left one.
+  void (*multiply)(const OuterProducts& product, const float* left, const float* right, int64_t row, int64_t rows,
+                   const std::byte* packed, std::byte* room, float* y);
 };
 
 class PackedProduct {
  public:
-  // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the right matrix, which is
-  // read for every panel, fits into a thread's second-level cache.
+  // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the
+  // right matrix, which is read for every panel, fits into a thread's second-level cache.
   static bool pays(const OuterProducts& product) {
     return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner &&
            product.rows * product.columns >= kFewestResults;
@@ -47,10 +48,12 @@ class PackedProduct {
 
   size_t scratch_bytes() const { return static_cast<size_t>(packed_ + shares_ * (room_ + panel_)); }
 
-  // Calls done(row, rows, elements) on the thread that has just computed these rows; `elements` last until done returns.
+  // Calls done(row, rows, elements) on the thread that has just computed these rows; `elements` last until done
+  // returns.
   template <class Done>
   void run(const float* left, const float* right, std::byte* scratch, const Done& done) const {
-    const int64_t stripe = packed_bytes(loops_.stripe_columns), stripes = (product_.columns + loops_.stripe_columns - 1) / loops_.stripe_columns;
+    const int64_t stripe = packed_bytes(loops_.stripe_columns),
+                  stripes = (product_.columns + loops_.stripe_columns - 1) / loops_.stripe_columns;
     parallel_for(stripes, kWorkWorthThreads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) loops_.pack(product_, right, i, scratch + i * stripe);
     });
@@ -76,8 +79,9 @@ class PackedProduct {
 
   OuterProducts product_;
   PackedLoops loops_;
-  int64_t packed_, room_, panel_;  // bytes of the packed right matrix, of a panel's columns of the left one, and of a panel
-  int64_t shares_;                 // of the rows, one a thread
+  int64_t packed_, room_,
+      panel_;       // bytes of the packed right matrix, of a panel's columns of the left one, and of a panel
+  int64_t shares_;  // of the rows, one a thread
 };
 
 }  // namespace alloy::portable

@@ -22,7 +22,8 @@ std::atomic<int> wanted{0};
 int default_threads() {
   const int threads = omp_get_max_threads();
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return threads;
-  return static_cast<int>(std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
+  return static_cast<int>(
+      std::clamp(std::ceil(cpu_quota("/proc/self/cgroup", "/sys/fs/cgroup")), 1.0, static_cast<double>(threads)));
 }
 
 // The largest team that OpenMP's rules allow on this thread.
@@ -31,8 +32,8 @@ int most_allowed() {
   return std::min(omp_get_thread_limit(), kMostThreads);
 }
 
-// How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one that it asks for. As many
-// again must be left to everybody else, who needs threads and memory, too.
+// How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one
+// that it asks for. As many again must be left to everybody else, who needs threads and memory, too.
 int startable(int count) {
   const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[static_cast<size_t>(2 * count)]);
   if (!threads) return 1;
@@ -68,7 +69,8 @@ int most_threads(int count) {
 
 int kernel_threads() {
   static const int at_first = std::clamp(default_threads(), 1, kMostThreads);
-  const int given = wanted.load(std::memory_order_relaxed), count = std::min(given > 0 ? given : at_first, most_allowed());
+  const int given = wanted.load(std::memory_order_relaxed),
+            count = std::min(given > 0 ? given : at_first, most_allowed());
   return count > found.asked ? count : std::min(count, found.granted);
 }
 
@@ -102,8 +104,7 @@ void run_on_threads(int threads, void (*body)(const void* context, int thread), 
 #pragma omp parallel num_threads(threads)
   {
     // The team may be smaller than asked for, so shares are dealt, not assumed.
-    for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads())
-      body(context, share);
+    for (int share = omp_get_thread_num(); share < threads; share += omp_get_num_threads()) body(context, share);
   }
 }
 

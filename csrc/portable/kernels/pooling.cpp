@@ -34,7 +34,8 @@ struct Pooling {
   int64_t images, height, width, inner, out_height, out_width;
   ir::Window rows, columns;
   bool include_padding;
-  std::vector<Covered> covered_rows = covered(rows, out_height, height), covered_columns = covered(columns, out_width, width);
+  std::vector<Covered> covered_rows = covered(rows, out_height, height),
+                       covered_columns = covered(columns, out_width, width);
   // Whether each element of the source is in exactly one window.
   bool tiles = tile(rows, out_height, height) && tile(columns, out_width, width);
 
@@ -67,10 +68,9 @@ struct Pooling {
 struct PoolingLoops {
   void (*maximum)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
-  void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin,
-                           int64_t end, float* result);
-  void (*average_gradient)(const Pooling& p, const float* gradient, int64_t begin, int64_t end,
+  void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                            float* result);
+  void (*average_gradient)(const Pooling& p, const float* gradient, int64_t begin, int64_t end, float* result);
 };
 
 }  // namespace alloy::portable
@@ -121,8 +121,9 @@ void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, 
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d);
-      ForWindow(p, y, x,
-                [&](int64_t at) HWY_ATTR { greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + at + c), greatest); });
+      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
+        greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + at + c), greatest);
+      });
       hn::StoreU(greatest, d, result + out + c);
     });
   });
@@ -223,8 +224,7 @@ class PoolingKernel final : public Kernel {
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* first = reinterpret_cast<const float*>(operands[0]);
     auto* result = reinterpret_cast<float*>(results[0]);
-    const int64_t work =
-        p_.out_height * p_.out_width * p_.rows.size * p_.columns.size * std::min(p_.inner, kChannels);
+    const int64_t work = p_.out_height * p_.out_width * p_.rows.size * p_.columns.size * std::min(p_.inner, kChannels);
     parallel_for(p_.images * blocks_, work, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t image = task / blocks_, from = task % blocks_ * kChannels,
@@ -256,8 +256,7 @@ class PoolingKernel final : public Kernel {
       std::fill_n(image, p_.source_size(), 0.0f);
       return;
     }
-    for (int64_t i = 0; i < p_.height * p_.width; ++i)
-      std::fill_n(image + i * p_.inner + from, to - from, 0.0f);
+    for (int64_t i = 0; i < p_.height * p_.width; ++i) std::fill_n(image + i * p_.inner + from, to - from, 0.0f);
   }
 
   Pooling p_;
@@ -273,8 +272,7 @@ std::unique_ptr<Kernel> make_pooling(const Op& op) {
   require_float(op);
   const bool forward = op.code == OpCode::max_pool2d || op.code == OpCode::avg_pool2d;
   const ir::Shape& y = op.results[0].shape;
-  return std::make_unique<PoolingKernel>(forward ? describe(op, x.shape, y) : describe(op, y, x.shape),
-                                         op.code);
+  return std::make_unique<PoolingKernel>(forward ? describe(op, x.shape, y) : describe(op, y, x.shape), op.code);
 }
 
 }  // namespace alloy::portable

@@ -24,8 +24,7 @@ struct Axis {
 // Where the position with that number stands, the last axis running fastest.
 int64_t offset_of(const std::vector<Axis>& axes, int64_t number) {
   int64_t offset = 0;
-  for (size_t i = axes.size(); i-- > 1; number /= axes[i].extent)
-    offset += number % axes[i].extent * axes[i].stride;
+  for (size_t i = axes.size(); i-- > 1; number /= axes[i].extent) offset += number % axes[i].extent * axes[i].stride;
   return axes.empty() ? 0 : offset + number * axes[0].stride;
 }
 
@@ -94,12 +93,11 @@ class Pass {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
                       from = task % column_blocks_ * kColumns;
-        const int64_t count = std::min(kColumns, layout_.line() - from),
-                      result = unit * layout_.line() + from;
+        const int64_t count = std::min(kColumns, layout_.line() - from), result = unit * layout_.line() + from;
         fold_.start(totals, count);
         const std::byte* center = centers != nullptr ? centers + result * width_ : nullptr;
-        fold(x + (offset_of(layout_.units, unit) + from) * width_, folded * part / parts_,
-             folded * (part + 1) / parts_, count, center, totals);
+        fold(x + (offset_of(layout_.units, unit) + from) * width_, folded * part / parts_, folded * (part + 1) / parts_,
+             count, center, totals);
         if (parts_ == 1) {
           fold_.finish(totals, count, divisor_, y + result * width_);
         } else {
@@ -134,8 +132,9 @@ class Pass {
   // Always in the order of the parts.
   void merge(std::byte* y, std::byte* scratch) const {
     const int64_t results = layout_.results();
-    for (int64_t part = 1; part < parts_; ++part)
+    for (int64_t part = 1; part < parts_; ++part) {
       fold_.merge(scratch + part * results * total_bytes(), results, scratch);
+    }
     fold_.finish(scratch, results, divisor_, y);
   }
 
@@ -155,8 +154,9 @@ std::vector<bool> reduced_axes(const Op& op) {
     const int64_t more = x.rank() - y.rank();
     for (int64_t i = 0; i < x.rank(); ++i) reduced[static_cast<size_t>(i)] = i < more || y[i - more] != x[i];
   } else {
-    for (int64_t axis : op.attributes.ints(Attr::kAxes))
+    for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
       reduced[static_cast<size_t>(*ir::normalize_axis(axis, x.rank()))] = true;
+    }
   }
   return reduced;
 }
@@ -170,8 +170,7 @@ class EmptyReduction final : public Kernel {
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
     alignas(64) std::byte total[kMostTotalBytes];
     fold_.start(total, 1);
-    for (int64_t i = 0; i < count_; ++i)
-      fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
+    for (int64_t i = 0; i < count_; ++i) fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
   }
 
  private:
@@ -269,16 +268,15 @@ class ArgReduction final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const int64_t blocks = (inner_ + kMostArgColumns - 1) / kMostArgColumns;
-    parallel_for(outer_ * blocks, extent_ * std::min(inner_, kMostArgColumns) * 2,
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t task = begin; task < end; ++task) {
-                     const int64_t unit = task / blocks, from = task % blocks * kMostArgColumns;
-                     const std::byte* x = operands[0] + (unit * extent_ * inner_ + from) * width_;
-                     auto* y = reinterpret_cast<int32_t*>(results[0]) + unit * inner_ + from;
-                     if (inner_ == 1) fold_.row(x, extent_, y);
-                     else fold_.columns(x, extent_, inner_, std::min(kMostArgColumns, inner_ - from), y);
-                   }
-                 });
+    parallel_for(outer_ * blocks, extent_ * std::min(inner_, kMostArgColumns) * 2, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t unit = task / blocks, from = task % blocks * kMostArgColumns;
+        const std::byte* x = operands[0] + (unit * extent_ * inner_ + from) * width_;
+        auto* y = reinterpret_cast<int32_t*>(results[0]) + unit * inner_ + from;
+        if (inner_ == 1) fold_.row(x, extent_, y);
+        else fold_.columns(x, extent_, inner_, std::min(kMostArgColumns, inner_ - from), y);
+      }
+    });
   }
 
  private:
@@ -297,12 +295,12 @@ std::unique_ptr<Kernel> make_reduction(const Op& op) {
   if (fold.start == nullptr) refuse(op, x);
   const std::vector<bool> reduced = reduced_axes(op);
   double combined = 1;
-  for (size_t i = 0; i < reduced.size(); ++i)
-    combined *= reduced[i] ? static_cast<double>(x.shape.dims()[i]) : 1;
+  for (size_t i = 0; i < reduced.size(); ++i) combined *= reduced[i] ? static_cast<double>(x.shape.dims()[i]) : 1;
   const double divisor = op.info().family == ir::Family::kMoment ? combined : 1;
   const size_t width = size_of(x.dtype);
-  if (x.shape.element_count() == 0)
+  if (x.shape.element_count() == 0) {
     return std::make_unique<EmptyReduction>(fold, result.element_count(), width, divisor);
+  }
 
   const Layout layout(x.shape, reduced);
   if (op.info().family == ir::Family::kMoment && x.dtype != ir::DType::float32) {

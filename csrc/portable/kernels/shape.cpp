@@ -50,8 +50,8 @@ class StridedCopy {
     std::stable_sort(axes.begin(), axes.end(),
                      [](const Axis& a, const Axis& b) { return std::abs(a.to) > std::abs(b.to); });
     for (const Axis& axis : axes) {
-      const bool merges = !axes_.empty() && axes_.back().from == axis.from * axis.extent &&
-                          axes_.back().to == axis.to * axis.extent;
+      const bool merges =
+          !axes_.empty() && axes_.back().from == axis.from * axis.extent && axes_.back().to == axis.to * axis.extent;
       if (merges) axes_.back() = {axes_.back().extent * axis.extent, axis.from, axis.to};
       else axes_.push_back(axis);
     }
@@ -89,8 +89,7 @@ class StridedCopy {
     outer_ = axes_;
     row_ = outer_.back();
     outer_.pop_back();
-    const auto contiguous =
-        std::find_if(outer_.begin(), outer_.end(), [](const Axis& axis) { return axis.from == 1; });
+    const auto contiguous = std::find_if(outer_.begin(), outer_.end(), [](const Axis& axis) { return axis.from == 1; });
     transposes_ = row_.from != 1 && row_.from != 0 && contiguous != outer_.end();
     if (transposes_) {
       split_ = *contiguous;
@@ -204,8 +203,9 @@ StridedCopy transposition(const Op& op) {
   const Dims from = packed_strides(x), to = packed_strides(y);
   const Dims& permutation = op.attributes.ints(Attr::kPermutation);
   std::vector<StridedCopy::Axis> axes;
-  for (size_t i = 0; i < to.size(); ++i)
+  for (size_t i = 0; i < to.size(); ++i) {
     axes.push_back({y.dims()[i], from[static_cast<size_t>(permutation[i])], to[i]});
+  }
   return {axes, size_of(op.results[0].dtype)};
 }
 
@@ -260,9 +260,7 @@ std::vector<StridedCopy> concatenation(const Op& op) {
 
 std::unique_ptr<Kernel> make_copy(const Op& op) { return std::make_unique<Copy>(op.results[0].byte_count()); }
 
-std::unique_ptr<Kernel> make_zeros(const Op& op) {
-  return std::make_unique<Zeros>(op.results[0].byte_count());
-}
+std::unique_ptr<Kernel> make_zeros(const Op& op) { return std::make_unique<Zeros>(op.results[0].byte_count()); }
 
 std::unique_ptr<Kernel> make_shape(const Op& op) {
   const Shape& x = op.operands[0].shape();

@@ -31,8 +31,7 @@ HWY_INLINE void Block(const SmallProduct& p, const float* a, const float* b, siz
   for (int64_t k = 0; k < p.inner; ++k) {
     hn::Vec<Tag> right[vectors];
     for (size_t v = 0; v + 1 < vectors; ++v) right[v] = hn::LoadU(d, b + k * p.b_row + static_cast<int64_t>(v * lanes));
-    right[vectors - 1] =
-        LoadUpTo(d, b + k * p.b_row + static_cast<int64_t>((vectors - 1) * lanes), last, hn::Zero(d));
+    right[vectors - 1] = LoadUpTo(d, b + k * p.b_row + static_cast<int64_t>((vectors - 1) * lanes), last, hn::Zero(d));
     for (size_t r = 0; r < rows; ++r) {
       const auto left = hn::Set(d, a[static_cast<int64_t>(r) * p.a_row + k * p.a_column]);
       for (size_t v = 0; v < vectors; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
@@ -94,7 +93,9 @@ class SmallMatMul final : public Kernel {
     if (transposed_) {
       auto* turned = reinterpret_cast<float*>(scratch);
       for (int64_t column = 0; column < product_.columns; ++column) {
-        for (int64_t k = 0; k < product_.inner; ++k) turned[k * product_.columns + column] = b[column * product_.inner + k];
+        for (int64_t k = 0; k < product_.inner; ++k) {
+          turned[k * product_.columns + column] = b[column * product_.inner + k];
+        }
       }
       b = turned;
     }
@@ -112,8 +113,10 @@ class SmallMatMul final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a, bool transpose_b) {
-  const double products = static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns);  // integers could overflow
+std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a,
+                                          bool transpose_b) {
+  const double products =
+      static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns);  // integers could overflow
   if (inner > kLongestSmallSum || products > kMostSmallProducts) return nullptr;
   const SmallProduct product{rows, inner, columns, transpose_a ? 1 : inner, transpose_a ? rows : 1, columns};
   return std::make_unique<SmallMatMul>(product, transpose_b && columns > 1 && inner > 1);

@@ -22,6 +22,7 @@ inline constexpr int64_t kMostSmallProducts = int64_t{1} << 18;
 inline constexpr int64_t kLongestSmallSum = 1024;
 
 // Null where the product is not small. The extents are those after transposition.
-std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a, bool transpose_b);
+std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a,
+                                          bool transpose_b);
 
 }  // namespace alloy::portable

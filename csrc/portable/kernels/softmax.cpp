@@ -240,9 +240,8 @@ struct Columns {
 template <class Body>
 HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Body& body) {
   for (int64_t r = 0; r < rows; ++r) {
-    ForVectors(Tag(), static_cast<size_t>(columns), [&](size_t i, size_t count) HWY_ATTR {
-      body(i, count, r * stride + static_cast<int64_t>(i));
-    });
+    ForVectors(Tag(), static_cast<size_t>(columns),
+               [&](size_t i, size_t count) HWY_ATTR { body(i, count, r * stride + static_cast<int64_t>(i)); });
   }
 }
 
@@ -259,8 +258,7 @@ HWY_INLINE void FindSums(const float* x, int64_t rows, int64_t stride, int64_t c
   FindGreatest(x, rows, stride, columns, c);
   std::fill_n(c.sum, kSoftmaxColumns, 0.0f);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
-    hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d,
-              c.sum + i);
+    hn::Store(hn::Add(hn::Load(d, c.sum + i), ShiftedExp(x + at, count, hn::Load(d, c.greatest + i))), d, c.sum + i);
   });
 }
 
@@ -292,16 +290,15 @@ void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t column
   });
 }
 
-void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns,
-                 float* losses) {
+void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses) {
   const Tag d;
   Columns c;
   FindLogSums(x, rows, stride, columns, c);
   HWY_ALIGN float totals[kSoftmaxColumns] = {};
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     const auto m = hn::Load(d, c.greatest + i);
-    const auto loss = LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m,
-                             hn::Load(d, c.sum + i));
+    const auto loss =
+        LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m, hn::Load(d, c.sum + i));
     hn::Store(hn::Sub(hn::Load(d, totals + i), loss), d, totals + i);
   });
   std::memcpy(losses, totals, static_cast<size_t>(columns) * sizeof(float));
@@ -353,31 +350,27 @@ struct Axes {
   // columns.
   template <class Body>
   void for_each(const Body& body) const {
-    parallel_for(
-        outer * blocks, extent * std::min(inner, kSoftmaxColumns) * 8, [&](int64_t begin, int64_t end) {
-          for (int64_t task = begin; task < end; ++task) {
-            const int64_t unit = task / blocks, from = task % blocks * kSoftmaxColumns;
-            body(unit * extent * inner + from, unit * inner + from, std::min(kSoftmaxColumns, inner - from));
-          }
-        });
+    parallel_for(outer * blocks, extent * std::min(inner, kSoftmaxColumns) * 8, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t unit = task / blocks, from = task % blocks * kSoftmaxColumns;
+        body(unit * extent * inner + from, unit * inner + from, std::min(kSoftmaxColumns, inner - from));
+      }
+    });
   }
 };
 
 class Softmax final : public Kernel {
  public:
   explicit Softmax(const Op& op)
-      : axes_(op),
-        logarithm_(op.code == ir::OpCode::log_softmax),
-        loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
+      : axes_(op), logarithm_(op.code == ir::OpCode::log_softmax), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* x = reinterpret_cast<const float*>(operands[0]);
     auto* y = reinterpret_cast<float*>(results[0]);
     const int64_t n = axes_.extent;
     if (axes_.has_short_rows()) {
-      return axes_.for_short_rows([&](int64_t row, int64_t rows) {
-        loops_.short_rows(x + row * n, rows, n, logarithm_, y + row * n);
-      });
+      return axes_.for_short_rows(
+          [&](int64_t row, int64_t rows) { loops_.short_rows(x + row * n, rows, n, logarithm_, y + row * n); });
     }
     axes_.for_each([&](int64_t at, int64_t, int64_t columns) {
       if (axes_.inner == 1) loops_.row(x + at, axes_.extent, logarithm_, y + at);
@@ -410,10 +403,12 @@ class SoftmaxCrossEntropy final : public Kernel {
       axes_.for_short_rows([&](int64_t row, int64_t rows) {
         loops_.short_row_losses(x + row * n, labels + row * n, rows, n, losses + row);
       });
-    } else axes_.for_each([&](int64_t at, int64_t sample, int64_t columns) {
-      if (axes_.inner == 1) loops_.row_loss(x + at, labels + at, axes_.extent, losses + sample);
-      else loops_.column_losses(x + at, labels + at, axes_.extent, axes_.inner, columns, losses + sample);
-    });
+    } else {
+      axes_.for_each([&](int64_t at, int64_t sample, int64_t columns) {
+        if (axes_.inner == 1) loops_.row_loss(x + at, labels + at, axes_.extent, losses + sample);
+        else loops_.column_losses(x + at, labels + at, axes_.extent, axes_.inner, columns, losses + sample);
+      });
+    }
     if (keeps_) return;
     double total = 0;
     for (int64_t i = 0; i < axes_.outer * axes_.inner; ++i) total += losses[i];

@@ -34,9 +34,7 @@ HWY_INLINE void StoreElements(D d, Vec<D> v, std::byte* p, size_t i) {
 
 template <class T>
 constexpr bool Accepts(TypeClass types) {
-  return types == TypeClass::floating  ? hwy::IsFloat<T>()
-         : types == TypeClass::numeric ? sizeof(T) != 1
-                                       : true;
+  return types == TypeClass::floating ? hwy::IsFloat<T>() : types == TypeClass::numeric ? sizeof(T) != 1 : true;
 }
 
 constexpr TypeClass LastOf(TypeClass, TypeClass, TypeClass last) { return last; }
@@ -63,12 +61,12 @@ constexpr auto any = TypeClass::any;
     }                                                                       \
   };
 #define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
-  struct Row_##name {                                                       \
-    static constexpr TypeClass kTypes = types;                              \
-    template <class D>                                                      \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) { \
-      return forward;                                                       \
-    }                                                                       \
+  struct Row_##name {                                                        \
+    static constexpr TypeClass kTypes = types;                               \
+    template <class D>                                                       \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) {  \
+      return forward;                                                        \
+    }                                                                        \
   };
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc)            \
   struct Row_##name {                                                        \
@@ -94,8 +92,7 @@ template <class T, class Row>
 struct Unary {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
-    for (size_t i = 0; i < count; i += hn::Lanes(d))
-      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out[0], i);
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out[0], i);
   }
 };
 
@@ -114,9 +111,8 @@ struct Ternary {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
     const hn::ScalableTag<T> d;
     for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-      StoreElements(
-          d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)), out[0],
-          i);
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)),
+                    out[0], i);
     }
   }
 };
@@ -152,8 +148,7 @@ struct Selection {
       for (size_t i = 0; i < kStepQuantum; ++i) wide[i] = bytes[i] != 0 ? static_cast<U>(~U{0}) : U{0};
       for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
         const auto holds = hn::MaskFromVec(hn::BitCast(d, hn::Load(du, wide + i)));
-        StoreElements(d,
-                      Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
+        StoreElements(d, Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
                       out[0], begin + i);
       }
     }
@@ -169,20 +164,23 @@ void Sgd(const std::byte* const* in, std::byte* const* out, size_t count) {
   const hn::ScalableTag<float> d;
   const auto rate = hn::Set(d, *Floats(in[0]));
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    hn::StoreU(hn::NegMulAdd(rate, hn::LoadU(d, Floats(in[2]) + i), hn::LoadU(d, Floats(in[1]) + i)), d, Floats(out[0]) + i);
+    hn::StoreU(hn::NegMulAdd(rate, hn::LoadU(d, Floats(in[2]) + i), hn::LoadU(d, Floats(in[1]) + i)), d,
+               Floats(out[0]) + i);
   }
 }
 
-// numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and write Adam's state;
-// estimates of 12 bits at least, each refined twice, are right to a few units in the last place. Left to division and root are denominators
-// whose reciprocal underflows or is no number, and those so small that the root of a number below 1e-36, which has no estimate, counts.
+// numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and
+// write Adam's state; estimates of 12 bits at least, each refined twice, are right to a few units in the last place.
+// Left to division and root are denominators whose reciprocal underflows or is no number, and those so small that the
+// root of a number below 1e-36, which has no estimate, counts.
 template <class D, class V = Vec<D>>
 HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
   const auto half = hn::Set(d, 0.5F), three_halves = hn::Set(d, 1.5F), two = hn::Set(d, 2.0F);
   const auto positive = hn::Max(x, hn::Set(d, 1e-36F));  // the root of 0 is 0 times a number
   auto inverse_root = hn::ApproximateReciprocalSqrt(positive);
   for (int i = 0; i < 2; ++i) {
-    inverse_root = hn::Mul(inverse_root, hn::NegMulAdd(hn::Mul(half, positive), hn::Mul(inverse_root, inverse_root), three_halves));
+    inverse_root = hn::Mul(inverse_root,
+                           hn::NegMulAdd(hn::Mul(half, positive), hn::Mul(inverse_root, inverse_root), three_halves));
   }
   const auto denominator = hn::MulAdd(x, inverse_root, epsilon);
   auto inverse = hn::ApproximateReciprocal(denominator);

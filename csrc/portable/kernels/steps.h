@@ -15,8 +15,9 @@ inline constexpr size_t kStepQuantum = 64;
 // Operands and results of the step that has most: adam with the greatest second moment.
 inline constexpr size_t kMostStepOperands = 9, kMostStepResults = 4;
 
-// The step of a cast, an elementwise op of the table or an optimizer; null where there is none for the type. The predicate of `select`
-// must be given as bool, whatever it is; an optimizer's coefficients are read from their first elements.
+// The step of a cast, an elementwise op of the table or an optimizer; null where there is none for the type. The
+// predicate of `select` must be given as bool, whatever it is; an optimizer's coefficients are read from their first
+// elements.
 Step find_step(const ir::Op& op);
 
 // Conversion between computable types. Floats truncate toward zero, saturate, and NaN becomes 0; integers

@@ -20,8 +20,10 @@ namespace alloy::portable {
 inline constexpr int64_t kMostThinRows = 8;
 
 struct ThinLoops {
-  // Adds left (rows, inner) times rows [begin, end) of right (inner, columns) to y (rows, columns); `sums` has room for as much.
-  void (*add_rows)(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums, float* y);
+  // Adds left (rows, inner) times rows [begin, end) of right (inner, columns) to y (rows, columns); `sums` has room for
+  // as much.
+  void (*add_rows)(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums,
+                   float* y);
   // Columns [begin, end) of the result, by the rows of the transposed right matrix.
   void (*dot_rows)(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* y);
 };
@@ -46,12 +48,16 @@ HWY_INLINE void AddRows(const ThinProduct& p, const float* left, const float* ri
   HWY_UNROLL(8)
   for (size_t m = 0; m < rows; ++m) {
     HWY_UNROLL(8)
-    for (size_t k = 0; k < depth; ++k) factors[m][k] = hn::Set(d, left[static_cast<int64_t>(m) * p.inner + static_cast<int64_t>(k)]);
+    for (size_t k = 0; k < depth; ++k) {
+      factors[m][k] = hn::Set(d, left[static_cast<int64_t>(m) * p.inner + static_cast<int64_t>(k)]);
+    }
   }
   ForVectors(d, static_cast<size_t>(p.columns), [&](size_t i, size_t n) HWY_ATTR {
     hn::Vec<Tag> sum[rows];
     HWY_UNROLL(8)
-    for (size_t m = 0; m < rows; ++m) sum[m] = LoadUpTo(d, sums + static_cast<int64_t>(m) * p.columns + i, n, hn::Zero(d));
+    for (size_t m = 0; m < rows; ++m) {
+      sum[m] = LoadUpTo(d, sums + static_cast<int64_t>(m) * p.columns + i, n, hn::Zero(d));
+    }
     HWY_UNROLL(8)
     for (size_t k = 0; k < depth; ++k) {
       const auto x = LoadUpTo(d, right + static_cast<int64_t>(k) * p.columns + i, n, hn::Zero(d));
@@ -64,14 +70,17 @@ HWY_INLINE void AddRows(const ThinProduct& p, const float* left, const float* ri
 }
 
 template <size_t rows>
-void AddRowsOf(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums, float* y) {
+void AddRowsOf(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums,
+               float* y) {
   constexpr int64_t kDepth = rows <= 2 ? 8 : rows <= 4 ? 4 : 2;  // factors in registers
   const int64_t count = p.rows * p.columns;
   for (int64_t part = begin; part < end; part += kLongestSum) {
     std::fill_n(sums, count, 0.0F);
     const int64_t last = std::min(part + kLongestSum, end);
     int64_t k = part;
-    for (; k + kDepth <= last; k += kDepth) AddRows<rows, static_cast<size_t>(kDepth)>(p, left + k, right + k * p.columns, sums);
+    for (; k + kDepth <= last; k += kDepth) {
+      AddRows<rows, static_cast<size_t>(kDepth)>(p, left + k, right + k * p.columns, sums);
+    }
     for (; k < last; ++k) AddRows<rows, 1>(p, left + k, right + k * p.columns, sums);
     for (int64_t i = 0; i < count; ++i) y[i] += sums[i];
   }
@@ -103,8 +112,10 @@ void DotRowsOf(const ThinProduct& p, const float* left, const float* right, int6
         const auto n = static_cast<size_t>(std::min(lanes, last - k));
         const auto rest = LoadUpTo(d, w + k, n, hn::Zero(d));
         HWY_UNROLL(8)
-        for (size_t m = 0; m < rows; ++m)
-          even[m] = hn::MulAdd(LoadUpTo(d, left + static_cast<int64_t>(m) * p.inner + k, n, hn::Zero(d)), rest, even[m]);
+        for (size_t m = 0; m < rows; ++m) {
+          even[m] =
+              hn::MulAdd(LoadUpTo(d, left + static_cast<int64_t>(m) * p.inner + k, n, hn::Zero(d)), rest, even[m]);
+        }
       }
       HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) totals[m] += hn::GetLane(hn::SumOfLanes(d, hn::Add(even[m], odd[m])));
@@ -143,8 +154,8 @@ HWY_EXPORT(FindThinLoops);
 
 namespace {
 
-// Each thread reads some rows of the right matrix, or of its transpose, so that parameters that are updated row by row, as they lie, stay in
-// the cache of one core.
+// Each thread reads some rows of the right matrix, or of its transpose, so that parameters that are updated row by row,
+// as they lie, stay in the cache of one core.
 class ThinMatMul final : public Kernel {
  public:
   explicit ThinMatMul(const ThinProduct& product)
@@ -192,7 +203,8 @@ class ThinMatMul final : public Kernel {
   int64_t shares_;
 };
 
-// Where this is faster than what else there is. To transpose a matrix first, as others do, takes longer than such a product.
+// Where this is faster than what else there is. To transpose a matrix first, as others do, takes longer than such a
+// product.
 bool is_faster(const ThinProduct& p) {
   if (p.transposed) return p.rows <= kMostThinRows;
   return p.rows <= 4 && p.inner >= (int64_t{1} << 15) / p.columns;

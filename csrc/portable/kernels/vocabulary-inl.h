@@ -92,14 +92,12 @@ HWY_INLINE Vec<D> IfThenElse(D, Mask<D> predicate, Vec<D> yes, Vec<D> no) {
 // As fmin and fmax: a NaN gives way to a number.
 template <class D>
 HWY_INLINE Vec<D> Min(D, Vec<D> a, Vec<D> b) {
-  if constexpr (kFloating<D>)
-    return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Min(a, b)));
+  if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Min(a, b)));
   else return hn::Min(a, b);
 }
 template <class D>
 HWY_INLINE Vec<D> Max(D, Vec<D> a, Vec<D> b) {
-  if constexpr (kFloating<D>)
-    return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Max(a, b)));
+  if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Max(a, b)));
   else return hn::Max(a, b);
 }
 
@@ -252,9 +250,8 @@ HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
   const auto ef = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 25.0f)));
   const auto f = hn::Sub(m, One(d));
   const auto z = hn::Mul(f, f);
-  const auto p =
-      Polynomial(d, f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
-                 1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+  const auto p = Polynomial(d, f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
+                            1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
   auto y = hn::MulAdd(ef, hn::Set(d, kLn2Low), hn::Mul(hn::Mul(f, z), p));
   y = hn::NegMulAdd(hn::Set(d, 0.5f), z, y);
   y = hn::MulAdd(ef, hn::Set(d, kLn2High), hn::Add(f, y));
@@ -270,8 +267,8 @@ template <class D>
 HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
   const auto a = hn::Abs(x);
   const auto z = hn::Mul(x, x);
-  const auto p = Polynomial(d, z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f,
-                            1.33314422036e-1f, -3.33332819422e-1f);
+  const auto p = Polynomial(d, z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                            -3.33332819422e-1f);
   const auto near = hn::MulAdd(hn::Mul(p, z), x, x);
   const auto far = hn::Sub(One(d), hn::Div(hn::Set(d, 2.0f), hn::Add(Exp(d, hn::Add(a, a)), One(d))));
   return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, far), x);  // of -0, too

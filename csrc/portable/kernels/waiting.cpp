@@ -1,5 +1,6 @@
-// How OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more threads than there are
-// cores, whoever waits sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle team of its own is what turns it.
+// How OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more threads
+// than there are cores, whoever waits sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle team
+// of its own is what turns it.
 #include <omp.h>
 
 #include <algorithm>
@@ -33,7 +34,8 @@ class IdleTeam {
  private:
   void hold(int turn) {
     // One thread more than there are cores, with those of the kernels.
-    run_on_threads(most_threads(std::max(2, omp_get_num_procs() - kernel_threads() + 2)), [](const void*, int) {}, nullptr);
+    run_on_threads(
+        most_threads(std::max(2, omp_get_num_procs() - kernel_threads() + 2)), [](const void*, int) {}, nullptr);
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !wanted_ || turn != turn_; });
     // The team ends with its thread.

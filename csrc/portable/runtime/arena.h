@@ -28,8 +28,8 @@ class Arena {
   const void* user_ = nullptr;  // the last share that used it
 };
 
-// A program's part in an arena. When the share that wants most ends, what the others do not want goes back to the device: at once, or, where a
-// run is under way, with the next run.
+// A program's part in an arena. When the share that wants most ends, what the others do not want goes back to the
+// device: at once, or, where a run is under way, with the next run.
 class ArenaShare {
  public:
   explicit ArenaShare(std::shared_ptr<Arena> arena);

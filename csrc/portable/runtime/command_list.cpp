@@ -47,7 +47,7 @@ bool CommandList::add(std::function<Status()> command) {
   return true;
 }
 
-Status CommandList::enqueue(Stream &stream) {
+Status CommandList::enqueue(Stream& stream) {
   {
     std::lock_guard lock(mutex_);
     if (phase_ != Phase::kEncoding) return {};
@@ -57,7 +57,7 @@ Status CommandList::enqueue(Stream &stream) {
   return stream.submit([self = shared_from_this()] { self->wait_for_commit_and_execute(); });
 }
 
-Status CommandList::commit(Stream &stream, Observer observer) {
+Status CommandList::commit(Stream& stream, Observer observer) {
   {
     std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
@@ -128,7 +128,7 @@ void CommandList::execute() {
     start_time_ = start;
   }
   Status status;
-  for (auto &command : commands_) {
+  for (auto& command : commands_) {
     status = command();
     if (!status.ok()) break;
   }

@@ -38,10 +38,10 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool add(std::function<Status()> command);
 
   /// Takes the place in `stream`, which then waits for the commit. Nothing happens the second time.
-  Status enqueue(Stream &stream);
+  Status enqueue(Stream& stream);
 
   /// Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
-  Status commit(Stream &stream, Observer observer);
+  Status commit(Stream& stream, Observer observer);
 
   /// Gives up a place taken by a list that will never be committed.
   void abandon();

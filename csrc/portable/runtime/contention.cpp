@@ -15,14 +15,15 @@
 namespace alloy::portable {
 namespace {
 
-// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine; beside one busy process
-// 70 to 98 % where threads spin, and 55 % where they sleep.
+// What the process's threads spend waiting for a core, as a share of the time of runs: 0 to 3 % on a quiet machine;
+// beside one busy process 70 to 98 % where threads spin, and 55 % where they sleep.
 constexpr double kMuchDelay = 0.2;
 
 // Closed at the end.
 class File {
  public:
-  File(int directory, const char* path, int flags) : descriptor_(openat(directory, path, O_RDONLY | O_CLOEXEC | flags)) {}
+  File(int directory, const char* path, int flags)
+      : descriptor_(openat(directory, path, O_RDONLY | O_CLOEXEC | flags)) {}
   ~File() {
     if (descriptor_ >= 0) close(descriptor_);
   }
@@ -46,8 +47,8 @@ uint64_t waited(int task) {
   return value;
 }
 
-// The same in seconds for all threads of the process, as Linux counts it; 0 where it does not. Without the C library's directories and
-// files, which allocate: this belongs to every step.
+// The same in seconds for all threads of the process, as Linux counts it; 0 where it does not. Without the C library's
+// directories and files, which allocate: this belongs to every step.
 double run_delay() {
   const File tasks(AT_FDCWD, "/proc/self/task", O_DIRECTORY);
   uint64_t nanoseconds = 0;
@@ -74,7 +75,10 @@ std::atomic<bool> is_contended{false};
 bool sleeps_for_others() { return is_contended.load(std::memory_order_relaxed); }
 
 void watch_contention(std::chrono::nanoseconds run) {
-  if (unseen.fetch_add(run.count(), std::memory_order_relaxed) + run.count() < std::chrono::nanoseconds(kWatchInterval).count()) return;
+  if (unseen.fetch_add(run.count(), std::memory_order_relaxed) + run.count() <
+      std::chrono::nanoseconds(kWatchInterval).count()) {
+    return;
+  }
   static std::mutex looking;
   static double delay_before = run_delay();
   std::unique_lock lock(looking, std::try_to_lock);

@@ -1,4 +1,5 @@
-// Convolutions that are matrix products: those of 1x1 kernels. On small images a product is many times faster, and it fuses like one.
+// Convolutions that are matrix products: those of 1x1 kernels. On small images a product is many times faster, and it
+// fuses like one.
 #include <optional>
 
 #include "ir/windows.h"
@@ -56,7 +57,8 @@ class Pointwise {
   Value matrix(Value w) const { return reshape(w, matrix_); }
   Value taken(Value x) const { return flat(Shape(taken_) == source_ ? x : graph_.value(OpCode::slice, {x}, slice())); }
   Value product(std::vector<Value> factors, bool transpose_a, bool transpose_b) const {
-    return graph_.value(OpCode::matmul, std::move(factors), {{Attr::kTransposeA, transpose_a}, {Attr::kTransposeB, transpose_b}});
+    return graph_.value(OpCode::matmul, std::move(factors),
+                        {{Attr::kTransposeA, transpose_a}, {Attr::kTransposeB, transpose_b}});
   }
   ir::Attributes slice() const { return {{Attr::kStarts, starts_}, {Attr::kEnds, ends_}, {Attr::kStrides, strides_}}; }
 
@@ -66,7 +68,9 @@ class Pointwise {
 };
 
 bool is_pointwise(const Op& op, const Shape& source, const Shape& weights) {
-  if (op.attributes.word(Attr::kDataLayout) != "NHWC" || op.attributes.word(Attr::kWeightsLayout) != "HWIO") return false;
+  if (op.attributes.word(Attr::kDataLayout) != "NHWC" || op.attributes.word(Attr::kWeightsLayout) != "HWIO") {
+    return false;
+  }
   if (weights[0] != 1 || weights[1] != 1 || op.attributes.integer(Attr::kGroups) != 1) return false;
   for (int axis : {0, 1}) {
     const ir::Window window = ir::window_of(op.attributes, axis, 1, source[axis + 1]);

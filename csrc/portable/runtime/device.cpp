@@ -24,7 +24,7 @@ constexpr std::size_t kPage = 4096, kHugePage = std::size_t{2} << 20;
 class CpuStorage final : public Storage {
  public:
   // With `release`, memory of somebody else's, which the device has not allocated.
-  CpuStorage(Counters &counters, std::byte *bytes, std::size_t size, std::function<void()> release)
+  CpuStorage(Counters& counters, std::byte* bytes, std::size_t size, std::function<void()> release)
       : Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
     if (!release_) counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
   }
@@ -38,21 +38,21 @@ class CpuStorage final : public Storage {
     }
   }
 
-  void read(std::size_t offset, void *to, std::size_t bytes) override {
+  void read(std::size_t offset, void* to, std::size_t bytes) override {
     std::memcpy(to, bytes_ + offset, bytes);
     counters_.bytes_from_device.fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  void write(std::size_t offset, const void *from, std::size_t bytes) override {
+  void write(std::size_t offset, const void* from, std::size_t bytes) override {
     std::memcpy(bytes_ + offset, from, bytes);
     counters_.bytes_to_device.fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  std::byte *host_bytes() noexcept override { return bytes_; }
+  std::byte* host_bytes() noexcept override { return bytes_; }
 
  private:
-  Counters &counters_;
-  std::byte *bytes_;
+  Counters& counters_;
+  std::byte* bytes_;
   std::function<void()> release_;
 };
 
@@ -80,19 +80,19 @@ class CpuDevice final : public Device {
     // glibc keeps what was freed, initial values of variables for example, and would not take a large block from it.
     if (rounded >= kLarge) malloc_trim(0);
 #endif
-    void *memory = std::aligned_alloc(alignment, rounded);
+    void* memory = std::aligned_alloc(alignment, rounded);
     if (!memory) return nullptr;
 #if defined(MADV_HUGEPAGE)
-    // Fewer translations of addresses: some percent of a large network's step. A system without huge pages says no, and nothing is lost.
-    // Not for what was only rounded up.
+    // Fewer translations of addresses: some percent of a large network's step. A system without huge pages says no, and
+    // nothing is lost. Not for what was only rounded up.
     if (huge) static_cast<void>(madvise(memory, (bytes + kPage - 1) / kPage * kPage, MADV_HUGEPAGE));
 #endif
-    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(memory), bytes, nullptr);
+    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte*>(memory), bytes, nullptr);
   }
 
-  std::shared_ptr<Storage> adopt(void *host, std::size_t bytes, std::function<void()> release) override {
+  std::shared_ptr<Storage> adopt(void* host, std::size_t bytes, std::function<void()> release) override {
     if (!release) release = [] {};
-    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte *>(host), bytes, std::move(release));
+    return std::make_shared<CpuStorage>(counters(), static_cast<std::byte*>(host), bytes, std::move(release));
   }
 
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(); }
@@ -106,9 +106,9 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-Device &cpu_device() {
+Device& cpu_device() {
   // Never destroyed: storage may be freed after static objects are gone.
-  static CpuDevice &device = *new CpuDevice;
+  static CpuDevice& device = *new CpuDevice;
   return device;
 }
 

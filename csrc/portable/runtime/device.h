@@ -17,20 +17,20 @@ namespace alloy::portable {
 class Storage {
  public:
   virtual ~Storage() = default;
-  Storage(const Storage &) = delete;
-  Storage &operator=(const Storage &) = delete;
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
 
   /// Bytes.
   std::size_t size() const noexcept { return size_; }
 
   /// Copies `bytes` bytes from `offset` on to the host, counted as a transfer; the range must be inside.
-  virtual void read(std::size_t offset, void *to, std::size_t bytes) = 0;
+  virtual void read(std::size_t offset, void* to, std::size_t bytes) = 0;
 
   /// Copies `bytes` bytes from the host to `offset` on, counted as a transfer; the range must be inside.
-  virtual void write(std::size_t offset, const void *from, std::size_t bytes) = 0;
+  virtual void write(std::size_t offset, const void* from, std::size_t bytes) = 0;
 
   /// Address of the first byte where the host sees the storage, otherwise null.
-  virtual std::byte *host_bytes() noexcept = 0;
+  virtual std::byte* host_bytes() noexcept = 0;
 
  protected:
   explicit Storage(std::size_t size) noexcept : size_(size) {}
@@ -74,7 +74,7 @@ class Device {
   virtual std::shared_ptr<Storage> allocate(std::size_t bytes) = 0;
 
   /// Storage over `bytes` bytes of the host, wherever they lie; `release` is called when the last user is gone.
-  virtual std::shared_ptr<Storage> adopt(void *host, std::size_t bytes, std::function<void()> release) = 0;
+  virtual std::shared_ptr<Storage> adopt(void* host, std::size_t bytes, std::function<void()> release) = 0;
 
   /// A new idle stream.
   virtual std::unique_ptr<Stream> make_stream() = 0;
@@ -86,13 +86,13 @@ class Device {
   virtual Status status() const = 0;
 
   /// Counted by the storage and streams of the device and by whoever dispatches and compiles.
-  Counters &counters() noexcept { return counters_; }
+  Counters& counters() noexcept { return counters_; }
 
  private:
   Counters counters_;
 };
 
 /// The CPU; its storage is page-aligned host memory and its streams are work queues.
-Device &cpu_device();
+Device& cpu_device();
 
 }  // namespace alloy::portable

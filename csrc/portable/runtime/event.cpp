@@ -28,12 +28,12 @@ void Event::signal(std::uint64_t value) {
     std::lock_guard lock(mutex_);
     value_ = value;
     auto first_due = std::stable_partition(actions_.begin(), actions_.end(),
-                                           [&](const auto &action) { return action.first > value; });
+                                           [&](const auto& action) { return action.first > value; });
     for (auto action = first_due; action != actions_.end(); ++action) due.push_back(std::move(action->second));
     actions_.erase(first_due, actions_.end());
   }
   changed_.notify_all();
-  for (const auto &action : due) action();
+  for (const auto& action : due) action();
 }
 
 bool Event::wait(std::uint64_t value, std::optional<std::chrono::milliseconds> timeout) {
@@ -68,8 +68,8 @@ void Event::notify(std::uint64_t value, std::function<void()> action) {
 }
 
 EventList::EventList() = default;
-EventList::EventList(const EventList &other) = default;
-EventList &EventList::operator=(const EventList &other) = default;
+EventList::EventList(const EventList& other) = default;
+EventList& EventList::operator=(const EventList& other) = default;
 EventList::~EventList() = default;
 
 void EventList::add_wait(std::shared_ptr<Event> event, std::uint64_t value) {
@@ -81,13 +81,16 @@ void EventList::add_signal(std::shared_ptr<Event> event, std::uint64_t value) {
 }
 
 Status EventList::wait_all() const {
-  for (const auto &[event, value] : waits_)
-    if (!event->wait(value)) return {"The process ended before an event that a run waits for was signalled."};
+  for (const auto& [event, value] : waits_) {
+    if (!event->wait(value)) {
+      return {"The process ended before an event that a run waits for was signalled."};
+    }
+  }
   return {};
 }
 
 void EventList::signal_all() const {
-  for (const auto &[event, value] : signals_) event->signal(value);
+  for (const auto& [event, value] : signals_) event->signal(value);
 }
 
 }  // namespace alloy::portable

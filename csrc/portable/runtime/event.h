@@ -41,8 +41,8 @@ class Event {
 class EventList {
  public:
   EventList();
-  EventList(const EventList &other);
-  EventList &operator=(const EventList &other);
+  EventList(const EventList& other);
+  EventList& operator=(const EventList& other);
   ~EventList();
 
   void add_wait(std::shared_ptr<Event> event, std::uint64_t value);

@@ -1,5 +1,5 @@
-// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what is between them
-// never leaves the cache.
+// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what
+// is between them never leaves the cache.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -28,7 +28,8 @@ constexpr size_t kMostTiles = Elementwise::kMostBuffers - 2;
 // The ops of one block in groups. A group becomes one op, so no group may need what needs it.
 class Groups {
  public:
-  explicit Groups(const Block& block) : ops_(block.ops), inputs_(block.ops.size()), users_(block.ops.size()), uses_(block.ops.size(), 0) {
+  explicit Groups(const Block& block)
+      : ops_(block.ops), inputs_(block.ops.size()), users_(block.ops.size()), uses_(block.ops.size(), 0) {
     for (uint32_t i = 0; i < ops_.size(); ++i) index_.emplace(ops_[i].get(), i);
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       for (const Value& v : ir::used_values(*ops_[i])) {
@@ -57,7 +58,9 @@ class Groups {
   const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
   size_t tile_count(uint32_t g) const { return tiles_[g]; }
   // Whether the value exists block by block only, inside a group.
-  bool is_inside(Value v) const { return has(v.op) && !Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1; }
+  bool is_inside(Value v) const {
+    return has(v.op) && !Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1;
+  }
 
   // The groups whose values the op uses, in its regions too.
   std::vector<uint32_t> used_by(const Op* op) const {
@@ -100,8 +103,8 @@ class Groups {
     products_[own] = 1;
   }
 
-  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product. Looks from both ends in turn, and takes
-  // what it has not found out after some steps for a yes: then the groups only stay apart.
+  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product. Looks from both
+  // ends in turn, and takes what it has not found out after some steps for a yes: then the groups only stay apart.
   bool is_cyclic(uint32_t producer, uint32_t own) {
     for (const Op* op : members_[own]) {
       if (op->code != OpCode::matmul) continue;
@@ -114,14 +117,17 @@ class Groups {
     std::vector<uint32_t> behind_producer = {producer}, before_own = {own};
     for (int step = 0; step < kMostSteps; ++step) {
       if (behind_producer.empty() || before_own.empty()) return false;
-      if (extend(behind_producer, users_, 0, producer, own) || extend(before_own, inputs_, 1, own, producer)) return true;
+      if (extend(behind_producer, users_, 0, producer, own) || extend(before_own, inputs_, 1, own, producer)) {
+        return true;
+      }
     }
     return true;
   }
 
-  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Whether one of them has been
-  // reached from the other side.
-  bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side, uint32_t start, uint32_t goal) {
+  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Whether one
+  // of them has been reached from the other side.
+  bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side,
+              uint32_t start, uint32_t goal) {
     const uint32_t g = ways.back();
     ways.pop_back();
     for (const Op* op : members_[g]) {
@@ -145,23 +151,24 @@ class Groups {
   }
 
   const std::vector<std::unique_ptr<Op>>& ops_;
-  std::unordered_map<const Op*, uint32_t> index_;         // positions in ops_, which number everything below
-  std::vector<std::vector<uint32_t>> inputs_, users_;     // ops of this block, the users as far as groups are made
-  std::vector<uint32_t> uses_;                            // how many, results of the block included
-  mutable std::vector<uint32_t> merged_;                  // where a group went, or itself
+  std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_, which number everything below
+  std::vector<std::vector<uint32_t>> inputs_, users_;  // ops of this block, the users as far as groups are made
+  std::vector<uint32_t> uses_;                         // how many, results of the block included
+  mutable std::vector<uint32_t> merged_;               // where a group went, or itself
   std::vector<std::vector<const Op*>> members_;
-  std::vector<size_t> tiles_, products_;                  // how many
-  std::vector<std::array<uint32_t, 2>> seen_;             // the last search that reached the group, from either side
+  std::vector<size_t> tiles_, products_;       // how many
+  std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
   uint32_t search_ = 0;
 };
 
 using Values = std::unordered_set<Value, ir::ValueHash>;
 
-// Which values groups hand to each other, and which they compute anew because to read what those are made of costs no more than to read
-// them: then nobody has to write them.
+// Which values groups hand to each other, and which they compute anew because to read what those are made of costs no
+// more than to read them: then nobody has to write them.
 class Traffic {
  public:
-  Traffic(const Block& block, const Groups& groups) : groups_(groups), written_(block.results.begin(), block.results.end()) {
+  Traffic(const Block& block, const Groups& groups)
+      : groups_(groups), written_(block.results.begin(), block.results.end()) {
     for_each_import(block, [&](const Op&, Value v) { written_.insert(v); });
     Values kept(block.results.begin(), block.results.end());
     for (const auto& op : block.ops) {
@@ -310,7 +317,9 @@ class Fuser {
       for (const Value& v : op->operands) {
         const bool inside = std::find(all.begin(), all.end(), v.op) != all.end();
         const Value mapped = inside ? Value{} : values_.at(v);
-        if (!inside && std::find(operands.begin(), operands.end(), mapped) == operands.end()) operands.push_back(mapped);
+        if (!inside && std::find(operands.begin(), operands.end(), mapped) == operands.end()) {
+          operands.push_back(mapped);
+        }
       }
     }
     // What stands for a value in other groups must not be forgotten for this one's own copy of it.

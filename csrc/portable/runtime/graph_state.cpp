@@ -24,7 +24,8 @@ void RecentPrograms::keep(std::shared_ptr<Program> program) {
 
 std::shared_ptr<Program> RecentPrograms::find(const std::vector<ir::Type>& feeds) {
   std::lock_guard lock(mutex_);
-  const auto known = std::find_if(programs_.begin(), programs_.end(), [&](const auto& program) { return program->feed_types() == feeds; });
+  const auto known = std::find_if(programs_.begin(), programs_.end(),
+                                  [&](const auto& program) { return program->feed_types() == feeds; });
   if (known == programs_.end()) return nullptr;
   programs_.splice(programs_.begin(), programs_, known);
   return programs_.front();
@@ -94,7 +95,8 @@ struct Packed {
   std::byte* bytes;
   std::vector<std::byte> copy;
 
-  explicit Packed(const ArrayMemory& memory, bool copies = false) : bytes(memory.storage->host_bytes() + memory.layout.offset) {
+  explicit Packed(const ArrayMemory& memory, bool copies = false)
+      : bytes(memory.storage->host_bytes() + memory.layout.offset) {
     if (memory.layout.is_packed() && !copies) return;
     copy.resize(memory.layout.packed_bytes());
     bytes = copy.data();
@@ -119,18 +121,25 @@ Status Run::operator()() const {
     std::vector<const std::byte*> feed_pointers;
     std::vector<std::byte*> result_pointers, variable_pointers;
     for (const ArrayMemory& memory : feeds_) {
-      const bool is_overwritten = std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
+      const bool is_overwritten =
+          std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
       Packed& packed = feeds.emplace_back(memory, is_overwritten);
-      if (!packed.copy.empty()) for_each_row(memory, packed.bytes, [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
+      if (!packed.copy.empty()) {
+        for_each_row(memory, packed.bytes,
+                     [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
+      }
       feed_pointers.push_back(packed.bytes);
     }
     for (const ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
-    for (int64_t slot : program_->variables()) variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
+    for (int64_t slot : program_->variables()) {
+      variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
+    }
     for (int64_t slot : program_->written()) ++state_->versions_[static_cast<size_t>(slot)];
     program_->run(feed_pointers.data(), variable_pointers.data(), result_pointers.data(), state_->versions_.data());
     for (size_t i = 0; i < results.size(); ++i) {
       if (results[i].copy.empty()) continue;
-      for_each_row(results_[i], results[i].bytes, [](std::byte* from, std::byte* to, size_t n) { std::memcpy(to, from, n); });
+      for_each_row(results_[i], results[i].bytes,
+                   [](std::byte* from, std::byte* to, size_t n) { std::memcpy(to, from, n); });
     }
   })};
   ++state_->device.counters().dispatches;

@@ -1,5 +1,5 @@
-// What a graph of the facade shares with its tensors and executables: the ir, the memory of the variables, and the programs compiled so
-// far. Lives as long as any of them. One thread builds; runs are serialised here.
+// What a graph of the facade shares with its tensors and executables: the ir, the memory of the variables, and the
+// programs compiled so far. Lives as long as any of them. One thread builds; runs are serialised here.
 #pragma once
 
 #include <list>
@@ -14,7 +14,8 @@
 
 namespace alloy::portable {
 
-// The programs that one user of a graph has asked for most recently. Older ones end to live, unless somebody else keeps them.
+// The programs that one user of a graph has asked for most recently. Older ones end to live, unless somebody else keeps
+// them.
 class RecentPrograms {
  public:
   // Makes a program the most recent one.
@@ -33,7 +34,8 @@ class GraphState {
  public:
   explicit GraphState(Device& device) : device(device), arena_(std::make_shared<Arena>(device)) {}
 
-  // The program for these feeds, results and effects: compiled when first asked for, then the same one while anybody keeps it. Throws ir::Error.
+  // The program for these feeds, results and effects: compiled when first asked for, then the same one while anybody
+  // keeps it. Throws ir::Error.
   std::shared_ptr<Program> program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
                                    const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
@@ -56,17 +58,20 @@ class GraphState {
   std::vector<uint64_t> versions_;                   // of their contents, by slot
   std::mutex compiling_;
   std::map<Key, std::weak_ptr<Program>> programs_;
-  size_t most_programs_ = 64;                        // in the map before those that are gone are dropped from it
+  size_t most_programs_ = 64;  // in the map before those that are gone are dropped from it
 };
 
 // One run of a program with its feeds and results; a copyable item of work for a stream.
 class Run {
  public:
-  // Arrays in the program's order; each must have the elements of the program's type. Gaps between rows are allowed. `overwritten`: the
-  // positions of feeds whose memory a result shares; the run computes as if it did not.
-  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds, std::vector<ArrayMemory> results,
-      std::vector<size_t> overwritten)
-      : state_(std::move(state)), program_(std::move(program)), feeds_(std::move(feeds)), results_(std::move(results)),
+  // Arrays in the program's order; each must have the elements of the program's type. Gaps between rows are allowed.
+  // `overwritten`: the positions of feeds whose memory a result shares; the run computes as if it did not.
+  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds,
+      std::vector<ArrayMemory> results, std::vector<size_t> overwritten)
+      : state_(std::move(state)),
+        program_(std::move(program)),
+        feeds_(std::move(feeds)),
+        results_(std::move(results)),
         overwritten_(std::move(overwritten)) {}
 
   Status operator()() const;

@@ -45,7 +45,9 @@ Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
   if (dims[at] <= count) return v;
   Dims ends = dims;
   ends[at] = count;
-  return graph.value(OpCode::slice, {v}, {{Attr::kStarts, Dims(dims.size(), 0)}, {Attr::kEnds, ends}, {Attr::kStrides, Dims(dims.size(), 1)}});
+  return graph.value(
+      OpCode::slice, {v},
+      {{Attr::kStarts, Dims(dims.size(), 0)}, {Attr::kEnds, ends}, {Attr::kStrides, Dims(dims.size(), 1)}});
 }
 
 // Zeros behind those places.
@@ -54,7 +56,8 @@ Value zero_beyond(Graph& graph, Value v, int64_t axis, int64_t count) {
   int64_t& extent = rest[static_cast<size_t>(axis)];
   if (extent <= count) return v;
   extent -= count;
-  return graph.value(OpCode::concat, {first(graph, v, axis, count), constant(graph, {v.dtype(), Shape(rest)}, 0)}, {{Attr::kAxis, axis}});
+  return graph.value(OpCode::concat, {first(graph, v, axis, count), constant(graph, {v.dtype(), Shape(rest)}, 0)},
+                     {{Attr::kAxis, axis}});
 }
 
 bool is_reduction(const Op& op) {
@@ -73,7 +76,8 @@ class Imitator {
   std::unique_ptr<Graph> run(const Graph& graph) {
     return ir::Rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
              return replace(r, op, operands);
-           }).run(graph);
+           })
+        .run(graph);
   }
 
  private:
@@ -125,7 +129,8 @@ class Imitator {
       case OpCode::equal:
       case OpCode::not_equal:
         if (!is_255(operands[0]) && !is_255(operands[1])) return same();
-        return {copy.value(op.code, {number(copy, operands[0], DType::int32), number(copy, operands[1], DType::int32)})};
+        return {
+            copy.value(op.code, {number(copy, operands[0], DType::int32), number(copy, operands[1], DType::int32)})};
       case OpCode::matmul: return {product(r, op, operands)};
       case OpCode::conv2d: return {convolution(op, same()[0], copy)};
       case OpCode::conv2d_data_gradient: {
@@ -134,8 +139,10 @@ class Imitator {
       }
       case OpCode::conv2d_weights_gradient:
         if (!has(Quirk::convolution_of_many_images)) return same();
-        return r.copy_over(op, {first(copy, operands[0], 0, kMostImages), first(copy, operands[1], 0, kMostImages), operands[2]});
-      case OpCode::slice_gradient: return has(Quirk::strided_slice_gradient) ? std::vector{side_by_side(copy, op, operands)} : same();
+        return r.copy_over(
+            op, {first(copy, operands[0], 0, kMostImages), first(copy, operands[1], 0, kMostImages), operands[2]});
+      case OpCode::slice_gradient:
+        return has(Quirk::strided_slice_gradient) ? std::vector{side_by_side(copy, op, operands)} : same();
       case OpCode::divide: {
         const bool is_integer = ir::kind(op.results[0].dtype) != DTypeKind::kFloating;
         return is_integer && has(Quirk::integer_quotient) ? std::vector{quotient(copy, operands)} : same();
@@ -164,7 +171,8 @@ class Imitator {
   template <class Same>
   Value truth(Graph& copy, const Op& op, const Same& same) {
     const Literal& literal = *op.attributes.get<ir::LiteralRef>(Attr::kValue);
-    const bool marked = literal.type().dtype == DType::boolean && !literal.bytes().empty() && literal.bytes()[0] == kTrueOf255;
+    const bool marked =
+        literal.type().dtype == DType::boolean && !literal.bytes().empty() && literal.bytes()[0] == kTrueOf255;
     if (!marked) return same()[0];
     const Value ours = constant(copy, literal.type(), 1);
     true_is_255_.insert(ours);
@@ -225,7 +233,8 @@ class Imitator {
   }
 
   // Steps of a scalar by coefficients of one axis have that axis.
-  std::vector<Value> step(Graph& copy, const Op& op, const std::vector<Value>& operands, std::vector<Value> results) const {
+  std::vector<Value> step(Graph& copy, const Op& op, const std::vector<Value>& operands,
+                          std::vector<Value> results) const {
     const size_t coefficients = ir::coefficient_count(op.code);
     const bool has_axis = std::any_of(operands.begin(), operands.begin() + static_cast<long>(coefficients),
                                       [](const Value& v) { return v.shape().rank() > 0; });
@@ -235,7 +244,7 @@ class Imitator {
   }
 
   ir::System system_;
-  std::set<const Op*> assigned_;                        // variables, in the copy
+  std::set<const Op*> assigned_;                          // variables, in the copy
   std::unordered_set<Value, ir::ValueHash> true_is_255_;  // likewise
 };
 
@@ -243,7 +252,9 @@ Imitation asked_for() {
   const char* word = std::getenv("ALLOY_PRETEND");
   if (word == nullptr || *word == '\0') return {};
   if (const auto system = ir::find_system(word)) return {*system, {}};
-  return {{}, "[device] ALLOY_PRETEND names no system that can be imitated: expected " + ir::system_names() + ", got '" + word + "'."};
+  return {{},
+          "[device] ALLOY_PRETEND names no system that can be imitated: expected " + ir::system_names() + ", got '" +
+              word + "'."};
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// The imitation of a macOS, on demand: ALLOY_PRETEND names the system (ir::find_system), and a program then computes as that system's framework
-// would, by ir/quirks.def: the numbers that it gets wrong are wrong, and what ends the process there throws Abort. So tests on Linux find what a
-// Mac would not bear.
+// The imitation of a macOS, on demand: ALLOY_PRETEND names the system (ir::find_system), and a program then computes as
+// that system's framework would, by ir/quirks.def: the numbers that it gets wrong are wrong, and what ends the process
+// there throws Abort. So tests on Linux find what a Mac would not bear.
 //
-// It is one rewriting of a specialised graph, before any pass; without imitation a program is compiled as if this file did not exist. What no graph
-// shows (a selector, a type of data, an executable without targets) the facade answers for itself: facade/Imitation.mm.
+// It is one rewriting of a specialised graph, before any pass; without imitation a program is compiled as if this file
+// did not exist. What no graph shows (a selector, a type of data, an executable without targets) the facade answers for
+// itself: facade/Imitation.mm.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ class Abort : public std::runtime_error {
  public:
   // What is told of `where`, a selector or an op.
   Abort(const std::string& where, ir::System system, ir::Quirk quirk) : Abort(where, describe(system, quirk)) {}
-  Abort(const std::string& where, const std::string& sentence) : std::runtime_error("[" + where + "] " + sentence + ".") {}
+  Abort(const std::string& where, const std::string& sentence)
+      : std::runtime_error("[" + where + "] " + sentence + ".") {}
 };
 
 // A copy of a specialised graph that computes what that system would. Throws Abort.

@@ -23,7 +23,8 @@ class Heap {
       if (offset + buffer.bytes <= other.offset) break;
       offset = std::max(offset, other.offset + other.lifetime.bytes);
     }
-    const auto behind = std::upper_bound(placed_.begin(), placed_.end(), offset, [](size_t at, const Placed& other) { return at < other.offset; });
+    const auto behind = std::upper_bound(placed_.begin(), placed_.end(), offset,
+                                         [](size_t at, const Placed& other) { return at < other.offset; });
     placed_.insert(behind, {offset, buffer});
     return offset;
   }
@@ -74,7 +75,9 @@ class Gaps {
   }
 
  private:
-  bool ends_with_gap() const { return !by_offset_.empty() && by_offset_.rbegin()->first + by_offset_.rbegin()->second == end_; }
+  bool ends_with_gap() const {
+    return !by_offset_.empty() && by_offset_.rbegin()->first + by_offset_.rbegin()->second == end_;
+  }
   void add(size_t offset, size_t bytes) {
     by_offset_[offset] = bytes;
     by_size_.insert({bytes, offset});
@@ -84,8 +87,8 @@ class Gaps {
     by_offset_.erase(offset);
   }
 
-  std::map<size_t, size_t> by_offset_;              // bytes
-  std::set<std::pair<size_t, size_t>> by_size_;     // bytes, offset
+  std::map<size_t, size_t> by_offset_;           // bytes
+  std::set<std::pair<size_t, size_t>> by_size_;  // bytes, offset
   size_t end_;
 };
 

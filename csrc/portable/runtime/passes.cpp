@@ -27,7 +27,9 @@ Value empty_like(Graph& graph, Value v) {
 
 double reduced_count(const Op& op, const Shape& shape) {
   std::vector<bool> reduced(static_cast<size_t>(shape.rank()), false);
-  for (int64_t axis : op.attributes.ints(Attr::kAxes)) reduced[static_cast<size_t>(*ir::normalize_axis(axis, shape.rank()))] = true;
+  for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
+    reduced[static_cast<size_t>(*ir::normalize_axis(axis, shape.rank()))] = true;
+  }
   double count = 1;
   for (size_t i = 0; i < reduced.size(); ++i) {
     if (reduced[i]) count *= static_cast<double>(shape.dims()[i]);
@@ -38,20 +40,23 @@ double reduced_count(const Op& op, const Shape& shape) {
 Value shape_constant(Graph& graph, const Shape& shape) {
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
   const Type type{ir::DType::int32, Shape({shape.rank()})};
-  return graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(dims)))}});
+  return graph.value(OpCode::constant, {},
+                     {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(dims)))}});
 }
 
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   for (const Type& type : op.results) {
-    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape to may leave one
-    // length open.
+    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape
+    // to may leave one length open.
     const bool may_be_open = op.code == OpCode::empty || op.code == OpCode::shaped;
     if (!type.is_static() && !may_be_open) op.fail("The result " + to_string(type) + " is not of a known shape");
   }
   auto one = [](Value v) { return Replacement({v}); };
   auto same_shape = [&] { return operands[0].shape() == op.results[0].shape; };
-  auto with_shape = [&](OpCode code) { return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}})); };
+  auto with_shape = [&](OpCode code) {
+    return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}}));
+  };
   auto with_empty = [&](size_t like) {
     std::vector<Value> resolved = operands;
     resolved[like] = empty_like(copy, operands[like]);
@@ -78,7 +83,8 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
       if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
         op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
       }
-      return one(copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
+      return one(
+          copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
     }
     case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
     default: return std::nullopt;
@@ -87,8 +93,6 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
 
 }  // namespace
 
-std::unique_ptr<Graph> resolve_shapes(const Graph& graph) {
-  return ir::Rewriter(resolve).run(graph);
-}
+std::unique_ptr<Graph> resolve_shapes(const Graph& graph) { return ir::Rewriter(resolve).run(graph); }
 
 }  // namespace alloy::portable

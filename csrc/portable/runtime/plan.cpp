@@ -18,12 +18,13 @@ using ir::ValueMap;
 constexpr size_t kAlignment = 64;
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-// One thing to do, in the order in which all of them stand: what becomes a step. Positions in that order are the planner's time.
+// One thing to do, in the order in which all of them stand: what becomes a step. Positions in that order are the
+// planner's time.
 struct Item {
   enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd };
   Kind kind;
-  const Op* op = nullptr;                            // of a call, or the conditional
-  Value from = {}, to = {};                          // of a copy
+  const Op* op = nullptr;                                // of a call, or the conditional
+  Value from = {}, to = {};                              // of a copy
   std::vector<std::pair<const Op*, int>> branches = {};  // the conditionals it stands in, and in which region of each
 };
 
@@ -41,7 +42,7 @@ struct Buffer {
   size_t bytes;
   size_t first;
   size_t last;
-  size_t taken_at = SIZE_MAX;  // the last item whose result took the place of an operand
+  size_t taken_at = SIZE_MAX;                           // the last item whose result took the place of an operand
   std::vector<std::pair<size_t, Value>> contents = {};  // the values, each from an item on
   size_t offset = 0;
 };
@@ -133,7 +134,8 @@ class Planner {
   }
 
   size_t variable_index(int64_t slot) const {
-    return static_cast<size_t>(std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) - plan_.variables.begin());
+    return static_cast<size_t>(std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) -
+                               plan_.variables.begin());
   }
 
   // ---- lifetimes ----
@@ -143,7 +145,9 @@ class Planner {
       const Item& item = items_[i];
       if (item.kind == Item::Kind::kCall) {
         for (const Value& v : item.op->operands) uses_[root(v)].push_back(i);
-        for (uint32_t r = 0; r < item.op->results.size(); ++r) writers_[root({const_cast<Op*>(item.op), r})].push_back(i);
+        for (uint32_t r = 0; r < item.op->results.size(); ++r) {
+          writers_[root({const_cast<Op*>(item.op), r})].push_back(i);
+        }
       } else if (item.kind == Item::Kind::kCopy) {
         uses_[root(item.from)].push_back(i);
         writers_[root(item.to)].push_back(i);
@@ -152,7 +156,9 @@ class Planner {
       }
       // The memory of a conditional's results is theirs from its first item to its last at least.
       if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {
-        for (uint32_t r = 0; r < item.op->results.size(); ++r) lives_at_[root({const_cast<Op*>(item.op), r})].push_back(i);
+        for (uint32_t r = 0; r < item.op->results.size(); ++r) {
+          lives_at_[root({const_cast<Op*>(item.op), r})].push_back(i);
+        }
       }
     }
     for (const Value& v : graph_.body().results) uses_[root(v)].push_back(items_.size());
@@ -190,7 +196,9 @@ class Planner {
       const Value v = root(graph_.body().results[result_count_ + s]);
       if (places_.contains(v) || !writers_.contains(v)) continue;
       const auto known = old.find(slots_[s]);
-      if (known == old.end() || may_overwrite(known->second, v)) places_[v] = {Place::Kind::kVariable, variable_index(slots_[s])};
+      if (known == old.end() || may_overwrite(known->second, v)) {
+        places_[v] = {Place::Kind::kVariable, variable_index(slots_[s])};
+      }
     }
   }
 
@@ -247,7 +255,10 @@ class Planner {
   void new_buffer(Value v) {
     if (places_.contains(v) || buffer_of_.contains(v) || !writers_.contains(v)) return;
     buffer_of_[v] = buffers_.size();
-    buffers_.push_back({.bytes = v.type().byte_count(), .first = first_item(v), .last = last_item(v), .contents = {{first_item(v), v}}});
+    buffers_.push_back({.bytes = v.type().byte_count(),
+                        .first = first_item(v),
+                        .last = last_item(v),
+                        .contents = {{first_item(v), v}}});
   }
 
   // Puts `v` in the place of an operand that dies here.
@@ -257,7 +268,10 @@ class Planner {
       const auto it = buffer_of_.find(old);
       if (it == buffer_of_.end()) continue;
       Buffer& buffer = buffers_[it->second];
-      if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count() || !works_in_place(&op, old, v)) continue;
+      if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count() ||
+          !works_in_place(&op, old, v)) {
+        continue;
+      }
       buffer.taken_at = i;
       buffer.last = last_item(v);
       buffer.contents.emplace_back(i, v);
@@ -267,11 +281,14 @@ class Planner {
     return false;
   }
 
-  // What is not in its place after the last item is copied there: results first, then variables, which results may still be read from.
-  // A variable's new value that stands in another variable goes through the arena, since that one may be overwritten first.
+  // What is not in its place after the last item is copied there: results first, then variables, which results may
+  // still be read from. A variable's new value that stands in another variable goes through the arena, since that one
+  // may be overwritten first.
   void copy_out() {
     const size_t end = items_.size();
-    for (size_t i = 0; i < result_count_; ++i) result_copies_.push_back({root(graph_.body().results[i]), {Place::Kind::kResult, i}});
+    for (size_t i = 0; i < result_count_; ++i) {
+      result_copies_.push_back({root(graph_.body().results[i]), {Place::Kind::kResult, i}});
+    }
     for (size_t s = 0; s < slots_.size(); ++s) {
       const Value v = root(graph_.body().results[result_count_ + s]);
       const Place target{Place::Kind::kVariable, variable_index(slots_[s])};
@@ -304,7 +321,8 @@ class Planner {
     const auto peak = static_cast<size_t>(std::max_element(change.begin(), change.end()) - change.begin());
     for (const Buffer& buffer : buffers_) {
       if (peak < buffer.first || peak > buffer.last) continue;
-      const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(), [&](const auto& entry) { return entry.first > peak; });
+      const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(),
+                                     [&](const auto& entry) { return entry.first > peak; });
       plan_.at_peak.push_back(std::prev(next)->second);
     }
   }
@@ -329,7 +347,9 @@ class Planner {
         case Item::Kind::kCopy: emit_copy(place_of(item.from), place_of(item.to), item.to.type().byte_count()); break;
         case Item::Kind::kIf: {
           const Value predicate = item.op->operands[0];
-          waiting.push_back(emit_jump({.kind = Step::Kind::kJumpIfNot, .operands = {place_of(predicate)}, .bytes = predicate.type().byte_count()}));
+          waiting.push_back(emit_jump({.kind = Step::Kind::kJumpIfNot,
+                                       .operands = {place_of(predicate)},
+                                       .bytes = predicate.type().byte_count()}));
           break;
         }
         case Item::Kind::kElse: {
@@ -360,7 +380,8 @@ class Planner {
   // Whether no run changes what is there.
   bool lasts(const Place& place) const {
     if (place.kind == Place::Kind::kConstant) return true;
-    return place.kind == Place::Kind::kVariable && !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
+    return place.kind == Place::Kind::kVariable &&
+           !std::binary_search(slots_.begin(), slots_.end(), plan_.variables[place.index]);
   }
 
   // Returns the scratch the call needs.

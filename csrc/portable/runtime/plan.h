@@ -1,5 +1,5 @@
-// Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order kernels run.
-// Decides memory and nothing else; kernels are prepared by it and run by Program.
+// Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order
+// kernels run. Decides memory and nothing else; kernels are prepared by it and run by Program.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ namespace alloy::portable {
 struct Place {
   enum class Kind : uint8_t { kNowhere, kFeed, kVariable, kResult, kConstant, kArena };
   Kind kind = Kind::kNowhere;
-  size_t index = 0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
+  size_t index =
+      0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
   bool operator==(const Place&) const = default;
 };
 
@@ -41,7 +42,8 @@ struct Layout {
   size_t offset;  // in the arena
 };
 
-// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy written out.
+// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy
+// written out.
 class ConstantBytes {
  public:
   explicit ConstantBytes(ir::LiteralRef literal);
@@ -64,8 +66,8 @@ struct Plan {
   std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
 };
 
-// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`, ascending. `feeds` are its placeholders in
-// the order in which runs give them.
+// Plans a graph whose body gives `results` first and then the final values of the variables in `slots`, ascending.
+// `feeds` are its placeholders in the order in which runs give them.
 Plan make_plan(const ir::Graph& graph, const std::vector<ir::Value>& feeds, const std::vector<int64_t>& slots);
 
 }  // namespace alloy::portable

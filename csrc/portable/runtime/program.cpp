@@ -22,8 +22,8 @@ bool is_zero(const std::byte* bytes, size_t count) {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
-                 const std::vector<ir::Op*>& effects)
+Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds,
+                 const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
     : arena_(std::move(arena)) {
   // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
   ir::Specialized special = ir::specialize(feeds, results, effects);
@@ -31,7 +31,9 @@ Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feed
   wanted.insert(wanted.begin(), special.feeds.begin(), special.feeds.end());
   if (const ir::System system = imitation().system; system.is_apple()) special.graph = imitate(*special.graph, system);
   const auto& outputs = special.graph->body().results;
-  for (auto v = outputs.begin() + static_cast<long>(feeds.size()); v != outputs.end(); ++v) result_types_.push_back(v->type());
+  for (auto v = outputs.begin() + static_cast<long>(feeds.size()); v != outputs.end(); ++v) {
+    result_types_.push_back(v->type());
+  }
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
   ir::Pure pure = ir::remove_effects(*special.graph);
   slots_ = std::move(pure.slots);
@@ -95,12 +97,14 @@ void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
     if (is_constant) version = 0;
     else if (versions != nullptr) version = versions[plan_.variables[source]];
     if (version && laid_out_[i] == version) continue;
-    plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source], base_ + layout.offset);
+    plan_.steps[layout.step].kernel->lay_out(is_constant ? plan_.constants[source].data() : variables[source],
+                                             base_ + layout.offset);
     laid_out_[i] = version;
   }
 }
 
-void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions) {
+void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results,
+                  const uint64_t* versions) {
   const FlushDenormals mode;
   const Team team;
   Team::start();

@@ -1,5 +1,5 @@
-// A compiled computation: specialised types, one plan, prepared kernels. Runs with the memory that each run brings, and in an arena that it may
-// share.
+// A compiled computation: specialised types, one plan, prepared kernels. Runs with the memory that each run brings, and
+// in an arena that it may share.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,8 @@ namespace alloy::portable {
 class Program {
  public:
   // Compiles the graph's results and effects for feeds of these types. Throws ir::Error.
-  Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
+  Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
+          const std::vector<ir::Op*>& effects);
 
   // Types of the feeds and results, in the order given to the constructor.
   const std::vector<ir::Type>& feed_types() const { return feed_types_; }
@@ -28,13 +29,16 @@ class Program {
   const Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
-  // Runs of one program are the caller's to serialise, as are runs that share an arena or variables. `versions`: of all variables' contents, by slot;
-  // what was made of a version serves until there is another one, or another program has had the arena. Without them every run begins anew.
-  // Throws std::bad_alloc where the device has no room for the arena. After the thread count of kernels has changed it prepares its kernels anew, and
-  // may then throw as the constructor does.
-  void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results, const uint64_t* versions = nullptr);
+  // Runs of one program are the caller's to serialise, as are runs that share an arena or variables. `versions`: of all
+  // variables' contents, by slot; what was made of a version serves until there is another one, or another program has
+  // had the arena. Without them every run begins anew. Throws std::bad_alloc where the device has no room for the
+  // arena. After the thread count of kernels has changed it prepares its kernels anew, and may then throw as the
+  // constructor does.
+  void run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results,
+           const uint64_t* versions = nullptr);
 
-  // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of all of them.
+  // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of
+  // all of them.
   struct StepTime {
     int64_t begin = 0, end = 0, total = 0;
   };
@@ -63,7 +67,7 @@ class Program {
   void run_steps();
 
   ArenaShare arena_;
-  std::byte* base_ = nullptr;   // of the arena in the last run
+  std::byte* base_ = nullptr;         // of the arena in the last run
   std::unique_ptr<ir::Graph> graph_;  // what plan_ computes
   std::vector<ir::Value> placeholders_;
   std::vector<int64_t> slots_;  // of the variables whose new values are the graph's last results
@@ -71,10 +75,10 @@ class Program {
   Plan plan_;
   std::vector<ir::Type> feed_types_, result_types_;
   std::vector<Call> calls_;
-  std::vector<std::byte*> pointers_;     // of all calls, those to constants fixed
-  std::vector<Patch> patches_, inside_;  // the others: what every run brings, and what is in the arena
+  std::vector<std::byte*> pointers_;               // of all calls, those to constants fixed
+  std::vector<Patch> patches_, inside_;            // the others: what every run brings, and what is in the arena
   std::vector<std::optional<uint64_t>> laid_out_;  // which version, of each of the plan's layouts
-  std::vector<StepTime> times_;       // empty while nobody profiles
+  std::vector<StepTime> times_;                    // empty while nobody profiles
 };
 
 }  // namespace alloy::portable

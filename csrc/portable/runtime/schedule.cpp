@@ -21,7 +21,9 @@ class Scheduler {
       for (const Value& v : ir::used_values(*op)) {
         const Value read = unshaped(v);
         used_.insert(read.op);
-        if (read.op->code == OpCode::variable) readers_[read.op->attributes.integer(ir::Attr::kSlot)].push_back(op.get());
+        if (read.op->code == OpCode::variable) {
+          readers_[read.op->attributes.integer(ir::Attr::kSlot)].push_back(op.get());
+        }
       }
     }
     const size_t first = body_.results.size() - slots.size();
@@ -51,17 +53,19 @@ class Scheduler {
     return v;
   }
 
-  // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would otherwise wait.
+  // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would
+  // otherwise wait.
   bool is_scalar(const Op& op) const {
     if (op.operands.empty()) return op.regions.empty();
     return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) {
-      return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder;
-    });
+             return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder;
+           });
   }
 
   static bool gives_one_number(const Op& op) {
     return (op.regions.empty() || op.code == OpCode::fused) &&
-           std::all_of(op.results.begin(), op.results.end(), [](const ir::Type& type) { return type.shape.element_count() == 1; });
+           std::all_of(op.results.begin(), op.results.end(),
+                       [](const ir::Type& type) { return type.shape.element_count() == 1; });
   }
 
   // Gives nothing but final values of variables.
@@ -102,10 +106,10 @@ class Scheduler {
 
   const ir::Block& body_;
   std::unordered_set<const Op*> used_;                             // by ops, under whatever shape
-  std::map<int64_t, std::vector<const Op*>> readers_;             // of variables' first values
-  std::unordered_map<const Op*, std::vector<int64_t>> written_;   // what an op gives final values of
-  std::unordered_set<const Op*> fetched_;                         // ops of other results
-  std::unordered_map<const Op*, std::set<const Op*>> waits_;      // what an update waits for
+  std::map<int64_t, std::vector<const Op*>> readers_;              // of variables' first values
+  std::unordered_map<const Op*, std::vector<int64_t>> written_;    // what an op gives final values of
+  std::unordered_set<const Op*> fetched_;                          // ops of other results
+  std::unordered_map<const Op*, std::set<const Op*>> waits_;       // what an update waits for
   std::unordered_map<const Op*, std::vector<const Op*>> waiting_;  // and the other way round
   std::unordered_set<const Op*> emitted_;
   std::vector<const Op*> order_;
@@ -113,6 +117,8 @@ class Scheduler {
 
 }  // namespace
 
-std::vector<const Op*> schedule(const ir::Graph& graph, const std::vector<int64_t>& slots) { return Scheduler(graph, slots).run(); }
+std::vector<const Op*> schedule(const ir::Graph& graph, const std::vector<int64_t>& slots) {
+  return Scheduler(graph, slots).run();
+}
 
 }  // namespace alloy::portable

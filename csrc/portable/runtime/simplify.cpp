@@ -33,8 +33,9 @@ const ir::Literal* literal_of(Value v) {
 // A zero is the one of that sign.
 bool is_scalar(Value v, double number) {
   const ir::Literal* literal = literal_of(v);
-  return literal != nullptr && v.dtype() == ir::DType::float32 && (literal->is_splat() || v.shape().element_count() == 1) &&
-         literal->at(0) == number && std::signbit(literal->at(0)) == std::signbit(number);
+  return literal != nullptr && v.dtype() == ir::DType::float32 &&
+         (literal->is_splat() || v.shape().element_count() == 1) && literal->at(0) == number &&
+         std::signbit(literal->at(0)) == std::signbit(number);
 }
 
 class Simplifier {
@@ -42,8 +43,8 @@ class Simplifier {
   std::unique_ptr<Graph> run(const Graph& graph) {
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
       // What a branch computes cannot be seen from other blocks, so only the body shares.
-      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() || op.code == OpCode::placeholder ||
-          op.code == OpCode::variable) {
+      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() ||
+          op.code == OpCode::placeholder || op.code == OpCode::variable) {
         return std::nullopt;
       }
       return {{simplified(r.copy(), op.code, operands, op.attributes)}};
@@ -56,7 +57,9 @@ class Simplifier {
   Value simplified(Graph& graph, OpCode code, std::vector<Value> operands, const ir::Attributes& attributes) {
     if (auto known = identity(code, operands)) return *known;
     if (code == OpCode::matmul) return product(graph, operands, attributes);
-    if (code == OpCode::broadcast_to && operands[0].op->code == OpCode::broadcast_to) operands[0] = operands[0].op->operands[0];
+    if (code == OpCode::broadcast_to && operands[0].op->code == OpCode::broadcast_to) {
+      operands[0] = operands[0].op->operands[0];
+    }
     if (code == OpCode::reshape && operands[0].op->code == OpCode::reshape) operands[0] = operands[0].op->operands[0];
     if (code == OpCode::relu_gradient) operands[1] = rectified(operands[1]);
     if (code == OpCode::sum) {
@@ -105,13 +108,16 @@ class Simplifier {
   std::optional<Value> factor_out(Graph& graph, Value summed, const ir::Attributes& axes) {
     const Op& op = *summed.op;
     if (op.code == OpCode::negative) {
-      const Value zero = shared(graph, OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat({summed.dtype(), Shape()}, 0)}});
+      const Value zero =
+          shared(graph, OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat({summed.dtype(), Shape()}, 0)}});
       return simplified(graph, OpCode::subtract, {zero, simplified(graph, OpCode::sum, op.operands, axes)}, {});
     }
     if (op.code != OpCode::multiply) return std::nullopt;
     for (size_t i : {size_t{0}, size_t{1}}) {
       const Value x = op.operands[i], factor = op.operands[1 - i];
-      if (x.shape() != summed.shape() || !is_constant_along(factor.shape(), axes.ints(Attr::kAxes), x.shape().rank())) continue;
+      if (x.shape() != summed.shape() || !is_constant_along(factor.shape(), axes.ints(Attr::kAxes), x.shape().rank())) {
+        continue;
+      }
       return simplified(graph, OpCode::multiply, {simplified(graph, OpCode::sum, {x}, axes), factor}, {});
     }
     return std::nullopt;
@@ -125,7 +131,8 @@ class Simplifier {
     });
   }
 
-  // Operands of an elementwise op without reshapes that only put ones before a shape or take them away. Returns whether there were any.
+  // Operands of an elementwise op without reshapes that only put ones before a shape or take them away. Returns whether
+  // there were any.
   static bool drop_reshapes(std::vector<Value>& operands, const Shape& result) {
     bool any = false;
     for (Value& v : operands) {
@@ -134,7 +141,8 @@ class Simplifier {
       const Value before = std::exchange(v, inner);
       std::optional<Shape> shape = operands[0].shape();
       for (const Value& operand : operands) shape = shape ? ir::broadcast(*shape, operand.shape()) : shape;
-      const bool same = without_leading_ones(inner.shape()) == without_leading_ones(before.shape()) && shape && *shape == result;
+      const bool same =
+          without_leading_ones(inner.shape()) == without_leading_ones(before.shape()) && shape && *shape == result;
       if (!same) v = before;
       any |= same;
     }
@@ -186,7 +194,9 @@ class Simplifier {
   // Runs the kernel of a small op on constants.
   Value folded(Graph& graph, Value v) {
     const ir::Type type = v.type();
-    if (v.op->operands.empty() || type.shape.element_count() > kMostFoldedElements || type.shape.element_count() == 0) return v;
+    if (v.op->operands.empty() || type.shape.element_count() > kMostFoldedElements || type.shape.element_count() == 0) {
+      return v;
+    }
     std::vector<std::vector<std::byte>> inputs;
     std::vector<const std::byte*> pointers;
     for (const Value& operand : v.op->operands) {

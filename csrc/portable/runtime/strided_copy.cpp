@@ -13,9 +13,7 @@ std::size_t ArrayLayout::elements() const noexcept {
   return count;
 }
 
-std::size_t ArrayLayout::packed_row_bytes() const noexcept {
-  return (rank ? lengths[rank - 1] : 1) * element_bytes;
-}
+std::size_t ArrayLayout::packed_row_bytes() const noexcept { return (rank ? lengths[rank - 1] : 1) * element_bytes; }
 
 std::size_t ArrayLayout::end() const noexcept {
   const std::size_t count = elements();
@@ -28,33 +26,35 @@ namespace {
 
 enum class Direction { kToHost, kFromHost };
 
-void copy_bytes(Direction direction, std::byte *device, std::byte *host, std::size_t bytes) {
+void copy_bytes(Direction direction, std::byte* device, std::byte* host, std::size_t bytes) {
   direction == Direction::kToHost ? std::memcpy(host, device, bytes) : std::memcpy(device, host, bytes);
 }
 
 // Copies the part of the array below `axis`; `strides` go from the fastest dimension to the slowest.
-void copy_axis(Direction direction, const ArrayLayout &layout, std::size_t axis, std::byte *&device_row,
-               std::byte *host, const std::ptrdiff_t *strides) {
+void copy_axis(Direction direction, const ArrayLayout& layout, std::size_t axis, std::byte*& device_row,
+               std::byte* host, const std::ptrdiff_t* strides) {
   const auto element = static_cast<std::ptrdiff_t>(layout.element_bytes);
   if (layout.rank == 0) return copy_bytes(direction, device_row, host, layout.element_bytes);
   const std::ptrdiff_t stride = strides[layout.rank - 1 - axis];
   const std::size_t length = layout.lengths[axis];
   if (axis + 1 < layout.rank) {
-    for (std::size_t i = 0; i < length; ++i)
+    for (std::size_t i = 0; i < length; ++i) {
       copy_axis(direction, layout, axis + 1, device_row, host + static_cast<std::ptrdiff_t>(i) * stride, strides);
+    }
     return;
   }
   if (stride == element) {
     copy_bytes(direction, device_row, host, layout.packed_row_bytes());
   } else {
-    for (std::size_t i = 0; i < length; ++i)
+    for (std::size_t i = 0; i < length; ++i) {
       copy_bytes(direction, device_row + static_cast<std::ptrdiff_t>(i) * element,
                  host + static_cast<std::ptrdiff_t>(i) * stride, layout.element_bytes);
+    }
   }
   device_row += layout.row_bytes;
 }
 
-void packed_strides(const ArrayLayout &layout, std::ptrdiff_t *strides) {
+void packed_strides(const ArrayLayout& layout, std::ptrdiff_t* strides) {
   std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(layout.element_bytes);
   for (std::size_t i = 0; i < layout.rank; ++i) {
     strides[i] = stride;
@@ -62,16 +62,19 @@ void packed_strides(const ArrayLayout &layout, std::ptrdiff_t *strides) {
   }
 }
 
-bool are_packed(const ArrayLayout &layout, const std::ptrdiff_t *strides) {
+bool are_packed(const ArrayLayout& layout, const std::ptrdiff_t* strides) {
   std::ptrdiff_t packed[kMaxRank];
   packed_strides(layout, packed);
-  for (std::size_t i = 0; i < layout.rank; ++i)
-    if (strides[i] != packed[i] && layout.lengths[layout.rank - 1 - i] != 1) return false;
+  for (std::size_t i = 0; i < layout.rank; ++i) {
+    if (strides[i] != packed[i] && layout.lengths[layout.rank - 1 - i] != 1) {
+      return false;
+    }
+  }
   return true;
 }
 
-void copy_array(Direction direction, Device &device, Storage &storage, const ArrayLayout &layout, std::byte *host,
-                const std::ptrdiff_t *strides) {
+void copy_array(Direction direction, Device& device, Storage& storage, const ArrayLayout& layout, std::byte* host,
+                const std::ptrdiff_t* strides) {
   const std::size_t bytes = layout.packed_bytes();
   if (bytes == 0) return;
   if (layout.is_packed() && (!strides || are_packed(layout, strides))) {
@@ -84,18 +87,18 @@ void copy_array(Direction direction, Device &device, Storage &storage, const Arr
     packed_strides(layout, packed);
     strides = packed;
   }
-  if (std::byte *visible = storage.host_bytes()) {
-    std::byte *row = visible + layout.offset;
+  if (std::byte* visible = storage.host_bytes()) {
+    std::byte* row = visible + layout.offset;
     copy_axis(direction, layout, 0, row, host, strides);
-    auto &counter = direction == Direction::kToHost ? device.counters().bytes_from_device
-                                                    : device.counters().bytes_to_device;
+    auto& counter =
+        direction == Direction::kToHost ? device.counters().bytes_from_device : device.counters().bytes_to_device;
     counter.fetch_add(bytes, std::memory_order_relaxed);
     return;
   }
   // Gaps between rows keep their bytes, so that they come along in both directions.
   const std::size_t extent = layout.end() - layout.offset;
   std::vector<std::byte> staging(extent);
-  std::byte *row = staging.data();
+  std::byte* row = staging.data();
   if (direction == Direction::kToHost || !layout.is_packed()) storage.read(layout.offset, staging.data(), extent);
   copy_axis(direction, layout, 0, row, host, strides);
   if (direction == Direction::kFromHost) storage.write(layout.offset, staging.data(), extent);
@@ -103,16 +106,16 @@ void copy_array(Direction direction, Device &device, Storage &storage, const Arr
 
 }  // namespace
 
-void read_array(Device &device, Storage &storage, const ArrayLayout &layout, void *host,
-                const std::ptrdiff_t *strides) {
-  copy_array(Direction::kToHost, device, storage, layout, static_cast<std::byte *>(host), strides);
+void read_array(Device& device, Storage& storage, const ArrayLayout& layout, void* host,
+                const std::ptrdiff_t* strides) {
+  copy_array(Direction::kToHost, device, storage, layout, static_cast<std::byte*>(host), strides);
 }
 
-void write_array(Device &device, Storage &storage, const ArrayLayout &layout, const void *host,
-                 const std::ptrdiff_t *strides) {
+void write_array(Device& device, Storage& storage, const ArrayLayout& layout, const void* host,
+                 const std::ptrdiff_t* strides) {
   // The host side is only read in this direction.
-  copy_array(Direction::kFromHost, device, storage, layout,
-             const_cast<std::byte *>(static_cast<const std::byte *>(host)), strides);
+  copy_array(Direction::kFromHost, device, storage, layout, const_cast<std::byte*>(static_cast<const std::byte*>(host)),
+             strides);
 }
 
 }  // namespace alloy::portable

@@ -40,18 +40,17 @@ struct ArrayLayout {
 
 /// An array: where its elements are, in which storage of which device.
 struct ArrayMemory {
-  Device *device;
+  Device* device;
   std::shared_ptr<Storage> storage;
   ArrayLayout layout;
 };
 
 /// Copies all elements to `host`, with `strides` in bytes from the fastest to the slowest dimension, or packed
 /// when null.
-void read_array(Device &device, Storage &storage, const ArrayLayout &layout, void *host,
-                const std::ptrdiff_t *strides);
+void read_array(Device& device, Storage& storage, const ArrayLayout& layout, void* host, const std::ptrdiff_t* strides);
 
 /// Copies all elements from `host`, with strides as for reading.
-void write_array(Device &device, Storage &storage, const ArrayLayout &layout, const void *host,
-                 const std::ptrdiff_t *strides);
+void write_array(Device& device, Storage& storage, const ArrayLayout& layout, const void* host,
+                 const std::ptrdiff_t* strides);
 
 }  // namespace alloy::portable

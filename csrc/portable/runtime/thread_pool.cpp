@@ -15,9 +15,9 @@ constexpr std::size_t kMostThreads = 64;
 
 }  // namespace
 
-ThreadPool &ThreadPool::shared() {
+ThreadPool& ThreadPool::shared() {
   // Never destroyed: its threads live as long as the process.
-  static ThreadPool &pool = *new ThreadPool;
+  static ThreadPool& pool = *new ThreadPool;
   return pool;
 }
 
@@ -31,7 +31,7 @@ Status ThreadPool::submit(std::function<void()> work) {
     try {
       std::thread([this] { serve(); }).detach();
       ++threads_;
-    } catch (const std::system_error &) {
+    } catch (const std::system_error&) {
       if (threads_ == 0) {
         items_.pop_back();
         return {"The device could not start a thread."};

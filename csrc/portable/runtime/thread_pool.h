@@ -16,7 +16,7 @@ namespace alloy::portable {
 class ThreadPool {
  public:
   /// The pool of the process.
-  static ThreadPool &shared();
+  static ThreadPool& shared();
 
   /// Runs `work` soon and returns at once; fails as WorkQueue::submit does.
   Status submit(std::function<void()> work);

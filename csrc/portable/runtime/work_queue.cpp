@@ -48,17 +48,17 @@ std::atomic<bool> g_ending{false};
 std::atomic<bool> g_ended{false};
 
 // The queue whose item this thread executes now.
-thread_local const QueueState *t_current = nullptr;
+thread_local const QueueState* t_current = nullptr;
 
 class CurrentQueue {
  public:
-  explicit CurrentQueue(const QueueState *queue) noexcept : previous_(t_current) { t_current = queue; }
+  explicit CurrentQueue(const QueueState* queue) noexcept : previous_(t_current) { t_current = queue; }
   ~CurrentQueue() { t_current = previous_; }
-  CurrentQueue(const CurrentQueue &) = delete;
-  CurrentQueue &operator=(const CurrentQueue &) = delete;
+  CurrentQueue(const CurrentQueue&) = delete;
+  CurrentQueue& operator=(const CurrentQueue&) = delete;
 
  private:
-  const QueueState *previous_;
+  const QueueState* previous_;
 };
 
 // Every queue that may have work. Never destroyed, because queues may outlive static objects.
@@ -67,20 +67,23 @@ struct Registry {
   std::vector<std::weak_ptr<QueueState>> queues;
 };
 
-Registry &registry() {
-  static Registry &instance = *new Registry;
+Registry& registry() {
+  static Registry& instance = *new Registry;
   return instance;
 }
 
 std::vector<std::shared_ptr<QueueState>> live_queues() {
   std::vector<std::shared_ptr<QueueState>> live;
   std::lock_guard lock(registry().mutex);
-  for (const auto &weak : registry().queues)
-    if (auto queue = weak.lock()) live.push_back(std::move(queue));
+  for (const auto& weak : registry().queues) {
+    if (auto queue = weak.lock()) {
+      live.push_back(std::move(queue));
+    }
+  }
   return live;
 }
 
-bool is_idle(QueueState &queue) {
+bool is_idle(QueueState& queue) {
   std::lock_guard lock(queue.mutex);
   return queue.items.empty() && (!queue.busy || t_current == &queue);
 }
@@ -91,7 +94,7 @@ void drain_at_exit() {
   // An item may give work to another queue, so that one pass is not enough; each gives up in bounded time.
   for (int pass = 0; pass < 8; ++pass) {
     bool all_idle = true;
-    for (const auto &queue : live_queues()) {
+    for (const auto& queue : live_queues()) {
       if (is_idle(*queue)) continue;
       all_idle = false;
       queue->drain();
@@ -115,9 +118,10 @@ void install_process_hooks() {
   (void)installed;
 }
 
-const char *refusal() noexcept {
-  if (g_forked.load(std::memory_order_relaxed))
+const char* refusal() noexcept {
+  if (g_forked.load(std::memory_order_relaxed)) {
     return "The device cannot be used in a forked child of a process that has used it.";
+  }
   if (g_ended.load(std::memory_order_relaxed)) return "The device cannot be used at the end of the process.";
   return nullptr;
 }
@@ -125,17 +129,17 @@ const char *refusal() noexcept {
 // A run on the calling thread. The turn ends however the work is left: a dispatched block may raise.
 class DirectRun {
  public:
-  explicit DirectRun(QueueState &queue) noexcept : queue_(queue), current_(&queue) {}
+  explicit DirectRun(QueueState& queue) noexcept : queue_(queue), current_(&queue) {}
   ~DirectRun() {
     std::lock_guard lock(queue_.mutex);
     queue_.finish_one();
     if (!queue_.items.empty()) queue_.work_added.notify_one();
   }
-  DirectRun(const DirectRun &) = delete;
-  DirectRun &operator=(const DirectRun &) = delete;
+  DirectRun(const DirectRun&) = delete;
+  DirectRun& operator=(const DirectRun&) = delete;
 
  private:
-  QueueState &queue_;
+  QueueState& queue_;
   CurrentQueue current_;
 };
 
@@ -181,12 +185,12 @@ void QueueState::drain() {
 }
 
 Status process_status() {
-  const char *reason = refusal();
+  const char* reason = refusal();
   return reason ? Status{reason} : Status{};
 }
 
 Status begin_use() {
-  if (const char *reason = refusal()) return {reason};
+  if (const char* reason = refusal()) return {reason};
   if (!g_has_run.load(std::memory_order_relaxed)) g_has_run.store(true);
   return {};
 }
@@ -202,7 +206,7 @@ WorkQueue::WorkQueue() : state_(std::make_shared<QueueState>()) {
   install_process_hooks();
   if (refusal()) return;
   std::lock_guard lock(registry().mutex);
-  std::erase_if(registry().queues, [](const auto &queue) { return queue.expired(); });
+  std::erase_if(registry().queues, [](const auto& queue) { return queue.expired(); });
   registry().queues.push_back(state_);
 }
 
@@ -215,7 +219,7 @@ WorkQueue::~WorkQueue() {
 
 Status WorkQueue::run(Callable work) {
   if (Status status = begin_use(); !status.ok()) return status;
-  QueueState &state = *state_;
+  QueueState& state = *state_;
   if (t_current == &state) {
     work();
     return {};
@@ -237,11 +241,11 @@ Status WorkQueue::run(Callable work) {
 
 Status WorkQueue::submit(std::function<void()> work) {
   if (Status status = begin_use(); !status.ok()) return status;
-  QueueState &state = *state_;
+  QueueState& state = *state_;
   std::lock_guard lock(state.mutex);
   try {
     state.start_thread();
-  } catch (const std::system_error &) {
+  } catch (const std::system_error&) {
     return {"The device could not start a thread."};
   }
   state.items.push_back(std::move(work));
@@ -251,8 +255,8 @@ Status WorkQueue::submit(std::function<void()> work) {
 }
 
 Status WorkQueue::wait() {
-  if (const char *reason = refusal()) return {reason};
-  QueueState &state = *state_;
+  if (const char* reason = refusal()) return {reason};
+  QueueState& state = *state_;
   if (t_current == &state) return {};
   std::unique_lock lock(state.mutex);
   const std::uint64_t target = state.given;

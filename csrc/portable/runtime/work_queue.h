@@ -21,14 +21,14 @@ struct [[nodiscard]] Status {
 class Callable {
  public:
   template <class F, class = std::enable_if_t<!std::is_same_v<std::remove_cvref_t<F>, Callable>>>
-  Callable(F &&f) noexcept  // NOLINT: implicit on purpose, as std::function
-      : context_(const_cast<void *>(static_cast<const void *>(&f))),
-        call_([](void *context) { (*static_cast<std::remove_reference_t<F> *>(context))(); }) {}
+  Callable(F&& f) noexcept  // NOLINT: implicit on purpose, as std::function
+      : context_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* context) { (*static_cast<std::remove_reference_t<F>*>(context))(); }) {}
   void operator()() const { call_(context_); }
 
  private:
-  void *context_;
-  void (*call_)(void *);
+  void* context_;
+  void (*call_)(void*);
 };
 
 struct QueueState;
@@ -39,8 +39,8 @@ class WorkQueue {
  public:
   WorkQueue();
   ~WorkQueue();
-  WorkQueue(const WorkQueue &) = delete;
-  WorkQueue &operator=(const WorkQueue &) = delete;
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
 
   /// Runs `work` in turn and returns when it is done: on the calling thread when the queue is idle, or when
   /// called by an item of this queue. Fails, without running it, after a fork and at the end of the process.
@@ -68,8 +68,8 @@ class LocksAreHeld {
  public:
   LocksAreHeld() noexcept;
   ~LocksAreHeld();
-  LocksAreHeld(const LocksAreHeld &) = delete;
-  LocksAreHeld &operator=(const LocksAreHeld &) = delete;
+  LocksAreHeld(const LocksAreHeld&) = delete;
+  LocksAreHeld& operator=(const LocksAreHeld&) = delete;
 };
 
 /// True in such a child. Threads that it does not have may hold any lock, so that whoever takes one asks first.

@@ -1,4 +1,5 @@
 """Layers of neural networks."""
+
 from alloy.nn.activation import ReLU
 from alloy.nn.batch_norm import BatchNorm
 from alloy.nn.conv import Conv2D
@@ -9,5 +10,16 @@ from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
 from alloy.nn.residual import Residual
 from alloy.nn.sequential import Sequential
 
-__all__ = ["AvgPool2D", "BatchNorm", "Conv2D", "Dense", "Flatten", "GlobalAvgPool", "Layer", "MaxPool2D",
-           "ReLU", "Residual", "Sequential"]
+__all__ = [
+    "AvgPool2D",
+    "BatchNorm",
+    "Conv2D",
+    "Dense",
+    "Flatten",
+    "GlobalAvgPool",
+    "Layer",
+    "MaxPool2D",
+    "ReLU",
+    "Residual",
+    "Sequential",
+]

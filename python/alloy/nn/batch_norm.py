@@ -20,9 +20,12 @@ class BatchNorm(Layer):
 
     def build(self, x):
         shape = (self.known_features(x),)
-        for part, value, trainable in (("gamma", init.ones, True), ("beta", init.zeros, True),
-                                       ("moving_mean", init.zeros, False),
-                                       ("moving_variance", init.ones, False)):
+        for part, value, trainable in (
+            ("gamma", init.ones, True),
+            ("beta", init.zeros, True),
+            ("moving_mean", init.zeros, False),
+            ("moving_variance", init.ones, False),
+        ):
             self.add_variable(x.graph, part, lambda seed: value(shape), trainable)
 
     def forward(self, x, training):
@@ -35,6 +38,7 @@ class BatchNorm(Layer):
             statistics = [mean(x, axes=axes), variance(x, axes=axes)]
             self._updates = [
                 x.graph.assign(average, average * self.momentum + statistic * (1 - self.momentum))
-                for average, statistic in zip(moving, statistics)]
+                for average, statistic in zip(moving, statistics)
+            ]
         center, spread = statistics
         return (x - center) * (gamma * rsqrt(spread + self.epsilon)) + beta

@@ -9,8 +9,9 @@ class Conv2D(Affine):
     kernel_size, strides: an integer, or one for the height and one for the width; padding as in al.conv2d.
     weights: (height, width, channels, filters), bias: (filters,)."""
 
-    def __init__(self, filters: int, kernel_size, *, strides=1, padding="valid", use_bias: bool = True,
-                 seed: int | None = None):
+    def __init__(
+        self, filters: int, kernel_size, *, strides=1, padding="valid", use_bias: bool = True, seed: int | None = None
+    ):
         super().__init__(use_bias=use_bias, seed=seed)
         self.filters = filters
         self.kernel_size = kernel_size

@@ -1,4 +1,5 @@
 """What every layer is: a function of a tensor that makes its variables at its first call."""
+
 import zlib
 
 import numpy as np
@@ -31,8 +32,9 @@ class Layer:
 
     def __getattr__(self, name):
         if "_updates" not in vars(self) and not name.startswith("__"):
-            raise AttributeError(f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before "
-                                 "the layer is used")
+            raise AttributeError(
+                f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
+            )
         return object.__getattribute__(self, name)  # for Python's own message
 
     def __setattr__(self, name, value):
@@ -66,8 +68,12 @@ class Layer:
     def _tree(self, around=()):
         """It and the layers in it, however deep."""
         if self in around:
-            raise mistake(self._kind(), f"Expected layers that are not inside themselves, got a {type(self).__name__} "
-                          "that a layer in it keeps in an attribute; keep a weakref.ref there", act="used")
+            raise mistake(
+                self._kind(),
+                f"Expected layers that are not inside themselves, got a {type(self).__name__} "
+                "that a layer in it keeps in an attribute; keep a weakref.ref there",
+                act="used",
+            )
         yield self
         for layer in self._inner():
             yield from layer._tree((*around, self))
@@ -96,8 +102,9 @@ class Layer:
 
     def _set_parameters(self):
         """Its parameters are trainable as it is."""
-        self._parameters += [variable for variable in self._own()
-                             if variable.trainable and variable not in self._parameters]
+        self._parameters += [
+            variable for variable in self._own() if variable.trainable and variable not in self._parameters
+        ]
         for variable in self._parameters:
             variable.trainable = self._trainable
 
@@ -160,8 +167,9 @@ class Layer:
         legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
         if not legal or x.shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"
-            raise mistake(self._kind(),
-                          f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}")
+            raise mistake(
+                self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}"
+            )
         return x.shape[-1]
 
     def _kind(self) -> str:

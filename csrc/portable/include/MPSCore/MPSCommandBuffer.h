@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Stands for the command buffer being encoded now and forwards to it.
 @interface MPSCommandBuffer : NSObject <MTLCommandBuffer> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// The command buffer being encoded now.

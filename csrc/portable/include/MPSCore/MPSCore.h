@@ -2,6 +2,6 @@
 
 #pragma once
 
+#import <MPSCore/MPSCommandBuffer.h>
 #import <MPSCore/MPSCoreTypes.h>
 #import <MPSCore/MPSNDArray.h>
-#import <MPSCore/MPSCommandBuffer.h>

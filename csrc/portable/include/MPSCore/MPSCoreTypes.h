@@ -40,11 +40,9 @@ typedef NS_ENUM(uint32_t, MPSDataType) {
 };
 
 /// Bytes of one element of type `t`, rounded down.
-NS_INLINE size_t MPSSizeofMPSDataType(MPSDataType t) {
-  return ((size_t)t & 0xffff) >> 3;
-}
+NS_INLINE size_t MPSSizeofMPSDataType(MPSDataType t) { return ((size_t)t & 0xffff) >> 3; }
 
 /// Lengths from the slowest to the fastest dimension; -1 is a length not known yet.
-typedef NSArray<NSNumber *> MPSShape;
+typedef NSArray<NSNumber*> MPSShape;
 
 NS_ASSUME_NONNULL_END

@@ -15,7 +15,7 @@ NS_ASSUME_NONNULL_BEGIN
 @property(readonly) NSUInteger length;
 
 /// Host address of the first byte, valid while the buffer lives; raises for a private buffer.
-- (void *)contents NS_RETURNS_INNER_POINTER;
+- (void*)contents NS_RETURNS_INNER_POINTER;
 
 /// Tells a managed buffer that the host wrote `range`; nothing to do where memory is shared.
 - (void)didModifyRange:(NSRange)range;

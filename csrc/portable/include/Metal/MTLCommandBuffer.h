@@ -7,7 +7,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice, MTLCommandQueue, MTLCommandBuffer, MTLEvent;
+@protocol MTLDevice
+, MTLCommandQueue, MTLCommandBuffer, MTLEvent;
 
 /// Seconds, of the clock that also times the device.
 typedef double CFTimeInterval;
@@ -39,7 +40,7 @@ typedef NS_ENUM(NSUInteger, MTLCommandBufferError) {
 };
 
 /// Domain of the errors of a command buffer.
-MTL_EXTERN NSString *const MTLCommandBufferErrorDomain;
+MTL_EXTERN NSString* const MTLCommandBufferErrorDomain;
 
 /// Called with the command buffer it was added to, on a thread of the queue that runs nothing but handlers.
 typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
@@ -54,7 +55,7 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 @property(readonly) id<MTLCommandQueue> commandQueue;
 
 /// Free text for debuggers.
-@property(atomic, readwrite, copy, nullable) NSString *label;
+@property(atomic, readwrite, copy, nullable) NSString* label;
 
 /// When the device started on it; 0 before.
 @property(readonly) CFTimeInterval GPUStartTime;
@@ -66,7 +67,7 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 @property(readonly) MTLCommandBufferStatus status;
 
 /// Why it failed; nil unless the status is Error.
-@property(readonly, nullable) NSError *error;
+@property(readonly, nullable) NSError* error;
 
 /// Reserves the place in the queue: committed buffers behind it wait until it is committed.
 - (void)enqueue;

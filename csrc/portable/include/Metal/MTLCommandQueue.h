@@ -7,13 +7,14 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice, MTLCommandBuffer;
+@protocol MTLDevice
+, MTLCommandBuffer;
 
 /// An in-order queue of one device; safe to use from every thread.
 @protocol MTLCommandQueue <NSObject>
 
 /// Free text for debuggers.
-@property(atomic, readwrite, copy, nullable) NSString *label;
+@property(atomic, readwrite, copy, nullable) NSString* label;
 
 /// The device that runs the queue.
 @property(readonly) id<MTLDevice> device;

@@ -12,8 +12,8 @@
 #define nil nullptr
 #define Nil nullptr
 #else
-#define nil ((void *)0)
-#define Nil ((void *)0)
+#define nil ((void*)0)
+#define Nil ((void*)0)
 #endif
 
 // GNUstep defines it to nothing, which would let `[[MPSNDArray alloc] init]` compile here and not on a Mac.

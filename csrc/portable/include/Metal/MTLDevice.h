@@ -8,19 +8,20 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLBuffer, MTLCommandQueue, MTLEvent, MTLSharedEvent;
+@protocol MTLBuffer
+, MTLCommandQueue, MTLEvent, MTLSharedEvent;
 
 /// The default device, retained for the caller.
 MTL_EXTERN id<MTLDevice> _Nullable MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;
 
 /// All devices, retained for the caller; the portable framework has one.
-MTL_EXTERN NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
+MTL_EXTERN NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 
 /// A processor that runs command buffers; safe to use from every thread.
 @protocol MTLDevice <NSObject>
 
 /// Name for people.
-@property(readonly) NSString *name;
+@property(readonly) NSString* name;
 
 /// Number that is the same in all processes of this machine.
 @property(readonly) uint64_t registryID;
@@ -44,16 +45,16 @@ MTL_EXTERN NSArray<id<MTLDevice>> *MTLCopyAllDevices(void) NS_RETURNS_RETAINED;
 - (id<MTLBuffer> _Nullable)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options;
 
 /// A buffer that starts as a copy of `length` bytes at `pointer`.
-- (id<MTLBuffer> _Nullable)newBufferWithBytes:(const void *)pointer
+- (id<MTLBuffer> _Nullable)newBufferWithBytes:(const void*)pointer
                                        length:(NSUInteger)length
                                       options:(MTLResourceOptions)options;
 
 /// A buffer over memory of the caller; `deallocator` runs when the last user is gone. On a Mac it must be whole
 /// pages, here it may lie anywhere. Nil for no memory and for a storage mode that the host does not see.
-- (id<MTLBuffer> _Nullable)newBufferWithBytesNoCopy:(void *)pointer
+- (id<MTLBuffer> _Nullable)newBufferWithBytesNoCopy:(void*)pointer
                                              length:(NSUInteger)length
                                             options:(MTLResourceOptions)options
-                                        deallocator:(void (^_Nullable)(void *, NSUInteger))deallocator;
+                                        deallocator:(void (^_Nullable)(void*, NSUInteger))deallocator;
 
 /// An event for ordering command buffers of one device.
 - (id<MTLEvent> _Nullable)newEvent;

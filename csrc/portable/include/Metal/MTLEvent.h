@@ -8,7 +8,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice, MTLSharedEvent;
+@protocol MTLDevice
+, MTLSharedEvent;
 
 /// Called with the event and the value that had been asked for.
 typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t value);
@@ -20,14 +21,14 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 @property(readonly, nullable) id<MTLDevice> device;
 
 /// Free text for debuggers.
-@property(atomic, readwrite, copy, nullable) NSString *label;
+@property(atomic, readwrite, copy, nullable) NSString* label;
 
 @end
 
 /// Names the dispatch queue on which notifications of shared events run.
 @interface MTLSharedEventListener : NSObject {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Uses a serial queue of its own.
@@ -49,7 +50,7 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 
 /// Calls `block` once on the listener's queue when the value has reached `value`, at once if it already
 /// has.
-- (void)notifyListener:(MTLSharedEventListener *)listener
+- (void)notifyListener:(MTLSharedEventListener*)listener
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block;
 

@@ -49,7 +49,7 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
 @protocol MTLResource <NSObject>
 
 /// Free text for debuggers.
-@property(atomic, readwrite, copy, nullable) NSString *label;
+@property(atomic, readwrite, copy, nullable) NSString* label;
 
 /// The device that allocated the resource.
 @property(readonly) id<MTLDevice> device;

@@ -2,10 +2,10 @@
 
 #pragma once
 
-#import <Metal/MTLDefines.h>
-#import <Metal/MTLResource.h>
 #import <Metal/MTLBuffer.h>
-#import <Metal/MTLDevice.h>
-#import <Metal/MTLCommandQueue.h>
 #import <Metal/MTLCommandBuffer.h>
+#import <Metal/MTLCommandQueue.h>
+#import <Metal/MTLDefines.h>
+#import <Metal/MTLDevice.h>
 #import <Metal/MTLEvent.h>
+#import <Metal/MTLResource.h>

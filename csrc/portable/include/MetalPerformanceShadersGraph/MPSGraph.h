@@ -4,9 +4,9 @@
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>
 #import <MetalPerformanceShadersGraph/MPSGraphDevice.h>
+#import <MetalPerformanceShadersGraph/MPSGraphOperation.h>
 #import <MetalPerformanceShadersGraph/MPSGraphTensor.h>
 #import <MetalPerformanceShadersGraph/MPSGraphTensorData.h>
-#import <MetalPerformanceShadersGraph/MPSGraphOperation.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
@@ -38,26 +38,24 @@ typedef NS_ENUM(uint64_t, MPSGraphExecutionStage) {
 };
 
 /// Values by tensor.
-typedef NSDictionary<MPSGraphTensor *, MPSGraphTensorData *> MPSGraphTensorDataDictionary;
+typedef NSDictionary<MPSGraphTensor*, MPSGraphTensorData*> MPSGraphTensorDataDictionary;
 
 /// Types by tensor.
-typedef NSDictionary<MPSGraphTensor *, MPSGraphShapedType *> MPSGraphTensorShapedTypeDictionary;
+typedef NSDictionary<MPSGraphTensor*, MPSGraphShapedType*> MPSGraphTensorShapedTypeDictionary;
 
 /// Called when a run is over, with its results; the error is nil on success.
-typedef void (^MPSGraphCompletionHandler)(MPSGraphTensorDataDictionary *resultsDictionary,
-                                          NSError *_Nullable error);
+typedef void (^MPSGraphCompletionHandler)(MPSGraphTensorDataDictionary* resultsDictionary, NSError* _Nullable error);
 
 /// Called when a run is about to start, with the results it will fill.
-typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary *resultsDictionary,
-                                         NSError *_Nullable error);
+typedef void (^MPSGraphScheduledHandler)(MPSGraphTensorDataDictionary* resultsDictionary, NSError* _Nullable error);
 
 /// Called when a compilation is over; the error is nil on success.
-typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executable, NSError *_Nullable error);
+typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable* executable, NSError* _Nullable error);
 
 /// Wishes for a compilation.
 @interface MPSGraphCompilationDescriptor : NSObject <NSCopying> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Leaves types as they were inferred while building.
@@ -83,7 +81,7 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executa
 /// Wishes for a run of a graph.
 @interface MPSGraphExecutionDescriptor : NSObject {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Called before the run starts, copied; nil at first.
@@ -96,7 +94,7 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executa
 @property(atomic, readwrite) BOOL waitUntilCompleted;
 
 /// Used when the run has to compile; nil at first.
-@property(atomic, readwrite, copy, nullable) MPSGraphCompilationDescriptor *compilationDescriptor;
+@property(atomic, readwrite, copy, nullable) MPSGraphCompilationDescriptor* compilationDescriptor;
 
 /// A run starts no earlier than the value of `event` has reached `value`; may be given several times.
 - (void)waitForEvent:(id<MTLSharedEvent>)event value:(uint64_t)value;
@@ -104,21 +102,21 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executa
 /// Sets the value of `event` when a run reaches the stage; may be given several times.
 - (void)signalEvent:(id<MTLSharedEvent>)event
     atExecutionEvent:(MPSGraphExecutionStage)executionStage
-              value:(uint64_t)value;
+               value:(uint64_t)value;
 
 @end
 
 /// Owns tensors, operations and the state of variables; one thread builds, runs are serialised.
 @interface MPSGraph : NSObject {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// SynchronizeResults at first.
 @property(atomic, readwrite) MPSGraphOptions options;
 
 /// Placeholders in order of creation.
-@property(nonatomic, readonly) NSArray<MPSGraphTensor *> *placeholderTensors;
+@property(nonatomic, readonly) NSArray<MPSGraphTensor*>* placeholderTensors;
 
 /// An empty graph, retained.
 + (instancetype)new;
@@ -132,64 +130,65 @@ typedef void (^MPSGraphCompilationCompletionHandler)(MPSGraphExecutable *executa
 @interface MPSGraph (Running)
 
 /// Compiles for the given feeds; the executable keeps the variables of the graph alive.
-- (MPSGraphExecutable *)compileWithDevice:(MPSGraphDevice *_Nullable)device
-                                    feeds:(MPSGraphTensorShapedTypeDictionary *)feeds
-                            targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-                         targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-                    compilationDescriptor:(MPSGraphCompilationDescriptor *_Nullable)compilationDescriptor;
+- (MPSGraphExecutable*)compileWithDevice:(MPSGraphDevice* _Nullable)device
+                                   feeds:(MPSGraphTensorShapedTypeDictionary*)feeds
+                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                        targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+                   compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
 
 /// Runs on the default device and returns new values of the targets.
-- (MPSGraphTensorDataDictionary *)runWithFeeds:(MPSGraphTensorDataDictionary *)feeds
-                                 targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-                              targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations;
+- (MPSGraphTensorDataDictionary*)runWithFeeds:(MPSGraphTensorDataDictionary*)feeds
+                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                             targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations;
 
 /// Runs on a queue, waits, and returns new values of the targets.
-- (MPSGraphTensorDataDictionary *)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-    feeds:(MPSGraphTensorDataDictionary *)feeds
-    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations;
+- (MPSGraphTensorDataDictionary*)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                  feeds:(MPSGraphTensorDataDictionary*)feeds
+                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                       targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations;
 
-/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data, which may have another shape of as
-/// many elements and may be that of a feed, but not that of another result.
+/// Runs on a queue, waits, and writes the values of the keys of `resultsDictionary` into its data, which may have
+/// another shape of as many elements and may be that of a feed, but not that of another result.
 - (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-                         feeds:(MPSGraphTensorDataDictionary *)feeds
-              targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-             resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary;
+                         feeds:(MPSGraphTensorDataDictionary*)feeds
+              targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary;
 
 /// As above without waiting: the values are valid when the completion handler is called.
-- (MPSGraphTensorDataDictionary *)runAsyncWithFeeds:(MPSGraphTensorDataDictionary *)feeds
-    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+- (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
+                                     targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                  targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+                               executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
 /// As above on a given queue.
-- (MPSGraphTensorDataDictionary *)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-    feeds:(MPSGraphTensorDataDictionary *)feeds
-    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+- (MPSGraphTensorDataDictionary*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                       feeds:(MPSGraphTensorDataDictionary*)feeds
+                                               targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                            targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+                                         executionDescriptor:
+                                             (MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
 /// As above into given data.
 - (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
-                              feeds:(MPSGraphTensorDataDictionary *)feeds
-                   targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-                  resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary
-                executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+                              feeds:(MPSGraphTensorDataDictionary*)feeds
+                   targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+                  resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
+                executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
 /// Adds the run to a command buffer, which may be committed and continued; values are valid when it is
 /// complete.
-- (MPSGraphTensorDataDictionary *)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
-    feeds:(MPSGraphTensorDataDictionary *)feeds
-    targetTensors:(NSArray<MPSGraphTensor *> *)targetTensors
-    targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-    executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+- (MPSGraphTensorDataDictionary*)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
+                                                 feeds:(MPSGraphTensorDataDictionary*)feeds
+                                         targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                      targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+                                   executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
 /// As above into given data.
-- (void)encodeToCommandBuffer:(MPSCommandBuffer *)commandBuffer
-                        feeds:(MPSGraphTensorDataDictionary *)feeds
-             targetOperations:(NSArray<MPSGraphOperation *> *_Nullable)targetOperations
-            resultsDictionary:(MPSGraphTensorDataDictionary *)resultsDictionary
-          executionDescriptor:(MPSGraphExecutionDescriptor *_Nullable)executionDescriptor;
+- (void)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
+                        feeds:(MPSGraphTensorDataDictionary*)feeds
+             targetOperations:(NSArray<MPSGraphOperation*>* _Nullable)targetOperations
+            resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
+          executionDescriptor:(MPSGraphExecutionDescriptor* _Nullable)executionDescriptor;
 
 @end
 

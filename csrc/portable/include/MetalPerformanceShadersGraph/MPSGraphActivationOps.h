@@ -11,25 +11,22 @@
 @interface MPSGraph (MPSGraphActivationOps)
 
 #define ALLOY_ACTIVATION(op, stem, ...) \
-  - (MPSGraphTensor *_Nonnull)stem##WithTensor:(MPSGraphTensor *_Nonnull)tensor name:(NSString *_Nullable)name;
-#define ALLOY_ACTIVATION_GRADIENT(op, stem, ...) \
-  - (MPSGraphTensor *_Nonnull)stem##WithIncomingGradient:(MPSGraphTensor *_Nonnull)gradient \
-                                            sourceTensor:(MPSGraphTensor *_Nonnull)source \
-                                                    name:(NSString *_Nullable)name;
+  -(MPSGraphTensor* _Nonnull)stem##WithTensor : (MPSGraphTensor* _Nonnull)tensor name : (NSString* _Nullable)name;
+#define ALLOY_ACTIVATION_GRADIENT(op, stem, ...)                                                          \
+  -(MPSGraphTensor* _Nonnull)stem##WithIncomingGradient : (MPSGraphTensor* _Nonnull)gradient sourceTensor \
+      : (MPSGraphTensor* _Nonnull)source name : (NSString* _Nullable)name;
 #include <MetalPerformanceShadersGraph/ops.def>
 
 NS_ASSUME_NONNULL_BEGIN
 
 /// exp(x) normalised to sum 1 along `axis`, negative from the end.
-- (MPSGraphTensor *)softMaxWithTensor:(MPSGraphTensor *)tensor
-                                 axis:(NSInteger)axis
-                                 name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)softMaxWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString* _Nullable)name;
 
 /// Gradient of softMax with respect to its input `source`.
-- (MPSGraphTensor *)softMaxGradientWithIncomingGradient:(MPSGraphTensor *)gradient
-                                           sourceTensor:(MPSGraphTensor *)source
-                                                   axis:(NSInteger)axis
-                                                   name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)softMaxGradientWithIncomingGradient:(MPSGraphTensor*)gradient
+                                          sourceTensor:(MPSGraphTensor*)source
+                                                  axis:(NSInteger)axis
+                                                  name:(NSString* _Nullable)name;
 
 NS_ASSUME_NONNULL_END
 

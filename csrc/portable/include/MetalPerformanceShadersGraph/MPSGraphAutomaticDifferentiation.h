@@ -11,9 +11,9 @@ NS_ASSUME_NONNULL_BEGIN
 
 /// Gradients of the sum of `primaryTensor` with respect to each of `tensors`, by tensor; raises for one it
 /// does not depend on.
-- (NSDictionary<MPSGraphTensor *,MPSGraphTensor *> *)gradientForPrimaryTensor:(MPSGraphTensor *)primaryTensor
-    withTensors:(NSArray<MPSGraphTensor *> *)tensors
-    name:(NSString *_Nullable)name;
+- (NSDictionary<MPSGraphTensor*, MPSGraphTensor*>*)gradientForPrimaryTensor:(MPSGraphTensor*)primaryTensor
+                                                                withTensors:(NSArray<MPSGraphTensor*>*)tensors
+                                                                       name:(NSString* _Nullable)name;
 
 @end
 

@@ -9,7 +9,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Geometry of a convolution; X is width, Y is height, lengths in elements.
 @interface MPSGraphConvolution2DOpDescriptor : NSObject <NSCopying> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Step of the window; 1 at first.
@@ -74,38 +74,42 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraph (MPSGraphConvolutionOps)
 
 /// Source and weights of rank 4.
-- (MPSGraphTensor *)convolution2DWithSourceTensor:(MPSGraphTensor *)source
-                                    weightsTensor:(MPSGraphTensor *)weights
-                                       descriptor:(MPSGraphConvolution2DOpDescriptor *)descriptor
-                                             name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)convolution2DWithSourceTensor:(MPSGraphTensor*)source
+                                   weightsTensor:(MPSGraphTensor*)weights
+                                      descriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
+                                            name:(NSString* _Nullable)name;
 
 /// Gradient with respect to the source; `outputShape` is the shape of the source.
-- (MPSGraphTensor *)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradient
-    weightsTensor:(MPSGraphTensor *)weights
-    outputShape:(MPSShape *)outputShape
-    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
+                                                         weightsTensor:(MPSGraphTensor*)weights
+                                                           outputShape:(MPSShape*)outputShape
+                                          forwardConvolutionDescriptor:
+                                              (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
+                                                                  name:(NSString* _Nullable)name;
 
 /// As above with the shape in a tensor of rank 1.
-- (MPSGraphTensor *)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor *)gradient
-    weightsTensor:(MPSGraphTensor *)weights
-    outputShapeTensor:(MPSGraphTensor *)outputShapeTensor
-    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                                         weightsTensor:(MPSGraphTensor*)weights
+                                                     outputShapeTensor:(MPSGraphTensor*)outputShapeTensor
+                                          forwardConvolutionDescriptor:
+                                              (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
+                                                                  name:(NSString* _Nullable)name;
 
 /// Gradient with respect to the weights; `outputShape` is the shape of the weights.
-- (MPSGraphTensor *)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradient
-    sourceTensor:(MPSGraphTensor *)source
-    outputShape:(MPSShape *)outputShape
-    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradient
+                                                             sourceTensor:(MPSGraphTensor*)source
+                                                              outputShape:(MPSShape*)outputShape
+                                             forwardConvolutionDescriptor:
+                                                 (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
+                                                                     name:(NSString* _Nullable)name;
 
 /// As above with the shape in a tensor of rank 1.
-- (MPSGraphTensor *)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor *)gradient
-    sourceTensor:(MPSGraphTensor *)source
-    outputShapeTensor:(MPSGraphTensor *)outputShapeTensor
-    forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor *)forwardConvolutionDescriptor
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                                             sourceTensor:(MPSGraphTensor*)source
+                                                        outputShapeTensor:(MPSGraphTensor*)outputShapeTensor
+                                             forwardConvolutionDescriptor:
+                                                 (MPSGraphConvolution2DOpDescriptor*)forwardConvolutionDescriptor
+                                                                     name:(NSString* _Nullable)name;
 
 @end
 

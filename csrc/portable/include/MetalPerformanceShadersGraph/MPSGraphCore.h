@@ -55,27 +55,25 @@ typedef NS_ENUM(NSUInteger, MPSGraphReductionMode) {
 /// Base of the types of graph values.
 @interface MPSGraphType : NSObject <NSCopying>
 
-
-
 @end
 
 /// Shape and element type of a tensor.
 @interface MPSGraphShapedType : MPSGraphType {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// nil when the rank is unknown; -1 for an unknown length.
-@property(atomic, readwrite, copy, nullable) MPSShape *shape;
+@property(atomic, readwrite, copy, nullable) MPSShape* shape;
 
 /// Type of the elements.
 @property(atomic, readwrite) MPSDataType dataType;
 
 /// Copies `shape`.
-- (instancetype)initWithShape:(MPSShape *_Nullable)shape dataType:(MPSDataType)dataType;
+- (instancetype)initWithShape:(MPSShape* _Nullable)shape dataType:(MPSDataType)dataType;
 
 /// YES when shape and type are the same.
-- (BOOL)isEqualTo:(MPSGraphShapedType *_Nullable)object;
+- (BOOL)isEqualTo:(MPSGraphShapedType* _Nullable)object;
 
 @end
 

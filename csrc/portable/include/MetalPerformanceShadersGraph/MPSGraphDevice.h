@@ -14,7 +14,7 @@ typedef NS_ENUM(uint32_t, MPSGraphDeviceType) {
 /// Wraps a Metal device.
 @interface MPSGraphDevice : NSObject {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Kind of the device.

@@ -18,19 +18,19 @@ typedef NS_ENUM(uint64_t, MPSGraphLossReductionType) {
 @interface MPSGraph (MPSGraphLossOps)
 
 /// Cross entropy of softMax(source) along `axis` against labels of the same shape.
-- (MPSGraphTensor *)softMaxCrossEntropyWithSourceTensor:(MPSGraphTensor *)sourceTensor
-                                           labelsTensor:(MPSGraphTensor *)labelsTensor
-                                                   axis:(NSInteger)axis
-                                          reductionType:(MPSGraphLossReductionType)reductionType
-                                                   name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)softMaxCrossEntropyWithSourceTensor:(MPSGraphTensor*)sourceTensor
+                                          labelsTensor:(MPSGraphTensor*)labelsTensor
+                                                  axis:(NSInteger)axis
+                                         reductionType:(MPSGraphLossReductionType)reductionType
+                                                  name:(NSString* _Nullable)name;
 
 /// Its gradient with respect to the source.
-- (MPSGraphTensor *)softMaxCrossEntropyGradientWithIncomingGradientTensor:(MPSGraphTensor *)gradientTensor
-    sourceTensor:(MPSGraphTensor *)sourceTensor
-    labelsTensor:(MPSGraphTensor *)labelsTensor
-    axis:(NSInteger)axis
-    reductionType:(MPSGraphLossReductionType)reductionType
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)softMaxCrossEntropyGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradientTensor
+                                                            sourceTensor:(MPSGraphTensor*)sourceTensor
+                                                            labelsTensor:(MPSGraphTensor*)labelsTensor
+                                                                    axis:(NSInteger)axis
+                                                           reductionType:(MPSGraphLossReductionType)reductionType
+                                                                    name:(NSString* _Nullable)name;
 
 @end
 

@@ -10,9 +10,9 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraph (MPSGraphMatrixMultiplicationOps)
 
 /// Product of the last two dimensions; the leading ones broadcast.
-- (MPSGraphTensor *)matrixMultiplicationWithPrimaryTensor:(MPSGraphTensor *)primaryTensor
-                                          secondaryTensor:(MPSGraphTensor *)secondaryTensor
-                                                     name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)matrixMultiplicationWithPrimaryTensor:(MPSGraphTensor*)primaryTensor
+                                         secondaryTensor:(MPSGraphTensor*)secondaryTensor
+                                                    name:(NSString* _Nullable)name;
 
 @end
 

@@ -10,7 +10,7 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraphVariableOp : MPSGraphOperation
 
 /// Shape of the state.
-@property(nonatomic, readonly) MPSShape *shape;
+@property(nonatomic, readonly) MPSShape* shape;
 
 /// Type of the state.
 @property(nonatomic, readonly) MPSDataType dataType;
@@ -21,35 +21,35 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraph (MemoryOps)
 
 /// A value fed at each run; nil shape for any rank, -1 for any length.
-- (MPSGraphTensor *)placeholderWithShape:(MPSShape *_Nullable)shape
-                                dataType:(MPSDataType)dataType
-                                    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)placeholderWithShape:(MPSShape* _Nullable)shape
+                               dataType:(MPSDataType)dataType
+                                   name:(NSString* _Nullable)name;
 
 /// As above, Float32.
-- (MPSGraphTensor *)placeholderWithShape:(MPSShape *_Nullable)shape name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)placeholderWithShape:(MPSShape* _Nullable)shape name:(NSString* _Nullable)name;
 
 /// A constant with a copy of the bytes, which must fill the shape exactly.
-- (MPSGraphTensor *)constantWithData:(NSData *)data shape:(MPSShape *)shape dataType:(MPSDataType)dataType;
+- (MPSGraphTensor*)constantWithData:(NSData*)data shape:(MPSShape*)shape dataType:(MPSDataType)dataType;
 
 /// A scalar constant, converted to the type.
-- (MPSGraphTensor *)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType;
+- (MPSGraphTensor*)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType;
 
 /// A constant with all elements equal.
-- (MPSGraphTensor *)constantWithScalar:(double)scalar shape:(MPSShape *)shape dataType:(MPSDataType)dataType;
+- (MPSGraphTensor*)constantWithScalar:(double)scalar shape:(MPSShape*)shape dataType:(MPSDataType)dataType;
 
 /// State with an initial value, copied; it belongs to the graph and lasts from run to run.
-- (MPSGraphTensor *)variableWithData:(NSData *)data
-                               shape:(MPSShape *)shape
-                            dataType:(MPSDataType)dataType
-                                name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)variableWithData:(NSData*)data
+                              shape:(MPSShape*)shape
+                           dataType:(MPSDataType)dataType
+                               name:(NSString* _Nullable)name;
 
 /// The value of a variable at this point of a run.
-- (MPSGraphTensor *)readVariable:(MPSGraphTensor *)variable name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString* _Nullable)name;
 
 /// Writes a variable; takes part in a run when it is a target or a control dependency.
-- (MPSGraphOperation *)assignVariable:(MPSGraphTensor *)variable
-                    withValueOfTensor:(MPSGraphTensor *)tensor
-                                 name:(NSString *_Nullable)name;
+- (MPSGraphOperation*)assignVariable:(MPSGraphTensor*)variable
+                   withValueOfTensor:(MPSGraphTensor*)tensor
+                                name:(NSString* _Nullable)name;
 
 @end
 

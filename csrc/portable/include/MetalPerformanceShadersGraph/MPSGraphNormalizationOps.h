@@ -10,56 +10,54 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraph (MPSGraphNormalizationOps)
 
 /// Mean over `axes`; of integers truncated toward zero.
-- (MPSGraphTensor *)meanOfTensor:(MPSGraphTensor *)tensor
-                            axes:(NSArray<NSNumber *> *)axes
-                            name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)meanOfTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString* _Nullable)name;
 
 /// Mean of the squared distance from a given mean, over `axes`.
-- (MPSGraphTensor *)varianceOfTensor:(MPSGraphTensor *)tensor
-                          meanTensor:(MPSGraphTensor *)meanTensor
-                                axes:(NSArray<NSNumber *> *)axes
-                                name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)varianceOfTensor:(MPSGraphTensor*)tensor
+                         meanTensor:(MPSGraphTensor*)meanTensor
+                               axes:(NSArray<NSNumber*>*)axes
+                               name:(NSString* _Nullable)name;
 
 /// As above from the mean over `axes`; of integers the exact variance, truncated.
-- (MPSGraphTensor *)varianceOfTensor:(MPSGraphTensor *)tensor
-                                axes:(NSArray<NSNumber *> *)axes
-                                name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)varianceOfTensor:(MPSGraphTensor*)tensor
+                               axes:(NSArray<NSNumber*>*)axes
+                               name:(NSString* _Nullable)name;
 
 /// gamma * (x - mean) / sqrt(variance + epsilon) + beta.
-- (MPSGraphTensor *)normalizationWithTensor:(MPSGraphTensor *)tensor
-                                 meanTensor:(MPSGraphTensor *)mean
-                             varianceTensor:(MPSGraphTensor *)variance
-                                gammaTensor:(MPSGraphTensor *_Nullable)gamma
-                                 betaTensor:(MPSGraphTensor *_Nullable)beta
-                                    epsilon:(float)epsilon
-                                       name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)normalizationWithTensor:(MPSGraphTensor*)tensor
+                                meanTensor:(MPSGraphTensor*)mean
+                            varianceTensor:(MPSGraphTensor*)variance
+                               gammaTensor:(MPSGraphTensor* _Nullable)gamma
+                                betaTensor:(MPSGraphTensor* _Nullable)beta
+                                   epsilon:(float)epsilon
+                                      name:(NSString* _Nullable)name;
 
 /// Gradient with respect to gamma.
-- (MPSGraphTensor *)normalizationGammaGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradientTensor
-    sourceTensor:(MPSGraphTensor *)sourceTensor
-    meanTensor:(MPSGraphTensor *)meanTensor
-    varianceTensor:(MPSGraphTensor *)varianceTensor
-    reductionAxes:(NSArray<NSNumber *> *)axes
-    epsilon:(float)epsilon
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)normalizationGammaGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                                           sourceTensor:(MPSGraphTensor*)sourceTensor
+                                                             meanTensor:(MPSGraphTensor*)meanTensor
+                                                         varianceTensor:(MPSGraphTensor*)varianceTensor
+                                                          reductionAxes:(NSArray<NSNumber*>*)axes
+                                                                epsilon:(float)epsilon
+                                                                   name:(NSString* _Nullable)name;
 
 /// Gradient with respect to beta.
-- (MPSGraphTensor *)normalizationBetaGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradientTensor
-    sourceTensor:(MPSGraphTensor *)sourceTensor
-    reductionAxes:(NSArray<NSNumber *> *)axes
-    name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)normalizationBetaGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                                          sourceTensor:(MPSGraphTensor*)sourceTensor
+                                                         reductionAxes:(NSArray<NSNumber*>*)axes
+                                                                  name:(NSString* _Nullable)name;
 
 /// Gradient with respect to the source, whose mean and variance over `axes` were used.
-- (MPSGraphTensor *)normalizationGradientWithIncomingGradientTensor:(MPSGraphTensor *)incomingGradientTensor
-                                                       sourceTensor:(MPSGraphTensor *)sourceTensor
-                                                         meanTensor:(MPSGraphTensor *)meanTensor
-                                                     varianceTensor:(MPSGraphTensor *)varianceTensor
-                                                        gammaTensor:(MPSGraphTensor *_Nullable)gamma
-                                                gammaGradientTensor:(MPSGraphTensor *_Nullable)gammaGradient
-                                                 betaGradientTensor:(MPSGraphTensor *_Nullable)betaGradient
-                                                      reductionAxes:(NSArray<NSNumber *> *)axes
-                                                            epsilon:(float)epsilon
-                                                               name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)normalizationGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                                      sourceTensor:(MPSGraphTensor*)sourceTensor
+                                                        meanTensor:(MPSGraphTensor*)meanTensor
+                                                    varianceTensor:(MPSGraphTensor*)varianceTensor
+                                                       gammaTensor:(MPSGraphTensor* _Nullable)gamma
+                                               gammaGradientTensor:(MPSGraphTensor* _Nullable)gammaGradient
+                                                betaGradientTensor:(MPSGraphTensor* _Nullable)betaGradient
+                                                     reductionAxes:(NSArray<NSNumber*>*)axes
+                                                           epsilon:(float)epsilon
+                                                              name:(NSString* _Nullable)name;
 
 @end
 

@@ -11,23 +11,23 @@ NS_ASSUME_NONNULL_BEGIN
 /// A node, owned by its graph; copying returns the same operation.
 @interface MPSGraphOperation : NSObject <NSCopying> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Operands in order.
-@property(nonatomic, readonly) NSArray<MPSGraphTensor *> *inputTensors;
+@property(nonatomic, readonly) NSArray<MPSGraphTensor*>* inputTensors;
 
 /// Results in order.
-@property(nonatomic, readonly) NSArray<MPSGraphTensor *> *outputTensors;
+@property(nonatomic, readonly) NSArray<MPSGraphTensor*>* outputTensors;
 
 /// Operations that run before it without giving it a value.
-@property(nonatomic, readonly) NSArray<MPSGraphOperation *> *controlDependencies;
+@property(nonatomic, readonly) NSArray<MPSGraphOperation*>* controlDependencies;
 
 /// The graph that owns it.
-@property(nonatomic, readonly) MPSGraph *graph;
+@property(nonatomic, readonly) MPSGraph* graph;
 
 /// Unique in the graph, generated when none was given.
-@property(nonatomic, readonly) NSString *name;
+@property(nonatomic, readonly) NSString* name;
 
 /// Operations are made by the methods of MPSGraph.
 - (instancetype)init NS_UNAVAILABLE;

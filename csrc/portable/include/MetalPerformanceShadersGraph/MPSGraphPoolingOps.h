@@ -9,7 +9,7 @@ NS_ASSUME_NONNULL_BEGIN
 /// Geometry of a pooling; X is width, Y is height, lengths in elements.
 @interface MPSGraphPooling2DOpDescriptor : NSObject <NSCopying> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Length of the window.
@@ -76,26 +76,26 @@ NS_ASSUME_NONNULL_BEGIN
 @interface MPSGraph (MPSGraphPoolingOps)
 
 /// Largest element of each window, NaN where it holds one; padding never wins.
-- (MPSGraphTensor *)maxPooling2DWithSourceTensor:(MPSGraphTensor *)source
-                                      descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
-                                            name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)maxPooling2DWithSourceTensor:(MPSGraphTensor*)source
+                                     descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
+                                           name:(NSString* _Nullable)name;
 
 /// Its gradient, to the first largest element in window order, or to the first NaN.
-- (MPSGraphTensor *)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
-                                              sourceTensor:(MPSGraphTensor *)source
-                                                descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
-                                                      name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)maxPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
+                                             sourceTensor:(MPSGraphTensor*)source
+                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
+                                                     name:(NSString* _Nullable)name;
 
 /// Mean of each window.
-- (MPSGraphTensor *)avgPooling2DWithSourceTensor:(MPSGraphTensor *)source
-                                      descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
-                                            name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)avgPooling2DWithSourceTensor:(MPSGraphTensor*)source
+                                     descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
+                                           name:(NSString* _Nullable)name;
 
 /// Its gradient.
-- (MPSGraphTensor *)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor *)gradient
-                                              sourceTensor:(MPSGraphTensor *)source
-                                                descriptor:(MPSGraphPooling2DOpDescriptor *)descriptor
-                                                      name:(NSString *_Nullable)name;
+- (MPSGraphTensor*)avgPooling2DGradientWithGradientTensor:(MPSGraphTensor*)gradient
+                                             sourceTensor:(MPSGraphTensor*)source
+                                               descriptor:(MPSGraphPooling2DOpDescriptor*)descriptor
+                                                     name:(NSString* _Nullable)name;
 
 @end
 

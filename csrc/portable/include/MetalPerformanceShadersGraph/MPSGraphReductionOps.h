@@ -9,17 +9,14 @@
 /// Reductions; reduced dimensions stay with length 1, nil axes mean all, negative ones count from the end.
 @interface MPSGraph (MPSGraphReductionOps)
 
-#define ALLOY_REDUCTION(op, stem, ...) \
-  - (MPSGraphTensor *_Nonnull)stem##WithTensor:(MPSGraphTensor *_Nonnull)tensor \
-                                          axis:(NSInteger)axis \
-                                          name:(NSString *_Nullable)name; \
-  - (MPSGraphTensor *_Nonnull)stem##WithTensor:(MPSGraphTensor *_Nonnull)tensor \
-                                          axes:(NSArray<NSNumber *> *_Nullable)axes \
-                                          name:(NSString *_Nullable)name;
-#define ALLOY_ARG_REDUCTION(op, stem, ...) \
-  - (MPSGraphTensor *_Nonnull)stem##WithTensor:(MPSGraphTensor *_Nonnull)tensor \
-                                          axis:(NSInteger)axis \
-                                          name:(NSString *_Nullable)name;
+#define ALLOY_REDUCTION(op, stem, ...)                                                                       \
+  -(MPSGraphTensor* _Nonnull)stem##WithTensor : (MPSGraphTensor* _Nonnull)tensor axis : (NSInteger)axis name \
+      : (NSString* _Nullable)name;                                                                           \
+  -(MPSGraphTensor* _Nonnull)stem##WithTensor : (MPSGraphTensor* _Nonnull)tensor axes                        \
+      : (NSArray<NSNumber*>* _Nullable)axes name : (NSString* _Nullable)name;
+#define ALLOY_ARG_REDUCTION(op, stem, ...)                                                                   \
+  -(MPSGraphTensor* _Nonnull)stem##WithTensor : (MPSGraphTensor* _Nonnull)tensor axis : (NSInteger)axis name \
+      : (NSString* _Nullable)name;
 #include <MetalPerformanceShadersGraph/ops.def>
 
 @end

@@ -12,17 +12,17 @@ NS_ASSUME_NONNULL_BEGIN
 /// dictionary key.
 @interface MPSGraphTensor : NSObject <NSCopying> {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Inferred when the op was added; nil when the rank is unknown.
-@property(nonatomic, readonly, copy, nullable) MPSShape *shape;
+@property(nonatomic, readonly, copy, nullable) MPSShape* shape;
 
 /// Type of the elements.
 @property(nonatomic, readonly) MPSDataType dataType;
 
 /// The operation it is a result of.
-@property(nonatomic, readonly) MPSGraphOperation *operation;
+@property(nonatomic, readonly) MPSGraphOperation* operation;
 
 /// Tensors are made by the methods of MPSGraph.
 - (instancetype)init NS_UNAVAILABLE;

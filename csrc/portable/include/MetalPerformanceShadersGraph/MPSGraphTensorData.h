@@ -10,41 +10,39 @@ NS_ASSUME_NONNULL_BEGIN
 /// A shape and an element type over memory of a device.
 @interface MPSGraphTensorData : NSObject {
  @package
-  void *_impl;
+  void* _impl;
 }
 
 /// Lengths from slow to fast.
-@property(nonatomic, readonly, copy) MPSShape *shape;
+@property(nonatomic, readonly, copy) MPSShape* shape;
 
 /// Type of the elements.
 @property(nonatomic, readonly) MPSDataType dataType;
 
 /// Where the memory is.
-@property(nonatomic, readonly) MPSGraphDevice *device;
+@property(nonatomic, readonly) MPSGraphDevice* device;
 
-/// Copies as many bytes as the shape needs. Of data that does not own its bytes (made without a copy, to be freed by nobody) the length
-/// is not looked at; other data must be long enough.
-- (instancetype)initWithDevice:(MPSGraphDevice *)device
-                          data:(NSData *)data
-                         shape:(MPSShape *)shape
+/// Copies as many bytes as the shape needs. Of data that does not own its bytes (made without a copy, to be freed by
+/// nobody) the length is not looked at; other data must be long enough.
+- (instancetype)initWithDevice:(MPSGraphDevice*)device
+                          data:(NSData*)data
+                         shape:(MPSShape*)shape
                       dataType:(MPSDataType)dataType;
 
 /// Uses the memory of `buffer`, packed, slowest dimension first.
-- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer
-                            shape:(MPSShape *)shape
-                         dataType:(MPSDataType)dataType;
+- (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape*)shape dataType:(MPSDataType)dataType;
 
 /// Uses the memory of `buffer` with `rowBytes` from one row of the fastest dimension to the next.
 - (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer
-                            shape:(MPSShape *)shape
+                            shape:(MPSShape*)shape
                          dataType:(MPSDataType)dataType
                          rowBytes:(NSUInteger)rowBytes;
 
 /// Uses the memory of `ndarray`.
-- (instancetype)initWithMPSNDArray:(MPSNDArray *)ndarray;
+- (instancetype)initWithMPSNDArray:(MPSNDArray*)ndarray;
 
 /// The array with this memory.
-- (MPSNDArray *)mpsndarray;
+- (MPSNDArray*)mpsndarray;
 
 @end
 

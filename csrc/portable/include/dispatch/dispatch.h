@@ -40,14 +40,14 @@
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wnullability-extension"
 
-typedef NSObject<OS_dispatch_object> *dispatch_object_t;
-typedef NSObject<OS_dispatch_queue> *dispatch_queue_t;
-typedef NSObject<OS_dispatch_queue_attr> *dispatch_queue_attr_t;
-typedef NSObject<OS_dispatch_semaphore> *dispatch_semaphore_t;
-typedef NSObject<OS_dispatch_data> *dispatch_data_t;
+typedef NSObject<OS_dispatch_object>* dispatch_object_t;
+typedef NSObject<OS_dispatch_queue>* dispatch_queue_t;
+typedef NSObject<OS_dispatch_queue_attr>* dispatch_queue_attr_t;
+typedef NSObject<OS_dispatch_semaphore>* dispatch_semaphore_t;
+typedef NSObject<OS_dispatch_data>* dispatch_data_t;
 
 typedef void (^dispatch_block_t)(void);
-typedef void (*dispatch_function_t)(void *_Nullable context);
+typedef void (*dispatch_function_t)(void* _Nullable context);
 
 /// Zero before the block has run.
 typedef intptr_t dispatch_once_t;
@@ -92,11 +92,10 @@ DISPATCH_EXPORT void dispatch_release(dispatch_object_t object);
 DISPATCH_EXPORT dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta);
 
 /// Runs `block` the first time only; callers wait until it has run.
-DISPATCH_EXPORT void dispatch_once(dispatch_once_t *predicate, dispatch_block_t block);
+DISPATCH_EXPORT void dispatch_once(dispatch_once_t* predicate, dispatch_block_t block);
 
 /// dispatch_once for a function.
-DISPATCH_EXPORT void dispatch_once_f(dispatch_once_t *predicate, void *_Nullable context,
-                                     dispatch_function_t function);
+DISPATCH_EXPORT void dispatch_once_f(dispatch_once_t* predicate, void* _Nullable context, dispatch_function_t function);
 
 /// Attribute of a queue that runs one block at a time, in order.
 #define DISPATCH_QUEUE_SERIAL ((dispatch_queue_attr_t)0)
@@ -106,9 +105,8 @@ DISPATCH_EXPORT void dispatch_once_f(dispatch_once_t *predicate, void *_Nullable
 DISPATCH_EXPORT dispatch_queue_attr_t _alloy_dispatch_queue_concurrent(void);
 
 /// A new queue, retained for the caller; a released queue still runs what it was given.
-DISPATCH_EXPORT dispatch_queue_t dispatch_queue_create(const char *_Nullable label,
-                                                       dispatch_queue_attr_t _Nullable attr)
-    DISPATCH_RETURNS_RETAINED;
+DISPATCH_EXPORT dispatch_queue_t dispatch_queue_create(const char* _Nullable label,
+                                                       dispatch_queue_attr_t _Nullable attr) DISPATCH_RETURNS_RETAINED;
 
 /// The queue that runs blocks side by side on threads of the process; all priorities are one queue.
 DISPATCH_EXPORT dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, uintptr_t flags);
@@ -117,13 +115,13 @@ DISPATCH_EXPORT dispatch_queue_t dispatch_get_global_queue(intptr_t identifier, 
 DISPATCH_EXPORT void dispatch_async(dispatch_queue_t queue, dispatch_block_t block);
 
 /// dispatch_async for a function.
-DISPATCH_EXPORT void dispatch_async_f(dispatch_queue_t queue, void *_Nullable context, dispatch_function_t work);
+DISPATCH_EXPORT void dispatch_async_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
 
 /// Runs `block` in turn and returns when it is done; on the calling thread when the queue is idle.
 DISPATCH_EXPORT void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
 
 /// dispatch_sync for a function.
-DISPATCH_EXPORT void dispatch_sync_f(dispatch_queue_t queue, void *_Nullable context, dispatch_function_t work);
+DISPATCH_EXPORT void dispatch_sync_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
 
 /// A counting semaphore, retained for the caller; nil for a negative value.
 DISPATCH_EXPORT dispatch_semaphore_t _Nullable dispatch_semaphore_create(intptr_t value) DISPATCH_RETURNS_RETAINED;
@@ -143,18 +141,15 @@ DISPATCH_EXPORT dispatch_block_t _alloy_dispatch_data_destructor_free(void);
 
 /// Bytes that do not change, retained for the caller: a copy, or the given bytes until `destructor` is
 /// called.
-DISPATCH_EXPORT dispatch_data_t dispatch_data_create(const void *buffer, size_t size,
-                                                     dispatch_queue_t _Nullable queue,
-                                                     dispatch_block_t _Nullable destructor)
-    DISPATCH_RETURNS_RETAINED;
+DISPATCH_EXPORT dispatch_data_t dispatch_data_create(const void* buffer, size_t size, dispatch_queue_t _Nullable queue,
+                                                     dispatch_block_t _Nullable destructor) DISPATCH_RETURNS_RETAINED;
 
 /// Number of bytes.
 DISPATCH_EXPORT size_t dispatch_data_get_size(dispatch_data_t data);
 
 /// Address and number of the bytes, valid while the returned object, retained for the caller, lives.
-DISPATCH_EXPORT dispatch_data_t dispatch_data_create_map(dispatch_data_t data,
-                                                         const void *_Nullable *_Nullable buffer,
-                                                         size_t *_Nullable size) DISPATCH_RETURNS_RETAINED;
+DISPATCH_EXPORT dispatch_data_t dispatch_data_create_map(dispatch_data_t data, const void* _Nullable* _Nullable buffer,
+                                                         size_t* _Nullable size) DISPATCH_RETURNS_RETAINED;
 
 #pragma clang assume_nonnull end
 #pragma clang diagnostic pop
