@@ -119,7 +119,8 @@ def main():
     if output:
         with open(output, "w") as file:
             file.write(
-                "# Compile times\n\nOf `benchmarks/compile_times.py`: the median of three compilations, each of a new graph.\n\n"
+                "# Compile times\n\nOf `benchmarks/compile_times.py`: the median of three compilations, each of a new "
+                "graph.\n\n"
             )
             file.write("\n".join(lines) + "\n")
 

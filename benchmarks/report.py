@@ -157,8 +157,8 @@ def markdown(results):
     text = [
         "# Alloy beside its peers on one CPU",
         "",
-        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by `benchmarks/report.py`; not "
-        "edited by hand.",
+        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by "
+        "`benchmarks/report.py`; not edited by hand.",
         "",
         "![Step times of all frameworks as multiples of Alloy's](results.png)",
         "",
@@ -174,8 +174,9 @@ def markdown(results):
         text += [
             "## Memory and first step",
             "",
-            "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), and the time from the "
-            "network's description to the first step's loss, which contains tracing and compilation with empty caches.",
+            "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), "
+            "and the time from the network's description to the first step's loss, which contains tracing and "
+            "compilation with empty caches.",
             "",
             table(
                 ["", *columns],
@@ -203,8 +204,8 @@ def markdown(results):
     text += [
         "## Which variant is shown",
         "",
-        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of their column were "
-        "not measured further.",
+        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of "
+        "their column were not measured further.",
         "",
         variants(rows, [column for column in columns if column != ALLOY]),
     ]
@@ -223,22 +224,27 @@ def markdown(results):
 
 METHOD = """## How it is measured
 
-* One warm process a framework. They take turns in blocks of about 0.1 s, round after round, each round beginning with another one;
-  whoever has no turn sleeps. During a turn the sleeping workers used {idle:.1f} % of a core together, and everything else on the machine
-  {others:.1f} %; the load when the run began was {load:.2f}.
-* Everybody starts from the same weights, which NumPy makes from a seed, and gets the same batches. Before anything is timed, the losses of
-  the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks; who differs is listed above, not timed.
-* Two sets of labels take turns, so that nothing is learned by heart: vanishing gradients would end as denormal numbers, which are slow.
-* A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its averages. The clock stops
-  when the last step's loss is a NumPy number and the parameters are there. Peers may run ahead within a block (JAX does); where "every loss
-  read" is said, and in inference, each result is waited for. The peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays:
-  every step reads the images where they lie (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the
-  labels in and its loss out.
-* The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with passive waiting, eager and
-  compiled, with images channels-first and channels-last, with plain and fused optimizers; TensorFlow with XLA, without, and without
-  oneDNN. The best is taken. Allocator settings were tried too and change nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.
-* Everybody computes in float32, each with its defaults. On processors with AMX, Alloy multiplies large matrices by their tiles with every float32
-  as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it is"); the peers' ways to use those tiles round to bfloat16.
+* One warm process a framework. They take turns in blocks of about 0.1 s, round after round, each round beginning with
+  another one; whoever has no turn sleeps. During a turn the sleeping workers used {idle:.1f} % of a core together,
+  and everything else on the machine {others:.1f} %; the load when the run began was {load:.2f}.
+* Everybody starts from the same weights, which NumPy makes from a seed, and gets the same batches. Before anything is
+  timed, the losses of the first step (to 1e-4) and after three more (to 1e-2) are compared between all frameworks;
+  who differs is listed above, not timed.
+* Two sets of labels take turns, so that nothing is learned by heart: vanishing gradients would end as denormal
+  numbers, which are slow.
+* A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its
+  averages. The clock stops when the last step's loss is a NumPy number and the parameters are there. Peers may run
+  ahead within a block (JAX does); where "every loss read" is said, and in inference, each result is waited for. The
+  peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays: every step reads the images where they
+  lie (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the labels in and its
+  loss out.
+* The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with
+  passive waiting, eager and compiled, with images channels-first and channels-last, with plain and fused optimizers;
+  TensorFlow with XLA, without, and without oneDNN. The best is taken. Allocator settings were tried too and change
+  nothing. What is known to make each peer faster is said in its file under `benchmarks/workers`.
+* Everybody computes in float32, each with its defaults. On processors with AMX, Alloy multiplies large matrices by
+  their tiles with every float32 as the sum of three bfloat16s, which is as exact as float32 (README, "How exact it
+  is"); the peers' ways to use those tiles round to bfloat16.
 * MLX's package for Linux brings the reference BLAS, on one thread; it is measured as it comes.
 """
 

@@ -1,5 +1,5 @@
-"""The side-by-side benchmark: one warm process a framework, which take turns, so that whatever the machine does meets all
-of them alike. This file measures, report.py writes. Linux only, for it reads /proc.
+"""The side-by-side benchmark: one warm process a framework, which take turns, so that whatever the machine does meets
+all of them alike. This file measures, report.py writes. Linux only, for it reads /proc.
 
     python benchmarks/run.py --output benchmarks                                  everything, as `make bench` does
     python benchmarks/run.py --workload mlp_small --peers torch,jax --rounds 5    a part, into build/bench"""
@@ -215,8 +215,8 @@ class Meter:
 
 
 def disagreeing(losses: dict[str, list[tuple[float, ...]]]) -> dict[str, list[bool]]:
-    """For each peer's variants whether they differ from most other peers, each represented by its first variant, by more
-    than TOLERANCES."""
+    """For each peer's variants whether they differ from most other peers, each represented by its first variant, by
+    more than TOLERANCES."""
 
     def agree(a, b):
         return all(abs(x - y) <= tolerance * abs(y) for x, y, tolerance in zip(a, b, TOLERANCES))
@@ -238,7 +238,8 @@ def best(entries, key) -> dict:
 
 @contextlib.contextmanager
 def busy_process():
-    """A neighbour that keeps one core's worth of the machine busy, wherever the system puts it; it ends with this process."""
+    """A neighbour that keeps one core's worth of the machine busy, wherever the system puts it; it ends with this
+    process."""
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: sum(range(100000))"
     process = subprocess.Popen([sys.executable, "-c", loop])
     try:
@@ -355,7 +356,7 @@ class Bench:
                 with self.meter.turn(entry.worker, self.workers):
                     entry.block()
 
-        for i in range(rounds):
+        for _ in range(rounds):
             entries = self._each(entries, turn, failed)
             entries = entries[1:] + entries[:1]
         return entries
@@ -388,8 +389,8 @@ class Bench:
             return {"first_step_seconds": first["seconds"], "peak_bytes": alone.worker.ask("peak_memory")["bytes"]}
 
     def digits_steps(self) -> dict[str, list[float]]:
-        """Seconds of the digits CNN's step, from Python and in the native binary, in turns. Every turn is a new process, since a step's time
-        depends on where the memory of its process lies."""
+        """Seconds of the digits CNN's step, from Python and in the native binary, in turns. Every turn is a new
+        process, since a step's time depends on where the memory of its process lies."""
         worker = next(worker for worker in self.workers if worker.name == "alloy")
         python, found = [], []
         for _ in range(self.rounds):
@@ -409,7 +410,10 @@ class Bench:
         found = {name: [] for name in self.peers if name not in self.unavailable}
         for _ in range(IMPORT_ROUNDS):
             for name, seconds in found.items():
-                code = f"import time; start = time.perf_counter(); import {self.peers[name].imports}; print(time.perf_counter() - start)"
+                code = (
+                    f"import time; start = time.perf_counter(); import {self.peers[name].imports}; "
+                    "print(time.perf_counter() - start)"
+                )
                 done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
                 seconds.append(float(done.stdout.split()[-1]))
         return found
@@ -446,7 +450,8 @@ def machine() -> dict[str, str]:
         "CPU": cpu,
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": f"{memory / 2**30:.0f} GiB",
-        "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, Python {platform.python_version()}",
+        "system": f"{platform.freedesktop_os_release()['PRETTY_NAME']}, Linux {platform.release()}, "
+        f"Python {platform.python_version()}",
     }
 
 
@@ -471,7 +476,8 @@ def main():
     )
     parser.add_argument("--output", type=Path, default=BUILD / "bench", help="directory for RESULTS.md and results.png")
     arguments = parser.parse_args()
-    # Everything that this process starts stays on that many cores: some frameworks count them and ask for no number of threads.
+    # Everything that this process starts stays on that many cores: some frameworks count them and ask for no number of
+    # threads.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
     whole = arguments.workload == list(WORKLOADS)
     for directory in (arguments.output, BUILD / "bench"):

@@ -82,8 +82,8 @@ class Workload:
     optimizer: tuple[str, float] | None  # ("sgd" or "adam", rate); None: inference
     target: Target | None = None
     neighbour: Target | None = None  # measured a second time beside a busy process
-    # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may start
-    # while those before are under way.
+    # Each step's loss is wanted before the next step, as for a progress bar, or each prediction; otherwise a step may
+    # start while those before are under way.
     reads_every_result: bool = False
 
     def network(self) -> list[Node]:

@@ -1,8 +1,7 @@
-"""Alloy. Its step is given NumPy arrays and returns NumPy arrays; the images lie in memory that a run reads in place, as
-the peers' batches lie ready as tensors of their own."""
+"""Alloy. Its step is given NumPy arrays and returns NumPy arrays; the images lie in memory that a run reads in place,
+as the peers' batches lie ready as tensors of their own."""
 
 import alloy as al
-
 from serve import Session, serve
 from workloads import (
     BATCH_NORM_EPSILON,

@@ -1,5 +1,5 @@
-"""JAX: one jitted pure function a step, which may write the new parameters over the old ones (donation). XLA's flags are left
-alone: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
+"""JAX: one jitted pure function a step, which may write the new parameters over the old ones (donation). XLA's flags
+are left alone: wider vectors, oneDNN and YNNPACK gain a few percent on one workload and lose more on another."""
 
 import os
 

@@ -1,4 +1,5 @@
-"""MLX on the CPU. Training steps are compiled, which makes them up to a third faster; predictions gain nothing by it."""
+"""MLX on the CPU. Training steps are compiled, which makes them up to a third faster; predictions gain nothing by
+it."""
 
 from functools import partial
 

@@ -1,5 +1,5 @@
-"""TensorFlow: a Keras model, its step one tf.function, with XLA and without, and without oneDNN (run.py starts a process of
-its own for that); the fastest one counts."""
+"""TensorFlow: a Keras model, its step one tf.function, with XLA and without, and without oneDNN (run.py starts a
+process of its own for that); the fastest one counts."""
 
 import os
 

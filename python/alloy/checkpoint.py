@@ -15,8 +15,8 @@ from alloy.location import mistake
 def save(variables, path) -> None:
     """Writes the variables (a list of them, or a model) into a safetensors file.
 
-    All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the power
-    fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
+    All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the
+    power fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
     what that points to. Several threads and processes may save to one path: the last one to finish holds.
     ValueError: two variables have one name, one has none or one that such a file cannot hold. OSError: the disk
     is full, the directory is missing, ..."""

@@ -53,8 +53,8 @@ class Outcome:
 
 
 def run(command, limit: float, env: dict | None = None, cwd=None, kept: int = 20_000) -> Outcome:
-    """Runs a command in a process group of its own, which is killed after `limit` seconds. env: added to this process's; kept: characters of
-    the log."""
+    """Runs a command in a process group of its own, which is killed after `limit` seconds. env: added to this
+    process's; kept: characters of the log."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as log:  # not a pipe: what the child leaves behind could keep that open
         try:

@@ -136,7 +136,8 @@ def _request(op, feeds, fetches, updates):
 
 
 def submit(self, *arrays, **by_label) -> Submission:
-    """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them when it is read.
+    """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them
+    when it is read.
 
     Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (without that copy:
     staging). Steps of a graph run one after the other; where graph.most_in_flight of them (2 at first) are not done

@@ -12,7 +12,6 @@ from alloy.dtypes import dtype_name, is_integer
 from alloy.location import mistake
 from alloy.tensor import describe
 
-
 # ---- elementwise ----
 
 

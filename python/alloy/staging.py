@@ -8,7 +8,8 @@ from alloy.location import mistake
 
 
 class Staging:
-    """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others, where they lie.
+    """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others, where
+    they lie.
 
     staging = step.staging((32, 64), (32,))
     for rows in batches:

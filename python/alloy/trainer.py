@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from alloy import losses, metrics
-from alloy._core import Tensor
 from alloy.apply import require_all
 from alloy.arrays import as_array, as_count, empty
 from alloy.callbacks import Callback
@@ -120,12 +119,13 @@ class Trainer:
 
     @staticmethod
     def _ahead():
-        """How many steps are in flight behind the one that is read. On the host's own cores one would only be in the way of gathering the next batch;
-        elsewhere the device has work while that is done."""
+        """How many steps are in flight behind the one that is read. On the host's own cores one would only be in the
+        way of gathering the next batch; elsewhere the device has work while that is done."""
         return 0 if device().kind == "cpu" else 1
 
     def _run(self, executable, results, shown=None, epoch=None):
-        """The means over all examples of what the executable fetches of each batch. results: what _results gives. epoch: of a training."""
+        """The means over all examples of what the executable fetches of each batch. results: what _results gives.
+        epoch: of a training."""
         total, seen = np.zeros(len(self._measures)), 0
         for step, (batch, result) in enumerate(results, 1):
             values = [value.item() for value in result]
@@ -188,7 +188,8 @@ class Trainer:
         return self._executables[key]
 
     def _held_back(self, updates, finite):
-        """The updates where the loss is finite, and none where it is not; nor behind such a step, where others are in flight before that is known."""
+        """The updates where the loss is finite, and none where it is not; nor behind such a step, where others are in
+        flight before that is known."""
         graph, flag, sound = self._x.graph, finite, []
         if self._ahead():
             with scope(graph, "optimizer"):
@@ -268,8 +269,9 @@ def _examples(op, data, batch_size):
 
 
 def _results(step, arrays, batch_size, rows, ahead):
-    """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them, in place. ahead: how many
-    further steps are in flight by then, so that the next batch is gathered meanwhile. A batch of chosen rows lasts until the next one."""
+    """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them,
+    in place. ahead: how many further steps are in flight by then, so that the next batch is gathered meanwhile. A batch
+    of chosen rows lasts until the next one."""
     count, waiting, start = len(arrays[0]), [], step.submit if ahead else step
     if rows is not None:
         shapes = [(min(batch_size, count), *array.shape[1:]) for array in arrays]
@@ -278,7 +280,10 @@ def _results(step, arrays, batch_size, rows, ahead):
             start, memory = staging.submit, staging.arrays
         else:
             kept = [empty(shape, array.dtype) for shape, array in zip(shapes, arrays)]
-            memory = lambda: kept
+
+            def memory():
+                return kept
+
     for first in range(0, count, batch_size):
         if rows is None:
             batch = [array[first : first + batch_size] for array in arrays]

@@ -216,7 +216,7 @@ static void binary_ops_of_integers() {
       const long most = type == MPSDataTypeInt64 ? 90000000 : 40000;
       const Array a = random_integers({3, 1, 7}, -most, most, type);
       Array b = random_integers({5, 1}, 1, 37, type);
-      for (std::size_t i = 0; i < b.values.size(); i += 2) b.values.at(i) = -b.values.at(i);
+      for (size_t i = 0; i < b.values.size(); i += 2) b.values.at(i) = -b.values.at(i);
       CHECK_ARRAY_WITHIN(0, session.run(call(session.graph(), session.feed(a), session.feed(b))), map(a, b, value));
     }
   }

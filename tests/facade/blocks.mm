@@ -12,7 +12,7 @@
 
 static std::atomic<int> g_deallocated{0};
 
-/// Counts deallocations.
+// Counts deallocations.
 @interface Witness : NSObject
 @end
 
@@ -25,7 +25,7 @@ static std::atomic<int> g_deallocated{0};
 
 typedef int (^Adder)(int);
 
-/// Keeps blocks in properties.
+// Keeps blocks in properties.
 @interface Keeper : NSObject {
   Adder _atomicBlock;
   Adder _nonatomicBlock;

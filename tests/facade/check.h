@@ -1,6 +1,5 @@
 // The checks of the facade's tests: counts, says where one failed, and sums up. Safe from every thread. With
 // ALLOY_TRACE_CHECKS in the environment each says where it is before it begins: the last one is what ended a process.
-
 #pragma once
 
 #include <atomic>
@@ -29,7 +28,7 @@ inline void report_near(double a, double b, double tolerance, const char* text, 
   if (!ok) std::fprintf(stderr, "  %.9g and %.9g\n", a, b);
 }
 
-/// Prints the summary; the exit code of the test.
+// Prints the summary; the exit code of the test.
 inline int summary() {
   std::printf("%d passed, %d failed\n", passed.load(), failed.load());
   return failed == 0 && passed > 0 ? 0 : 1;
@@ -42,7 +41,7 @@ inline int summary() {
 #define CHECK_NEAR(a, b, tolerance) \
   check::begin(__FILE__, __LINE__), check::report_near(a, b, tolerance, #a " is near " #b, __FILE__, __LINE__)
 
-/// The statement raises NSInvalidArgumentException with a reason.
+// The statement raises NSInvalidArgumentException with a reason.
 #define CHECK_RAISES(...)                                                                                    \
   do {                                                                                                       \
     bool raised = false;                                                                                     \

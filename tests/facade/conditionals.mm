@@ -215,7 +215,7 @@ static void one_graph_trains_or_predicts() {
   }
 }
 
-/// A conditional from two functions that build its branches.
+// A conditional from two functions that build its branches.
 static Tensors choose(MPSGraph* g, MPSGraphTensor* predicate, const std::function<Tensors()>& yes,
                       const std::function<Tensors()>& no) {
   return [g ifWithPredicateTensor:predicate
@@ -265,7 +265,7 @@ static void results_of_every_kind() {
     session.set(predicate, flag(taken));
     const std::vector<Array> together = session.run(targets);
     CHECK_ARRAY(together.back(), f);
-    for (std::size_t i = 0; i < expected[taken].size(); ++i) {
+    for (size_t i = 0; i < expected[taken].size(); ++i) {
       CHECK_ARRAY(together.at(i), expected[taken].at(i));
       CHECK_ARRAY(session.run(targets.at(i)), expected[taken].at(i));
     }

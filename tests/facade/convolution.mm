@@ -190,7 +190,7 @@ static void values_and_gradients() {
 
 // The derivatives again by finite differences, and those of the gradient ops themselves.
 static void finite_differences() {
-  for (std::size_t n : {0u, 4u, 7u, 13u, 16u}) {
+  for (size_t n : {0u, 4u, 7u, 13u, 16u}) {
     const Case& c = kCases[n];
     const auto& [data, weights_layout] = kLayouts[n % 4];
     MPSGraphConvolution2DOpDescriptor* d = descriptor(c, data, weights_layout);

@@ -1,11 +1,10 @@
 """What the portable framework's public headers declare, in the form of the rows of api.json.
 
-Reads the output of clang's preprocessor with expressions, not with a parser: it knows the shapes that our own headers have and
-raises at any other. dispatch/, objc/ and Block.h are left out: they are not Apple's MPSGraph, Metal or MPS.
+Reads the output of clang's preprocessor with expressions, not with a parser: it knows the shapes that our own headers
+have and raises at any other. dispatch/, objc/ and Block.h are left out: they are not Apple's MPSGraph, Metal or MPS.
 
-A row is one declaration as text: the types in order, the result first, `_Nullable` where it may be nil and nothing where it may not,
-"unavailable" last where a call does not compile.
-"""
+A row is one declaration as text: the types in order, the result first, `_Nullable` where it may be nil and nothing
+where it may not, "unavailable" last where a call does not compile."""
 
 import pathlib
 import re

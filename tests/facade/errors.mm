@@ -37,7 +37,7 @@ struct Victim {
 
 static NSDictionary* pair(id object, id key) { return [NSDictionary dictionaryWithObject:object forKey:key]; }
 
-/// The statement raises, and its reason holds the words.
+// The statement raises, and its reason holds the words.
 #define CHECK_REASON(words, ...)                                                  \
   do {                                                                            \
     NSString* reason = @"";                                                       \
@@ -59,7 +59,7 @@ static MPSGraphTensor* ones(MPSGraph* g, const Shape& shape) {
 
 static MPSGraphTensor* shape_constant(MPSGraph* g, const Shape& shape) {
   Array lengths({static_cast<long>(shape.size())}, 0, MPSDataTypeInt32);
-  for (std::size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
+  for (size_t i = 0; i < shape.size(); ++i) lengths.values.at(i) = static_cast<double>(shape.at(i));
   return constant(g, lengths);
 }
 

@@ -17,14 +17,14 @@ static MPSGraphShapedType* type_of(const Shape& shape, MPSDataType type = MPSDat
   return [[[MPSGraphShapedType alloc] initWithShape:numbers(shape) dataType:type] autorelease];
 }
 
-/// The tensor data of the inputs, in the order that the executable wants.
+// The tensor data of the inputs, in the order that the executable wants.
 static NSArray* inputs_of(MPSGraphExecutable* executable, NSDictionary* feeds) {
   NSMutableArray* inputs = [NSMutableArray array];
   for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
   return inputs;
 }
 
-/// The result that belongs to a tensor.
+// The result that belongs to a tensor.
 static MPSGraphTensorData* result_of(MPSGraphExecutable* executable, NSArray* results, MPSGraphTensor* tensor) {
   const NSUInteger i = [[executable targetTensors] indexOfObjectIdenticalTo:tensor];
   return i == NSNotFound ? nil : [results objectAtIndex:i];
@@ -47,7 +47,7 @@ struct Weighted {
     NSMutableDictionary* types = [NSMutableDictionary dictionary];
     for (int i = 0; i < 5; ++i) x.push_back(placeholder(graph, {2, 3}));
     for (int i : {3, 0, 4, 1, 2}) {
-      MPSGraphTensor* term = [graph multiplicationWithPrimaryTensor:x.at(static_cast<std::size_t>(i))
+      MPSGraphTensor* term = [graph multiplicationWithPrimaryTensor:x.at(static_cast<size_t>(i))
                                                     secondaryTensor:[graph constantWithScalar:i + 1
                                                                                      dataType:MPSDataTypeFloat32]
                                                                name:nil];
@@ -68,7 +68,7 @@ struct Weighted {
 
   Array sum() const {
     Array total({2, 3});
-    for (std::size_t i = 0; i < 5; ++i) {
+    for (size_t i = 0; i < 5; ++i) {
       const double weight = static_cast<double>(i + 1);
       total = map(total, values.at(i), [weight](double t, double v) { return t + weight * v; });
     }

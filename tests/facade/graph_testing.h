@@ -1,6 +1,5 @@
 // What the tests of graphs share: arrays of doubles to think in, feeds and results made from them, data
 // without symmetry, loops over indices for references, and finite differences. Only for one thread at a time.
-
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -27,7 +26,7 @@ inline long element_count(const Shape& shape) {
   return count;
 }
 
-/// Row-major values with the type they have, or shall have, on the device.
+// Row-major values with the type they have, or shall have, on the device.
 struct Array {
   Shape shape;
   std::vector<double> values;
@@ -37,24 +36,24 @@ struct Array {
   Array(Shape s, std::vector<double> v, MPSDataType t = MPSDataTypeFloat32)
       : shape(std::move(s)), values(std::move(v)), type(t) {}
   explicit Array(Shape s, double value = 0, MPSDataType t = MPSDataTypeFloat32)
-      : shape(std::move(s)), values(static_cast<std::size_t>(element_count(shape)), value), type(t) {}
+      : shape(std::move(s)), values(static_cast<size_t>(element_count(shape)), value), type(t) {}
 
-  std::size_t offset(const Index& index) const {
+  size_t offset(const Index& index) const {
     long at = 0;
-    for (std::size_t i = 0; i < shape.size(); ++i) at = at * shape.at(i) + index.at(i);
-    return static_cast<std::size_t>(at);
+    for (size_t i = 0; i < shape.size(); ++i) at = at * shape.at(i) + index.at(i);
+    return static_cast<size_t>(at);
   }
   double& at(const Index& index) { return values.at(offset(index)); }
   double at(const Index& index) const { return values.at(offset(index)); }
 };
 
-/// Calls f with every index of a shape, the last dimension fastest.
+// Calls f with every index of a shape, the last dimension fastest.
 template <class F>
 void for_each_index(const Shape& shape, F f) {
   Index index(shape.size(), 0);
   for (long n = element_count(shape); n > 0; --n) {
     f(index);
-    for (std::size_t i = shape.size(); i-- > 0;) {
+    for (size_t i = shape.size(); i-- > 0;) {
       if (++index.at(i) < shape.at(i)) break;
       index.at(i) = 0;
     }
@@ -63,41 +62,40 @@ void for_each_index(const Shape& shape, F f) {
 
 // ---- data ----
 
-/// The next number of one fixed sequence, uniform in [0, 1).
+// The next number of one fixed sequence, uniform in [0, 1).
 inline double next_random() {
-  static std::uint64_t state = 0x2545F4914F6CDD1Dull;
+  static uint64_t state = 0x2545F4914F6CDD1Dull;
   state = state * 6364136223846793005ull + 1442695040888963407ull;
   return static_cast<double>(state >> 40) / 16777216.0;
 }
 
-/// Numbers of the sequence in [low, high), multiples of 2^-16, so that float holds them and small steps from
-/// them.
+// Numbers of the sequence in [low, high), multiples of 2^-16, so that float holds them and small steps from
+// them.
 inline Array random_array(const Shape& shape, double low = -2, double high = 2) {
   Array array(shape);
   for (double& v : array.values) v = std::floor((low + (high - low) * next_random()) * 65536.0) / 65536.0;
   return array;
 }
 
-/// The same with a random sign and a magnitude in [low, high): nowhere near 0.
+// The same with a random sign and a magnitude in [low, high): nowhere near 0.
 inline Array signed_array(const Shape& shape, double low = 0.5, double high = 2) {
   Array array = random_array(shape, low, high);
   for (double& v : array.values) v = next_random() < 0.5 ? -v : v;
   return array;
 }
 
-/// The multiples of 1/4 around 0, each once, shuffled: no ties, also not after a small step.
+// The multiples of 1/4 around 0, each once, shuffled: no ties, also not after a small step.
 inline Array distinct_array(const Shape& shape) {
   Array array(shape);
-  const std::size_t n = array.values.size();
-  for (std::size_t i = 0; i < n; ++i) array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
-  for (std::size_t i = n; i > 1; --i) {
-    std::swap(array.values.at(i - 1),
-              array.values.at(static_cast<std::size_t>(next_random() * static_cast<double>(i))));
+  const size_t n = array.values.size();
+  for (size_t i = 0; i < n; ++i) array.values.at(i) = (static_cast<double>(i) - static_cast<double>(n / 2)) * 0.25;
+  for (size_t i = n; i > 1; --i) {
+    std::swap(array.values.at(i - 1), array.values.at(static_cast<size_t>(next_random() * static_cast<double>(i))));
   }
   return array;
 }
 
-/// Numbers of an integer type in [low, high].
+// Numbers of an integer type in [low, high].
 inline Array random_integers(const Shape& shape, long low, long high, MPSDataType type = MPSDataTypeInt32) {
   Array array(shape, 0, type);
   for (double& v : array.values) {
@@ -108,20 +106,20 @@ inline Array random_integers(const Shape& shape, long low, long high, MPSDataTyp
 
 // ---- references ----
 
-/// The shape two shapes broadcast to by NumPy's rule.
+// The shape two shapes broadcast to by NumPy's rule.
 inline Shape broadcast_shape(const Shape& a, const Shape& b) {
   Shape shape(std::max(a.size(), b.size()));
-  for (std::size_t i = 0; i < shape.size(); ++i) {
+  for (size_t i = 0; i < shape.size(); ++i) {
     const long da = i < a.size() ? a.at(a.size() - 1 - i) : 1, db = i < b.size() ? b.at(b.size() - 1 - i) : 1;
     shape.at(shape.size() - 1 - i) = da == 1 ? db : da;
   }
   return shape;
 }
 
-/// The element of `array` that broadcasting puts at `index`.
+// The element of `array` that broadcasting puts at `index`.
 inline double broadcast_at(const Array& array, const Index& index) {
   Index own(array.shape.size());
-  for (std::size_t i = 0; i < own.size(); ++i) {
+  for (size_t i = 0; i < own.size(); ++i) {
     own.at(own.size() - 1 - i) = array.shape.at(own.size() - 1 - i) == 1 ? 0 : index.at(index.size() - 1 - i);
   }
   return array.at(own);
@@ -141,22 +139,22 @@ Array map(const Array& a, const Array& b, F f) {
   return y;
 }
 
-/// Whether a reduction over `axes` (counted from the front) runs over dimension `axis`.
-inline bool is_reduced(const std::vector<long>& axes, std::size_t axis) {
+// Whether a reduction over `axes` (counted from the front) runs over dimension `axis`.
+inline bool is_reduced(const std::vector<long>& axes, size_t axis) {
   return std::find(axes.begin(), axes.end(), static_cast<long>(axis)) != axes.end();
 }
 
-/// `index` with 0 in the reduced dimensions: where its element goes.
+// `index` with 0 in the reduced dimensions: where its element goes.
 inline Index reduced_index(Index index, const std::vector<long>& axes) {
-  for (std::size_t i = 0; i < index.size(); ++i) index.at(i) = is_reduced(axes, i) ? 0 : index.at(i);
+  for (size_t i = 0; i < index.size(); ++i) index.at(i) = is_reduced(axes, i) ? 0 : index.at(i);
   return index;
 }
 
-/// Folds the elements over `axes` (counted from the front), which stay with length 1.
+// Folds the elements over `axes` (counted from the front), which stay with length 1.
 template <class F>
 Array reduce(const Array& x, const std::vector<long>& axes, double initial, F f) {
   Shape shape = x.shape;
-  for (std::size_t i = 0; i < shape.size(); ++i) shape.at(i) = is_reduced(axes, i) ? 1 : shape.at(i);
+  for (size_t i = 0; i < shape.size(); ++i) shape.at(i) = is_reduced(axes, i) ? 1 : shape.at(i);
   Array y(shape, initial, x.type);
   for_each_index(x.shape, [&](const Index& i) {
     double& total = y.at(reduced_index(i, axes));
@@ -169,12 +167,12 @@ inline Array sum_over(const Array& x, const std::vector<long>& axes) {
   return reduce(x, axes, 0, [](double a, double b) { return a + b; });
 }
 
-/// `x` summed down to `shape`: the adjoint of broadcasting `shape` to that of `x`.
+// `x` summed down to `shape`: the adjoint of broadcasting `shape` to that of `x`.
 inline Array sum_to(const Array& x, const Shape& shape) {
   Array y(shape);
   for_each_index(x.shape, [&](const Index& i) {
     Index own(shape.size());
-    for (std::size_t d = 0; d < own.size(); ++d) {
+    for (size_t d = 0; d < own.size(); ++d) {
       own.at(own.size() - 1 - d) = shape.at(own.size() - 1 - d) == 1 ? 0 : i.at(i.size() - 1 - d);
     }
     y.at(own) += x.at(i);
@@ -182,14 +180,14 @@ inline Array sum_to(const Array& x, const Shape& shape) {
   return y;
 }
 
-/// Dimension i of the result is dimension permutation.at(i) of `x`.
+// Dimension i of the result is dimension permutation.at(i) of `x`.
 inline Array permuted(const Array& x, const std::vector<long>& permutation) {
   Shape shape;
-  for (long p : permutation) shape.push_back(x.shape.at(static_cast<std::size_t>(p)));
+  for (long p : permutation) shape.push_back(x.shape.at(static_cast<size_t>(p)));
   Array y(shape, 0, x.type);
   for_each_index(shape, [&](const Index& i) {
     Index source(i.size());
-    for (std::size_t d = 0; d < i.size(); ++d) source.at(static_cast<std::size_t>(permutation.at(d))) = i.at(d);
+    for (size_t d = 0; d < i.size(); ++d) source.at(static_cast<size_t>(permutation.at(d))) = i.at(d);
     y.at(i) = x.at(source);
   });
   return y;
@@ -217,24 +215,24 @@ NSData* packed_data(const std::vector<double>& values) {
   return data;
 }
 
-/// The values in the array's type.
+// The values in the array's type.
 inline NSData* bytes_of(const Array& array) {
   switch (array.type) {
     case MPSDataTypeFloat32: return packed_data<float>(array.values);
-    case MPSDataTypeInt32: return packed_data<std::int32_t>(array.values);
-    case MPSDataTypeInt64: return packed_data<std::int64_t>(array.values);
-    default: return packed_data<std::uint8_t>(array.values);  // Bool and UInt8
+    case MPSDataTypeInt32: return packed_data<int32_t>(array.values);
+    case MPSDataTypeInt64: return packed_data<int64_t>(array.values);
+    default: return packed_data<uint8_t>(array.values);  // Bool and UInt8
   }
 }
 
 template <class T>
 std::vector<double> read_values(MPSGraphTensorData* data, long count) {
-  std::vector<T> bytes(static_cast<std::size_t>(count) + 1);
+  std::vector<T> bytes(static_cast<size_t>(count) + 1);
   [[data mpsndarray] readBytes:bytes.data() strideBytes:nil];
   return std::vector<double>(bytes.begin(), bytes.end() - 1);
 }
 
-/// The device's copy of an array, autoreleased.
+// The device's copy of an array, autoreleased.
 inline MPSGraphTensorData* tensor_data(const Array& array) {
   static id<MTLDevice> device = MTLCreateSystemDefaultDevice();
   return [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
@@ -243,15 +241,15 @@ inline MPSGraphTensorData* tensor_data(const Array& array) {
                                             dataType:array.type] autorelease];
 }
 
-/// What is on the device, with its shape and type.
+// What is on the device, with its shape and type.
 inline Array read_array(MPSGraphTensorData* data) {
   Array array(shape_of([data shape]), {}, [data dataType]);
   const long count = element_count(array.shape);
   switch (array.type) {
     case MPSDataTypeFloat32: array.values = read_values<float>(data, count); break;
-    case MPSDataTypeInt32: array.values = read_values<std::int32_t>(data, count); break;
-    case MPSDataTypeInt64: array.values = read_values<std::int64_t>(data, count); break;
-    default: array.values = read_values<std::uint8_t>(data, count);
+    case MPSDataTypeInt32: array.values = read_values<int32_t>(data, count); break;
+    case MPSDataTypeInt64: array.values = read_values<int64_t>(data, count); break;
+    default: array.values = read_values<uint8_t>(data, count);
   }
   return array;
 }
@@ -268,7 +266,7 @@ inline MPSGraphTensor* placeholder(MPSGraph* graph, const Shape& shape, MPSDataT
   return [graph placeholderWithShape:numbers(shape) dataType:type name:nil];
 }
 
-/// One graph with the values of its placeholders.
+// One graph with the values of its placeholders.
 class Session {
  public:
   Session() : graph_([[MPSGraph alloc] init]), feeds_([[NSMutableDictionary alloc] init]) {}
@@ -282,7 +280,7 @@ class Session {
   MPSGraph* graph() const { return graph_; }
   NSMutableDictionary* feeds() const { return feeds_; }
 
-  /// A new placeholder that every run is fed this value.
+  // A new placeholder that every run is fed this value.
   MPSGraphTensor* feed(const Array& value) {
     MPSGraphTensor* tensor = placeholder(graph_, value.shape, value.type);
     set(tensor, value);
@@ -291,7 +289,7 @@ class Session {
 
   void set(MPSGraphTensor* tensor, const Array& value) { [feeds_ setObject:tensor_data(value) forKey:tensor]; }
 
-  /// The values of the targets; the shapes and types that the tensors promised are checked.
+  // The values of the targets; the shapes and types that the tensors promised are checked.
   std::vector<Array> run(const std::vector<MPSGraphTensor*>& targets, NSArray<MPSGraphOperation*>* operations = nil) {
     std::vector<Array> arrays;
     @autoreleasepool {
@@ -311,7 +309,7 @@ class Session {
 
   Array run(MPSGraphTensor* target) { return run(std::vector<MPSGraphTensor*>{target}).front(); }
 
-  /// Runs operations for their effects.
+  // Runs operations for their effects.
   void perform(std::initializer_list<MPSGraphOperation*> operations) {
     NSMutableArray* wanted = [NSMutableArray array];
     for (MPSGraphOperation* operation : operations) [wanted addObject:operation];
@@ -333,8 +331,8 @@ inline std::string text(const Shape& shape) {
   return s + ")";
 }
 
-/// Same shape and type, and every element within `tolerance` of 1 + its magnitude; NaN equals NaN, infinity
-/// itself.
+// Same shape and type, and every element within `tolerance` of 1 + its magnitude; NaN equals NaN, infinity
+// itself.
 inline void report_array(const Array& actual, const Array& expected, double tolerance, const char* what,
                          const char* file, int line) {
   if (actual.shape != expected.shape || actual.type != expected.type) {
@@ -344,7 +342,7 @@ inline void report_array(const Array& actual, const Array& expected, double tole
                  static_cast<unsigned>(expected.type));
     return;
   }
-  for (std::size_t i = 0; i < expected.values.size(); ++i) {
+  for (size_t i = 0; i < expected.values.size(); ++i) {
     const double a = actual.values.at(i), e = expected.values.at(i);
     const bool close = std::isnan(e) ? std::isnan(a) : a == e || std::fabs(a - e) <= tolerance * (1 + std::fabs(e));
     if (close) continue;
@@ -357,7 +355,7 @@ inline void report_array(const Array& actual, const Array& expected, double tole
 
 }  // namespace check
 
-/// CHECK_ARRAY(actual, expected): arrays agree up to the rounding of single precision.
+// CHECK_ARRAY(actual, expected): arrays agree up to the rounding of single precision.
 #define CHECK_ARRAY(actual, ...)    \
   check::begin(__FILE__, __LINE__), \
       check::report_array(actual, __VA_ARGS__, 1e-5, #actual " is " #__VA_ARGS__, __FILE__, __LINE__)
@@ -367,10 +365,10 @@ inline void report_array(const Array& actual, const Array& expected, double tole
 
 // ---- gradients ----
 
-/// Builds what is differentiated from one tensor per operand.
+// Builds what is differentiated from one tensor per operand.
 using Build = std::function<MPSGraphTensor*(MPSGraph*, const std::vector<MPSGraphTensor*>&)>;
 
-/// The gradients of sum(weights * build(operands)) by the graph; `weights` is random when it is not given.
+// The gradients of sum(weights * build(operands)) by the graph; `weights` is random when it is not given.
 struct Differentiated {
   Session session;
   std::vector<MPSGraphTensor*> operands;
@@ -398,12 +396,12 @@ struct Differentiated {
 
 namespace check {
 
-/// For each operand, the graph's gradient along a random direction against central differences (of fourth
-/// order) of the graph itself, summed in double precision.
+// For each operand, the graph's gradient along a random direction against central differences (of fourth
+// order) of the graph itself, summed in double precision.
 inline void report_gradients(const Build& build, const std::vector<Array>& values, double tolerance, const char* what,
                              const char* file, int line) {
   Differentiated graph(build, values);
-  for (std::size_t k = 0; k < values.size(); ++k) {
+  for (size_t k = 0; k < values.size(); ++k) {
     const Array& gradient = graph.gradients.at(k);
     report(gradient.shape == values.at(k).shape && gradient.type == values.at(k).type, what, file, line);
     if (gradient.shape != values.at(k).shape) continue;
@@ -413,12 +411,12 @@ inline void report_gradients(const Build& build, const std::vector<Array>& value
     double magnitude = 0;  // of the sum: its rounding is divided by the step
     auto loss_at = [&](double distance) {
       Array moved = values.at(k);
-      for (std::size_t i = 0; i < moved.values.size(); ++i) moved.values.at(i) += distance * direction.values.at(i);
+      for (size_t i = 0; i < moved.values.size(); ++i) moved.values.at(i) += distance * direction.values.at(i);
       graph.session.set(graph.operands.at(k), moved);
       const Array y = graph.session.run(graph.result);
       double total = 0;
       magnitude = 0;
-      for (std::size_t i = 0; i < y.values.size(); ++i) {
+      for (size_t i = 0; i < y.values.size(); ++i) {
         total += y.values.at(i) * graph.weights.values.at(i);
         magnitude += std::fabs(y.values.at(i) * graph.weights.values.at(i));
       }
@@ -428,7 +426,7 @@ inline void report_gradients(const Build& build, const std::vector<Array>& value
     const double measured = (8 * near - far) / (12 * step);
     graph.session.set(graph.operands.at(k), values.at(k));
     double expected = 0, size = 0;
-    for (std::size_t i = 0; i < direction.values.size(); ++i) {
+    for (size_t i = 0; i < direction.values.size(); ++i) {
       const double part = gradient.values.at(i) * direction.values.at(i);
       expected += part;
       size += part * part;
@@ -445,7 +443,7 @@ inline void report_gradients(const Build& build, const std::vector<Array>& value
 
 }  // namespace check
 
-/// CHECK_GRADIENTS(build, {operands...}): every operand's gradient agrees with finite differences.
+// CHECK_GRADIENTS(build, {operands...}): every operand's gradient agrees with finite differences.
 #define CHECK_GRADIENTS(build, ...) \
   check::begin(__FILE__, __LINE__), \
       check::report_gradients(build, __VA_ARGS__, 1e-3, "gradients of " #build, __FILE__, __LINE__)

@@ -13,7 +13,7 @@ static Array log_softmax(const Array& x, long axis) {
 // What the losses of the samples are divided by.
 static double divisor(const Array& x, long axis, MPSGraphLossReductionType type) {
   const double samples =
-      static_cast<double>(x.values.size()) / static_cast<double>(x.shape.at(static_cast<std::size_t>(axis)));
+      static_cast<double>(x.values.size()) / static_cast<double>(x.shape.at(static_cast<size_t>(axis)));
   return type == MPSGraphLossReductionTypeMean ? samples : 1;
 }
 
@@ -48,10 +48,10 @@ static Array labels_gradient(const Array& dy, const Array& x, long axis, MPSGrap
 static Array one_hot(const Shape& shape, long axis) {
   Array labels(shape);
   Shape others = shape;
-  others.at(static_cast<std::size_t>(axis)) = 1;
+  others.at(static_cast<size_t>(axis)) = 1;
   for_each_index(others, [&](Index i) {
-    i.at(static_cast<std::size_t>(axis)) =
-        static_cast<long>(next_random() * static_cast<double>(shape.at(static_cast<std::size_t>(axis))));
+    i.at(static_cast<size_t>(axis)) =
+        static_cast<long>(next_random() * static_cast<double>(shape.at(static_cast<size_t>(axis))));
     labels.at(i) = 1;
   });
   return labels;

@@ -2,14 +2,14 @@
 
     python make_api_table.py full_table.json
 
-The full table is the JSON that a libclang walk over the headers of Apple's SDKs gives (iOS 16.5, completed by macOS 12 and 26):
-{"classes": {name: {"super", "protocols", "methods": [{"kind", "selector", "returns", "returns_nullability", "args": [{"type",
-"nullability"}], "variadic", "unavailable"}], "properties": [{"name", "type", "attributes", "nullability"}]}}, "protocols": the same,
-"enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block": {"returns", "args": [{"type"}]}}},
-"functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a method or property also has "introduced_macos" and
-"sdks", those of the three that declare it. It is not part of the project: only facts about what
-we implement are. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
-"""
+The full table is the JSON that a libclang walk over the headers of Apple's SDKs gives (iOS 16.5, completed by macOS 12
+and 26): {"classes": {name: {"super", "protocols", "methods": [{"kind", "selector", "returns", "returns_nullability",
+"args": [{"type", "nullability"}], "variadic", "unavailable"}], "properties": [{"name", "type", "attributes",
+"nullability"}]}}, "protocols": the same, "enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block":
+{"returns", "args": [{"type"}]}}}, "functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a
+method or property also has "introduced_macos" and "sdks", those of the three that declare it. It is not part of the
+project: only facts about what we implement are. Run this again when a header declares more;
+tests/python/test_api_table.py then holds headers and table together."""
 
 import json
 import pathlib
@@ -49,7 +49,8 @@ def kept(full, ours):
 
 
 def newer(full, ours):
-    """The selectors and properties of ours that came after macOS 13.3: by their version, or because only the newest SDK has them."""
+    """The selectors and properties of ours that came after macOS 13.3: by their version, or because only the newest SDK
+    has them."""
     for kind in ("classes", "protocols"):
         for name, row in ours[kind].items():
             members = full[kind].get(name, {"methods": [], "properties": []})
@@ -65,7 +66,8 @@ def newer(full, ours):
 def typedef_row(typedef):
     if "block" not in typedef:
         return declarations.spelled(typedef["type"])
-    return f"{row_type(typedef['block']['returns'])} (^)({', '.join(row_type(a['type']) for a in typedef['block']['args'])})"
+    arguments = ", ".join(row_type(a["type"]) for a in typedef["block"]["args"])
+    return f"{row_type(typedef['block']['returns'])} (^)({arguments})"
 
 
 def table(full, ours):

@@ -10,7 +10,7 @@ static Shape leading(const Shape& shape) { return Shape(shape.begin(), shape.end
 
 static Array reference(const Array& a, const Array& b) {
   Shape shape = broadcast_shape(leading(a.shape), leading(b.shape));
-  const std::size_t batch_rank = shape.size();
+  const size_t batch_rank = shape.size();
   const long inner = a.shape.back();
   shape.push_back(a.shape.at(a.shape.size() - 2));
   shape.push_back(b.shape.back());

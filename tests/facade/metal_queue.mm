@@ -77,7 +77,7 @@ static void buffers_hold_bytes() {
 }
 
 static void buffers_adopt_memory() {
-  const std::size_t page = static_cast<std::size_t>(getpagesize());
+  const size_t page = static_cast<size_t>(getpagesize());
   void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, page) == 0);
   __block int freed = 0;

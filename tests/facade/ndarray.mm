@@ -22,9 +22,9 @@ static MPSNDArray* array_of(std::initializer_list<int> lengths, MPSDataType type
   return [[[MPSNDArray alloc] initWithDevice:g_device descriptor:descriptor] autorelease];
 }
 
-static std::vector<float> counted(std::size_t count) {
+static std::vector<float> counted(size_t count) {
   std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
   return values;
 }
 

@@ -5,9 +5,7 @@
 
 static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
 
-static std::size_t random_below(std::size_t n) {
-  return static_cast<std::size_t>(next_random() * static_cast<double>(n));
-}
+static size_t random_below(size_t n) { return static_cast<size_t>(next_random() * static_cast<double>(n)); }
 
 enum class Kind {
   unary,
@@ -27,14 +25,14 @@ enum class Kind {
 // One op of a graph: which earlier tensors it takes, and its numbers.
 struct Step {
   Kind kind;
-  std::size_t which;                // the op within its kind
-  std::size_t a, b;                 // positions of the operands
+  size_t which;                     // the op within its kind
+  size_t a, b;                      // positions of the operands
   std::vector<long> numbers, more;  // axes, a permutation, a shape, starts and ends
 };
 
-static constexpr std::size_t kUnary = 7, kSmoothUnary = 5;
+static constexpr size_t kUnary = 7, kSmoothUnary = 5;
 
-static double unary(std::size_t which, double x) {
+static double unary(size_t which, double x) {
   switch (which) {
     case 0: return std::tanh(x);
     case 1: return 1 / (1 + std::exp(-x));
@@ -46,7 +44,7 @@ static double unary(std::size_t which, double x) {
   }
 }
 
-static MPSGraphTensor* unary(MPSGraph* g, std::size_t which, MPSGraphTensor* x) {
+static MPSGraphTensor* unary(MPSGraph* g, size_t which, MPSGraphTensor* x) {
   switch (which) {
     case 0: return [g tanhWithTensor:x name:nil];
     case 1: return [g sigmoidWithTensor:x name:nil];
@@ -61,9 +59,9 @@ static MPSGraphTensor* unary(MPSGraph* g, std::size_t which, MPSGraphTensor* x) 
   }
 }
 
-static constexpr std::size_t kBinary = 5, kSmoothBinary = 3;
+static constexpr size_t kBinary = 5, kSmoothBinary = 3;
 
-static double binary(std::size_t which, double a, double b) {
+static double binary(size_t which, double a, double b) {
   switch (which) {
     case 0: return a + b;
     case 1: return a - b;
@@ -73,7 +71,7 @@ static double binary(std::size_t which, double a, double b) {
   }
 }
 
-static MPSGraphTensor* binary(MPSGraph* g, std::size_t which, MPSGraphTensor* a, MPSGraphTensor* b) {
+static MPSGraphTensor* binary(MPSGraph* g, size_t which, MPSGraphTensor* a, MPSGraphTensor* b) {
   switch (which) {
     case 0: return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
     case 1: return [g subtractionWithPrimaryTensor:a secondaryTensor:b name:nil];
@@ -83,9 +81,9 @@ static MPSGraphTensor* binary(MPSGraph* g, std::size_t which, MPSGraphTensor* a,
   }
 }
 
-static constexpr std::size_t kReductions = 4, kSmoothReductions = 3;
+static constexpr size_t kReductions = 4, kSmoothReductions = 3;
 
-static Array reduced(std::size_t which, const Array& x, const std::vector<long>& axes) {
+static Array reduced(size_t which, const Array& x, const std::vector<long>& axes) {
   const Array total = sum_over(x, axes);
   const double n = static_cast<double>(x.values.size()) / static_cast<double>(total.values.size());
   const Array mean = map(total, [n](double s) { return s / n; });
@@ -102,7 +100,7 @@ static Array reduced(std::size_t which, const Array& x, const std::vector<long>&
   }
 }
 
-static MPSGraphTensor* reduced(MPSGraph* g, std::size_t which, MPSGraphTensor* x, const std::vector<long>& axes) {
+static MPSGraphTensor* reduced(MPSGraph* g, size_t which, MPSGraphTensor* x, const std::vector<long>& axes) {
   switch (which) {
     case 0: return [g reductionSumWithTensor:x axes:numbers(axes) name:nil];
     case 1: return [g meanOfTensor:x axes:numbers(axes) name:nil];
@@ -114,7 +112,7 @@ static MPSGraphTensor* reduced(MPSGraph* g, std::size_t which, MPSGraphTensor* x
 // a times the transpose of a, over the last two dimensions.
 static Array gram(const Array& a) {
   Shape shape = a.shape;
-  const std::size_t rank = shape.size();
+  const size_t rank = shape.size();
   shape.at(rank - 1) = shape.at(rank - 2);
   Array y(shape);
   for_each_index(shape, [&](const Index& i) {
@@ -169,18 +167,18 @@ static Array value_of(const Step& s, const std::vector<Array>& values) {
     case Kind::reshape: return Array(s.numbers, a.values);
     case Kind::slice: {
       Shape shape;
-      for (std::size_t d = 0; d < a.shape.size(); ++d) shape.push_back(s.more.at(d) - s.numbers.at(d));
+      for (size_t d = 0; d < a.shape.size(); ++d) shape.push_back(s.more.at(d) - s.numbers.at(d));
       Array y(shape);
       for_each_index(shape, [&](const Index& i) {
         Index source = i;
-        for (std::size_t d = 0; d < i.size(); ++d) source.at(d) += s.numbers.at(d);
+        for (size_t d = 0; d < i.size(); ++d) source.at(d) += s.numbers.at(d);
         y.at(i) = a.at(source);
       });
       return y;
     }
     case Kind::concat: {
       Shape shape = a.shape;
-      const std::size_t axis = static_cast<std::size_t>(s.numbers.front());
+      const size_t axis = static_cast<size_t>(s.numbers.front());
       shape.at(axis) += b.shape.at(axis);
       Array y(shape);
       for_each_index(shape, [&](Index i) {
@@ -235,7 +233,7 @@ static MPSGraphTensor* tensor_of(const Step& s, MPSGraph* g, const std::vector<M
 }
 
 static bool broadcasts(const Shape& a, const Shape& b) {
-  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+  for (size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
     const long da = a.at(a.size() - i), db = b.at(b.size() - i);
     if (da != db && da != 1 && db != 1) return false;
   }
@@ -252,7 +250,7 @@ static bool propose(const std::vector<Array>& values, bool smooth, Step& s) {
   s.numbers.clear();
   s.more.clear();
   const Array &a = values.at(s.a), &b = values.at(s.b);
-  const std::size_t rank = a.shape.size();
+  const size_t rank = a.shape.size();
   switch (s.kind) {
     case Kind::unary: s.which = random_below(smooth ? kSmoothUnary : kUnary); return true;
     case Kind::binary: s.which = random_below(smooth ? kSmoothBinary : kBinary); return broadcasts(a.shape, b.shape);
@@ -264,13 +262,13 @@ static bool propose(const std::vector<Array>& values, bool smooth, Step& s) {
     }
     case Kind::reduce:
       s.which = random_below(smooth ? kSmoothReductions : kReductions);
-      for (std::size_t d = 0; d < rank; ++d) {
+      for (size_t d = 0; d < rank; ++d) {
         if (next_random() < 0.5) s.numbers.push_back(static_cast<long>(d));
       }
       return rank > 0 && !s.numbers.empty();
     case Kind::transpose:
-      for (std::size_t d = 0; d < rank; ++d) s.numbers.push_back(static_cast<long>(d));
-      for (std::size_t d = rank; d > 1; --d) std::swap(s.numbers.at(d - 1), s.numbers.at(random_below(d)));
+      for (size_t d = 0; d < rank; ++d) s.numbers.push_back(static_cast<long>(d));
+      for (size_t d = rank; d > 1; --d) std::swap(s.numbers.at(d - 1), s.numbers.at(random_below(d)));
       return rank > 1;
     case Kind::reshape: {
       const long count = element_count(a.shape);
@@ -280,16 +278,16 @@ static bool propose(const std::vector<Array>& values, bool smooth, Step& s) {
       return true;
     }
     case Kind::slice:
-      for (std::size_t d = 0; d < rank; ++d) {
-        const long start = static_cast<long>(random_below(static_cast<std::size_t>(a.shape.at(d))));
+      for (size_t d = 0; d < rank; ++d) {
+        const long start = static_cast<long>(random_below(static_cast<size_t>(a.shape.at(d))));
         s.numbers.push_back(start);
-        s.more.push_back(start + 1 + static_cast<long>(random_below(static_cast<std::size_t>(a.shape.at(d) - start))));
+        s.more.push_back(start + 1 + static_cast<long>(random_below(static_cast<size_t>(a.shape.at(d) - start))));
       }
       return rank > 0;
     case Kind::concat: {
       if (rank == 0 || b.shape.size() != rank) return false;
-      const std::size_t axis = random_below(rank);
-      for (std::size_t d = 0; d < rank; ++d) {
+      const size_t axis = random_below(rank);
+      for (size_t d = 0; d < rank; ++d) {
         if (d != axis && a.shape.at(d) != b.shape.at(d)) return false;
       }
       s.numbers = {static_cast<long>(axis)};
@@ -319,7 +317,7 @@ struct Recipe {
   std::vector<Array> values;  // of the sources, then of the steps
 };
 
-static Recipe random_recipe(std::size_t length, bool smooth) {
+static Recipe random_recipe(size_t length, bool smooth) {
   Recipe r;
   for (const Shape& shape : {Shape{2, 3, 4}, Shape{3, 1}, Shape{4}, Shape{}, Shape{2, 3, 4, 2}}) {
     r.sources.push_back(random_array(shape));
@@ -347,23 +345,23 @@ static constexpr double kTolerance = 3e-4;
 static void any_targets_have_the_same_values() {
   for (int n = 0; n < 120; ++n) {
     @autoreleasepool {
-      const Recipe r = random_recipe(6 + static_cast<std::size_t>(n) / 4, false);
+      const Recipe r = random_recipe(6 + static_cast<size_t>(n) / 4, false);
       Session session;
       MPSGraph* g = session.graph();
       std::vector<MPSGraphTensor*> sources;
       for (const Array& source : r.sources) {
-        const std::size_t how = random_below(3);
+        const size_t how = random_below(3);
         sources.push_back(how == 0 ? session.feed(source) : how == 1 ? constant(g, source) : variable(g, source));
       }
       const std::vector<MPSGraphTensor*> tensors = tensors_of(r, g, sources);
       const std::vector<Array> all = session.run(tensors);
-      for (std::size_t i = 0; i < tensors.size(); ++i) CHECK_ARRAY_WITHIN(kTolerance, all.at(i), r.values.at(i));
+      for (size_t i = 0; i < tensors.size(); ++i) CHECK_ARRAY_WITHIN(kTolerance, all.at(i), r.values.at(i));
       CHECK_ARRAY_WITHIN(kTolerance, session.run(tensors.back()), r.values.back());
-      std::vector<std::size_t> some;
+      std::vector<size_t> some;
       for (int k = 0; k < 3; ++k) some.push_back(random_below(tensors.size()));
       const std::vector<Array> few =
           session.run({tensors.at(some.at(0)), tensors.at(some.at(1)), tensors.at(some.at(2))});
-      for (std::size_t k = 0; k < 3; ++k) CHECK_ARRAY_WITHIN(kTolerance, few.at(k), r.values.at(some.at(k)));
+      for (size_t k = 0; k < 3; ++k) CHECK_ARRAY_WITHIN(kTolerance, few.at(k), r.values.at(some.at(k)));
     }
   }
 }
@@ -372,7 +370,7 @@ static void any_targets_have_the_same_values() {
 static void writes_do_not_disturb_what_is_still_read() {
   for (int n = 0; n < 80; ++n) {
     @autoreleasepool {
-      const Recipe r = random_recipe(6 + static_cast<std::size_t>(n) / 4, false);
+      const Recipe r = random_recipe(6 + static_cast<size_t>(n) / 4, false);
       Session session;
       MPSGraph* g = session.graph();
       std::vector<MPSGraphTensor*> sources;
@@ -380,20 +378,20 @@ static void writes_do_not_disturb_what_is_still_read() {
       const std::vector<MPSGraphTensor*> tensors = tensors_of(r, g, sources);
       std::vector<Array> expected = r.sources;
       NSMutableArray* writes = [NSMutableArray array];
-      for (std::size_t v = 0; v < sources.size(); ++v) {
-        for (std::size_t i = tensors.size(); i-- > 0;) {
+      for (size_t v = 0; v < sources.size(); ++v) {
+        for (size_t i = tensors.size(); i-- > 0;) {
           if (i == v || r.values.at(i).shape != r.sources.at(v).shape || next_random() < 0.3) continue;
           [writes addObject:[g assignVariable:sources.at(v) withValueOfTensor:tensors.at(i) name:nil]];
           expected.at(v) = r.values.at(i);
           break;
         }
       }
-      const std::size_t asked = random_below(tensors.size());
+      const size_t asked = random_below(tensors.size());
       const std::vector<Array> seen = session.run({tensors.back(), tensors.at(asked)}, writes);
       CHECK_ARRAY_WITHIN(kTolerance, seen.at(0), r.values.back());
       CHECK_ARRAY_WITHIN(kTolerance, seen.at(1), r.values.at(asked));
       const std::vector<Array> kept = session.run(sources);
-      for (std::size_t v = 0; v < sources.size(); ++v) CHECK_ARRAY_WITHIN(kTolerance, kept.at(v), expected.at(v));
+      for (size_t v = 0; v < sources.size(); ++v) CHECK_ARRAY_WITHIN(kTolerance, kept.at(v), expected.at(v));
     }
   }
 }
@@ -401,24 +399,24 @@ static void writes_do_not_disturb_what_is_still_read() {
 static void gradients_agree_with_differences() {
   for (int n = 0; n < 40; ++n) {
     @autoreleasepool {
-      const Recipe r = random_recipe(5 + static_cast<std::size_t>(n) / 4, true);
+      const Recipe r = random_recipe(5 + static_cast<size_t>(n) / 4, true);
       // Which sources the last tensor depends on: the others have no gradient.
       std::vector<bool> needed(r.values.size(), false);
       needed.back() = true;
-      for (std::size_t i = r.steps.size(); i-- > 0;) {
+      for (size_t i = r.steps.size(); i-- > 0;) {
         if (!needed.at(r.sources.size() + i)) continue;
         const Step& step = r.steps.at(i);
         needed.at(step.a) = true;
         if (step.kind == Kind::binary || step.kind == Kind::concat) needed.at(step.b) = true;
       }
       std::vector<Array> differentiated;
-      for (std::size_t v = 0; v < r.sources.size(); ++v) {
+      for (size_t v = 0; v < r.sources.size(); ++v) {
         if (needed.at(v)) differentiated.push_back(r.sources.at(v));
       }
       const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& operands) {
         std::vector<MPSGraphTensor*> sources;
-        std::size_t next = 0;
-        for (std::size_t v = 0; v < r.sources.size(); ++v) {
+        size_t next = 0;
+        for (size_t v = 0; v < r.sources.size(); ++v) {
           sources.push_back(needed.at(v) ? operands.at(next++) : constant(g, r.sources.at(v)));
         }
         return tensors_of(r, g, sources).back();
@@ -432,12 +430,12 @@ static void gradients_agree_with_differences() {
 static void a_step_in_one_run_equals_its_parts() {
   for (int n = 0; n < 30; ++n) {
     @autoreleasepool {
-      const Recipe r = random_recipe(6 + static_cast<std::size_t>(n) / 3, true);
+      const Recipe r = random_recipe(6 + static_cast<size_t>(n) / 3, true);
       Session session;
       MPSGraph* g = session.graph();
       MPSGraphTensor* w = variable(g, r.sources.front());
       std::vector<MPSGraphTensor*> sources = {w};
-      for (std::size_t v = 1; v < r.sources.size(); ++v) sources.push_back(session.feed(r.sources.at(v)));
+      for (size_t v = 1; v < r.sources.size(); ++v) sources.push_back(session.feed(r.sources.at(v)));
       MPSGraphTensor* last = tensors_of(r, g, sources).back();
       // So that the loss depends on w whatever the recipe did.
       MPSGraphTensor* loss = [g additionWithPrimaryTensor:[g reductionSumWithTensor:last axes:nil name:nil]

@@ -115,7 +115,7 @@ static Array arg_best(const Array& x, long axis, bool greatest) {
     const bool wins = at.at(to) < 0 ? !std::isnan(v) : greatest ? v > best.at(to) : v < best.at(to);
     if (!wins) return;
     best.at(to) = v;
-    at.at(to) = static_cast<double>(i.at(static_cast<std::size_t>(axis)));
+    at.at(to) = static_cast<double>(i.at(static_cast<size_t>(axis)));
   });
   return at;
 }

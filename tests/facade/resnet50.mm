@@ -18,13 +18,13 @@
 static const NSUInteger kBatch = 32, kClasses = 10, kSide = 32;
 static const int kSteps = 5;
 
-/// The values of some tensors.
+// The values of some tensors.
 using Values = std::vector<std::vector<float>>;
 
 // ---- the generator and the sketches ----
 
-static std::uint64_t random_bits(std::uint64_t stream, std::uint64_t i) {
-  std::uint64_t z = ((stream << 32) + i + 1) * 0x9E3779B97F4A7C15ull;
+static uint64_t random_bits(uint64_t stream, uint64_t i) {
+  uint64_t z = ((stream << 32) + i + 1) * 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
   return z ^ (z >> 31);
@@ -55,8 +55,8 @@ struct Sketch {
 static Sketch sketch(NSUInteger variable, const std::vector<float>& values) {
   Sketch s;
   double squares = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t random = random_bits(2000 + variable, i);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const uint64_t random = random_bits(2000 + variable, i);
     const double value = static_cast<double>(values[i]);
     s.buckets[random >> 59] += (random >> 58 & 1) != 0 ? -value : value;
     squares += value * value;
@@ -74,7 +74,7 @@ static Sketch sketch(NSArray<NSNumber*>* golden) {
 
 static double distance(const Sketch& a, const Sketch& b) {
   double squares = 0;
-  for (std::size_t i = 0; i < a.buckets.size(); ++i) {
+  for (size_t i = 0; i < a.buckets.size(); ++i) {
     const double d = a.buckets[i] - b.buckets[i];
     squares += d * d;
   }
@@ -104,16 +104,16 @@ static double cosine(const Sketch& a, const Sketch& b) {
 @property(nonatomic, readonly) NSArray<MPSGraphTensor*>*trainables, *movingAverages, *gradients;
 @property(nonatomic, readonly) NSArray<MPSGraphOperation*>* updates;
 
-/// The network with its gradients and one step of gradient descent; `smooth` for the twin without kinks.
+// The network with its gradients and one step of gradient descent; `smooth` for the twin without kinks.
 - (instancetype)initSmooth:(BOOL)smooth;
 
-/// The name that the golden file has for a variable.
+// The name that the golden file has for a variable.
 - (NSString*)nameOfVariable:(MPSGraphTensor*)variable;
 
-/// The position of a variable in the order of creation.
+// The position of a variable in the order of creation.
 - (NSUInteger)numberOfVariable:(MPSGraphTensor*)variable;
 
-/// Runs the graph on the one batch there is; the values of the targets, in their order.
+// Runs the graph on the one batch there is; the values of the targets, in their order.
 - (Values)runTraining:(BOOL)training
               targets:(NSArray<MPSGraphTensor*>*)targets
            operations:(NSArray<MPSGraphOperation*>*)operations;
@@ -389,7 +389,7 @@ static double cosine(const Sketch& a, const Sketch& b) {
 }
 
 - (MPSGraphTensorDataDictionary*)feedsForTraining:(BOOL)training {
-  const std::uint8_t flag = training ? 1 : 0;
+  const uint8_t flag = training ? 1 : 0;
   NSMutableData* oneHot = [NSMutableData dataWithLength:kBatch * kClasses * sizeof(float)];
   float* rows = static_cast<float*>([oneHot mutableBytes]);
   for (NSUInteger i = 0; i < kBatch; ++i) rows[i * kClasses + i % kClasses] = 1;
@@ -403,7 +403,7 @@ static double cosine(const Sketch& a, const Sketch& b) {
 - (Values)runTraining:(BOOL)training
               targets:(NSArray<MPSGraphTensor*>*)targets
            operations:(NSArray<MPSGraphOperation*>*)operations {
-  Values values(static_cast<std::size_t>([targets count]));
+  Values values(static_cast<size_t>([targets count]));
   Values* filled = &values;
   @autoreleasepool {
     dispatch_semaphore_t done = dispatch_semaphore_create(0);
@@ -433,7 +433,7 @@ static double cosine(const Sketch& a, const Sketch& b) {
 
 // ---- comparisons ----
 
-/// The relative error of a number, printed.
+// The relative error of a number, printed.
 static double error_of(const char* what, double actual, double expected) {
   const double error = std::fabs(actual - expected) / std::fabs(expected);
   std::printf("%s: %.9g, expected %.9g, relative error %.3g\n", what, actual, expected, error);
@@ -444,7 +444,7 @@ static double loss_at(NSDictionary* golden, int step) {
   return [[[golden objectForKey:@"losses"] objectAtIndex:static_cast<NSUInteger>(step)] doubleValue];
 }
 
-/// The name of a variable, and sketches of what a run gave for it and of what it should have given.
+// The name of a variable, and sketches of what a run gave for it and of what it should have given.
 struct Comparison {
   NSString* name;
   Sketch actual, expected;
@@ -452,9 +452,9 @@ struct Comparison {
   double error() const { return distance(actual, expected) / expected.norm; }
 };
 
-/// `values`, from the one at `first` on, belong to the variables.
+// `values`, from the one at `first` on, belong to the variables.
 static std::vector<Comparison> compare(ResNet50* net, NSArray<MPSGraphTensor*>* variables, const Values& values,
-                                       std::size_t first, NSDictionary* golden) {
+                                       size_t first, NSDictionary* golden) {
   std::vector<Comparison> comparisons;
   CHECK([golden count] == [variables count]);
   for (NSUInteger i = 0; i < [variables count]; ++i) {
@@ -466,7 +466,7 @@ static std::vector<Comparison> compare(ResNet50* net, NSArray<MPSGraphTensor*>* 
   return comparisons;
 }
 
-/// The largest relative error, printed; infinite where one is no number.
+// The largest relative error, printed; infinite where one is no number.
 static double worst_error(const char* what, const std::vector<Comparison>& comparisons) {
   double worst = 0;
   NSString* name = @"";
@@ -479,7 +479,7 @@ static double worst_error(const char* what, const std::vector<Comparison>& compa
   return worst;
 }
 
-/// The relative error of one long vector of all whose names end alike, printed.
+// The relative error of one long vector of all whose names end alike, printed.
 static double joint_error(const char* what, const std::vector<Comparison>& comparisons, NSString* ending) {
   double error = 0, size = 0;
   for (const Comparison& c : comparisons) {
@@ -491,7 +491,7 @@ static double joint_error(const char* what, const std::vector<Comparison>& compa
   return std::sqrt(error / size);
 }
 
-/// The smallest cosine, printed.
+// The smallest cosine, printed.
 static double worst_cosine(const char* what, const std::vector<Comparison>& comparisons) {
   double worst = 1;
   NSString* name = @"";
@@ -512,12 +512,12 @@ static NSArray<MPSGraphTensor*>* loss_and_gradients(ResNet50* net) {
 static void the_network_is_what_it_should_be(ResNet50* net) {
   NSArray<MPSGraphTensor*>* variables = [net trainables];
   CHECK([variables count] == 161 && [[net movingAverages] count] == 106 && [[net updates] count] == 161);
-  std::size_t parameters = 0;
+  size_t parameters = 0;
   for (NSUInteger i = 0; i < [variables count]; ++i) {
     MPSGraphTensor* variable = [variables objectAtIndex:i];
     CHECK([[[variable operation] name] isEqualToString:[net nameOfVariable:variable]]);
     CHECK([[variable shape] isEqual:[[[net gradients] objectAtIndex:i] shape]]);
-    std::size_t count = 1;
+    size_t count = 1;
     for (NSNumber* extent in [variable shape]) count *= [extent unsignedIntegerValue];
     parameters += count;
   }
@@ -613,9 +613,9 @@ static void the_network_has_the_gradients_of_double_precision(NSDictionary* gold
   NSMutableArray<MPSGraphTensor*>* targets = [NSMutableArray array];
   for (MPSGraphTensor* variable in variables) [targets addObject:[stopped objectForKey:variable]];
   const Values again = [net runTraining:YES targets:targets operations:@[]];
-  for (std::size_t i = 0; i < again.size(); ++i) {
+  for (size_t i = 0; i < again.size(); ++i) {
     double error = 0, size = 0;
-    for (std::size_t k = 0; k < again[i].size(); ++k) {
+    for (size_t k = 0; k < again[i].size(); ++k) {
       const double actual = static_cast<double>(again[i][k]);
       const double expected = static_cast<double>(results.at(i + 1)[k]);
       error += (actual - expected) * (actual - expected);

@@ -200,7 +200,7 @@ static void runs_in_flight_keep_their_order() {
   for (int i = 0; i < kRuns; ++i) {
     expected = i * i - expected;
     CHECK(read_array([results objectAtIndex:static_cast<NSUInteger>(i)]).values.front() == expected);
-    CHECK(order.at(static_cast<std::size_t>(i)) == expected);
+    CHECK(order.at(static_cast<size_t>(i)) == expected);
   }
   dispatch_release(done);
 }
@@ -371,7 +371,7 @@ static void memory_of_the_caller() {
   [e.graph runWithMTLCommandQueue:g_queue feeds:e.feeds targetOperations:nil resultsDictionary:pair(view, e.y)];
   float values[6];
   [array readBytes:values strideBytes:nil];
-  for (std::size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
+  for (size_t i = 0; i < 6; ++i) CHECK_NEAR(static_cast<double>(*(values + i)), e.value_y.values.at(i), 1e-5);
   // One buffer read under two shapes.
   MPSGraph* g = [[MPSGraph new] autorelease];
   MPSGraphTensor *flat = placeholder(g, {6}), *square = [g squareWithTensor:flat name:nil];
@@ -424,9 +424,8 @@ static void results_of_another_shape() {
                                                                    rowBytes:4 * sizeof(float)] autorelease];
   [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:pair(gaps, square)];
   Array expected({6, 4}, -5.0);
-  for_each_index({6, 2}, [&](const Index& i) {
-    expected.at(i) = squares.values.at(static_cast<std::size_t>(i.at(0) * 2 + i.at(1)));
-  });
+  for_each_index(
+      {6, 2}, [&](const Index& i) { expected.at(i) = squares.values.at(static_cast<size_t>(i.at(0) * 2 + i.at(1))); });
   CHECK_ARRAY(read_array(over(rows, {6, 4})), expected);
 }
 
@@ -502,7 +501,7 @@ static void results_over_feeds() {
 
 // Buffers of two pages each over three pages of memory: the feed's second page is the result's first.
 static void a_result_over_a_part_of_a_feed() {
-  const std::size_t page = static_cast<std::size_t>(getpagesize());
+  const size_t page = static_cast<size_t>(getpagesize());
   const long count = static_cast<long>(2 * page / sizeof(float));
   void* memory = nullptr;
   CHECK(posix_memalign(&memory, page, 3 * page) == 0);

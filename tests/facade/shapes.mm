@@ -73,8 +73,8 @@ static void transpose() {
     };
     const Array x = random_array(shape), dy = random_array(permuted(x, permutation).shape);
     std::vector<long> inverse(permutation.size());
-    for (std::size_t i = 0; i < permutation.size(); ++i) {
-      inverse.at(static_cast<std::size_t>(permutation.at(i))) = static_cast<long>(i);
+    for (size_t i = 0; i < permutation.size(); ++i) {
+      inverse.at(static_cast<size_t>(permutation.at(i))) = static_cast<long>(i);
     }
     CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), permuted(dy, inverse));
     // Counted from the end.
@@ -138,7 +138,7 @@ template <class F>
 static Shape for_each_taken(const Slice& s, const Shape& shape, F f) {
   std::vector<Range> ranges;
   Shape taken, kept;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
+  for (size_t d = 0; d < shape.size(); ++d) {
     auto bit = [d](unsigned mask) { return (mask >> d & 1u) != 0; };
     ranges.push_back(range_of(s.starts.at(d), s.ends.at(d), s.strides.at(d), bit(s.start_mask), bit(s.end_mask),
                               bit(s.squeeze_mask), shape.at(d)));
@@ -147,7 +147,7 @@ static Shape for_each_taken(const Slice& s, const Shape& shape, F f) {
   }
   for_each_index(taken, [&](const Index& i) {
     Index source(i.size()), result;
-    for (std::size_t d = 0; d < i.size(); ++d) {
+    for (size_t d = 0; d < i.size(); ++d) {
       source.at(d) = ranges.at(d).start + i.at(d) * ranges.at(d).stride;
       if ((s.squeeze_mask >> d & 1u) == 0) result.push_back(i.at(d));
     }
@@ -243,7 +243,7 @@ static void slice_of_one_dimension() {
   const Array x = random_array({5, 6, 7});
   for (const Row& row : {Row{0, 1, 3}, Row{1, 2, 4}, Row{2, 0, 7}, Row{2, 6, 1}, Row{1, -2, 2}, Row{0, -5, 4},
                          Row{2, -3, 1}, Row{-1, 2, 3}}) {
-    const std::size_t d = unsign(row.dimension < 0 ? row.dimension + 3 : row.dimension);
+    const size_t d = unsign(row.dimension < 0 ? row.dimension + 3 : row.dimension);
     const long start = row.start < 0 ? row.start + x.shape.at(d) : row.start;
     Shape shape = x.shape;
     shape.at(d) = row.length;
@@ -269,7 +269,7 @@ static void slice_of_one_dimension() {
   }
 }
 
-static Array joined(const std::vector<Array>& parts, std::size_t dimension) {
+static Array joined(const std::vector<Array>& parts, size_t dimension) {
   Shape shape = parts.front().shape;
   shape.at(dimension) = 0;
   for (const Array& part : parts) shape.at(dimension) += part.shape.at(dimension);
@@ -288,7 +288,7 @@ static Array joined(const std::vector<Array>& parts, std::size_t dimension) {
 
 static void concatenate() {
   for (long dimension = -3; dimension < 3; ++dimension) {
-    const std::size_t d = unsign(dimension < 0 ? dimension + 3 : dimension);
+    const size_t d = unsign(dimension < 0 ? dimension + 3 : dimension);
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       std::vector<Array> parts;
       for (long length : {2, 1, 4}) {
@@ -317,7 +317,7 @@ static void concatenate() {
       const std::vector<Array> gradients = {random_array(parts.at(0).shape), random_array(parts.at(1).shape),
                                             random_array(parts.at(2).shape)};
       const Differentiated graph(build, parts, joined(gradients, d));
-      for (std::size_t i = 0; i < 3; ++i) CHECK_ARRAY_WITHIN(0, graph.gradients.at(i), gradients.at(i));
+      for (size_t i = 0; i < 3; ++i) CHECK_ARRAY_WITHIN(0, graph.gradients.at(i), gradients.at(i));
     }
   }
 }

@@ -64,14 +64,14 @@ static void use_the_facade(int number) {
   id<MTLDevice> device = MTLCreateSystemDefaultDevice();
   together();
   NSArray* shape = [NSArray arrayWithObject:[NSNumber numberWithInt:number + 1]];
-  NSMutableData* bytes = [NSMutableData dataWithLength:sizeof(float) * static_cast<std::size_t>(number + 1)];
+  NSMutableData* bytes = [NSMutableData dataWithLength:sizeof(float) * static_cast<size_t>(number + 1)];
   static_cast<float*>([bytes mutableBytes])[number] = static_cast<float>(number);
   MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
                                                                     data:bytes
                                                                    shape:shape
                                                                 dataType:MPSDataTypeFloat32] autorelease];
   together();
-  std::vector<float> result(static_cast<std::size_t>(number) + 1);
+  std::vector<float> result(static_cast<size_t>(number) + 1);
   [[data mpsndarray] readBytes:result.data() strideBytes:nil];
   CHECK(result.back() == static_cast<float>(number));
   together();

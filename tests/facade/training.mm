@@ -13,7 +13,7 @@ static MPSGraphTensor* plus(MPSGraph* g, MPSGraphTensor* a, MPSGraphTensor* b) {
   return [g additionWithPrimaryTensor:a secondaryTensor:b name:nil];
 }
 
-/// The assigns of one step of gradient descent.
+// The assigns of one step of gradient descent.
 static NSArray* descent(MPSGraph* g, MPSGraphTensor* loss, NSArray* variables, double rate) {
   NSDictionary* gradients = [g gradientForPrimaryTensor:loss withTensors:variables name:nil];
   NSMutableArray* assigns = [NSMutableArray array];
@@ -79,17 +79,17 @@ static void a_perceptron_against_double_precision() {
     session.run({}, step);
     Array d1({in, hidden}), db({hidden}), d2({hidden, 1});
     for (long k = 0; k < n; ++k) {
-      std::vector<double> a(static_cast<std::size_t>(hidden));
+      std::vector<double> a(static_cast<size_t>(hidden));
       double e = -outputs.at({k, 0});
       for (long j = 0; j < hidden; ++j) {
         double sum = b1.at({j});
         for (long c = 0; c < in; ++c) sum += inputs.at({k, c}) * w1.at({c, j});
-        a.at(static_cast<std::size_t>(j)) = std::tanh(sum);
-        e += a.at(static_cast<std::size_t>(j)) * w2.at({j, 0});
+        a.at(static_cast<size_t>(j)) = std::tanh(sum);
+        e += a.at(static_cast<size_t>(j)) * w2.at({j, 0});
       }
       const double de = 2 * e / static_cast<double>(n);
       for (long j = 0; j < hidden; ++j) {
-        const double t = a.at(static_cast<std::size_t>(j)), inner = de * w2.at({j, 0}) * (1 - t * t);
+        const double t = a.at(static_cast<size_t>(j)), inner = de * w2.at({j, 0}) * (1 - t * t);
         d2.at({j, 0}) += de * t;
         db.at({j}) += inner;
         for (long c = 0; c < in; ++c) d1.at({c, j}) += inner * inputs.at({k, c});

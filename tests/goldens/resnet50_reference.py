@@ -223,7 +223,7 @@ class AvgPool:
 
     def backward(self, dy):
         dx, (_, (top, _), (left, _)) = self._padded(np.zeros(self.shape))
-        for i, j, seen in taps(self.size, self.stride, *dy.shape[1:3]):
+        for _, _, seen in taps(self.size, self.stride, *dy.shape[1:3]):
             dx[seen] += dy / self.counts
         return dx[:, top : top + self.shape[1], left : left + self.shape[2]]
 

@@ -2,12 +2,13 @@
 
     python tests/goldens/training_reference.py
 
-writes training.json and prints how far losses move when every value that a training is given is off by 2^-20 of itself, 8
-units in the last place of float32: what functions in float32 that round carelessly, and sums in another order, can do.
+writes training.json and prints how far losses move when every value that a training is given is off by 2^-20 of itself,
+8 units in the last place of float32: what functions in float32 that round carelessly, and sums in another order, can
+do.
 
-linear: 8 features, 64 examples, mean squared error, 20 steps of SGD of rate 0.1 from weights that are zero.
-digits: the network of `alloy train` on the first 640 of scikit-learn's digits, 20 steps of 32, Adam of rate 0.002.
-Values come from the generator in resnet50_reference.py: stream 4000 and the following; weights by Glorot and Bengio, biases 0."""
+linear: 8 features, 64 examples, mean squared error, 20 steps of SGD of rate 0.1 from weights that are zero. digits: the
+network of `alloy train` on the first 640 of scikit-learn's digits, 20 steps of 32, Adam of rate 0.002. Values come from
+the generator in resnet50_reference.py: stream 4000 and the following; weights by Glorot and Bengio, biases 0."""
 
 import gzip
 import importlib.util
@@ -16,6 +17,7 @@ import pathlib
 import sys
 
 import numpy as np
+
 from resnet50_reference import Network, images, labels, uniform
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))

@@ -1,5 +1,5 @@
-"""`make mac-report`: builds in slices, asks the framework, runs the native tests and short trainings, each in a process of its own and
-none the end of the others, and writes two files into build/mac-report, which name nobody and no place.
+"""`make mac-report`: builds in slices, asks the framework, runs the native tests and short trainings, each in a process
+of its own and none the end of the others, and writes two files into build/mac-report, which name nobody and no place.
 
     python tests/mac/report.py      status 0: all is as expected or known
 
@@ -156,7 +156,8 @@ def test_entry(name, done, word, reason):
 def trainings():
     golden = json.loads((GOLDENS / "training.json").read_text())
     resnet = json.loads((GOLDENS / "resnet50.json").read_text())["smooth"]["losses"][:2]
-    # Held to ten times what losses move when every value given is off by 2^-20 of itself (tests/goldens/training_reference.py prints it).
+    # Held to ten times what losses move when every value given is off by 2^-20 of itself
+    # (tests/goldens/training_reference.py prints it).
     for storage in "variable", "buffers":
         yield _trained(f"linear, {storage}", ["linear", storage], golden["linear"], 1e-5)
         yield _trained(f"digits, {storage}", ["digits", storage], golden["digits"], 1e-4)
@@ -197,7 +198,8 @@ def trained_entry(name, done, losses, tolerance):
     at = off.index(worst)
     says = f"off by {worst:.1e} at most, of {tolerance:.0e}"
     if worst > tolerance:
-        says = f"loss {at + 1} of {len(losses)} is {found[at]:.9g} instead of {losses[at]:.9g}, off by more than {tolerance:.0e}"
+        says = f"loss {at + 1} of {len(losses)} is {found[at]:.9g} instead of {losses[at]:.9g}"
+        says += f", off by more than {tolerance:.0e}"
     return entry(name, "right" if worst <= tolerance else "wrong", says, done.log, done.seconds, **more)
 
 
@@ -277,9 +279,8 @@ def verdict(report):
     if report["interrupted"]:
         said.append("The report was interrupted; what follows is what was seen until then.")
     if news:
-        said.append(
-            f"{len(news)} of {len(entries)} are not as expected, nor known: {', '.join(news[:5])}{', ...' if len(news) > 5 else ''}."
-        )
+        named = ", ".join(news[:5]) + (", ..." if len(news) > 5 else "")
+        said.append(f"{len(news)} of {len(entries)} are not as expected, nor known: {named}.")
     if unseen:
         said.append(f"{len(unseen)} were not seen: {', '.join(unseen[:5])}{', ...' if len(unseen) > 5 else ''}.")
     if not entries:
@@ -380,7 +381,8 @@ def main():
     report["minutes"] = round((time.monotonic() - start) / 60, 1)
     path = write(report)
     print(
-        f"\n{verdict(report)}\nWrote {path} and {path.with_suffix('.json').name} beside it. Please look through them, then send both."
+        f"\n{verdict(report)}\nWrote {path} and {path.with_suffix('.json').name} beside it. "
+        "Please look through them, then send both."
     )
     entries = [e for found in report["stages"].values() for e in found]
     return 1 if report["missing"] or report["interrupted"] or any(e["verdict"] in UNKNOWN for e in entries) else 0

@@ -1,9 +1,9 @@
 """One short training in a process of its own: prints "answer: " and its figures.
 
-python tests/mac/train.py linear|digits variable|buffers     the losses of the steps of tests/goldens/training_reference.py
-python tests/mac/train.py resnet50                           the losses before and after one step, of the smooth form there
-python tests/mac/train.py speed <batch>                      seconds to the first result, then milliseconds a step, of `alloy train`'s network
-"""
+python tests/mac/train.py linear|digits variable|buffers     the losses of the steps of
+tests/goldens/training_reference.py python tests/mac/train.py resnet50                           the losses before and
+after one step, of the smooth form there python tests/mac/train.py speed <batch>                      seconds to the
+first result, then milliseconds a step, of `alloy train`'s network"""
 
 import pathlib
 import statistics
@@ -13,12 +13,11 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "goldens"))
+import alloy as al  # noqa: E402
 import resnet50_reference  # noqa: E402
 import training_reference  # noqa: E402
-from smooth import smoothed  # noqa: E402
-
-import alloy as al  # noqa: E402
 from alloy.cli import small_cnn  # noqa: E402
+from smooth import smoothed  # noqa: E402
 
 
 def linear(storage):

@@ -1,5 +1,5 @@
-"""A worker of the benchmark (benchmarks/serve.py) that trains chains of dense layers with SGD in NumPy; "wrong" takes steps
-that are too long."""
+"""A worker of the benchmark (benchmarks/serve.py) that trains chains of dense layers with SGD in NumPy; "wrong" takes
+steps that are too long."""
 
 import sys
 

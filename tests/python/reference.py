@@ -3,7 +3,6 @@ engine."""
 
 import numpy as np
 
-
 # ---- windows ----
 
 

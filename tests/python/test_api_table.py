@@ -1,4 +1,5 @@
-"""The portable framework's headers agree with the committed table of Apple's API, what they declare is there, and each is tested."""
+"""The portable framework's headers agree with the committed table of Apple's API, what they declare is there, and each
+is tested."""
 
 import ctypes
 import importlib.util
@@ -13,7 +14,8 @@ import alloy as al
 FACADE = pathlib.Path(__file__).parents[1] / "facade"
 TABLE = json.loads((FACADE / "api.json").read_text())
 NEWER = TABLE.pop("newer")  # what came after macOS 13.3
-# What programs get from Apple's other headers: CoreFoundation's CFTimeInterval, and a constant the full table does not list.
+# What programs get from Apple's other headers: CoreFoundation's CFTimeInterval, and a constant the full table does not
+# list.
 EXTRAS = {("typedefs", "CFTimeInterval"), ("constants", "MTLCommandBufferErrorDomain")}
 
 pytestmark = pytest.mark.skipif(al.device().kind == "gpu", reason="the framework is Apple's")
@@ -150,7 +152,8 @@ def sent(source):
 
 
 def selector_of(message):
-    """The selector of what stands between a message's brackets, nested brackets skipped; nothing for an index or a lambda."""
+    """The selector of what stands between a message's brackets, nested brackets skipped; nothing for an index or a
+    lambda."""
     flat_text, depth = "", 0
     for c in message:
         depth += c in "([{"

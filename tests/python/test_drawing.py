@@ -84,7 +84,7 @@ def test_nothing_overlaps(ops):
         apart = a[1] >= b[3] or b[1] >= a[3] or a[2] >= b[4] or b[2] >= a[4]
         inside = a[1] < b[1] and a[2] < b[2] and b[3] < a[3] and b[4] < a[4]
         assert apart or inside and a[0] == "layer", (a, b)
-    for style, left, top, right, bottom, texts in drawn.boxes:
+    for _, left, top, right, bottom, texts in drawn.boxes:
         assert 0 <= left < right <= drawn.width and 0 <= top < bottom <= drawn.height
         for x, y, text in texts:  # 0.6 em is the advance of the font
             assert left < x and x + 6.6 * len(text) < right and top + 11 <= y < bottom
@@ -92,7 +92,9 @@ def test_nothing_overlaps(ops):
     for edge in drawn.edges:
         for x, y in edge:
             assert 0 <= x <= drawn.width and 0 <= y <= drawn.height
-            assert not any(l + 0.2 < x < r - 0.2 and t + 0.2 < y < b - 0.2 for l, t, r, b in leaves), edge[0]
+            assert not any(
+                left + 0.2 < x < right - 0.2 and top + 0.2 < y < bottom - 0.2 for left, top, right, bottom in leaves
+            ), edge[0]
 
 
 def test_each_op_of_a_small_network():

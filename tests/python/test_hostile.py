@@ -39,13 +39,15 @@ def call(what, function, *arguments):
 METHODS = """
 g, x, v, loss, update, step = world()
 other = al.Graph().placeholder((2, 3))
-things = [None, 0, -1, 1.5, 2**70, "x", "", [], [None], [1], {}, {"axis": None}, object(), np.ones(2, np.float32), x, v, g, update, step,
-          [x], [v], [update], [x, None], [other], [(None, None)], [(x, v)], [(x,)], (2, 3), ((2, 3),), [(2, 3), None], float("nan")]
+things = [None, 0, -1, 1.5, 2**70, "x", "", [], [None], [1], {}, {"axis": None}, object(), np.ones(2, np.float32),
+          x, v, g, update, step, [x], [v], [update], [x, None], [other], [(None, None)], [(x, v)],
+          [(x,)], (2, 3), ((2, 3),), [(2, 3), None], float("nan")]
 owners = [g, x, v, update, step, v.weak(), g.inspect()[0], _core]
 random = np.random.default_rng(0)
 for owner in owners:
     for name in dir(owner):
-        if name.startswith("__") and name not in ("__call__", "__eq__", "__hash__", "__str__", "__getitem__", "__len__", "__setattr__"):
+        if name.startswith("__") and name not in (
+                "__call__", "__eq__", "__hash__", "__str__", "__getitem__", "__len__", "__setattr__"):
             continue
         member = getattr(type(owner), name, None) if owner is not _core else getattr(_core, name)
         if isinstance(member, property):
@@ -78,8 +80,9 @@ for kind in kinds:
                 for arguments in ([], [x], [[x]], [[x], [x], []], [[x], [loss], [update]], ["add", [x, x], {}, "", ""]):
                     if callable(member):
                         call(f"empty {kind}.{name}{arguments!r}", member, *arguments)
-        for use in (lambda: x + made, lambda: g.compile([made]), lambda: g.compile([], [made]), lambda: g.compile([], [], [made]),
-                    lambda: al.SGD(0.1).minimize(made), lambda: al.SGD(0.1).apply([(made, made)]), lambda: al.gradients(made, [made]),
+        for use in (lambda: x + made, lambda: g.compile([made]), lambda: g.compile([], [made]),
+                    lambda: g.compile([], [], [made]), lambda: al.SGD(0.1).minimize(made),
+                    lambda: al.SGD(0.1).apply([(made, made)]), lambda: al.gradients(made, [made]),
                     lambda: g.bind({made: 1}), lambda: g.apply("add", [made, made], {}, "", ""), lambda: repr(made)):
             call(f"use of an empty {kind}", use)
     for thing in (g, x, v, update, step, v.weak(), g.inspect()[0]):
@@ -92,21 +95,26 @@ x.shape, v.numpy(), step(np.ones((2, 3), np.float32))
 OPS = """
 g, x, v, loss, update, step = world()
 i, b, s, u = g.placeholder((2, 3), "int32"), g.placeholder((2, 3), "bool"), g.placeholder(()), g.placeholder(None)
-operands = [[], [None], [x], [x, None], [x, x], [v, x], [x, v], [i, i], [b, x, x], [s], [u, u], [v], [x] * 3, [x] * 8, [i] * 9, [update]]
+operands = [[], [None], [x], [x, None], [x, x], [v, x], [x, v], [i, i], [b, x, x], [s], [u, u], [v],
+            [x] * 3, [x] * 8, [i] * 9, [update]]
 big = 2**62
-attributes = [{}, {"axis": 0}, {"axis": big}, {"axes": [0]}, {"axes": [-big, big]}, {"shape": (2, 3)}, {"shape": (big, big)}, {"shape": None},
-              {"dtype": "int32"}, {"dtype": "x"}, {"value": 1}, {"slot": 0}, {"slot": big, "value": x}, {"nonsense": 1}, {1: 2},
+attributes = [{}, {"axis": 0}, {"axis": big}, {"axes": [0]}, {"axes": [-big, big]}, {"shape": (2, 3)},
+              {"shape": (big, big)}, {"shape": None}, {"dtype": "int32"}, {"dtype": "x"}, {"value": 1},
+              {"slot": 0}, {"slot": big, "value": x}, {"nonsense": 1}, {1: 2},
               {"shape": (2,), "dtype": "float32"}, {"permutation": [1, 0]}, {"permutation": [big, 0]},
               {"starts": [0, 0], "ends": [big, big], "strides": [1, big]}, {"starts": [0], "ends": [], "strides": [0]},
-              {"transpose_a": True, "transpose_b": None}, {"axis": -1, "reduction": "none"}, {"axis": 0, "reduction": "x"}]
-window = {"strides": [1, 1], "dilations": [1, 1], "padding": [0, 0, 0, 0], "padding_style": "valid", "data_layout": "NHWC"}
+              {"transpose_a": True, "transpose_b": None}, {"axis": -1, "reduction": "none"},
+              {"axis": 0, "reduction": "x"}]
+window = {"strides": [1, 1], "dilations": [1, 1], "padding": [0, 0, 0, 0], "padding_style": "valid",
+          "data_layout": "NHWC"}
 images, weights = g.placeholder((1, 4, 4, 2)), g.placeholder((2, 2, 2, 2))
 for row in _core.op_table():
     for some in operands:
         for given in attributes:
             call(f"{row['name']}{some!r}{given!r}", g.apply, row["name"], some, given, "", "")
-    for change in ({}, {"strides": [0, 0]}, {"strides": [big, 1]}, {"dilations": [big, big]}, {"padding": [big] * 4}, {"padding": [-1] * 4},
-                   {"window": [2, 2]}, {"window": [big, 1]}, {"groups": 1, "weights_layout": "HWIO"}, {"groups": big, "weights_layout": "HWIO"},
+    for change in ({}, {"strides": [0, 0]}, {"strides": [big, 1]}, {"dilations": [big, big]}, {"padding": [big] * 4},
+                   {"padding": [-1] * 4}, {"window": [2, 2]}, {"window": [big, 1]},
+                   {"groups": 1, "weights_layout": "HWIO"}, {"groups": big, "weights_layout": "HWIO"},
                    {"groups": -big, "weights_layout": "OIHW"}, {"data_layout": "NHCW"}, {"padding_style": "same"}):
         for some in ([images], [images, weights], [images, weights, images], [images, images]):
             call(f"{row['name']}{some!r}{change!r}", g.apply, row["name"], some, window | change, "", "")

@@ -1,5 +1,6 @@
-"""`alloy doctor` and `make mac-report`: what children do is told and never the end; answers are judged; files name nobody. What the questions
-mean on a Mac nobody can test here: their answers on the portable framework are facts of arithmetic and of the API."""
+"""`alloy doctor` and `make mac-report`: what children do is told and never the end; answers are judged; files name
+nobody. What the questions mean on a Mac nobody can test here: their answers on the portable framework are facts of
+arithmetic and of the API."""
 
 import getpass
 import importlib.util
@@ -21,13 +22,15 @@ _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "m
 report = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(report)
 
-# Stands for alloy_probes: a question for everything that can become of a child. The row "sums" is of this system, "stars" of another.
+# Stands for alloy_probes: a question for everything that can become of a child. The row "sums" is of this system,
+# "stars" of another.
 PROGRAM = f"""#!{sys.executable}
 import os, signal, subprocess, sys, time
-ROWS = ["right", "other", "aborts", "exits", "raises", "hangs", "nonsense", "nothing", "open", "known", "stale", "known_abort",
-        "stale_abort", "no_abort", "elsewhere"]
-QUIRKS = dict(known="sums\\twrong\\tA sum is wrong", stale="sums\\twrong\\tA sum is wrong", known_abort="sums\\taborts\\tA sum aborts",
-              stale_abort="sums\\taborts\\tA sum aborts", no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star")
+ROWS = ["right", "other", "aborts", "exits", "raises", "hangs", "nonsense", "nothing", "open", "known", "stale",
+        "known_abort", "stale_abort", "no_abort", "elsewhere"]
+QUIRKS = dict(known="sums\\twrong\\tA sum is wrong", stale="sums\\twrong\\tA sum is wrong",
+              known_abort="sums\\taborts\\tA sum aborts", stale_abort="sums\\taborts\\tA sum aborts",
+              no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star")
 if len(sys.argv) == 1:
     print("noise of the framework")
     print("system\\tmacOS 14.0")
@@ -113,7 +116,10 @@ def test_what_becomes_of_children(program):
 
 def test_a_child_that_is_killed_takes_its_children_along(tmp_path):
     pid = tmp_path / "pid"
-    code = f"import subprocess, sys, time; p = subprocess.Popen(['sleep', '1000']); open({str(pid)!r}, 'w').write(str(p.pid)); time.sleep(1000)"
+    code = (
+        "import subprocess, sys, time; p = subprocess.Popen(['sleep', '1000']); "
+        f"open({str(pid)!r}, 'w').write(str(p.pid)); time.sleep(1000)"
+    )
     assert doctor.run([sys.executable, "-c", code], limit=3).ended == "no end within 3 s"
     for _ in range(100):
         state = pathlib.Path("/proc", pid.read_text(), "stat")
@@ -221,7 +227,10 @@ def outcome(ended="", log=""):
 
 
 def test_builds_that_fail_are_lines(tmp_path):
-    log = "[1/2] Building\nengine/a.mm:3:5: error: no selector\n1 error generated.\nninja: build stopped: subcommand failed."
+    log = (
+        "[1/2] Building\nengine/a.mm:3:5: error: no selector\n1 error generated.\n"
+        "ninja: build stopped: subcommand failed."
+    )
     (tmp_path / "log").write_text(log)
     made = report._built("engine", ["sh", "-c", f"cat {tmp_path}/log; exit 1"])
     assert (made["verdict"], made["says"]) == ("died", "ended with status 1: engine/a.mm:3:5: error: no selector")
@@ -317,7 +326,10 @@ SECRETS = ["Grace", "gracesmac", "/Users/grace", "/srv/graces", "Grace Brewster"
 
 
 def example(**changes):
-    log = "ld: /Users/grace/alloy/x.o\nat /srv/graces/code/a.mm:3\nGrace's gracesmac.local said no\n/home/grace/b /Volumes/Graces /private/var/folders/ab/cd12/T/x"
+    log = (
+        "ld: /Users/grace/alloy/x.o\nat /srv/graces/code/a.mm:3\nGrace's gracesmac.local said no\n"
+        "/home/grace/b /Volumes/Graces /private/var/folders/ab/cd12/T/x"
+    )
     asked = report.entry(
         "rank5_sum", "stale", question="a sum", quirk="reduction_beyond_rank4", row="the table is wrong here"
     )

@@ -39,8 +39,8 @@ def test_hundreds_of_batch_sizes_take_little_more_than_the_largest():
     before, largest, all_of_them = output("""
     graph = al.Graph()
     x, y = graph.placeholder((None, 28, 28, 1)), graph.placeholder((None,), al.int32)
-    model = al.nn.Sequential(al.nn.Conv2D(8, 3), al.nn.ReLU(), al.nn.MaxPool2D(2), al.nn.Flatten(), al.nn.Dense(32), al.nn.ReLU(),
-                             al.nn.Dense(10))
+    model = al.nn.Sequential(al.nn.Conv2D(8, 3), al.nn.ReLU(), al.nn.MaxPool2D(2), al.nn.Flatten(), al.nn.Dense(32),
+                             al.nn.ReLU(), al.nn.Dense(10))
     loss = al.mean(al.losses.softmax_cross_entropy(model(x), y))
     step = graph.compile([x, y], [loss], al.Adam().minimize(loss))
     images, labels = np.random.default_rng(0).random((1000, 28, 28, 1), np.float32), np.zeros(1000, np.int32)

@@ -1,6 +1,6 @@
-"""The way from a clone to a running program, on a Mac too: make's recipes, the environment, the wheel's tag, the workflows."""
+"""The way from a clone to a running program, on a Mac too: make's recipes, the environment, the wheel's tag, the
+workflows."""
 
-import os
 import pathlib
 import platform
 import re
@@ -30,7 +30,8 @@ exec(sys.argv[2])
 
 
 class Mac:
-    """A clone, and a path with what a Mac has: make, the tools of POSIX, Xcode's; no Python but Xcode's, no Homebrew."""
+    """A clone, and a path with what a Mac has: make, the tools of POSIX, Xcode's; no Python but Xcode's, no
+    Homebrew."""
 
     def __init__(self, directory):
         self.clone, self.bin, self.log = directory / "clone", directory / "bin", directory / "log"

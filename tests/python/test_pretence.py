@@ -1,4 +1,5 @@
-"""Imitations of a macOS (ALLOY_PRETEND): every quirk of csrc/ir/quirks.def shows on the systems that have it and on no other."""
+"""Imitations of a macOS (ALLOY_PRETEND): every quirk of csrc/ir/quirks.def shows on the systems that have it and on no
+other."""
 
 import os
 import re

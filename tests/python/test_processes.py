@@ -1,6 +1,5 @@
 """Forks, threads that outlive the interpreter, and Ctrl-C: nothing hangs, nothing aborts."""
 
-import os
 import signal
 import subprocess
 import sys

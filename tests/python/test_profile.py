@@ -11,7 +11,6 @@ import pytest
 
 import alloy as al
 
-
 pytestmark = pytest.mark.skipif(
     al.device().kind == "gpu", reason="Apple's device tells no kernels and takes no number of threads"
 )

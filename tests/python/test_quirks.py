@@ -1,4 +1,5 @@
-"""Programs that Apple's framework cannot bear as they are: what Alloy makes of them is right on every system, real or imitated."""
+"""Programs that Apple's framework cannot bear as they are: what Alloy makes of them is right on every system, real or
+imitated."""
 
 import numpy as np
 import pytest

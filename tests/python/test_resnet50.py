@@ -11,9 +11,9 @@ import json
 
 import numpy as np
 import pytest
-import resnet50_reference as reference
 
 import alloy as al
+import resnet50_reference as reference
 from smooth import smoothed
 
 

@@ -117,7 +117,8 @@ def test_assigning_between_runs(graph):
 
 
 def test_predictions_follow_whoever_writes_the_weights(graph, rng, tmp_path):
-    """A step, an assignment and a checkpoint, between predictions of few images, whose kernels keep weights in an order of their own."""
+    """A step, an assignment and a checkpoint, between predictions of few images, whose kernels keep weights in an order
+    of their own."""
     layer = al.nn.Conv2D(32, 3, use_bias=False)
     x = graph.placeholder((2, 8, 8, 16))
     prediction = layer(x)

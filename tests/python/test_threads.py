@@ -21,8 +21,8 @@ rng = np.random.default_rng(0)
 def array(*shape): return rng.normal(size=shape).astype(np.float32)
 %(before)s
 graph = al.Graph()
-pairs = [(array(600, 600), array(600, 600)), (array(8, 128, 128), array(8, 128, 128)), (array(2048, 64), array(64, 2048)),
-         (array(2, 4096), array(4096, 700))]
+pairs = [(array(600, 600), array(600, 600)), (array(8, 128, 128), array(8, 128, 128)),
+         (array(2048, 64), array(64, 2048)), (array(2, 4096), array(4096, 700))]
 fed, fetched, exact = [], [], []
 for a, b in pairs:
     x, y = graph.placeholder(a.shape), graph.placeholder(b.shape)

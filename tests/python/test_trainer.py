@@ -475,7 +475,7 @@ def test_accuracy_beside_binary_cross_entropy(rng):
 
 
 def test_monitored_quantities_have_a_direction(rng):
-    data, seen = linear_data(32, rng), []
+    data = linear_data(32, rng)
     for mode, stops in (("max", 3), ("min", 10)):
         t = trainer(metrics=[al.losses.mean_squared_error])
         t.fit(data, 10, callbacks=[al.EarlyStopping(2, "mean_squared_error", mode)], progress=False)

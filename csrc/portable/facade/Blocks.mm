@@ -13,7 +13,7 @@
 namespace {
 
 // Flags of a block literal.
-enum : std::int32_t {
+enum : int32_t {
   kBlockNeedsFree = 1 << 24,
   kBlockHasCopyDispose = 1 << 25,
   kBlockIsGlobal = 1 << 28,
@@ -29,7 +29,7 @@ enum : int {
 };
 
 // Flags of a __block variable.
-enum : std::int32_t {
+enum : int32_t {
   kByrefNeedsFree = 1 << 24,
   kByrefHasCopyDispose = 1 << 25,
 };
@@ -43,8 +43,8 @@ struct BlockDescriptor {
 
 struct BlockLiteral {
   Class isa;
-  std::int32_t flags;
-  std::int32_t owners;  // reserved by the ABI for the runtime: the count of a block on the heap
+  int32_t flags;
+  int32_t owners;  // reserved by the ABI for the runtime: the count of a block on the heap
   void (*invoke)(void*, ...);
   BlockDescriptor* descriptor;
 };
@@ -52,15 +52,15 @@ struct BlockLiteral {
 struct Byref {
   void* isa;
   Byref* forwarding;
-  std::int32_t flags;
-  std::uint32_t size;
+  int32_t flags;
+  uint32_t size;
   void (*copy)(void* to, void* from);  // only with kByrefHasCopyDispose
   void (*dispose)(void* byref);
 };
 
 // A __block variable on the heap comes after its count, because the ABI has no room for a wide one.
 struct alignas(16) ByrefHeader {
-  std::atomic<std::intptr_t> owners;
+  std::atomic<intptr_t> owners;
 };
 
 ByrefHeader* header_of(Byref* byref) { return reinterpret_cast<ByrefHeader*>(byref) - 1; }
@@ -93,23 +93,23 @@ void release_byref(const void* variable) {
   std::free(header_of(byref));
 }
 
-std::atomic_ref<std::int32_t> owners_of(BlockLiteral* block) { return std::atomic_ref<std::int32_t>(block->owners); }
+std::atomic_ref<int32_t> owners_of(BlockLiteral* block) { return std::atomic_ref<int32_t>(block->owners); }
 
 }  // namespace
 
-/// What all blocks are. Memory and counts are those of the block ABI, not those of NSObject.
+// What all blocks are. Memory and counts are those of the block ABI, not those of NSObject.
 @interface AlloyBlock : NSObject <NSCopying>
 @end
 
-/// A block literal in its scope.
+// A block literal in its scope.
 @interface AlloyStackBlock : AlloyBlock
 @end
 
-/// A block that captures nothing.
+// A block that captures nothing.
 @interface AlloyGlobalBlock : AlloyBlock
 @end
 
-/// A copy on the heap.
+// A copy on the heap.
 @interface AlloyMallocBlock : AlloyBlock
 @end
 

@@ -26,16 +26,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::uint64_t now_nanoseconds() {
-  return static_cast<std::uint64_t>(
+uint64_t now_nanoseconds() {
+  return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
 }
 
 struct Semaphore {
   std::mutex mutex;
   std::condition_variable given;
-  std::intptr_t value;
-  std::intptr_t waiters = 0;
+  intptr_t value;
+  intptr_t waiters = 0;
 };
 
 // States of a dispatch_once_t besides 0, not run.
@@ -58,7 +58,7 @@ void run_once(dispatch_once_t* predicate, alloy::portable::Callable work) {
 
 }  // namespace
 
-/// A queue: serial with a work queue of its own, or concurrent over the threads of the process.
+// A queue: serial with a work queue of its own, or concurrent over the threads of the process.
 @interface AlloyDispatchQueue : NSObject <OS_dispatch_queue> {
  @package
   WorkQueue* _serial;  // null when concurrent
@@ -72,7 +72,7 @@ void run_once(dispatch_once_t* predicate, alloy::portable::Callable work) {
 }
 @end
 
-/// Says that a queue is to be concurrent.
+// Says that a queue is to be concurrent.
 @interface AlloyDispatchQueueAttributes : NSObject <OS_dispatch_queue_attr>
 @end
 
@@ -152,12 +152,12 @@ void dispatch_release(dispatch_object_t object) { [object release]; }
 
 dispatch_time_t dispatch_time(dispatch_time_t when, int64_t delta) {
   if (when == DISPATCH_TIME_FOREVER) return DISPATCH_TIME_FOREVER;
-  const std::uint64_t start = when == DISPATCH_TIME_NOW ? now_nanoseconds() : when;
+  const uint64_t start = when == DISPATCH_TIME_NOW ? now_nanoseconds() : when;
   if (delta < 0) {
-    const std::uint64_t back = static_cast<std::uint64_t>(-(delta + 1)) + 1;
+    const uint64_t back = static_cast<uint64_t>(-(delta + 1)) + 1;
     return start > back ? start - back : 1;
   }
-  const std::uint64_t end = start + static_cast<std::uint64_t>(delta);
+  const uint64_t end = start + static_cast<uint64_t>(delta);
   return end < start ? DISPATCH_TIME_FOREVER : end;
 }
 

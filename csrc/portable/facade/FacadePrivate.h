@@ -1,6 +1,5 @@
 // How the classes of the facade reach each other's C++ parts and the device. Refuses everything a client needs:
 // that is in the public headers. Included only by the facade's .mm files.
-
 #pragma once
 
 #import <Metal/Metal.h>
@@ -19,7 +18,7 @@
 
 namespace alloy::portable {
 
-/// An Objective-C object retained by a C++ closure.
+// An Objective-C object retained by a C++ closure.
 template <class Object>
 class Retained {
  public:
@@ -34,93 +33,93 @@ class Retained {
   Object object_;
 };
 
-/// Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
+// Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
 [[noreturn]] void raise_invalid(NSString* format, ...) __attribute__((format(NSString, 1, 2)));
 
-/// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks,
-/// NSMallocException.
+// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks,
+// NSMallocException.
 void raise_if_failed(const Status& status);
 
-/// Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the
-/// lock may be held by a thread that the child does not have.
+// Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the
+// lock may be held by a thread that the child does not have.
 void refuse_fork();
 
-/// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
+// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
 NSError* error_of(const Status& status);
 
 // Imitation of a macOS (runtime/imitation.h) ----------------------------------------------------------------
 
-/// Raises what stands for the end of the process: an exception named ir::kAbortException.
+// Raises what stands for the end of the process: an exception named ir::kAbortException.
 [[noreturn]] void raise_abort(const std::string& sentence);
 
-/// Does so where a system with that quirk is imitated.
+// Does so where a system with that quirk is imitated.
 void abort_where(ir::Quirk quirk, NSString* method);
 bool imitates(ir::Quirk quirk);
 
-/// Raises NSInvalidArgumentException where a system was to be imitated that nobody knows.
+// Raises NSInvalidArgumentException where a system was to be imitated that nobody knows.
 void refuse_unknown_imitation();
 
-/// Takes away the selectors that the imitated system lacks (newer.def).
+// Takes away the selectors that the imitated system lacks (newer.def).
 void hide_newer_selectors();
 
 // Metal ----------------------------------------------------------------------------------------------------
 
-/// The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
+// The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
 id<MTLDevice> default_device();
 
-/// The queue of runs that name none; not retained for the caller.
+// The queue of runs that name none; not retained for the caller.
 id<MTLCommandQueue> default_queue();
 
-/// The device behind a Metal device; raises for nil and for a device of another make.
+// The device behind a Metal device; raises for nil and for a device of another make.
 Device& device_of(id<MTLDevice> device);
 
-/// The stream behind a command queue; raises as device_of does. Valid while the queue lives.
+// The stream behind a command queue; raises as device_of does. Valid while the queue lives.
 Stream& stream_of(id<MTLCommandQueue> queue);
 
-/// The event behind a shared or plain event; raises as device_of does.
+// The event behind a shared or plain event; raises as device_of does.
 std::shared_ptr<Event> event_of(id<MTLEvent> event);
 
-/// The storage behind a buffer; raises as device_of does.
+// The storage behind a buffer; raises as device_of does.
 const std::shared_ptr<Storage>& storage_of(id<MTLBuffer> buffer);
 
-/// Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
-/// stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
-/// the command buffer is skipped and its error is set. The work must not raise or throw.
+// Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
+// stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
+// the command buffer is skipped and its error is set. The work must not raise or throw.
 void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work);
 
-/// Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
-/// lock held, after the handlers given before; false, without calling it, once the process has ended its work.
+// Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
+// lock held, after the handlers given before; false, without calling it, once the process has ended its work.
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
-/// Calls a handler after those given before, and returns when it has; on the calling thread where none is left. Raises
-/// at the end of the process.
+// Calls a handler after those given before, and returns when it has; on the calling thread where none is left. Raises
+// at the end of the process.
 void deliver_now(id<MTLCommandQueue> queue, Callable handler);
 
 // Arrays ---------------------------------------------------------------------------------------------------
 
-/// The packed layout of `shape`; raises, naming `method`, unless all lengths are positive, there are at most
-/// kMaxRank of them and the number of elements fits an int.
+// The packed layout of `shape`; raises, naming `method`, unless all lengths are positive, there are at most
+// kMaxRank of them and the number of elements fits an int.
 ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method);
 
-/// A new array over `storage`, or over new storage with undefined contents when null; retained for the caller.
+// A new array over `storage`, or over new storage with undefined contents when null; retained for the caller.
 MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout& layout,
                       MPSDataType type) NS_RETURNS_RETAINED;
 
-/// The memory of `array`; valid while the array lives.
+// The memory of `array`; valid while the array lives.
 const ArrayMemory& memory_of(MPSNDArray* array);
 
-/// The memory of `data`; valid while the data lives.
+// The memory of `data`; valid while the data lives.
 const ArrayMemory& memory_of(MPSGraphTensorData* data);
 
-/// New packed tensor data with undefined contents, retained for the caller; `shape` has no negative length.
+// New packed tensor data with undefined contents, retained for the caller; `shape` has no negative length.
 MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDataType type) NS_RETURNS_RETAINED;
 
-/// Bytes of an element; raises for a type that is invalid or narrower than a byte.
-std::size_t element_bytes(MPSDataType type, NSString* method);
+// Bytes of an element; raises for a type that is invalid or narrower than a byte.
+size_t element_bytes(MPSDataType type, NSString* method);
 
 // Descriptors ----------------------------------------------------------------------------------------------
 
-/// What a run with the descriptor waits for and signals; empty for nil.
+// What a run with the descriptor waits for and signals; empty for nil.
 const EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
 const EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 

@@ -1,6 +1,5 @@
 // How the methods of MPSGraph turn selectors into ir, and how graphs, tensors and executables reach each other's C++
 // parts. Included only by the facade's .mm files.
-
 #pragma once
 
 #import "FacadePrivate.h"
@@ -15,94 +14,94 @@
 
 namespace alloy::portable {
 
-/// The C++ part of an MPSGraph, shared with its tensors, operations and executables.
+// The C++ part of an MPSGraph, shared with its tensors, operations and executables.
 struct FacadeGraph : GraphState {
   using GraphState::GraphState;
-  MPSGraph* owner = nil;                                       ///< Not retained; nil once the graph is gone.
-  ir::ValueMap<MPSGraphTensor*> tensors;                       ///< Retained while the owner lives.
-  std::unordered_map<ir::Op*, MPSGraphOperation*> operations;  ///< Retained while the owner lives.
+  MPSGraph* owner = nil;                                       // Not retained; nil once the graph is gone.
+  ir::ValueMap<MPSGraphTensor*> tensors;                       // Retained while the owner lives.
+  std::unordered_map<ir::Op*, MPSGraphOperation*> operations;  // Retained while the owner lives.
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
-  RecentPrograms runs;                        ///< Of the graph's own run methods.
-  std::vector<MPSGraphTensor*> placeholders;  ///< In order of creation; not retained.
+  RecentPrograms runs;                        // Of the graph's own run methods.
+  std::vector<MPSGraphTensor*> placeholders;  // In order of creation; not retained.
 };
 
-/// The C++ part of a graph.
+// The C++ part of a graph.
 const std::shared_ptr<FacadeGraph>& graph_of(MPSGraph* graph);
 
-/// The value behind a tensor; raises when it is nil or of another graph.
+// The value behind a tensor; raises when it is nil or of another graph.
 ir::Value value_of(MPSGraph* graph, MPSGraphTensor* tensor);
 std::vector<ir::Value> values_of(MPSGraph* graph, NSArray<MPSGraphTensor*>* tensors);
-/// The value behind a tensor of any graph.
+// The value behind a tensor of any graph.
 ir::Value value_of(MPSGraphTensor* tensor);
-/// The op behind an operation; raises when it is nil or of another graph.
+// The op behind an operation; raises when it is nil or of another graph.
 ir::Op* op_of(MPSGraph* graph, MPSGraphOperation* operation);
 
-/// The tensor of a value, the operation of an op: one object each, owned by the graph.
+// The tensor of a value, the operation of an op: one object each, owned by the graph.
 MPSGraphTensor* tensor_of(const std::shared_ptr<FacadeGraph>& graph, ir::Value value);
 MPSGraphOperation* operation_of(const std::shared_ptr<FacadeGraph>& graph, ir::Op* op);
 
-/// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
-/// NSMallocException, or what raise_abort does. The work itself must not raise: its
-/// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
+// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
+// NSMallocException, or what raise_abort does. The work itself must not raise: its
+// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
 void build(const std::function<void()>& work);
 
-/// Adds an op with one result under the given name.
+// Adds an op with one result under the given name.
 MPSGraphTensor* add(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
                     NSString* name);
-/// Adds an op and returns it, for ops with no or several results.
+// Adds an op and returns it, for ops with no or several results.
 ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
                NSString* name);
 ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
                std::vector<std::unique_ptr<ir::Block>> regions, NSString* name);
-/// Adds what `expression` builds; its last op gets the name.
+// Adds what `expression` builds; its last op gets the name.
 MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression);
-/// A tensor of the graph as an expression.
+// A tensor of the graph as an expression.
 ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor);
 
-/// Element types; nothing, or raises, for one that ir does not know.
+// Element types; nothing, or raises, for one that ir does not know.
 std::optional<ir::DType> find_dtype(MPSDataType type);
 ir::DType dtype_of(MPSDataType type);
 MPSDataType data_type_of(ir::DType dtype);
-/// Shapes; nil is unranked.
+// Shapes; nil is unranked.
 ir::Shape shape_of(MPSShape* shape);
 MPSShape* mps_shape_of(const ir::Shape& shape);
-/// The numbers of an array; nil gives none.
+// The numbers of an array; nil gives none.
 ir::Dims numbers_of(NSArray<NSNumber*>* numbers);
-/// The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
+// The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
 ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes);
-/// A value of that shape whose contents are unspecified.
+// A value of that shape whose contents are unspecified.
 ir::Value empty(MPSGraph* graph, MPSShape* shape, ir::DType dtype);
-/// The same with the shape in a tensor.
+// The same with the shape in a tensor.
 ir::Value shaped(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype);
 
-/// A new operation or tensor object, retained for the caller.
+// A new operation or tensor object, retained for the caller.
 MPSGraphTensor* new_tensor(const std::shared_ptr<FacadeGraph>& graph, ir::Value value) NS_RETURNS_RETAINED;
 MPSGraphOperation* new_operation(const std::shared_ptr<FacadeGraph>& graph, ir::Op* op) NS_RETURNS_RETAINED;
 
 // Running --------------------------------------------------------------------------------------------------
 
-/// What is to be computed, in the order of the arrays of a run.
+// What is to be computed, in the order of the arrays of a run.
 struct Request {
   std::vector<ir::Value> feeds;
   std::vector<ir::Value> results;
   std::vector<ir::Op*> effects;
 };
 
-/// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
-/// device may be used.
+// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
+// device may be used.
 std::shared_ptr<Program> compile(FacadeGraph& graph, const Request& request, const std::vector<ir::Type>& types);
-/// The type of an array; raises for nil, and for an element type that ir does not know. Valid while the data lives.
+// The type of an array; raises for nil, and for an element type that ir does not know. Valid while the data lives.
 const ir::Type& type_of(MPSGraphTensorData* data);
-/// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
-/// result does not fit or shares memory with another one.
+// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
+// result does not fit or shares memory with another one.
 Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<Program>& program,
              NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results, id<MTLDevice> device);
-/// Waits for, runs, signals: what a stream does for a run.
+// Waits for, runs, signals: what a stream does for a run.
 Status perform(const Run& run, const EventList& events);
-/// Waits for a committed command buffer and raises with its error.
+// Waits for a committed command buffer and raises with its error.
 void wait_for(id<MTLCommandBuffer> buffer);
-/// A new executable, retained for the caller; with the program it was compiled to, or null where the types are not
-/// known yet.
+// A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
+// yet.
 MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
                                    std::shared_ptr<Program> program, MPSGraphDevice* device) NS_RETURNS_RETAINED;
 

@@ -10,12 +10,12 @@ using namespace alloy::portable;
 namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
-/// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
+// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
 - (NSDictionary*)alloyMemoryPlan;
-/// Runs take the times of their kernels from now on, or no longer.
+// Runs take the times of their kernels from now on, or no longer.
 - (void)alloySetProfiling:(BOOL)on;
-/// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was
-/// compiled.
+// One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was
+// compiled.
 - (NSArray*)alloyProfile;
 @end
 

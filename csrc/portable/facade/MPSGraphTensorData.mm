@@ -64,7 +64,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
   if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
   if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
   const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
-  const std::size_t needed = layout.packed_bytes();
+  const size_t needed = layout.packed_bytes();
   // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
   if ([data length] < needed && !borrows_bytes(data)) {
     raise_invalid(@"[MPSGraphTensorData] The shape needs %lu bytes, but the data has %lu.",

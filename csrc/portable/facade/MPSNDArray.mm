@@ -41,7 +41,7 @@ struct ArrayParts {
 
 ArrayParts& parts_of(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
-std::shared_ptr<Storage> allocate(Device& device, std::size_t bytes) {
+std::shared_ptr<Storage> allocate(Device& device, size_t bytes) {
   std::shared_ptr<Storage> storage = device.allocate(bytes);
   if (!storage) {
     [NSException raise:NSMallocException
@@ -54,7 +54,7 @@ std::shared_ptr<Storage> allocate(Device& device, std::size_t bytes) {
 
 namespace alloy::portable {
 
-std::size_t element_bytes(MPSDataType type, NSString* method) {
+size_t element_bytes(MPSDataType type, NSString* method) {
   if (type == MPSDataTypeBFloat16) abort_where(alloy::ir::Quirk::bfloat16, method);
   if ((type & MPSDataTypeComplexBit) != 0) abort_where(alloy::ir::Quirk::complex, method);
   switch (type) {
@@ -90,7 +90,7 @@ ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
   for (NSUInteger axis = 0; axis < layout.rank; ++axis) {
     const long long length = [[shape objectAtIndex:axis] longLongValue];
     if (length < 1) raise_invalid(@"[%@] The shape has the length %lld, but lengths are positive.", method, length);
-    layout.lengths[axis] = static_cast<std::size_t>(length);
+    layout.lengths[axis] = static_cast<size_t>(length);
     elements *= static_cast<double>(length);
   }
   if (elements > std::numeric_limits<int>::max()) {

@@ -22,11 +22,11 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
  @package
   Device* _device;
 }
-/// Counts by name, for whoever asks with respondsToSelector:.
+// Counts by name, for whoever asks with respondsToSelector:.
 - (NSDictionary*)alloyCounters;
 - (void)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
-/// Major and minor version of the macOS that is imitated; 0 and 0 without one.
+// Major and minor version of the macOS that is imitated; 0 and 0 without one.
 - (NSArray*)alloySystem;
 @end
 
@@ -243,7 +243,7 @@ AlloyEvent* make_event(AlloyDevice* device) {
   return event;
 }
 
-NSNumber* number(const std::atomic<std::uint64_t>& counter) {
+NSNumber* number(const std::atomic<uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
 }
 

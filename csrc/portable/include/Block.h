@@ -1,5 +1,4 @@
 // The C entry points of the blocks runtime.
-
 #pragma once
 
 #ifdef __cplusplus

@@ -265,30 +265,26 @@ inline void split_panels(const Factor& f, int64_t line, int64_t end, int64_t dep
 }
 
 // Instructions name registers by number: sums 0 to 3, the left factor 4 and 5, the right one 6 and 7.
-#define ALLOY_EACH_SUM(DO)                 \
-  DO(0, 4, 6);                             \
-  if constexpr (columns > 1) {             \
-    DO(1, 4, 7);                           \
-  }                                        \
-  if constexpr (rows > 1) {                \
-    DO(2, 5, 6);                           \
-  }                                        \
-  if constexpr (rows > 1 && columns > 1) { \
-    DO(3, 5, 7);                           \
-  }
+#define ALLOY_EACH_SUM(DO)                              \
+  do {                                                  \
+    DO(0, 4, 6);                                        \
+    if constexpr (columns > 1) DO(1, 4, 7);             \
+    if constexpr (rows > 1) DO(2, 5, 6);                \
+    if constexpr (rows > 1 && columns > 1) DO(3, 5, 7); \
+  } while (false)
 #define ALLOY_BEGIN(sum, a, b) _tile_zero(sum)
 #define ALLOY_END(sum, a, b) _tile_stored(sum, sums + (sum) * kLines * kLines, kLines * 4)
 #define ALLOY_MULTIPLY(sum, a, b) _tile_dpbf16ps(sum, a, b)
-#define ALLOY_LEFT(part)                                          \
-  _tile_loadd(4, left + (part) * kTileBytes, 64);                 \
-  if constexpr (rows > 1) {                                       \
-    _tile_loadd(5, left + kSplitBytes + (part) * kTileBytes, 64); \
-  }
-#define ALLOY_RIGHT(part)                                          \
-  _tile_loadd(6, right + (part) * kTileBytes, 64);                 \
-  if constexpr (columns > 1) {                                     \
-    _tile_loadd(7, right + kSplitBytes + (part) * kTileBytes, 64); \
-  }
+#define ALLOY_LEFT(part)                                                                  \
+  do {                                                                                    \
+    _tile_loadd(4, left + (part) * kTileBytes, 64);                                       \
+    if constexpr (rows > 1) _tile_loadd(5, left + kSplitBytes + (part) * kTileBytes, 64); \
+  } while (false)
+#define ALLOY_RIGHT(part)                                                                     \
+  do {                                                                                        \
+    _tile_loadd(6, right + (part) * kTileBytes, 64);                                          \
+    if constexpr (columns > 1) _tile_loadd(7, right + kSplitBytes + (part) * kTileBytes, 64); \
+  } while (false)
 
 // Panels that are multiplied with one another: their offsets in bytes.
 struct Term {
@@ -301,21 +297,28 @@ template <int rows, int columns>
 void multiply_tiles(const std::byte* lefts, const std::byte* rights, std::span<const Term> terms, int64_t steps,
                     float* sums, Ahead& ahead) {
   asm volatile("" ::: "memory");  // the compiler does not see what tiles read
-  ALLOY_EACH_SUM(ALLOY_BEGIN)
+  ALLOY_EACH_SUM(ALLOY_BEGIN);
   for (const Term& term : terms) {
     const std::byte *left = lefts + term.left, *right = rights + term.right;
     for (int64_t s = 0; s < steps; ++s, left += kStepBytes, right += kStepBytes) {
       ahead.fetch();
       // In an order in which only one factor's tiles change.
-      ALLOY_RIGHT(0)
-      ALLOY_LEFT(2)
-      ALLOY_EACH_SUM(ALLOY_MULTIPLY)
-      ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_LEFT(1) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_RIGHT(1)
-          ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_LEFT(0) ALLOY_EACH_SUM(ALLOY_MULTIPLY) ALLOY_RIGHT(2)
-              ALLOY_EACH_SUM(ALLOY_MULTIPLY)
+      ALLOY_RIGHT(0);
+      ALLOY_LEFT(2);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
+      ALLOY_LEFT(0);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
+      ALLOY_LEFT(1);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
+      ALLOY_RIGHT(1);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
+      ALLOY_LEFT(0);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
+      ALLOY_RIGHT(2);
+      ALLOY_EACH_SUM(ALLOY_MULTIPLY);
     }
   }
-  ALLOY_EACH_SUM(ALLOY_END)
+  ALLOY_EACH_SUM(ALLOY_END);
 }
 
 #undef ALLOY_EACH_SUM

@@ -1,5 +1,4 @@
 // Owns the life of a command buffer: encoding, commit, execution in its place of a stream, waiting.
-
 #pragma once
 
 #include <condition_variable>
@@ -12,14 +11,14 @@
 
 namespace alloy::portable {
 
-/// Commands that run together once. One thread encodes; every thread may ask and wait.
+// Commands that run together once. One thread encodes; every thread may ask and wait.
 class CommandList : public std::enable_shared_from_this<CommandList> {
  public:
-  /// Never goes back.
+  // Never goes back.
   enum class Phase { kEncoding, kEnqueued, kCommitted, kScheduled, kCompleted, kFailed };
 
-  /// Called on the stream; `on_scheduled` before the first command, `on_finished` after the last. The list
-  /// counts as handled when finish_handling() has been called too.
+  // Called on the stream; `on_scheduled` before the first command, `on_finished` after the last. The list
+  // counts as handled when finish_handling() has been called too.
   struct Observer {
     std::function<void()> on_scheduled;
     std::function<void()> on_finished;
@@ -27,32 +26,32 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
 
   Phase phase() const;
 
-  /// Why a command failed; ok unless the phase is kFailed.
+  // Why a command failed; ok unless the phase is kFailed.
   Status error() const;
 
-  /// Seconds of the monotonic clock, 0 before.
+  // Seconds of the monotonic clock, 0 before.
   double start_time() const;
   double end_time() const;
 
-  /// Adds a command; false when the list is committed already.
+  // Adds a command; false when the list is committed already.
   bool add(std::function<Status()> command);
 
-  /// Takes the place in `stream`, which then waits for the commit. Nothing happens the second time.
+  // Takes the place in `stream`, which then waits for the commit. Nothing happens the second time.
   Status enqueue(Stream& stream);
 
-  /// Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
+  // Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
   Status commit(Stream& stream, Observer observer);
 
-  /// Gives up a place taken by a list that will never be committed.
+  // Gives up a place taken by a list that will never be committed.
   void abandon();
 
-  /// Says that everything that follows from the end of the list has been done.
+  // Says that everything that follows from the end of the list has been done.
   void finish_handling();
 
-  /// Blocks until the commands are about to start.
+  // Blocks until the commands are about to start.
   void wait_until_scheduled();
 
-  /// Blocks until the commands are done and finish_handling() has been called.
+  // Blocks until the commands are done and finish_handling() has been called.
   void wait_until_handled();
 
  private:

@@ -18,13 +18,13 @@ namespace alloy::portable {
 
 namespace {
 
-constexpr std::size_t kLarge = std::size_t{32} << 20;
-constexpr std::size_t kPage = 4096, kHugePage = std::size_t{2} << 20;
+constexpr size_t kLarge = size_t{32} << 20;
+constexpr size_t kPage = 4096, kHugePage = size_t{2} << 20;
 
 class CpuStorage final : public Storage {
  public:
   // With `release`, memory of somebody else's, which the device has not allocated.
-  CpuStorage(Counters& counters, std::byte* bytes, std::size_t size, std::function<void()> release)
+  CpuStorage(Counters& counters, std::byte* bytes, size_t size, std::function<void()> release)
       : Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
     if (!release_) counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);
   }
@@ -38,12 +38,12 @@ class CpuStorage final : public Storage {
     }
   }
 
-  void read(std::size_t offset, void* to, std::size_t bytes) override {
+  void read(size_t offset, void* to, size_t bytes) override {
     std::memcpy(to, bytes_ + offset, bytes);
     counters_.bytes_from_device.fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  void write(std::size_t offset, const void* from, std::size_t bytes) override {
+  void write(size_t offset, const void* from, size_t bytes) override {
     std::memcpy(bytes_ + offset, from, bytes);
     counters_.bytes_to_device.fetch_add(bytes, std::memory_order_relaxed);
   }
@@ -68,11 +68,11 @@ class CpuStream final : public Stream {
 
 class CpuDevice final : public Device {
  public:
-  std::shared_ptr<Storage> allocate(std::size_t bytes) override {
+  std::shared_ptr<Storage> allocate(size_t bytes) override {
     // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
     const bool huge = bytes >= kHugePage;
-    const std::size_t alignment = huge ? kHugePage : kPage;
-    const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+    const size_t alignment = huge ? kHugePage : kPage;
+    const size_t rounded = (std::max<size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
     if (rounded < bytes) return nullptr;
     // Linux would promise more than there is and end the process when it is used.
     if (counters().allocated_bytes.load(std::memory_order_relaxed) + rounded > memory_size()) return nullptr;
@@ -90,15 +90,15 @@ class CpuDevice final : public Device {
     return std::make_shared<CpuStorage>(counters(), static_cast<std::byte*>(memory), bytes, nullptr);
   }
 
-  std::shared_ptr<Storage> adopt(void* host, std::size_t bytes, std::function<void()> release) override {
+  std::shared_ptr<Storage> adopt(void* host, size_t bytes, std::function<void()> release) override {
     if (!release) release = [] {};
     return std::make_shared<CpuStorage>(counters(), static_cast<std::byte*>(host), bytes, std::move(release));
   }
 
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(); }
 
-  std::uint64_t memory_size() const noexcept override {
-    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t memory_size() const noexcept override {
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   }
 
   Status status() const override { return process_status(); }

@@ -17,12 +17,12 @@ constexpr auto kPatienceAtEnd = 1s;
 
 }  // namespace
 
-std::uint64_t Event::value() const {
+uint64_t Event::value() const {
   std::lock_guard lock(mutex_);
   return value_;
 }
 
-void Event::signal(std::uint64_t value) {
+void Event::signal(uint64_t value) {
   std::vector<std::function<void()>> due;
   {
     std::lock_guard lock(mutex_);
@@ -36,7 +36,7 @@ void Event::signal(std::uint64_t value) {
   for (const auto& action : due) action();
 }
 
-bool Event::wait(std::uint64_t value, std::optional<std::chrono::milliseconds> timeout) {
+bool Event::wait(uint64_t value, std::optional<std::chrono::milliseconds> timeout) {
   const auto start = Clock::now();
   std::optional<Clock::time_point> deadline;
   // A huge number of milliseconds stands for no limit, and would overflow the clock.
@@ -56,7 +56,7 @@ bool Event::wait(std::uint64_t value, std::optional<std::chrono::milliseconds> t
   return true;
 }
 
-void Event::notify(std::uint64_t value, std::function<void()> action) {
+void Event::notify(uint64_t value, std::function<void()> action) {
   {
     std::lock_guard lock(mutex_);
     if (value_ < value) {
@@ -72,11 +72,9 @@ EventList::EventList(const EventList& other) = default;
 EventList& EventList::operator=(const EventList& other) = default;
 EventList::~EventList() = default;
 
-void EventList::add_wait(std::shared_ptr<Event> event, std::uint64_t value) {
-  waits_.emplace_back(std::move(event), value);
-}
+void EventList::add_wait(std::shared_ptr<Event> event, uint64_t value) { waits_.emplace_back(std::move(event), value); }
 
-void EventList::add_signal(std::shared_ptr<Event> event, std::uint64_t value) {
+void EventList::add_signal(std::shared_ptr<Event> event, uint64_t value) {
   signals_.emplace_back(std::move(event), value);
 }
 

@@ -7,18 +7,18 @@
 
 namespace alloy::portable {
 
-std::size_t ArrayLayout::elements() const noexcept {
-  std::size_t count = 1;
-  for (std::size_t axis = 0; axis < rank; ++axis) count *= lengths[axis];
+size_t ArrayLayout::elements() const noexcept {
+  size_t count = 1;
+  for (size_t axis = 0; axis < rank; ++axis) count *= lengths[axis];
   return count;
 }
 
-std::size_t ArrayLayout::packed_row_bytes() const noexcept { return (rank ? lengths[rank - 1] : 1) * element_bytes; }
+size_t ArrayLayout::packed_row_bytes() const noexcept { return (rank ? lengths[rank - 1] : 1) * element_bytes; }
 
-std::size_t ArrayLayout::end() const noexcept {
-  const std::size_t count = elements();
+size_t ArrayLayout::end() const noexcept {
+  const size_t count = elements();
   if (count == 0) return offset;
-  const std::size_t rows = count * element_bytes / packed_row_bytes();
+  const size_t rows = count * element_bytes / packed_row_bytes();
   return offset + (rows - 1) * row_bytes + packed_row_bytes();
 }
 
@@ -26,46 +26,46 @@ namespace {
 
 enum class Direction { kToHost, kFromHost };
 
-void copy_bytes(Direction direction, std::byte* device, std::byte* host, std::size_t bytes) {
+void copy_bytes(Direction direction, std::byte* device, std::byte* host, size_t bytes) {
   direction == Direction::kToHost ? std::memcpy(host, device, bytes) : std::memcpy(device, host, bytes);
 }
 
 // Copies the part of the array below `axis`; `strides` go from the fastest dimension to the slowest.
-void copy_axis(Direction direction, const ArrayLayout& layout, std::size_t axis, std::byte*& device_row,
-               std::byte* host, const std::ptrdiff_t* strides) {
-  const auto element = static_cast<std::ptrdiff_t>(layout.element_bytes);
+void copy_axis(Direction direction, const ArrayLayout& layout, size_t axis, std::byte*& device_row, std::byte* host,
+               const ptrdiff_t* strides) {
+  const auto element = static_cast<ptrdiff_t>(layout.element_bytes);
   if (layout.rank == 0) return copy_bytes(direction, device_row, host, layout.element_bytes);
-  const std::ptrdiff_t stride = strides[layout.rank - 1 - axis];
-  const std::size_t length = layout.lengths[axis];
+  const ptrdiff_t stride = strides[layout.rank - 1 - axis];
+  const size_t length = layout.lengths[axis];
   if (axis + 1 < layout.rank) {
-    for (std::size_t i = 0; i < length; ++i) {
-      copy_axis(direction, layout, axis + 1, device_row, host + static_cast<std::ptrdiff_t>(i) * stride, strides);
+    for (size_t i = 0; i < length; ++i) {
+      copy_axis(direction, layout, axis + 1, device_row, host + static_cast<ptrdiff_t>(i) * stride, strides);
     }
     return;
   }
   if (stride == element) {
     copy_bytes(direction, device_row, host, layout.packed_row_bytes());
   } else {
-    for (std::size_t i = 0; i < length; ++i) {
-      copy_bytes(direction, device_row + static_cast<std::ptrdiff_t>(i) * element,
-                 host + static_cast<std::ptrdiff_t>(i) * stride, layout.element_bytes);
+    for (size_t i = 0; i < length; ++i) {
+      copy_bytes(direction, device_row + static_cast<ptrdiff_t>(i) * element, host + static_cast<ptrdiff_t>(i) * stride,
+                 layout.element_bytes);
     }
   }
   device_row += layout.row_bytes;
 }
 
-void packed_strides(const ArrayLayout& layout, std::ptrdiff_t* strides) {
-  std::ptrdiff_t stride = static_cast<std::ptrdiff_t>(layout.element_bytes);
-  for (std::size_t i = 0; i < layout.rank; ++i) {
+void packed_strides(const ArrayLayout& layout, ptrdiff_t* strides) {
+  ptrdiff_t stride = static_cast<ptrdiff_t>(layout.element_bytes);
+  for (size_t i = 0; i < layout.rank; ++i) {
     strides[i] = stride;
-    stride *= static_cast<std::ptrdiff_t>(layout.lengths[layout.rank - 1 - i]);
+    stride *= static_cast<ptrdiff_t>(layout.lengths[layout.rank - 1 - i]);
   }
 }
 
-bool are_packed(const ArrayLayout& layout, const std::ptrdiff_t* strides) {
-  std::ptrdiff_t packed[kMaxRank];
+bool are_packed(const ArrayLayout& layout, const ptrdiff_t* strides) {
+  ptrdiff_t packed[kMaxRank];
   packed_strides(layout, packed);
-  for (std::size_t i = 0; i < layout.rank; ++i) {
+  for (size_t i = 0; i < layout.rank; ++i) {
     if (strides[i] != packed[i] && layout.lengths[layout.rank - 1 - i] != 1) {
       return false;
     }
@@ -74,15 +74,15 @@ bool are_packed(const ArrayLayout& layout, const std::ptrdiff_t* strides) {
 }
 
 void copy_array(Direction direction, Device& device, Storage& storage, const ArrayLayout& layout, std::byte* host,
-                const std::ptrdiff_t* strides) {
-  const std::size_t bytes = layout.packed_bytes();
+                const ptrdiff_t* strides) {
+  const size_t bytes = layout.packed_bytes();
   if (bytes == 0) return;
   if (layout.is_packed() && (!strides || are_packed(layout, strides))) {
     direction == Direction::kToHost ? storage.read(layout.offset, host, bytes)
                                     : storage.write(layout.offset, host, bytes);
     return;
   }
-  std::ptrdiff_t packed[kMaxRank];
+  ptrdiff_t packed[kMaxRank];
   if (!strides) {
     packed_strides(layout, packed);
     strides = packed;
@@ -96,7 +96,7 @@ void copy_array(Direction direction, Device& device, Storage& storage, const Arr
     return;
   }
   // Gaps between rows keep their bytes, so that they come along in both directions.
-  const std::size_t extent = layout.end() - layout.offset;
+  const size_t extent = layout.end() - layout.offset;
   std::vector<std::byte> staging(extent);
   std::byte* row = staging.data();
   if (direction == Direction::kToHost || !layout.is_packed()) storage.read(layout.offset, staging.data(), extent);
@@ -106,13 +106,12 @@ void copy_array(Direction direction, Device& device, Storage& storage, const Arr
 
 }  // namespace
 
-void read_array(Device& device, Storage& storage, const ArrayLayout& layout, void* host,
-                const std::ptrdiff_t* strides) {
+void read_array(Device& device, Storage& storage, const ArrayLayout& layout, void* host, const ptrdiff_t* strides) {
   copy_array(Direction::kToHost, device, storage, layout, static_cast<std::byte*>(host), strides);
 }
 
 void write_array(Device& device, Storage& storage, const ArrayLayout& layout, const void* host,
-                 const std::ptrdiff_t* strides) {
+                 const ptrdiff_t* strides) {
   // The host side is only read in this direction.
   copy_array(Direction::kFromHost, device, storage, layout, const_cast<std::byte*>(static_cast<const std::byte*>(host)),
              strides);

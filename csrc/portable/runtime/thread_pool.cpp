@@ -11,7 +11,7 @@ namespace alloy::portable {
 namespace {
 
 // Enough for items that wait for each other, few enough for a small machine.
-constexpr std::size_t kMostThreads = 64;
+constexpr size_t kMostThreads = 64;
 
 }  // namespace
 

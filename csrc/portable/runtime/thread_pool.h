@@ -1,5 +1,4 @@
 // Owns the threads behind concurrent dispatch queues. Work items must not throw.
-
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +11,13 @@
 
 namespace alloy::portable {
 
-/// Runs items side by side; an item that blocks does not hold up the others, up to a limit of threads.
+// Runs items side by side; an item that blocks does not hold up the others, up to a limit of threads.
 class ThreadPool {
  public:
-  /// The pool of the process.
+  // The pool of the process.
   static ThreadPool& shared();
 
-  /// Runs `work` soon and returns at once; fails as WorkQueue::submit does.
+  // Runs `work` soon and returns at once; fails as WorkQueue::submit does.
   Status submit(std::function<void()> work);
 
  private:
@@ -27,8 +26,8 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable work_added_;
   std::deque<std::function<void()>> items_;
-  std::size_t threads_ = 0;
-  std::size_t idle_ = 0;
+  size_t threads_ = 0;
+  size_t idle_ = 0;
 };
 
 }  // namespace alloy::portable

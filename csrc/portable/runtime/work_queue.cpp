@@ -22,9 +22,9 @@ struct QueueState : std::enable_shared_from_this<QueueState> {
   std::condition_variable work_added;
   std::condition_variable item_finished;
   std::deque<std::function<void()>> items;
-  std::uint64_t given = 0;     // items and direct runs accepted
-  std::uint64_t finished = 0;  // of those, done
-  bool busy = false;           // an item or a direct run is executing
+  uint64_t given = 0;     // items and direct runs accepted
+  uint64_t finished = 0;  // of those, done
+  bool busy = false;      // an item or a direct run is executing
   bool has_thread = false;
   bool closed = false;  // the WorkQueue is gone
 
@@ -179,7 +179,7 @@ void QueueState::finish_one() {
 void QueueState::drain() {
   std::unique_lock lock(mutex);
   while (!items.empty() || (busy && t_current != this)) {
-    const std::uint64_t seen = finished;
+    const uint64_t seen = finished;
     if (!item_finished.wait_for(lock, kDrainPatience, [&] { return finished != seen; })) return;
   }
 }
@@ -259,7 +259,7 @@ Status WorkQueue::wait() {
   QueueState& state = *state_;
   if (t_current == &state) return {};
   std::unique_lock lock(state.mutex);
-  const std::uint64_t target = state.given;
+  const uint64_t target = state.given;
   state.item_finished.wait(lock, [&] { return state.finished >= target; });
   return {};
 }

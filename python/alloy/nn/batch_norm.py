@@ -26,7 +26,7 @@ class BatchNorm(Layer):
             ("moving_mean", init.zeros, False),
             ("moving_variance", init.ones, False),
         ):
-            self.add_variable(x.graph, part, lambda seed: value(shape), trainable)
+            self.add_variable(x.graph, part, lambda seed, value=value: value(shape), trainable)
 
     def forward(self, x, training):
         gamma, beta, *moving = self.variables

@@ -2,8 +2,6 @@
 
 import zlib
 
-import numpy as np
-
 from alloy.apply import require_all, require_tensor
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.location import meant, mistake

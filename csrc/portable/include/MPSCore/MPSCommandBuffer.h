@@ -1,5 +1,4 @@
 // A command buffer that long encodings may commit piece by piece.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

@@ -1,5 +1,4 @@
 // Umbrella of the core types of MPS.
-
 #pragma once
 
 #import <MPSCore/MPSCommandBuffer.h>

@@ -1,5 +1,4 @@
 // Types shared by all of MPS: element types and shapes.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

@@ -1,5 +1,4 @@
 // Device arrays of any rank; dimension 0 is the fastest one, shapes go from slow to fast.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

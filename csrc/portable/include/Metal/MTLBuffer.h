@@ -1,5 +1,4 @@
 // Buffers: untyped bytes of a device that the host can see.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

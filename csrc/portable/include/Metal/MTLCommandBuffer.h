@@ -1,5 +1,4 @@
 // Command buffers: work that is encoded, committed once and then runs.
-
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,8 +6,10 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice
-, MTLCommandQueue, MTLCommandBuffer, MTLEvent;
+@protocol MTLDevice;
+@protocol MTLCommandQueue;
+@protocol MTLCommandBuffer;
+@protocol MTLEvent;
 
 /// Seconds, of the clock that also times the device.
 typedef double CFTimeInterval;

@@ -1,5 +1,4 @@
 // Command queues: command buffers run in the order of their commits.
-
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,8 +6,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice
-, MTLCommandBuffer;
+@protocol MTLDevice;
+@protocol MTLCommandBuffer;
 
 /// An in-order queue of one device; safe to use from every thread.
 @protocol MTLCommandQueue <NSObject>

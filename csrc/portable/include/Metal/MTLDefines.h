@@ -1,6 +1,5 @@
 // What Apple's headers take from the compiler and from Foundation of a Mac and GNUstep lacks: availability,
 // unavailability, linkage, and a nil that is a pointer of every kind. Refuses to declare any API.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

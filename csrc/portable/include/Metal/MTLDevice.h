@@ -1,5 +1,4 @@
 // The device: what it is, and what it creates.
-
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -8,8 +7,10 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLBuffer
-, MTLCommandQueue, MTLEvent, MTLSharedEvent;
+@protocol MTLBuffer;
+@protocol MTLCommandQueue;
+@protocol MTLEvent;
+@protocol MTLSharedEvent;
 
 /// The default device, retained for the caller.
 MTL_EXTERN id<MTLDevice> _Nullable MTLCreateSystemDefaultDevice(void) NS_RETURNS_RETAINED;

@@ -1,5 +1,4 @@
 // Events: order between queues, and between a queue and the host.
-
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -8,8 +7,8 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-@protocol MTLDevice
-, MTLSharedEvent;
+@protocol MTLDevice;
+@protocol MTLSharedEvent;
 
 /// Called with the event and the value that had been asked for.
 typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t value);

@@ -1,5 +1,4 @@
 // Resources: options, modes and what every resource answers.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

@@ -1,5 +1,4 @@
 // Umbrella of the portable Metal: device, queues, command buffers, buffers, events. No shaders, no textures.
-
 #pragma once
 
 #import <Metal/MTLBuffer.h>

@@ -1,5 +1,4 @@
 // Umbrella of the portable Metal Performance Shaders: arrays and command buffers. No kernels.
-
 #pragma once
 
 #import <MPSCore/MPSCore.h>

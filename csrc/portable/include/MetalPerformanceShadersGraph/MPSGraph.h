@@ -1,5 +1,4 @@
 // Graphs: building, compiling and running.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>

@@ -1,6 +1,5 @@
 // Activation functions and their gradients. The elementwise ones come from the op table ops.def, one line
 // each; this file turns the rows into methods.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,6 +1,5 @@
 // Elementwise arithmetic with broadcasting. The unary and binary ops come from the op table ops.def, one line
 // each; this file turns the rows into methods.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

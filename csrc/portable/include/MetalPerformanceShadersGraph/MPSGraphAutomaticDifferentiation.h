@@ -1,5 +1,4 @@
 // Gradients of graphs.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Control flow: order of side effects and conditional parts.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

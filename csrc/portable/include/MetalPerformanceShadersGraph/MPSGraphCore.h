@@ -1,5 +1,4 @@
 // Types shared by all of MPSGraph.
-
 #pragma once
 
 #import <Foundation/Foundation.h>

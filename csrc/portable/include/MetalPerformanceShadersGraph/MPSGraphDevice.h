@@ -1,5 +1,4 @@
 // The device a graph is compiled for.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>

@@ -1,5 +1,4 @@
 // Executables: compiled graphs.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Losses and their gradients.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

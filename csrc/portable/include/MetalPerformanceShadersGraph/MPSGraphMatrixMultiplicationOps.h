@@ -1,5 +1,4 @@
 // Matrix products.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Placeholders, constants and variables.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Mean, variance, normalisation and its gradients.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Operations: the nodes of a graph.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>

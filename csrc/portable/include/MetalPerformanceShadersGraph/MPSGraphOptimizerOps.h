@@ -1,5 +1,4 @@
 // Updates of training.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Two-dimensional pooling and its gradients.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

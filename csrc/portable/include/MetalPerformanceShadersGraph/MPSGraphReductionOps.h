@@ -1,5 +1,4 @@
 // Reductions. They come from the op table ops.def, one line each; this file turns the rows into methods.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

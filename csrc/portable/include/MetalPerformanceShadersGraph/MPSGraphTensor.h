@@ -1,5 +1,4 @@
 // Tensors: the symbolic values of a graph.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>

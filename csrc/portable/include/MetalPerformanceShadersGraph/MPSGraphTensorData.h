@@ -1,5 +1,4 @@
 // Tensor data: the concrete values fed to and returned by runs.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraphCore.h>

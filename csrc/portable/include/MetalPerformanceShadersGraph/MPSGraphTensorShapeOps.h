@@ -1,5 +1,4 @@
 // Shapes: reshape, transpose, slice, concatenate, broadcast, cast.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -1,5 +1,4 @@
 // Umbrella of the portable MPSGraph.
-
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>

@@ -3,7 +3,6 @@
 //
 // As on a Mac, the objects are Objective-C objects: they can be retained, released and kept in collections.
 // GNUstep's Foundation.h includes this file by itself.
-
 #pragma once
 
 #import <Foundation/NSObject.h>

@@ -1,0 +1,30 @@
+"""The layout and the lint of the sources, by the rules of .clang-format and of pyproject.toml."""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[2]
+FOLDERS = ("csrc", "tests", "benchmarks", "examples")
+PROGRAMS = pathlib.Path(sys.executable).parent
+
+
+def complaints(*command):
+    done = subprocess.run([PROGRAMS / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_layout_of_cpp_and_objective_cpp():
+    sources = [
+        path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".h", ".cpp", ".mm", ".m")
+    ]
+    assert len(sources) > 200
+    assert complaints("clang-format", "--dry-run", "--Werror", *sources) == (0, "")
+
+
+def test_layout_of_python():
+    assert complaints("ruff", "format", "--check", "--quiet", ".") == (0, "")
+
+
+def test_lint_of_python():
+    assert complaints("ruff", "check", "--quiet", ".") == (0, "")
