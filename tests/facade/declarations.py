@@ -238,7 +238,7 @@ def parse(text):
     text = re.sub(r"@protocol\s+(\w+)\s*(<[^>]*>)?(.*?)@end", protocol, text, flags=re.S)
     text = re.sub(r"typedef\s+enum[^;]*;\s*enum\s+(\w+)\s*:\s*(\w+)\s*\{(.*?)\}\s*;", enum, text, flags=re.S)
     text = re.sub(
-        r"\bextern\s+NSString \*const (\w+);",
+        r"\bextern\s+NSString\s*\*\s*const (\w+);",
         lambda found: table["constants"].update({found[1]: "NSString *"}) or "",
         text,
     )
