@@ -5,21 +5,21 @@
 # Layers do not link each other: a program or shared object names all its layers, in the order in which they
 # are linked. That order matters. Of an inline function the linker keeps the first copy it meets, and clang's
 # copies cannot run a C++ handler under GCC's Objective-C runtime, so g++'s objects come first: the target's
-# own, then ir, kernels, runtime, then engine or facade, and within a layer .cpp before .mm. The test
+# own, then ir, device, compiler, cpu, runtime, then engine or facade, and within a layer .cpp before .mm. The test
 # link_order reads the result.
 
 set(ALLOY_INCLUDE_ROOT "${PROJECT_BINARY_DIR}/include")
 
 # alloy_layer(<name> <directory> [SEES <layer>...]): the static library alloy_<name> of the sources in the
-# directory, whose headers are included as "<name>/...". There is no target while the directory has no
+# directory and its folders, whose headers are included as "<name>/...". There is no target while the directory has no
 # sources.
 function(alloy_layer name directory)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SEES")
   set(root "${ALLOY_INCLUDE_ROOT}/${name}")
   file(MAKE_DIRECTORY "${root}")
   file(CREATE_LINK "${directory}" "${root}/${name}" SYMBOLIC)
-  file(GLOB cxx_sources CONFIGURE_DEPENDS "${directory}/*.cpp")
-  file(GLOB objcxx_sources CONFIGURE_DEPENDS "${directory}/*.mm")
+  file(GLOB_RECURSE cxx_sources CONFIGURE_DEPENDS "${directory}/*.cpp")
+  file(GLOB_RECURSE objcxx_sources CONFIGURE_DEPENDS "${directory}/*.mm")
   if(NOT cxx_sources AND NOT objcxx_sources)
     return()
   endif()

@@ -1,10 +1,12 @@
-# The portable framework: kernels, runtime and facade, linked into libMetalPerformanceShadersGraph.so. The
-# kernels are the only users of oneDNN, Highway and OpenMP.
+# The portable framework: device, compiler, cpu, runtime and facade, linked into
+# libMetalPerformanceShadersGraph.so. The cpu device is the only user of oneDNN, Highway and OpenMP.
 
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
-alloy_layer(kernels "${portable}/kernels" SEES ir)
-if(TARGET alloy_kernels)
+alloy_layer(device "${portable}/device" SEES ir)
+alloy_layer(compiler "${portable}/compiler" SEES ir device cpu)
+alloy_layer(cpu "${portable}/cpu" SEES ir device compiler)
+if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
   find_path(HWY_INCLUDE_DIR hwy/highway.h)
@@ -12,13 +14,13 @@ if(TARGET alloy_kernels)
   if(NOT HWY_INCLUDE_DIR OR NOT HWY_LIBRARY)
     message(FATAL_ERROR "Highway is missing (SIMD kernels); install it with: apt-get install libhwy-dev.")
   endif()
-  target_include_directories(alloy_kernels SYSTEM PRIVATE "${HWY_INCLUDE_DIR}")
-  target_compile_definitions(alloy_kernels PRIVATE HWY_SHARED_DEFINE)
-  target_compile_options(alloy_kernels PRIVATE "$<$<CONFIG:Release>:-O3>")
-  target_link_libraries(alloy_kernels PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
+  target_include_directories(alloy_cpu SYSTEM PRIVATE "${HWY_INCLUDE_DIR}")
+  target_compile_definitions(alloy_cpu PRIVATE HWY_SHARED_DEFINE)
+  target_compile_options(alloy_cpu PRIVATE "$<$<CONFIG:Release>:-O3>")
+  target_link_libraries(alloy_cpu PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
-alloy_layer(runtime "${portable}/runtime" SEES ir kernels)
+alloy_layer(runtime "${portable}/runtime" SEES ir device compiler cpu)
 
 # The op table is a public header too: a program may list the ops that the framework has.
 file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")
@@ -26,7 +28,7 @@ file(CREATE_LINK "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def"
      "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph/ops.def" SYMBOLIC)
 set(public_include "${portable}/include" "${ALLOY_INCLUDE_ROOT}/public")
 
-alloy_layer(facade "${portable}/facade" SEES ir kernels runtime)  # kernels: runtime's headers show them
+alloy_layer(facade "${portable}/facade" SEES ir device compiler cpu runtime)
 if(NOT TARGET alloy_facade)
   return()
 endif()
@@ -38,7 +40,7 @@ set_target_properties(alloy_facade PROPERTIES OBJCXX_VISIBILITY_PRESET default)
 add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
 target_include_directories(mpsgraph INTERFACE ${public_include})
 alloy_layer(on_load "${portable}/on_load")
-alloy_link_layers(mpsgraph ir kernels runtime facade on_load)  # on_load: its constructor runs behind all others
+alloy_link_layers(mpsgraph ir device compiler cpu runtime facade on_load)  # on_load: its constructor runs behind all others
 target_link_libraries(mpsgraph PUBLIC alloy_objcxx)
 target_link_options(mpsgraph PRIVATE "LINKER:-z,defs"
                     "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
@@ -56,7 +58,7 @@ install(TARGETS mpsgraph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT f
 install(DIRECTORY "${portable}/include/" TYPE INCLUDE COMPONENT framework EXCLUDE_FROM_ALL)
 install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" COMPONENT framework EXCLUDE_FROM_ALL
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/MetalPerformanceShadersGraph")
-if(TARGET alloy_kernels)
+if(TARGET alloy_cpu)
   install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION alloy RENAME libdnnl.so.3)
   install(FILES ${OneDNN_LICENSES} DESTINATION alloy/licenses/oneDNN)
   install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdnnl.so.3

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/device.h"
 #include "ir/expr.h"
 #include "runtime/program.h"
 
@@ -44,7 +45,7 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
         graph, graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}}));
     feeds.push_back({operands.back().value(), {ir::DType::float32, shape}});
   }
-  portable::Program program(std::make_shared<portable::Arena>(portable::cpu_device()), feeds, build(operands), {});
+  runtime::Program program(std::make_shared<runtime::Arena>(cpu::cpu_device()), feeds, build(operands), {});
   std::vector<std::vector<float>> memory;
   std::vector<const std::byte*> in;
   std::vector<std::byte*> out;

@@ -12,15 +12,15 @@
 #include <functional>
 #include <mutex>
 
+#include "device/thread_pool.h"
+#include "device/work_queue.h"
 #include "facade/FacadePrivate.h"
-#include "runtime/thread_pool.h"
-#include "runtime/work_queue.h"
 
-using alloy::portable::raise_if_failed;
-using alloy::portable::refuse_fork;
-using alloy::portable::Status;
-using alloy::portable::ThreadPool;
-using alloy::portable::WorkQueue;
+using alloy::device::Status;
+using alloy::device::ThreadPool;
+using alloy::device::WorkQueue;
+using alloy::facade::raise_if_failed;
+using alloy::facade::refuse_fork;
 
 namespace {
 
@@ -42,7 +42,7 @@ struct Semaphore {
 constexpr dispatch_once_t kRunning = 1;
 constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
 
-void run_once(dispatch_once_t* predicate, alloy::portable::Callable work) {
+void run_once(dispatch_once_t* predicate, alloy::device::Callable work) {
   std::atomic_ref<dispatch_once_t> state(*predicate);
   if (state.load(std::memory_order_acquire) == kHasRun) return;
   dispatch_once_t seen = 0;
@@ -135,7 +135,7 @@ void run_later(dispatch_queue_t queue, std::function<void()> work) {
                                   : ThreadPool::shared().submit(std::move(work)));
 }
 
-void run_now(dispatch_queue_t queue, alloy::portable::Callable work) {
+void run_now(dispatch_queue_t queue, alloy::device::Callable work) {
   auto* target = static_cast<AlloyDispatchQueue*>(queue);
   if (target->_serial) {
     raise_if_failed(target->_serial->run(work));

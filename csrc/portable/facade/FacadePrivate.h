@@ -11,12 +11,12 @@
 #include <string>
 #include <utility>
 
+#include "device/array_layout.h"
+#include "device/device.h"
+#include "device/event.h"
 #include "ir/quirks.h"
-#include "runtime/device.h"
-#include "runtime/event.h"
-#include "runtime/strided_copy.h"
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 // An Objective-C object retained by a C++ closure.
 template <class Object>
@@ -38,14 +38,14 @@ class Retained {
 
 // Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks,
 // NSMallocException.
-void raise_if_failed(const Status& status);
+void raise_if_failed(const device::Status& status);
 
 // Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the
 // lock may be held by a thread that the child does not have.
 void refuse_fork();
 
 // An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
-NSError* error_of(const Status& status);
+NSError* error_of(const device::Status& status);
 
 // Imitation of a macOS (runtime/imitation.h) ----------------------------------------------------------------
 
@@ -71,21 +71,21 @@ id<MTLDevice> default_device();
 id<MTLCommandQueue> default_queue();
 
 // The device behind a Metal device; raises for nil and for a device of another make.
-Device& device_of(id<MTLDevice> device);
+device::Device& device_of(id<MTLDevice> device);
 
 // The stream behind a command queue; raises as device_of does. Valid while the queue lives.
-Stream& stream_of(id<MTLCommandQueue> queue);
+device::Stream& stream_of(id<MTLCommandQueue> queue);
 
 // The event behind a shared or plain event; raises as device_of does.
-std::shared_ptr<Event> event_of(id<MTLEvent> event);
+std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
 
 // The storage behind a buffer; raises as device_of does.
-const std::shared_ptr<Storage>& storage_of(id<MTLBuffer> buffer);
+const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer);
 
 // Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
 // stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
 // the command buffer is skipped and its error is set. The work must not raise or throw.
-void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work);
+void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work);
 
 // Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
 // lock held, after the handlers given before; false, without calling it, once the process has ended its work.
@@ -93,23 +93,23 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
 // Calls a handler after those given before, and returns when it has; on the calling thread where none is left. Raises
 // at the end of the process.
-void deliver_now(id<MTLCommandQueue> queue, Callable handler);
+void deliver_now(id<MTLCommandQueue> queue, device::Callable handler);
 
 // Arrays ---------------------------------------------------------------------------------------------------
 
 // The packed layout of `shape`; raises, naming `method`, unless all lengths are positive, there are at most
 // kMaxRank of them and the number of elements fits an int.
-ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method);
+device::ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method);
 
 // A new array over `storage`, or over new storage with undefined contents when null; retained for the caller.
-MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout& layout,
+MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<device::Storage> storage, const device::ArrayLayout& layout,
                       MPSDataType type) NS_RETURNS_RETAINED;
 
 // The memory of `array`; valid while the array lives.
-const ArrayMemory& memory_of(MPSNDArray* array);
+const device::ArrayMemory& memory_of(MPSNDArray* array);
 
 // The memory of `data`; valid while the data lives.
-const ArrayMemory& memory_of(MPSGraphTensorData* data);
+const device::ArrayMemory& memory_of(MPSGraphTensorData* data);
 
 // New packed tensor data with undefined contents, retained for the caller; `shape` has no negative length.
 MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDataType type) NS_RETURNS_RETAINED;
@@ -120,7 +120,7 @@ size_t element_bytes(MPSDataType type, NSString* method);
 // Descriptors ----------------------------------------------------------------------------------------------
 
 // What a run with the descriptor waits for and signals; empty for nil.
-const EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
-const EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
+const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
+const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

@@ -12,16 +12,16 @@
 #include "runtime/graph_state.h"
 #include "runtime/guard.h"
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 // The C++ part of an MPSGraph, shared with its tensors, operations and executables.
-struct FacadeGraph : GraphState {
-  using GraphState::GraphState;
+struct FacadeGraph : runtime::GraphState {
+  using runtime::GraphState::GraphState;
   MPSGraph* owner = nil;                                       // Not retained; nil once the graph is gone.
   ir::ValueMap<MPSGraphTensor*> tensors;                       // Retained while the owner lives.
   std::unordered_map<ir::Op*, MPSGraphOperation*> operations;  // Retained while the owner lives.
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
-  RecentPrograms runs;                        // Of the graph's own run methods.
+  runtime::RecentPrograms runs;               // Of the graph's own run methods.
   std::vector<MPSGraphTensor*> placeholders;  // In order of creation; not retained.
 };
 
@@ -89,20 +89,23 @@ struct Request {
 
 // The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
 // device may be used.
-std::shared_ptr<Program> compile(FacadeGraph& graph, const Request& request, const std::vector<ir::Type>& types);
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+                                          const std::vector<ir::Type>& types);
 // The type of an array; raises for nil, and for an element type that ir does not know. Valid while the data lives.
 const ir::Type& type_of(MPSGraphTensorData* data);
 // A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
 // result does not fit or shares memory with another one.
-Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<Program>& program,
-             NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results, id<MTLDevice> device);
+runtime::Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<runtime::Program>& program,
+                      NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
+                      id<MTLDevice> device);
 // Waits for, runs, signals: what a stream does for a run.
-Status perform(const Run& run, const EventList& events);
+device::Status perform(const runtime::Run& run, const device::EventList& events);
 // Waits for a committed command buffer and raises with its error.
 void wait_for(id<MTLCommandBuffer> buffer);
 // A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
 // yet.
 MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
-                                   std::shared_ptr<Program> program, MPSGraphDevice* device) NS_RETURNS_RETAINED;
+                                   std::shared_ptr<runtime::Program> program,
+                                   MPSGraphDevice* device) NS_RETURNS_RETAINED;
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

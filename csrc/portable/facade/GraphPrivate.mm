@@ -2,7 +2,7 @@
 
 #import "GraphPrivate.h"
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 namespace {
 
@@ -106,9 +106,9 @@ MPSGraphOperation* operation_of(const std::shared_ptr<FacadeGraph>& graph, ir::O
 }
 
 void build(const std::function<void()>& work) {
-  const std::string mistake = guard(work);
-  if (mistake.starts_with(kAborts)) raise_abort(mistake.substr(std::string_view(kAborts).size()));
-  if (mistake == kMemoryIsExhausted) raise_if_failed({mistake});
+  const std::string mistake = runtime::guard(work);
+  if (mistake.starts_with(runtime::kAborts)) raise_abort(mistake.substr(std::string_view(runtime::kAborts).size()));
+  if (mistake == runtime::kMemoryIsExhausted) raise_if_failed({mistake});
   if (!mistake.empty()) raise_invalid(@"%s", mistake.c_str());
 }
 
@@ -144,4 +144,4 @@ ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor) {
   return ir::Expr(graph_of(graph)->graph, value_of(graph, tensor));
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

@@ -1,10 +1,10 @@
 // What the facade itself does in an imitation (runtime/imitation.h): exceptions, selectors that are not there yet,
 // types of data.
 
-#include "runtime/imitation.h"
+#include "compiler/imitation.h"
 #include "facade/FacadePrivate.h"
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 namespace {
 
@@ -18,12 +18,14 @@ constexpr Newer kNewer[] = {
 #include "facade/newer.def"
 };
 
-bool lacks(const Newer& row) { return imitation().system.is_apple() && imitation().system < row.first; }
+bool lacks(const Newer& row) {
+  return compiler::imitation().system.is_apple() && compiler::imitation().system < row.first;
+}
 
 // What stands in for a selector that the system lacks.
 void lacking(id, SEL selector) {
   raise_abort([[NSString stringWithFormat:@"[%@] The selector is not there on %s.", NSStringFromSelector(selector),
-                                          to_string(imitation().system).c_str()] UTF8String]);
+                                          to_string(compiler::imitation().system).c_str()] UTF8String]);
 }
 
 using Question = BOOL (*)(id, SEL, SEL);
@@ -61,18 +63,18 @@ void raise_abort(const std::string& sentence) {
 }
 
 void abort_where(ir::Quirk quirk, NSString* method) {
-  const ir::System system = imitation().system;
-  if (has(system, quirk)) raise_abort(Abort([method UTF8String], system, quirk).what());
+  const ir::System system = compiler::imitation().system;
+  if (has(system, quirk)) raise_abort(compiler::Abort([method UTF8String], system, quirk).what());
 }
 
-bool imitates(ir::Quirk quirk) { return has(imitation().system, quirk); }
+bool imitates(ir::Quirk quirk) { return has(compiler::imitation().system, quirk); }
 
 void refuse_unknown_imitation() {
-  if (!imitation().mistake.empty()) raise_invalid(@"%s", imitation().mistake.c_str());
+  if (!compiler::imitation().mistake.empty()) raise_invalid(@"%s", compiler::imitation().mistake.c_str());
 }
 
 void hide_newer_selectors() {
-  if (!imitation().system.is_apple()) return;
+  if (!compiler::imitation().system.is_apple()) return;
   for (const Newer& row : kNewer) {
     Class owner = [NSClassFromString([NSString stringWithUTF8String:row.class_name]) class];
     if (lacks(row)) {
@@ -86,4 +88,4 @@ void hide_newer_selectors() {
       replace(class_getClassMethod([NSObject class], @selector(instancesRespondToSelector:)), instances_respond);
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

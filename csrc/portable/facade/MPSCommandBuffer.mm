@@ -2,7 +2,8 @@
 
 #include "facade/FacadePrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 namespace {
 

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 
-#include "runtime/imitation.h"
+#include "compiler/imitation.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 namespace ir = alloy::ir;
 using ir::Attr;
 using ir::OpCode;
@@ -64,14 +65,14 @@ using GraphRef = std::shared_ptr<FacadeGraph>;
 
 @end
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 const std::shared_ptr<FacadeGraph>& graph_of(MPSGraph* graph) {
   if (graph == nil) raise_invalid(@"[MPSGraph] A graph was expected, got nil.");
   return *static_cast<GraphRef*>(graph->_impl);
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 // ---- placeholders, constants, variables ----
 
@@ -105,8 +106,8 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   const bool is_255 = type.dtype == ir::DType::boolean && scalar != 0 && imitates(ir::Quirk::true_is_255);
   ir::LiteralRef literal;
   build([&] {
-    literal =
-        is_255 ? std::make_shared<ir::Literal>(type, std::span(&kTrueOf255, 1)) : ir::Literal::splat(type, scalar);
+    literal = is_255 ? std::make_shared<ir::Literal>(type, std::span(&compiler::kTrueOf255, 1))
+                     : ir::Literal::splat(type, scalar);
   });
   return constant(graph, std::move(literal));
 }
@@ -260,14 +261,15 @@ std::unique_ptr<ir::Block> region_of(MPSGraph* graph, MPSGraphIfThenElseBlock bl
 
 // ---- running ----
 
-namespace alloy::portable {
+namespace alloy::facade {
 
-std::shared_ptr<Program> compile(FacadeGraph& graph, const Request& request, const std::vector<ir::Type>& types) {
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+                                          const std::vector<ir::Type>& types) {
   refuse_fork();
-  const LocksAreHeld compiling;
+  const device::LocksAreHeld compiling;
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
-  std::shared_ptr<Program> program;
+  std::shared_ptr<runtime::Program> program;
   build([&] { program = graph.program(feeds, request.results, request.effects); });
   return program;
 }
@@ -277,15 +279,16 @@ namespace {
 // Where an array begins and ends in memory.
 using Range = std::pair<const std::byte*, const std::byte*>;
 
-Range range_of(const ArrayMemory& memory) {
+Range range_of(const device::ArrayMemory& memory) {
   const std::byte* bytes = memory.storage->host_bytes();
   return {bytes + memory.layout.offset, bytes + memory.layout.end()};
 }
 
 }  // namespace
 
-Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<Program>& program,
-             NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results, id<MTLDevice> device) {
+runtime::Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<runtime::Program>& program,
+                      NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
+                      id<MTLDevice> device) {
   const std::vector<ir::Type>& types = program->result_types();
   if (*results == nil) {
     NSMutableArray* made = [NSMutableArray arrayWithCapacity:types.size()];
@@ -299,7 +302,7 @@ Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<Pr
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(),
                   static_cast<size_t>([*results count]));
   }
-  std::vector<ArrayMemory> inputs, outputs;
+  std::vector<device::ArrayMemory> inputs, outputs;
   std::vector<Range> written;
   inputs.reserve([feeds count]);
   outputs.reserve(types.size());
@@ -330,13 +333,13 @@ Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<Pr
     const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, nullptr});
     if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
   }
-  return Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
+  return runtime::Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
 }
 
-Status perform(const Run& run, const EventList& events) {
-  const Status ready = events.wait_all();
+device::Status perform(const runtime::Run& run, const device::EventList& events) {
+  const device::Status ready = events.wait_all();
   if (!ready.ok()) return ready;
-  const Status status = run();
+  const device::Status status = run();
   events.signal_all();
   return status;
 }
@@ -346,7 +349,7 @@ void wait_for(id<MTLCommandBuffer> buffer) {
   if ([buffer error] != nil) raise_if_failed({[[[buffer error] localizedDescription] UTF8String]});
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 namespace {
 
@@ -361,7 +364,7 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds) {
 
 // A run with everything that its caller needs.
 struct Prepared {
-  Run run;
+  runtime::Run run;
   NSArray<MPSGraphTensorData*>* results;
   NSDictionary* dictionary;
 };
@@ -382,10 +385,10 @@ Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
   request.results = values_of(self, targets);
   for (MPSGraphOperation* operation in operations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
-  const std::shared_ptr<Program> program = compile(*graph, request, types);
+  const std::shared_ptr<runtime::Program> program = compile(*graph, request, types);
   graph->runs.keep(program);
   NSArray<MPSGraphTensorData*>* results = given;
-  Run run = make_run(graph, program, inputs, &results, device);
+  runtime::Run run = make_run(graph, program, inputs, &results, device);
   return {std::move(run), results, [NSDictionary dictionaryWithObjects:results forKeys:targets]};
 }
 
@@ -398,7 +401,7 @@ Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
 }
 
 void run_now(id<MTLCommandQueue> queue, const Prepared& prepared) {
-  Status status;
+  device::Status status;
   raise_if_failed(stream_of(queue).run([&] { status = prepared.run(); }));
   raise_if_failed(status);
 }
@@ -452,7 +455,7 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
   request.results = values_of(self, targetTensors);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
-  std::shared_ptr<Program> program = known ? compile(*graph, request, types) : nullptr;
+  std::shared_ptr<runtime::Program> program = known ? compile(*graph, request, types) : nullptr;
   MPSGraphExecutable* executable = [new_executable(graph, std::move(request), std::move(program), device) autorelease];
   MPSGraphCompilationCompletionHandler handler = [compilationDescriptor compilationCompletionHandler];
   if (handler != nil) handler(executable, nil);

@@ -4,7 +4,8 @@
 
 #include "facade/FacadePrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 @implementation MPSGraphDevice
 

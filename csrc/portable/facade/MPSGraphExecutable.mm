@@ -6,7 +6,8 @@
 
 #include "ir/cost.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
@@ -27,7 +28,7 @@ struct ExecutableImpl {
   NSArray<MPSGraphTensor*>* feeds;    // retained
   NSArray<MPSGraphTensor*>* targets;  // retained
   id<MTLDevice> device;               // retained
-  RecentPrograms programs;            // for the types of inputs that it was given
+  runtime::RecentPrograms programs;   // for the types of inputs that it was given
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
 };
 
@@ -47,12 +48,12 @@ const ir::Op& source_of(const ir::Value& value) {
 NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
 
 // The program for inputs of these types.
-std::shared_ptr<Program> program_for(ExecutableImpl& impl, const std::vector<ir::Type>& types) {
+std::shared_ptr<runtime::Program> program_for(ExecutableImpl& impl, const std::vector<ir::Type>& types) {
   if (types.size() != impl.request.feeds.size()) {
     raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
   }
   refuse_fork();
-  std::shared_ptr<Program> program = impl.programs.find(types);
+  std::shared_ptr<runtime::Program> program = impl.programs.find(types);
   if (!program) impl.programs.keep(program = compile(*impl.graph, impl.request, types));
   return program;
 }
@@ -64,7 +65,7 @@ std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
 }
 
 // Whether these inputs are what the program was compiled for, as in most runs.
-bool takes(const Program& program, NSArray<MPSGraphTensorData*>* inputs) {
+bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs) {
   const std::vector<ir::Type>& types = program.feed_types();
   if ([inputs count] != types.size()) return false;
   size_t i = 0;
@@ -75,19 +76,19 @@ bool takes(const Program& program, NSArray<MPSGraphTensorData*>* inputs) {
 }
 
 struct Prepared {
-  Run run;
+  runtime::Run run;
   NSArray<MPSGraphTensorData*>* results;
 };
 
 Prepared prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSArray<MPSGraphTensorData*>* results) {
   refuse_fork();
-  std::shared_ptr<Program> program = impl.programs.latest();
+  std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program || !takes(*program, inputs)) {
     std::vector<ir::Type> types;
     for (MPSGraphTensorData* data in inputs) types.push_back(type_of(data));
     program = program_for(impl, types);
   }
-  Run run = make_run(impl.graph, program, inputs, &results, impl.device);
+  runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device);
   return {std::move(run), results};
 }
 
@@ -153,7 +154,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                                inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                     compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   NSMutableArray* types = [NSMutableArray array];
-  const std::shared_ptr<Program> program = program_for(impl_of(self), types_of(inputTypes));
+  const std::shared_ptr<runtime::Program> program = program_for(impl_of(self), types_of(inputTypes));
   for (const ir::Type& type : program->result_types()) {
     MPSGraphShapedType* shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape)
                                                                   dataType:data_type_of(type.dtype)];
@@ -176,8 +177,8 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     return results;
   }
   const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
-  const EventList& events = events_of(executionDescriptor);
-  Status status;
+  const device::EventList& events = events_of(executionDescriptor);
+  device::Status status;
   raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
   raise_if_failed(status);
   return prepared.results;
@@ -192,9 +193,9 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // Whoever waits does the work, and is told of a failure by the handler, where there is one.
-    const EventList& events = events_of(executionDescriptor);
+    const device::EventList& events = events_of(executionDescriptor);
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
-    Status status;
+    device::Status status;
     raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
     if (completed == nil) raise_if_failed(status);
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
@@ -225,14 +226,14 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 - (NSArray*)alloyProfile {
   ExecutableImpl& impl = impl_of(self);
   refuse_fork();
-  const std::shared_ptr<Program> program = impl.programs.latest();
+  const std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program) return nil;
   NSMutableArray* kernels = [NSMutableArray array];
-  const std::vector<Step>& steps = program->plan().steps;
-  const std::vector<Program::StepTime> times = impl.graph->times(*program);
+  const std::vector<compiler::Step>& steps = program->plan().steps;
+  const std::vector<runtime::Program::StepTime> times = impl.graph->times(*program);
   for (size_t i = 0; i < times.size(); ++i) {
-    const Step& step = steps[i];
-    if (step.kind != Step::Kind::kCall && step.kind != Step::Kind::kCopy) continue;
+    const compiler::Step& step = steps[i];
+    if (step.kind != compiler::Step::Kind::kCall && step.kind != compiler::Step::Kind::kCopy) continue;
     const bool is_copy = step.op == nullptr;
     const ir::Value value{const_cast<ir::Op*>(step.op), 0};
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
@@ -255,9 +256,9 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 - (NSDictionary*)alloyMemoryPlan {
   ExecutableImpl& impl = impl_of(self);
   refuse_fork();
-  const std::shared_ptr<Program> program = impl.programs.latest();
+  const std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program) return nil;
-  const Plan& plan = program->plan();
+  const compiler::Plan& plan = program->plan();
   auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };
   size_t constants = 0;
   for (const auto& constant : plan.constants) constants += constant.size();
@@ -285,10 +286,10 @@ ExecutableImpl& impl_of(MPSGraphExecutable* executable) { return *static_cast<Ex
 
 }  // namespace
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
-                                   std::shared_ptr<Program> program, MPSGraphDevice* device) {
+                                   std::shared_ptr<runtime::Program> program, MPSGraphDevice* device) {
   NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
   for (const ir::Value& v : request.feeds) [feeds addObject:tensor_of(graph, v)];
   for (const ir::Value& v : request.results) [targets addObject:tensor_of(graph, v)];
@@ -301,4 +302,4 @@ MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Re
   return executable;
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

@@ -5,7 +5,8 @@
 
 #include "facade/FacadePrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 namespace {
 
@@ -45,7 +46,7 @@ struct RunParts {
   Slot completion_handler;
   Slot compilation_descriptor;
   std::atomic<bool> wait_until_completed{false};
-  EventList events;
+  device::EventList events;
 };
 
 RunParts& parts_of(MPSGraphExecutionDescriptor* descriptor) { return *static_cast<RunParts*>(descriptor->_impl); }
@@ -66,7 +67,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
   return *static_cast<CompilationParts*>(descriptor->_impl);
 }
 
-void add_signal(EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage, uint64_t value) {
+void add_signal(device::EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage, uint64_t value) {
   if (stage != MPSGraphExecutionStageCompleted) {
     raise_invalid(@"[signalEvent] The execution stage is %llu, but Completed is the only one.",
                   static_cast<unsigned long long>(stage));
@@ -76,19 +77,19 @@ void add_signal(EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionSt
 
 }  // namespace
 
-namespace alloy::portable {
+namespace alloy::facade {
 
-const EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
-  static const EventList& none = *new EventList;
+const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
+  static const device::EventList& none = *new device::EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 
-const EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
-  static const EventList& none = *new EventList;
+const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor) {
+  static const device::EventList& none = *new device::EventList;
   return descriptor ? parts_of(descriptor).events : none;
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 @implementation MPSGraphCompilationDescriptor
 

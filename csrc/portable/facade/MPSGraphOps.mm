@@ -4,7 +4,8 @@
 
 #include "ir/windows.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 namespace ir = alloy::ir;
 using ir::Attr;
 using ir::OpCode;

@@ -2,7 +2,8 @@
 
 #import "GraphPrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 namespace ir = alloy::ir;
 
 namespace {
@@ -108,7 +109,7 @@ struct OperationImpl {
 
 @end
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 MPSGraphTensor* new_tensor(const std::shared_ptr<FacadeGraph>& graph, ir::Value value) {
   MPSGraphTensor* tensor = [MPSGraphTensor alloc];
@@ -145,4 +146,4 @@ ir::Op* op_of(MPSGraph* graph, MPSGraphOperation* operation) {
   return impl->op;
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade

@@ -2,7 +2,8 @@
 
 #import "GraphPrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 namespace {
 
@@ -31,9 +32,9 @@ bool borrows_bytes(NSData* data) {
 
 }  // namespace
 
-namespace alloy::portable {
+namespace alloy::facade {
 
-const ArrayMemory& memory_of(MPSGraphTensorData* data) { return memory_of(parts_of(data).array); }
+const device::ArrayMemory& memory_of(MPSGraphTensorData* data) { return memory_of(parts_of(data).array); }
 
 const alloy::ir::Type& type_of(MPSGraphTensorData* data) {
   if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
@@ -43,13 +44,13 @@ const alloy::ir::Type& type_of(MPSGraphTensorData* data) {
 }
 
 MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDataType type) {
-  const ArrayLayout layout = packed_layout(shape, type, @"MPSGraphTensorData");
+  const device::ArrayLayout layout = packed_layout(shape, type, @"MPSGraphTensorData");
   MPSGraphTensorData* data = [MPSGraphTensorData alloc];
   data->_impl = make_parts(new_array(device, nullptr, layout, type), shape);
   return data;
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 @implementation MPSGraphTensorData
 
@@ -63,7 +64,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
                       dataType:(MPSDataType)dataType {
   if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
   if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
-  const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  const device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   const size_t needed = layout.packed_bytes();
   // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
   if ([data length] < needed && !borrows_bytes(data)) {
@@ -78,7 +79,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 }
 
 - (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
-  const ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  const device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   return [self initWithMTLBuffer:buffer shape:shape dataType:dataType rowBytes:layout.row_bytes];
 }
 
@@ -86,8 +87,8 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
                             shape:(MPSShape*)shape
                          dataType:(MPSDataType)dataType
                          rowBytes:(NSUInteger)rowBytes {
-  ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
-  const std::shared_ptr<Storage>& storage = storage_of(buffer);
+  device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
+  const std::shared_ptr<device::Storage>& storage = storage_of(buffer);
   if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes) {
     raise_invalid(@"[MPSGraphTensorData] The row bytes are %lu, but a row takes %lu and has whole elements of %lu.",
                   static_cast<unsigned long>(rowBytes), static_cast<unsigned long>(layout.packed_row_bytes()),

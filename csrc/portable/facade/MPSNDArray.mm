@@ -6,22 +6,23 @@
 
 #include "facade/FacadePrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 namespace {
 
 struct Dimensions {
   MPSDataType type;
   NSUInteger rank;
-  NSUInteger lengths[kMaxRank];  // from the fastest to the slowest
+  NSUInteger lengths[device::kMaxRank];  // from the fastest to the slowest
 };
 
 Dimensions& dimensions_of(MPSNDArrayDescriptor* descriptor) { return *static_cast<Dimensions*>(descriptor->_impl); }
 
 void require_rank(NSUInteger rank) {
-  if (rank > kMaxRank) {
+  if (rank > device::kMaxRank) {
     raise_invalid(@"[MPSNDArrayDescriptor] %lu dimensions were given, but an array has at most %lu.",
-                  static_cast<unsigned long>(rank), static_cast<unsigned long>(kMaxRank));
+                  static_cast<unsigned long>(rank), static_cast<unsigned long>(device::kMaxRank));
   }
 }
 
@@ -33,7 +34,7 @@ void require_length(long long length) {
 }
 
 struct ArrayParts {
-  ArrayMemory memory;
+  device::ArrayMemory memory;
   id<MTLDevice> device;
   MPSDataType type;
   NSString* label;
@@ -41,8 +42,8 @@ struct ArrayParts {
 
 ArrayParts& parts_of(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
 
-std::shared_ptr<Storage> allocate(Device& device, size_t bytes) {
-  std::shared_ptr<Storage> storage = device.allocate(bytes);
+std::shared_ptr<device::Storage> allocate(device::Device& device, size_t bytes) {
+  std::shared_ptr<device::Storage> storage = device.allocate(bytes);
   if (!storage) {
     [NSException raise:NSMallocException
                 format:@"[MPSNDArray] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
@@ -52,7 +53,7 @@ std::shared_ptr<Storage> allocate(Device& device, size_t bytes) {
 
 }  // namespace
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 size_t element_bytes(MPSDataType type, NSString* method) {
   if (type == MPSDataTypeBFloat16) abort_where(alloy::ir::Quirk::bfloat16, method);
@@ -77,14 +78,14 @@ size_t element_bytes(MPSDataType type, NSString* method) {
   }
 }
 
-ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
+device::ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
   if (!shape) raise_invalid(@"[%@] The shape is nil.", method);
-  ArrayLayout layout;
+  device::ArrayLayout layout;
   layout.element_bytes = element_bytes(type, method);
   layout.rank = [shape count];
-  if (layout.rank > kMaxRank) {
+  if (layout.rank > device::kMaxRank) {
     raise_invalid(@"[%@] The shape has %lu dimensions, but an array has at most %lu.", method,
-                  static_cast<unsigned long>(layout.rank), static_cast<unsigned long>(kMaxRank));
+                  static_cast<unsigned long>(layout.rank), static_cast<unsigned long>(device::kMaxRank));
   }
   double elements = 1;
   for (NSUInteger axis = 0; axis < layout.rank; ++axis) {
@@ -101,18 +102,18 @@ ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
   return layout;
 }
 
-MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<Storage> storage, const ArrayLayout& layout,
+MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<device::Storage> storage, const device::ArrayLayout& layout,
                       MPSDataType type) {
-  Device& owner = device_of(device);
+  device::Device& owner = device_of(device);
   if (!storage) storage = allocate(owner, layout.end());
   MPSNDArray* array = [MPSNDArray alloc];
   array->_impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], type, nil};
   return array;
 }
 
-const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
+const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 @implementation MPSNDArrayDescriptor
 
@@ -134,11 +135,12 @@ const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory;
 }
 
 + (instancetype)descriptorWithDataType:(MPSDataType)dataType dimensionSizes:(NSUInteger)dimension0, ... {
-  NSUInteger lengths[kMaxRank + 1];
+  NSUInteger lengths[device::kMaxRank + 1];
   NSUInteger rank = 0;
   va_list arguments;
   va_start(arguments, dimension0);
-  for (NSUInteger length = dimension0; length != 0 && rank <= kMaxRank; length = va_arg(arguments, NSUInteger)) {
+  for (NSUInteger length = dimension0; length != 0 && rank <= device::kMaxRank;
+       length = va_arg(arguments, NSUInteger)) {
     lengths[rank++] = length;
   }
   va_end(arguments);
@@ -167,7 +169,7 @@ const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory;
   if (!shape) raise_invalid(@"[MPSNDArrayDescriptor] The shape is nil.");
   const NSUInteger rank = [shape count];
   require_rank(rank);
-  NSUInteger lengths[kMaxRank];
+  NSUInteger lengths[device::kMaxRank];
   for (NSUInteger i = 0; i < rank; ++i) {
     const long long length = [[shape objectAtIndex:rank - 1 - i] longLongValue];
     require_length(length);
@@ -215,9 +217,9 @@ const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory;
   for (NSUInteger i = [descriptor numberOfDimensions]; i-- > 0;) {
     [shape addObject:[NSNumber numberWithUnsignedInteger:[descriptor lengthOfDimension:i]]];
   }
-  const ArrayLayout layout = packed_layout(shape, [descriptor dataType], @"MPSNDArray");
-  Device& owner = device_of(device);
-  std::shared_ptr<Storage> storage = allocate(owner, layout.end());
+  const device::ArrayLayout layout = packed_layout(shape, [descriptor dataType], @"MPSNDArray");
+  device::Device& owner = device_of(device);
+  std::shared_ptr<device::Storage> storage = allocate(owner, layout.end());
   if ((self = [super init])) {
     _impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], [descriptor dataType], nil};
   }
@@ -279,12 +281,12 @@ const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory;
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
-  const ArrayLayout& layout = parts_of(self).memory.layout;
+  const device::ArrayLayout& layout = parts_of(self).memory.layout;
   return dimensionIndex < layout.rank ? layout.lengths[layout.rank - 1 - dimensionIndex] : 1;
 }
 
 - (MPSNDArrayDescriptor*)descriptor {
-  NSUInteger lengths[kMaxRank];
+  NSUInteger lengths[device::kMaxRank];
   const NSUInteger rank = [self numberOfDimensions];
   for (NSUInteger i = 0; i < rank; ++i) lengths[i] = [self lengthOfDimension:i];
   return [MPSNDArrayDescriptor descriptorWithDataType:[self dataType] dimensionCount:rank dimensionSizes:lengths];
@@ -296,14 +298,14 @@ const ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory;
 
 - (void)readBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[readBytes] The buffer is NULL.");
-  const ArrayMemory& memory = parts_of(self).memory;
-  read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
+  const device::ArrayMemory& memory = parts_of(self).memory;
+  device::read_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 
 - (void)writeBytes:(void*)buffer strideBytes:(NSInteger*)strideBytesPerDimension {
   if (!buffer) raise_invalid(@"[writeBytes] The buffer is NULL.");
-  const ArrayMemory& memory = parts_of(self).memory;
-  write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
+  const device::ArrayMemory& memory = parts_of(self).memory;
+  device::write_array(*memory.device, *memory.storage, memory.layout, buffer, strideBytesPerDimension);
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {

@@ -8,19 +8,21 @@
 #include <cstdarg>
 #include <cstring>
 
+#include "compiler/imitation.h"
+#include "cpu/device.h"
+#include "cpu/kernel.h"
 #include "facade/FacadePrivate.h"
-#include "kernels/kernel.h"
 #include "runtime/command_list.h"
 #include "runtime/guard.h"
-#include "runtime/imitation.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 
 @interface AlloyDevice : NSObject <MTLDevice> {
  @package
-  Device* _device;
+  device::Device* _device;
 }
 // Counts by name, for whoever asks with respondsToSelector:.
 - (NSDictionary*)alloyCounters;
@@ -32,7 +34,7 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 
 @interface AlloyBuffer : NSObject <MTLBuffer> {
  @package
-  std::shared_ptr<Storage>* _storage;
+  std::shared_ptr<device::Storage>* _storage;
   id<MTLDevice> _device;
   MTLResourceOptions _options;
   NSString* _label;
@@ -41,7 +43,7 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 
 @interface AlloyEvent : NSObject <MTLSharedEvent> {
  @package
-  std::shared_ptr<Event>* _event;
+  std::shared_ptr<device::Event>* _event;
   id<MTLDevice> _device;
   NSString* _label;
 }
@@ -50,8 +52,8 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
 namespace {
 
 struct QueueParts {
-  std::unique_ptr<Stream> stream;
-  WorkQueue handlers;
+  std::unique_ptr<device::Stream> stream;
+  device::WorkQueue handlers;
   std::atomic<bool> has_delivered{false};
 };
 
@@ -67,7 +69,7 @@ struct QueueParts {
 
 @interface AlloyCommandBuffer : NSObject <MTLCommandBuffer> {
  @package
-  std::shared_ptr<CommandList>* _commands;
+  std::shared_ptr<runtime::CommandList>* _commands;
   AlloyCommandQueue* _queue;
   NSMutableArray* _scheduledHandlers;
   NSMutableArray* _completedHandlers;
@@ -75,7 +77,7 @@ struct QueueParts {
 }
 @end
 
-namespace alloy::portable {
+namespace alloy::facade {
 
 void raise_invalid(NSString* format, ...) {
   va_list arguments;
@@ -86,9 +88,9 @@ void raise_invalid(NSString* format, ...) {
   __builtin_unreachable();
 }
 
-static bool lacks_memory(const Status& status) { return status.message == kMemoryIsExhausted; }
+static bool lacks_memory(const device::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
 
-void raise_if_failed(const Status& status) {
+void raise_if_failed(const device::Status& status) {
   if (status.ok()) return;
   NSString* reason = [NSString stringWithUTF8String:status.message.c_str()];
   [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException
@@ -97,10 +99,10 @@ void raise_if_failed(const Status& status) {
 }
 
 void refuse_fork() {
-  if (process_is_forked()) raise_if_failed(process_status());
+  if (device::process_is_forked()) raise_if_failed(device::process_status());
 }
 
-NSError* error_of(const Status& status) {
+NSError* error_of(const device::Status& status) {
   if (status.ok()) return nil;
   NSString* message = [NSString stringWithUTF8String:status.message.c_str()];
   return
@@ -135,7 +137,7 @@ AlloyCommandBuffer* require_command_buffer(id<MTLCommandBuffer> buffer) {
 }
 
 // What is encoded, of which every use takes a lock.
-const std::shared_ptr<CommandList>& commands_of(AlloyCommandBuffer* buffer) {
+const std::shared_ptr<runtime::CommandList>& commands_of(AlloyCommandBuffer* buffer) {
   refuse_fork();
   return *buffer->_commands;
 }
@@ -145,7 +147,7 @@ const std::shared_ptr<CommandList>& commands_of(AlloyCommandBuffer* buffer) {
 id<MTLDevice> default_device() {
   static AlloyDevice* const device = [] {
     AlloyDevice* made = [AlloyDevice new];
-    made->_device = &cpu_device();
+    made->_device = &cpu::cpu_device();
     return made;
   }();
   return device;
@@ -156,25 +158,25 @@ id<MTLCommandQueue> default_queue() {
   return queue;
 }
 
-Device& device_of(id<MTLDevice> device) {
+device::Device& device_of(id<MTLDevice> device) {
   static const Class our_class = [AlloyDevice class];
   return *require<AlloyDevice>(device, our_class, @"MTLDevice")->_device;
 }
 
-Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
+device::Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
 
-std::shared_ptr<Event> event_of(id<MTLEvent> event) {
+std::shared_ptr<device::Event> event_of(id<MTLEvent> event) {
   static const Class our_class = [AlloyEvent class];
   return *require<AlloyEvent>(event, our_class, @"MTLEvent")->_event;
 }
 
-const std::shared_ptr<Storage>& storage_of(id<MTLBuffer> buffer) {
+const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer) {
   static const Class our_class = [AlloyBuffer class];
   return *require<AlloyBuffer>(buffer, our_class, @"MTLBuffer")->_storage;
 }
 
-void encode(id<MTLCommandBuffer> buffer, std::function<Status()> work) {
-  const bool added = commands_of(require_command_buffer(buffer))->add([work = std::move(work)]() -> Status {
+void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
+  const bool added = commands_of(require_command_buffer(buffer))->add([work = std::move(work)]() -> device::Status {
     @autoreleasepool {
       return work();
     }
@@ -186,7 +188,7 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   auto copy = Block_copy(handler);
   QueueParts& parts = *require_queue(queue)->_parts;
   parts.has_delivered.store(true);
-  const Status status = parts.handlers.submit([copy] {
+  const device::Status status = parts.handlers.submit([copy] {
     @autoreleasepool {
       copy();
       Block_release(copy);
@@ -196,13 +198,13 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   return status.ok();
 }
 
-void deliver_now(id<MTLCommandQueue> queue, Callable handler) {
+void deliver_now(id<MTLCommandQueue> queue, device::Callable handler) {
   QueueParts& parts = *require_queue(queue)->_parts;
   if (!parts.has_delivered.load()) handler();  // there are none before it
   else raise_if_failed(parts.handlers.run(handler));
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::facade
 
 id<MTLDevice> MTLCreateSystemDefaultDevice(void) {
   refuse_unknown_imitation();
@@ -216,10 +218,10 @@ NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) {
 
 namespace {
 
-AlloyBuffer* make_buffer(AlloyDevice* device, std::shared_ptr<Storage> storage, MTLResourceOptions options) {
+AlloyBuffer* make_buffer(AlloyDevice* device, std::shared_ptr<device::Storage> storage, MTLResourceOptions options) {
   if (!storage) return nil;
   AlloyBuffer* buffer = [AlloyBuffer new];
-  buffer->_storage = new std::shared_ptr<Storage>(std::move(storage));
+  buffer->_storage = new std::shared_ptr<device::Storage>(std::move(storage));
   buffer->_device = [device retain];
   buffer->_options = options;
   return buffer;
@@ -227,7 +229,7 @@ AlloyBuffer* make_buffer(AlloyDevice* device, std::shared_ptr<Storage> storage, 
 
 MTLStorageMode storage_mode(MTLResourceOptions options) { return static_cast<MTLStorageMode>((options >> 4) & 0xf); }
 
-std::shared_ptr<Storage> allocate_buffer(AlloyDevice* device, NSUInteger length, MTLResourceOptions options) {
+std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger length, MTLResourceOptions options) {
   if (length == 0) raise_invalid(@"[newBufferWithLength] The length is 0; a buffer has at least one byte.");
   if (storage_mode(options) == MTLStorageModeMemoryless) {
     raise_invalid(@"[newBufferWithLength] The storage mode is memoryless, which only textures can have.");
@@ -238,7 +240,7 @@ std::shared_ptr<Storage> allocate_buffer(AlloyDevice* device, NSUInteger length,
 
 AlloyEvent* make_event(AlloyDevice* device) {
   AlloyEvent* event = [AlloyEvent new];
-  event->_event = new std::shared_ptr<Event>(std::make_shared<Event>());
+  event->_event = new std::shared_ptr<device::Event>(std::make_shared<device::Event>());
   event->_device = [device retain];
   return event;
 }
@@ -283,14 +285,14 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
 }
 
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
-  std::shared_ptr<Storage> storage = allocate_buffer(self, length, options);
+  std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
   if (storage) std::memset(storage->host_bytes(), 0, length);
   return make_buffer(self, std::move(storage), options);
 }
 
 - (id<MTLBuffer>)newBufferWithBytes:(const void*)pointer length:(NSUInteger)length options:(MTLResourceOptions)options {
   if (!pointer) raise_invalid(@"[newBufferWithBytes] The pointer is NULL.");
-  std::shared_ptr<Storage> storage = allocate_buffer(self, length, options);
+  std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
   if (storage) storage->write(0, pointer, length);
   return make_buffer(self, std::move(storage), options);
 }
@@ -324,21 +326,21 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
 
 - (void)alloySetThreads:(NSUInteger)count {
   refuse_fork();
-  set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX)));
+  cpu::set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX)));
 }
 
 - (NSUInteger)alloyThreads {
   refuse_fork();
-  return static_cast<NSUInteger>(most_threads(kernel_threads()));
+  return static_cast<NSUInteger>(cpu::most_threads(cpu::kernel_threads()));
 }
 
 - (NSArray*)alloySystem {
-  const alloy::ir::System system = imitation().system;
+  const alloy::ir::System system = compiler::imitation().system;
   return [NSArray arrayWithObjects:[NSNumber numberWithInt:system.major], [NSNumber numberWithInt:system.minor], nil];
 }
 
 - (NSDictionary*)alloyCounters {
-  const Counters& counters = _device->counters();
+  const device::Counters& counters = _device->counters();
   return [NSDictionary dictionaryWithObjectsAndKeys:number(counters.dispatches), @"dispatches",
                                                     number(counters.compilations), @"compilations",
                                                     number(counters.bytes_to_device), @"bytesToDevice",
@@ -490,7 +492,7 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
 
 - (id<MTLCommandBuffer>)commandBuffer {
   AlloyCommandBuffer* buffer = [[AlloyCommandBuffer new] autorelease];
-  buffer->_commands = new std::shared_ptr<CommandList>(std::make_shared<CommandList>());
+  buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>());
   buffer->_queue = [self retain];
   return buffer;
 }
@@ -519,7 +521,7 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 @synthesize label = _label;
 
 - (void)dealloc {
-  if (_commands && !process_is_forked()) (*_commands)->abandon();
+  if (_commands && !device::process_is_forked()) (*_commands)->abandon();
   delete _commands;
   [_queue release];
   [_scheduledHandlers release];
@@ -546,12 +548,12 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 
 - (MTLCommandBufferStatus)status {
   switch (commands_of(self)->phase()) {
-    case CommandList::Phase::kEncoding: return MTLCommandBufferStatusNotEnqueued;
-    case CommandList::Phase::kEnqueued: return MTLCommandBufferStatusEnqueued;
-    case CommandList::Phase::kCommitted: return MTLCommandBufferStatusCommitted;
-    case CommandList::Phase::kScheduled: return MTLCommandBufferStatusScheduled;
-    case CommandList::Phase::kCompleted: return MTLCommandBufferStatusCompleted;
-    case CommandList::Phase::kFailed: return MTLCommandBufferStatusError;
+    case runtime::CommandList::Phase::kEncoding: return MTLCommandBufferStatusNotEnqueued;
+    case runtime::CommandList::Phase::kEnqueued: return MTLCommandBufferStatusEnqueued;
+    case runtime::CommandList::Phase::kCommitted: return MTLCommandBufferStatusCommitted;
+    case runtime::CommandList::Phase::kScheduled: return MTLCommandBufferStatusScheduled;
+    case runtime::CommandList::Phase::kCompleted: return MTLCommandBufferStatusCompleted;
+    case runtime::CommandList::Phase::kFailed: return MTLCommandBufferStatusError;
   }
   __builtin_unreachable();
 }
@@ -561,13 +563,13 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 }
 
 - (void)requireUncommittedFor:(NSString*)method {
-  if (commands_of(self)->phase() >= CommandList::Phase::kCommitted) {
+  if (commands_of(self)->phase() >= runtime::CommandList::Phase::kCommitted) {
     raise_invalid(@"[%@] The command buffer has been committed already.", method);
   }
 }
 
 - (void)requireCommittedFor:(NSString*)method {
-  if (commands_of(self)->phase() < CommandList::Phase::kCommitted) {
+  if (commands_of(self)->phase() < runtime::CommandList::Phase::kCommitted) {
     raise_invalid(@"[%@] The command buffer has not been committed.", method);
   }
 }
@@ -581,7 +583,7 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
   [self requireUncommittedFor:@"commit"];
   // The buffer lives until its last handler has returned.
   Retained<AlloyCommandBuffer*> buffer(self);
-  CommandList::Observer observer;
+  runtime::CommandList::Observer observer;
   observer.on_scheduled = [buffer] {
     @autoreleasepool {
       deliver_handlers(buffer.get(), buffer.get()->_scheduledHandlers, [] {});
@@ -622,14 +624,14 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 }
 
 - (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  encode(self, [event = event_of(event), value]() -> Status {
+  encode(self, [event = event_of(event), value]() -> device::Status {
     if (event->wait(value)) return {};
     return {"The process ended before an event that a command buffer waits for was signalled."};
   });
 }
 
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  encode(self, [event = event_of(event), value]() -> Status {
+  encode(self, [event = event_of(event), value]() -> device::Status {
     event->signal(value);
     return {};
   });

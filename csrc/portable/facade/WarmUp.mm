@@ -3,7 +3,8 @@
 
 #include "facade/FacadePrivate.h"
 
-using namespace alloy::portable;
+using namespace alloy;
+using namespace alloy::facade;
 
 namespace {
 
@@ -58,7 +59,7 @@ void touch_foundation() {
   (void)[NSValue valueWithPointer:&value];
   (void)[[NSThread currentThread] threadDictionary];
   @synchronized(list) {
-    (void)error_of(Status{"warm up"});
+    (void)error_of(device::Status{"warm up"});
   }
 }
 
@@ -139,7 +140,7 @@ extern "C" void alloy_warm_up() {
     touch_objects();
   }
   // What the warm-up moved is nobody's transfer.
-  Counters& counters = device_of(default_device()).counters();
+  device::Counters& counters = device_of(default_device()).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;
 }

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 size_t Arena::most_wanted() const {
   std::lock_guard lock(mutex_);
@@ -35,7 +35,7 @@ void ArenaShare::want(size_t bytes) {
 
 ArenaShare::Use ArenaShare::use() {
   arena_->trim();
-  std::shared_ptr<Storage>& storage = arena_->storage_;
+  std::shared_ptr<device::Storage>& storage = arena_->storage_;
   const bool is_large_enough = storage && storage->size() >= wanted_;
   if (!is_large_enough) {
     storage.reset();  // before there is another one
@@ -46,4 +46,4 @@ ArenaShare::Use ArenaShare::use() {
   return {storage->host_bytes(), as_left};
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

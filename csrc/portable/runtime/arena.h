@@ -5,13 +5,13 @@
 #include <mutex>
 #include <set>
 
-#include "runtime/device.h"
+#include "device/device.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 class Arena {
  public:
-  explicit Arena(Device& device) : device_(device) {}
+  explicit Arena(device::Device& device) : device_(device) {}
 
   // Whoever runs holds it.
   std::mutex running;
@@ -21,10 +21,10 @@ class Arena {
   size_t most_wanted() const;
   void trim();
 
-  Device& device_;
+  device::Device& device_;
   mutable std::mutex mutex_;  // of wanted_
   std::multiset<size_t> wanted_;
-  std::shared_ptr<Storage> storage_;
+  std::shared_ptr<device::Storage> storage_;
   const void* user_ = nullptr;  // the last share that used it
 };
 
@@ -52,4 +52,4 @@ class ArenaShare {
   size_t wanted_ = 0;
 };
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

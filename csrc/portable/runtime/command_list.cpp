@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 namespace {
 
@@ -25,7 +25,7 @@ CommandList::Phase CommandList::phase() const {
   return phase_;
 }
 
-Status CommandList::error() const {
+device::Status CommandList::error() const {
   std::lock_guard lock(mutex_);
   return error_;
 }
@@ -40,14 +40,14 @@ double CommandList::end_time() const {
   return end_time_;
 }
 
-bool CommandList::add(std::function<Status()> command) {
+bool CommandList::add(std::function<device::Status()> command) {
   std::lock_guard lock(mutex_);
   if (phase_ >= Phase::kCommitted) return false;
   commands_.push_back(std::move(command));
   return true;
 }
 
-Status CommandList::enqueue(Stream& stream) {
+device::Status CommandList::enqueue(device::Stream& stream) {
   {
     std::lock_guard lock(mutex_);
     if (phase_ != Phase::kEncoding) return {};
@@ -57,7 +57,7 @@ Status CommandList::enqueue(Stream& stream) {
   return stream.submit([self = shared_from_this()] { self->wait_for_commit_and_execute(); });
 }
 
-Status CommandList::commit(Stream& stream, Observer observer) {
+device::Status CommandList::commit(device::Stream& stream, Observer observer) {
   {
     std::lock_guard lock(mutex_);
     observer_ = std::move(observer);
@@ -67,7 +67,7 @@ Status CommandList::commit(Stream& stream, Observer observer) {
       return {};
     }
   }
-  Status status = stream.submit([self = shared_from_this()] { self->execute(); });
+  device::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
   if (!status.ok()) {
     std::lock_guard lock(mutex_);
     error_ = status;
@@ -110,7 +110,7 @@ void CommandList::wait_for_commit_and_execute() {
   {
     std::unique_lock lock(mutex_);
     while (phase_ < Phase::kCommitted) {
-      if (abandoned_ || process_is_ending()) return;
+      if (abandoned_ || device::process_is_ending()) return;
       changed_.wait_for(lock, kLookInterval);
     }
   }
@@ -127,7 +127,7 @@ void CommandList::execute() {
     std::lock_guard lock(mutex_);
     start_time_ = start;
   }
-  Status status;
+  device::Status status;
   for (auto& command : commands_) {
     status = command();
     if (!status.ok()) break;
@@ -143,4 +143,4 @@ void CommandList::execute() {
   observer.on_finished();
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

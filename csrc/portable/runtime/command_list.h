@@ -7,9 +7,9 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/device.h"
+#include "device/device.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 // Commands that run together once. One thread encodes; every thread may ask and wait.
 class CommandList : public std::enable_shared_from_this<CommandList> {
@@ -27,20 +27,20 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   Phase phase() const;
 
   // Why a command failed; ok unless the phase is kFailed.
-  Status error() const;
+  device::Status error() const;
 
   // Seconds of the monotonic clock, 0 before.
   double start_time() const;
   double end_time() const;
 
   // Adds a command; false when the list is committed already.
-  bool add(std::function<Status()> command);
+  bool add(std::function<device::Status()> command);
 
   // Takes the place in `stream`, which then waits for the commit. Nothing happens the second time.
-  Status enqueue(Stream& stream);
+  device::Status enqueue(device::Stream& stream);
 
   // Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
-  Status commit(Stream& stream, Observer observer);
+  device::Status commit(device::Stream& stream, Observer observer);
 
   // Gives up a place taken by a list that will never be committed.
   void abandon();
@@ -65,11 +65,11 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool has_place_ = false;
   bool abandoned_ = false;
   bool handled_ = false;
-  Status error_;
+  device::Status error_;
   double start_time_ = 0;
   double end_time_ = 0;
-  std::vector<std::function<Status()>> commands_;
+  std::vector<std::function<device::Status()>> commands_;
   Observer observer_;
 };
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -5,7 +5,7 @@
 
 #include "runtime/guard.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 namespace {
 
 // What a program takes besides memory for its runs is its list of kernels: up to some megabytes for a deep network.
@@ -62,7 +62,7 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
 }
 
 void GraphState::allocate_variable(std::span<const std::byte> initial) {
-  std::shared_ptr<Storage> storage = device.allocate(initial.size());
+  std::shared_ptr<device::Storage> storage = device.allocate(initial.size());
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
   // By slot: a variable that found no memory has left its place empty.
@@ -95,7 +95,7 @@ struct Packed {
   std::byte* bytes;
   std::vector<std::byte> copy;
 
-  explicit Packed(const ArrayMemory& memory, bool copies = false)
+  explicit Packed(const device::ArrayMemory& memory, bool copies = false)
       : bytes(memory.storage->host_bytes() + memory.layout.offset) {
     if (memory.layout.is_packed() && !copies) return;
     copy.resize(memory.layout.packed_bytes());
@@ -105,7 +105,7 @@ struct Packed {
 
 // Calls f with the packed bytes of row i and the bytes of the row in the array.
 template <class F>
-void for_each_row(const ArrayMemory& memory, std::byte* packed, F f) {
+void for_each_row(const device::ArrayMemory& memory, std::byte* packed, F f) {
   const size_t row = memory.layout.packed_row_bytes();
   const size_t rows = row == 0 ? 0 : memory.layout.packed_bytes() / row;
   std::byte* at = memory.storage->host_bytes() + memory.layout.offset;
@@ -114,13 +114,13 @@ void for_each_row(const ArrayMemory& memory, std::byte* packed, F f) {
 
 }  // namespace
 
-Status Run::operator()() const {
+device::Status Run::operator()() const {
   std::lock_guard lock(state_->arena_->running);
-  Status status{guard([&] {
+  device::Status status{guard([&] {
     std::vector<Packed> feeds, results;
     std::vector<const std::byte*> feed_pointers;
     std::vector<std::byte*> result_pointers, variable_pointers;
-    for (const ArrayMemory& memory : feeds_) {
+    for (const device::ArrayMemory& memory : feeds_) {
       const bool is_overwritten =
           std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
       Packed& packed = feeds.emplace_back(memory, is_overwritten);
@@ -130,7 +130,7 @@ Status Run::operator()() const {
       }
       feed_pointers.push_back(packed.bytes);
     }
-    for (const ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
+    for (const device::ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
     for (int64_t slot : program_->variables()) {
       variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
     }
@@ -146,4 +146,4 @@ Status Run::operator()() const {
   return status;
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
+#include "device/array_layout.h"
 #include "runtime/program.h"
-#include "runtime/strided_copy.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 // The programs that one user of a graph has asked for most recently. Older ones end to live, unless somebody else keeps
 // them.
@@ -32,7 +32,7 @@ class RecentPrograms {
 
 class GraphState {
  public:
-  explicit GraphState(Device& device) : device(device), arena_(std::make_shared<Arena>(device)) {}
+  explicit GraphState(device::Device& device) : device(device), arena_(std::make_shared<Arena>(device)) {}
 
   // The program for these feeds, results and effects: compiled when first asked for, then the same one while anybody
   // keeps it. Throws ir::Error.
@@ -46,7 +46,7 @@ class GraphState {
   void set_profiling(Program& program, bool on);
   std::vector<Program::StepTime> times(const Program& program);
 
-  Device& device;
+  device::Device& device;
   ir::Graph graph;
 
  private:
@@ -54,8 +54,8 @@ class GraphState {
   using Key = std::vector<uint64_t>;
 
   const std::shared_ptr<Arena> arena_;
-  std::vector<std::shared_ptr<Storage>> variables_;  // by slot
-  std::vector<uint64_t> versions_;                   // of their contents, by slot
+  std::vector<std::shared_ptr<device::Storage>> variables_;  // by slot
+  std::vector<uint64_t> versions_;                           // of their contents, by slot
   std::mutex compiling_;
   std::map<Key, std::weak_ptr<Program>> programs_;
   size_t most_programs_ = 64;  // in the map before those that are gone are dropped from it
@@ -66,21 +66,21 @@ class Run {
  public:
   // Arrays in the program's order; each must have the elements of the program's type. Gaps between rows are allowed.
   // `overwritten`: the positions of feeds whose memory a result shares; the run computes as if it did not.
-  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<ArrayMemory> feeds,
-      std::vector<ArrayMemory> results, std::vector<size_t> overwritten)
+  Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<device::ArrayMemory> feeds,
+      std::vector<device::ArrayMemory> results, std::vector<size_t> overwritten)
       : state_(std::move(state)),
         program_(std::move(program)),
         feeds_(std::move(feeds)),
         results_(std::move(results)),
         overwritten_(std::move(overwritten)) {}
 
-  Status operator()() const;
+  device::Status operator()() const;
 
  private:
   std::shared_ptr<GraphState> state_;
   std::shared_ptr<Program> program_;
-  std::vector<ArrayMemory> feeds_, results_;
+  std::vector<device::ArrayMemory> feeds_, results_;
   std::vector<size_t> overwritten_;
 };
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -3,9 +3,9 @@
 #include <exception>
 #include <new>
 
-#include "runtime/imitation.h"
+#include "compiler/imitation.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 std::string guard(const std::function<void()>& work) noexcept {
   try {
@@ -13,11 +13,11 @@ std::string guard(const std::function<void()>& work) noexcept {
     return {};
   } catch (const std::bad_alloc&) {
     return kMemoryIsExhausted;
-  } catch (const Abort& abort) {
+  } catch (const compiler::Abort& abort) {
     return kAborts + std::string(abort.what());
   } catch (const std::exception& error) {
     return error.what()[0] == '\0' ? "An exception without a message." : error.what();
   }
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
 // Before the sentence of an Abort (imitation.h).
@@ -15,4 +15,4 @@ inline constexpr const char kAborts[] = "Aborts: ";
 // kMemoryIsExhausted.
 std::string guard(const std::function<void()>& work) noexcept;
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -7,11 +7,12 @@
 #include <new>
 #include <utility>
 
-#include "runtime/contention.h"
-#include "runtime/imitation.h"
-#include "runtime/passes.h"
+#include "compiler/imitation.h"
+#include "compiler/passes.h"
+#include "cpu/passes/pointwise.h"
+#include "cpu/threads/contention.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -29,7 +30,8 @@ Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feed
   ir::Specialized special = ir::specialize(feeds, results, effects);
   auto& wanted = special.graph->body().results;
   wanted.insert(wanted.begin(), special.feeds.begin(), special.feeds.end());
-  if (const ir::System system = imitation().system; system.is_apple()) special.graph = imitate(*special.graph, system);
+  if (const ir::System system = compiler::imitation().system; system.is_apple())
+    special.graph = compiler::imitate(*special.graph, system);
   const auto& outputs = special.graph->body().results;
   for (auto v = outputs.begin() + static_cast<long>(feeds.size()); v != outputs.end(); ++v) {
     result_types_.push_back(v->type());
@@ -37,7 +39,7 @@ Program::Program(std::shared_ptr<Arena> arena, const std::vector<ir::Feed>& feed
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
   ir::Pure pure = ir::remove_effects(*special.graph);
   slots_ = std::move(pure.slots);
-  graph_ = fuse(*simplify(*lower_convolutions(*resolve_shapes(*pure.graph))));
+  graph_ = compiler::fuse(*compiler::simplify(*cpu::lower_convolutions(*compiler::resolve_shapes(*pure.graph))));
   assert(ir::verify(*graph_).empty());
   auto& planned = graph_->body().results;
   const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
@@ -53,15 +55,15 @@ void Program::prepare() {
   patches_.clear();
   inside_.clear();
   base_ = nullptr;
-  const int threads = kernel_threads();
-  const Team team(threads);
-  plan_ = make_plan(*graph_, placeholders_, slots_);
+  const int threads = cpu::kernel_threads();
+  const cpu::Team team(threads);
+  plan_ = compiler::make_plan(*graph_, placeholders_, slots_);
   arena_.want(plan_.arena_bytes);
-  for (const Step& step : plan_.steps) {
+  for (const compiler::Step& step : plan_.steps) {
     Call call{step.kind, step.kernel.get(), pointers_.size(), 0, step.bytes, step.target};
-    for (const Place& place : step.operands) resolve(place);
+    for (const compiler::Place& place : step.operands) resolve(place);
     call.results = pointers_.size();
-    for (const Place& place : step.results) resolve(place);
+    for (const compiler::Place& place : step.results) resolve(place);
     calls_.push_back(call);
   }
   laid_out_.assign(plan_.layouts.size(), std::nullopt);
@@ -69,12 +71,12 @@ void Program::prepare() {
   threads_ = threads;
 }
 
-void Program::resolve(const Place& place) {
+void Program::resolve(const compiler::Place& place) {
   std::byte* pointer = nullptr;
   switch (place.kind) {
-    case Place::Kind::kNowhere: break;
-    case Place::Kind::kConstant: pointer = const_cast<std::byte*>(plan_.constants[place.index].data()); break;
-    case Place::Kind::kArena: inside_.push_back({place, pointers_.size()}); break;
+    case compiler::Place::Kind::kNowhere: break;
+    case compiler::Place::Kind::kConstant: pointer = const_cast<std::byte*>(plan_.constants[place.index].data()); break;
+    case compiler::Place::Kind::kArena: inside_.push_back({place, pointers_.size()}); break;
     default: patches_.push_back({place, pointers_.size()});
   }
   pointers_.push_back(pointer);
@@ -90,9 +92,9 @@ void Program::use_arena() {
 
 void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
   for (size_t i = 0; i < plan_.layouts.size(); ++i) {
-    const Layout& layout = plan_.layouts[i];
+    const compiler::Layout& layout = plan_.layouts[i];
     const size_t source = layout.source.index;
-    const bool is_constant = layout.source.kind == Place::Kind::kConstant;
+    const bool is_constant = layout.source.kind == compiler::Place::Kind::kConstant;
     std::optional<uint64_t> version;
     if (is_constant) version = 0;
     else if (versions != nullptr) version = versions[plan_.variables[source]];
@@ -105,22 +107,22 @@ void Program::lay_out(std::byte* const* variables, const uint64_t* versions) {
 
 void Program::run(const std::byte* const* feeds, std::byte* const* variables, std::byte* const* results,
                   const uint64_t* versions) {
-  const FlushDenormals mode;
-  const Team team;
-  Team::start();
-  if (kernel_threads() != threads_) prepare();
+  const cpu::FlushDenormals mode;
+  const cpu::Team team;
+  cpu::Team::start();
+  if (cpu::kernel_threads() != threads_) prepare();
   use_arena();
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
-    pointers_[patch.pointer] = patch.place.kind == Place::Kind::kFeed       ? const_cast<std::byte*>(feeds[i])
-                               : patch.place.kind == Place::Kind::kVariable ? variables[i]
-                                                                            : results[i];
+    pointers_[patch.pointer] = patch.place.kind == compiler::Place::Kind::kFeed       ? const_cast<std::byte*>(feeds[i])
+                               : patch.place.kind == compiler::Place::Kind::kVariable ? variables[i]
+                                                                                      : results[i];
   }
   const auto start = Clock::now();
   lay_out(variables, versions);
   if (times_.empty()) run_steps<false>();
   else run_steps<true>();
-  watch_contention(Clock::now() - start);
+  cpu::watch_contention(Clock::now() - start);
 }
 
 template <bool kTimed>
@@ -135,10 +137,10 @@ void Program::run_steps() {
     std::byte* const* outputs = pointers_.data() + call.results;
     size_t next = i + 1;
     switch (call.kind) {
-      case Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;
-      case Step::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
-      case Step::Kind::kJump: next = call.target; break;
-      case Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
+      case compiler::Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;
+      case compiler::Step::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
+      case compiler::Step::Kind::kJump: next = call.target; break;
+      case compiler::Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
     }
     if constexpr (kTimed) {
       const int64_t begin = std::exchange(now, elapsed());
@@ -148,4 +150,4 @@ void Program::run_steps() {
   }
 }
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/plan.h"
 #include "runtime/arena.h"
-#include "runtime/plan.h"
 
-namespace alloy::portable {
+namespace alloy::runtime {
 
 class Program {
  public:
@@ -26,7 +26,7 @@ class Program {
   // Slots of those that it writes.
   const std::vector<int64_t>& written() const { return slots_; }
   // The steps and where everything is; its values belong to the program.
-  const Plan& plan() const { return plan_; }
+  const compiler::Plan& plan() const { return plan_; }
 
   // Computes, on the calling thread. Memory is packed row-major; results overlap neither each other nor anything else.
   // Runs of one program are the caller's to serialise, as are runs that share an arena or variables. `versions`: of all
@@ -49,18 +49,18 @@ class Program {
 
  private:
   struct Patch {
-    Place place;
+    compiler::Place place;
     size_t pointer;  // position in pointers_
   };
   struct Call {
-    Step::Kind kind;
-    const Kernel* kernel;
+    compiler::Step::Kind kind;
+    const cpu::Kernel* kernel;
     size_t operands, results;  // positions in pointers_
     size_t bytes, target;      // as in Step
   };
   // Plans the graph and prepares its kernels for the threads that there are.
   void prepare();
-  void resolve(const Place& place);
+  void resolve(const compiler::Place& place);
   void use_arena();
   void lay_out(std::byte* const* variables, const uint64_t* versions);
   template <bool kTimed>
@@ -72,7 +72,7 @@ class Program {
   std::vector<ir::Value> placeholders_;
   std::vector<int64_t> slots_;  // of the variables whose new values are the graph's last results
   int threads_ = 0;
-  Plan plan_;
+  compiler::Plan plan_;
   std::vector<ir::Type> feed_types_, result_types_;
   std::vector<Call> calls_;
   std::vector<std::byte*> pointers_;               // of all calls, those to constants fixed
@@ -81,4 +81,4 @@ class Program {
   std::vector<StepTime> times_;                    // empty while nobody profiles
 };
 
-}  // namespace alloy::portable
+}  // namespace alloy::runtime

@@ -1,0 +1,363 @@
+// Fusion of elementwise ops and optimizer steps that feed each other, and of the matrix product that feeds them: what
+// is between them never leaves the cache.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/passes.h"
+#include "cpu/elementwise/elementwise.h"
+#include "cpu/product/packed_product.h"
+
+namespace alloy::compiler {
+namespace {
+
+using ir::Block;
+using ir::Graph;
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+using ir::ValueMap;
+
+// The most tiles an op adds to its group: its operands and results but the one that joins it, and a truth value.
+size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
+constexpr size_t kMostTiles = cpu::Elementwise::kMostBuffers - 2;
+
+// The ops of one block in groups. A group becomes one op, so no group may need what needs it.
+class Groups {
+ public:
+  explicit Groups(const Block& block)
+      : ops_(block.ops), inputs_(block.ops.size()), users_(block.ops.size()), uses_(block.ops.size(), 0) {
+    for (uint32_t i = 0; i < ops_.size(); ++i) index_.emplace(ops_[i].get(), i);
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      for (const Value& v : ir::used_values(*ops_[i])) {
+        if (!has(v.op)) continue;
+        ++uses_[index_.at(v.op)];
+        inputs_[i].push_back(index_.at(v.op));
+      }
+    }
+    for (const Value& v : block.results) {
+      if (has(v.op)) ++uses_[index_.at(v.op)];
+    }
+    for (uint32_t i = 0; i < ops_.size(); ++i) {
+      merged_.push_back(i);
+      members_.push_back({ops_[i].get()});
+      tiles_.push_back(tiles(*ops_[i]));
+      products_.push_back(0);
+      seen_.push_back({0, 0});
+      for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
+      if (cpu::Elementwise::accepts(*ops_[i])) join_producers(i);
+    }
+  }
+
+  // Groups are numbers below the number of ops.
+  uint32_t group_of(const Op* op) const { return find(index_.at(op)); }
+  bool has(const Op* op) const { return index_.contains(op); }
+  const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
+  size_t tile_count(uint32_t g) const { return tiles_[g]; }
+  // Whether the value exists block by block only, inside a group.
+  bool is_inside(Value v) const {
+    return has(v.op) && !cpu::Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1;
+  }
+
+  // The groups whose values the op uses, in its regions too.
+  std::vector<uint32_t> used_by(const Op* op) const {
+    std::vector<uint32_t> used;
+    for (const uint32_t i : inputs_[index_.at(op)]) used.push_back(find(i));
+    return used;
+  }
+
+ private:
+  uint32_t find(uint32_t g) const {
+    while (merged_[g] != g) g = merged_[g] = merged_[merged_[g]];
+    return g;
+  }
+
+  void join_producers(uint32_t i) {
+    const Op& op = *ops_[i];
+    for (const Value& v : op.operands) {
+      if (!has(v.op)) continue;
+      const uint32_t producer = group_of(v.op), own = find(i);
+      if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > kMostTiles) continue;
+      if (products_[producer] + products_[own] > 1) continue;
+      if (cpu::Elementwise::accepts(*v.op)) {
+        if (!is_cyclic(producer, own)) merge(producer, own);
+      } else if (products_[own] == 0) {
+        join_product(v, own);
+      }
+    }
+  }
+
+  // A product, under this shape or another, that only this group uses.
+  void join_product(Value v, uint32_t own) {
+    const Op* product = v.op;
+    const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
+    if (product->code == OpCode::reshape && is_used_once(product)) product = product->operands[0].op;
+    if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
+    const auto products = cpu::OuterProducts::of(*product);
+    if (!products || !cpu::PackedProduct::pays(*products)) return;
+    merge(own, group_of(product));
+    if (product != v.op) merge(own, group_of(v.op));
+    products_[own] = 1;
+  }
+
+  // Whether `own` needs `producer` by a way through a third group, or needs it whole, for a product. Looks from both
+  // ends in turn, and takes what it has not found out after some steps for a yes: then the groups only stay apart.
+  bool is_cyclic(uint32_t producer, uint32_t own) {
+    for (const Op* op : members_[own]) {
+      if (op->code != OpCode::matmul) continue;
+      for (const uint32_t g : used_by(op)) {
+        if (g == producer) return true;
+      }
+    }
+    constexpr int kMostSteps = 512;
+    ++search_;
+    std::vector<uint32_t> behind_producer = {producer}, before_own = {own};
+    for (int step = 0; step < kMostSteps; ++step) {
+      if (behind_producer.empty() || before_own.empty()) return false;
+      if (extend(behind_producer, users_, 0, producer, own) || extend(before_own, inputs_, 1, own, producer)) {
+        return true;
+      }
+    }
+    return true;
+  }
+
+  // Takes the last group of `ways` and adds its neighbours, except the direct one from `start` to `goal`. Whether one
+  // of them has been reached from the other side.
+  bool extend(std::vector<uint32_t>& ways, const std::vector<std::vector<uint32_t>>& neighbours, size_t side,
+              uint32_t start, uint32_t goal) {
+    const uint32_t g = ways.back();
+    ways.pop_back();
+    for (const Op* op : members_[g]) {
+      for (const uint32_t i : neighbours[index_.at(op)]) {
+        const uint32_t next = find(i);
+        if (next == start || (g == start && next == goal) || seen_[next][side] == search_) continue;
+        if (next == goal || seen_[next][1 - side] == search_) return true;
+        seen_[next][side] = search_;
+        ways.push_back(next);
+      }
+    }
+    return false;
+  }
+
+  void merge(uint32_t into, uint32_t from) {
+    tiles_[into] += tiles_[from];
+    products_[into] += products_[from];
+    members_[into].insert(members_[into].end(), members_[from].begin(), members_[from].end());
+    members_[from].clear();
+    merged_[from] = into;
+  }
+
+  const std::vector<std::unique_ptr<Op>>& ops_;
+  std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_, which number everything below
+  std::vector<std::vector<uint32_t>> inputs_, users_;  // ops of this block, the users as far as groups are made
+  std::vector<uint32_t> uses_;                         // how many, results of the block included
+  mutable std::vector<uint32_t> merged_;               // where a group went, or itself
+  std::vector<std::vector<const Op*>> members_;
+  std::vector<size_t> tiles_, products_;       // how many
+  std::vector<std::array<uint32_t, 2>> seen_;  // the last search that reached the group, from either side
+  uint32_t search_ = 0;
+};
+
+using Values = std::unordered_set<Value, ir::ValueHash>;
+
+// Which values groups hand to each other, and which they compute anew because to read what those are made of costs no
+// more than to read them: then nobody has to write them.
+class Traffic {
+ public:
+  Traffic(const Block& block, const Groups& groups)
+      : groups_(groups), written_(block.results.begin(), block.results.end()) {
+    for_each_import(block, [&](const Op&, Value v) { written_.insert(v); });
+    Values kept(block.results.begin(), block.results.end());
+    for (const auto& op : block.ops) {
+      for (const Value& v : ir::captures(*op)) kept.insert(v);
+    }
+    for_each_import(block, [&](const Op& user, Value v) {
+      std::set<const Op*>& own = copies_[groups.group_of(&user)];
+      size_t count = groups.tile_count(groups.group_of(&user)) + tiles(*v.op);
+      for (const Op* copy : own) count += tiles(*copy);
+      if (count > kMostTiles || !cpu::Elementwise::accepts(user) || v.shape() != user.results[0].shape ||
+          !is_cheap(*v.op)) {
+        kept.insert(v);
+      } else {
+        own.insert(v.op);
+        kept.insert(*large_operand(*v.op));
+      }
+    });
+    written_ = std::move(kept);
+  }
+
+  // Whether a group must give the value to others.
+  bool is_written(Value v) const { return written_.contains(v); }
+  // The ops of other groups that this one computes anew.
+  const std::set<const Op*>& copies(uint32_t group) const {
+    static const std::set<const Op*> none;
+    const auto it = copies_.find(group);
+    return it == copies_.end() ? none : it->second;
+  }
+
+ private:
+  // Calls f(user, value) where an op uses a value of another group of the block.
+  template <class F>
+  void for_each_import(const Block& block, const F& f) const {
+    for (const auto& op : block.ops) {
+      for (const Value& v : op->operands) {
+        if (groups_.has(v.op) && groups_.group_of(v.op) != groups_.group_of(op.get())) f(*op, v);
+      }
+    }
+  }
+
+  // The one operand of an op that is as large as its result; null where there is none or more than one.
+  static const Value* large_operand(const Op& op) {
+    const Value* large = nullptr;
+    for (const Value& v : op.operands) {
+      if (v.shape().element_count() < op.results[0].shape.element_count()) continue;
+      if (large != nullptr && *large != v) return nullptr;
+      large = &v;
+    }
+    return large;
+  }
+
+  // Arithmetic on one large operand, which is in memory anyway, and small ones.
+  bool is_cheap(const Op& op) const {
+    if (!cpu::Elementwise::accepts(op) || op.info().types == ir::TypeClass::floating) return false;
+    const Value* large = large_operand(op);
+    return large != nullptr && !groups_.is_inside(*large) &&
+           (!groups_.has(large->op) || !cpu::Elementwise::accepts(*large->op) || written_.contains(*large));
+  }
+
+  const Groups& groups_;
+  Values written_;
+  std::map<uint32_t, std::set<const Op*>> copies_;
+};
+
+// Copies a graph group by group, each where everything it needs is there.
+class Fuser {
+ public:
+  std::unique_ptr<Graph> run(const Graph& graph) {
+    copy_ = std::make_unique<Graph>();
+    copy_->body().results = copy_block(graph.body());
+    return std::move(copy_);
+  }
+
+ private:
+  std::vector<Value> copy_block(const Block& block) {
+    const Groups groups(block);
+    const std::vector<std::vector<const Op*>> order = sorted(block, groups);
+    const Traffic traffic(block, groups);
+    for (const auto& members : order) {
+      const std::set<const Op*>& copies = traffic.copies(groups.group_of(members[0]));
+      if (members.size() + copies.size() == 1) copy_op(*members[0]);
+      else copy_group(members, copies, traffic);
+    }
+    std::vector<Value> results;
+    for (const Value& v : block.results) results.push_back(values_.at(v));
+    return results;
+  }
+
+  // Groups in an order of execution: as early as the first member that nothing holds back.
+  static std::vector<std::vector<const Op*>> sorted(const Block& block, const Groups& groups) {
+    std::vector<std::vector<const Op*>> order;
+    std::unordered_set<uint32_t> done;
+    // Depth first from every op in order; a graph has chains too long for recursion.
+    for (const auto& start : block.ops) {
+      std::vector<uint32_t> stack = {groups.group_of(start.get())};
+      while (!stack.empty()) {
+        const uint32_t g = stack.back();
+        if (done.contains(g)) {
+          stack.pop_back();
+          continue;
+        }
+        const size_t height = stack.size();
+        for (const Op* member : groups.members(g)) {
+          for (const uint32_t used : groups.used_by(member)) {
+            if (used != g && !done.contains(used)) stack.push_back(used);
+          }
+        }
+        if (stack.size() > height) continue;
+        stack.pop_back();
+        done.insert(g);
+        std::vector<const Op*> members = groups.members(g);
+        std::sort(members.begin(), members.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
+        order.push_back(std::move(members));
+      }
+    }
+    return order;
+  }
+
+  void copy_op(const Op& op) {
+    std::vector<Value> operands;
+    for (const Value& v : op.operands) operands.push_back(values_.at(v));
+    std::vector<std::unique_ptr<Block>> regions;
+    for (const auto& region : op.regions) {
+      copy_->open_region();
+      regions.push_back(copy_->close_region(copy_block(*region)));
+    }
+    copy_->name = op.name;
+    copy_->location = op.location;
+    Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
+    if (op.code == OpCode::variable) made->attributes.set(ir::Attr::kSlot, op.attributes.integer(ir::Attr::kSlot));
+    for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = {made, i};
+  }
+
+  void copy_group(const std::vector<const Op*>& members, const std::set<const Op*>& copies, const Traffic& traffic) {
+    std::vector<Value> operands, results;
+    for (const Op* op : members) {
+      for (uint32_t i = 0; i < op->results.size(); ++i) {
+        const Value v{const_cast<Op*>(op), i};
+        if (traffic.is_written(v)) results.push_back(v);
+      }
+    }
+    std::vector<const Op*> all(copies.begin(), copies.end());
+    std::sort(all.begin(), all.end(), [](const Op* a, const Op* b) { return a->id < b->id; });
+    all.insert(all.end(), members.begin(), members.end());
+    drop_unused(all, results);
+    for (const Op* op : all) {
+      for (const Value& v : op->operands) {
+        const bool inside = std::find(all.begin(), all.end(), v.op) != all.end();
+        const Value mapped = inside ? Value{} : values_.at(v);
+        if (!inside && std::find(operands.begin(), operands.end(), mapped) == operands.end()) {
+          operands.push_back(mapped);
+        }
+      }
+    }
+    // What stands for a value in other groups must not be forgotten for this one's own copy of it.
+    ValueMap<Value> others;
+    for (const Op* op : copies) {
+      const Value v{const_cast<Op*>(op), 0};
+      if (const auto known = values_.find(v); known != values_.end()) others.insert(*known);
+    }
+    copy_->open_region();
+    for (const Op* op : all) copy_op(*op);
+    std::vector<Value> inner;
+    for (const Value& v : results) inner.push_back(values_.at(v));
+    std::vector<std::unique_ptr<Block>> regions;
+    regions.push_back(copy_->close_region(std::move(inner)));
+    copy_->name.clear();
+    Op* made = copy_->add(OpCode::fused, std::move(operands), {}, std::move(regions));
+    for (const auto& [v, other] : others) values_[v] = other;
+    for (uint32_t i = 0; i < results.size(); ++i) values_[results[i]] = {made, i};
+  }
+
+  // Without the ops that no result needs any more: other groups compute them anew.
+  static void drop_unused(std::vector<const Op*>& ops, const std::vector<Value>& results) {
+    Values needed(results.begin(), results.end());
+    for (size_t i = ops.size(); i-- > 0;) {
+      bool is_needed = false;
+      for (uint32_t r = 0; r < ops[i]->results.size(); ++r) is_needed |= needed.contains({const_cast<Op*>(ops[i]), r});
+      if (!is_needed) ops.erase(ops.begin() + static_cast<long>(i));
+      else needed.insert(ops[i]->operands.begin(), ops[i]->operands.end());
+    }
+  }
+
+  std::unique_ptr<Graph> copy_;
+  ValueMap<Value> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Graph> fuse(const Graph& graph) { return Fuser().run(graph); }
+
+}  // namespace alloy::compiler

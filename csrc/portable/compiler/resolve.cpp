@@ -1,0 +1,98 @@
+#include "compiler/passes.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/elements.h"
+
+namespace alloy::compiler {
+namespace {
+
+using ir::Attr;
+using ir::Graph;
+using ir::Op;
+using ir::OpCode;
+using ir::Shape;
+using ir::Type;
+using ir::Value;
+using Replacement = std::optional<std::vector<Value>>;
+
+Value constant(Graph& graph, const Type& type, double value) {
+  return graph.value(OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat(type, value)}});
+}
+
+Value empty_like(Graph& graph, Value v) {
+  return graph.value(OpCode::empty, {}, {{Attr::kShape, v.shape()}, {Attr::kDtype, v.dtype()}});
+}
+
+double reduced_count(const Op& op, const Shape& shape) {
+  std::vector<bool> reduced(static_cast<size_t>(shape.rank()), false);
+  for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
+    reduced[static_cast<size_t>(*ir::normalize_axis(axis, shape.rank()))] = true;
+  }
+  double count = 1;
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    if (reduced[i]) count *= static_cast<double>(shape.dims()[i]);
+  }
+  return count;
+}
+
+Value shape_constant(Graph& graph, const Shape& shape) {
+  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
+  const Type type{ir::DType::int32, Shape({shape.rank()})};
+  return graph.value(OpCode::constant, {},
+                     {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(dims)))}});
+}
+
+Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
+  Graph& copy = rewriter.copy();
+  for (const Type& type : op.results) {
+    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape
+    // to may leave one length open.
+    const bool may_be_open = op.code == OpCode::empty || op.code == OpCode::shaped;
+    if (!type.is_static() && !may_be_open) op.fail("The result " + to_string(type) + " is not of a known shape");
+  }
+  auto one = [](Value v) { return Replacement({v}); };
+  auto same_shape = [&] { return operands[0].shape() == op.results[0].shape; };
+  auto with_shape = [&](OpCode code) {
+    return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}}));
+  };
+  auto with_empty = [&](size_t like) {
+    std::vector<Value> resolved = operands;
+    resolved[like] = empty_like(copy, operands[like]);
+    return one(copy.value(op.code, resolved, op.attributes));
+  };
+  switch (op.code) {
+    case OpCode::identity:
+    case OpCode::stop_gradient: return one(operands[0]);
+    case OpCode::cast: return operands[0].dtype() == op.results[0].dtype ? one(operands[0]) : std::nullopt;
+    case OpCode::reshape:
+    case OpCode::reshape_like:
+    case OpCode::squeeze:
+    case OpCode::expand_dims: return same_shape() ? one(operands[0]) : with_shape(OpCode::reshape);
+    case OpCode::broadcast_to:
+    case OpCode::broadcast_like: return same_shape() ? one(operands[0]) : with_shape(OpCode::broadcast_to);
+    case OpCode::reduce_like: return same_shape() ? one(operands[0]) : with_empty(1);
+    case OpCode::slice_gradient:
+    case OpCode::avg_pool2d_gradient: return with_empty(1);
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv2d_weights_gradient: return with_empty(2);
+    case OpCode::count: return one(constant(copy, op.results[0], reduced_count(op, operands[0].shape())));
+    case OpCode::shaped: {
+      const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
+      if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
+        op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
+      }
+      return one(
+          copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
+    }
+    case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Graph> resolve_shapes(const Graph& graph) { return ir::Rewriter(resolve).run(graph); }
+
+}  // namespace alloy::compiler

@@ -1,0 +1,124 @@
+#include "compiler/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace alloy::compiler {
+namespace {
+
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+
+class Scheduler {
+ public:
+  Scheduler(const ir::Graph& graph, const std::vector<int64_t>& slots) : body_(graph.body()) {
+    for (const auto& op : body_.ops) {
+      if (op->code == OpCode::reshape) continue;
+      for (const Value& v : ir::used_values(*op)) {
+        const Value read = unshaped(v);
+        used_.insert(read.op);
+        if (read.op->code == OpCode::variable) {
+          readers_[read.op->attributes.integer(ir::Attr::kSlot)].push_back(op.get());
+        }
+      }
+    }
+    const size_t first = body_.results.size() - slots.size();
+    for (size_t i = 0; i < slots.size(); ++i) written_[unshaped(body_.results[first + i]).op].push_back(slots[i]);
+    for (size_t i = 0; i < first; ++i) fetched_.insert(unshaped(body_.results[i]).op);
+  }
+
+  std::vector<const Op*> run() {
+    for (const auto& op : body_.ops) {
+      if (is_scalar(*op)) emit(op.get());
+    }
+    // Both come as soon as they can: updates free their gradients, and may wait for a number.
+    for (const auto& op : body_.ops) {
+      if (is_update(op.get()) || (!emitted_.contains(op.get()) && gives_one_number(*op))) hold_back(op.get());
+    }
+    for (const auto& op : body_.ops) {
+      if (!waits_.contains(op.get())) emit(op.get());
+    }
+    // Two updates that read each other's variables wait for each other.
+    for (const auto& op : body_.ops) emit(op.get());
+    return std::move(order_);
+  }
+
+ private:
+  static Value unshaped(Value v) {
+    while (v.op->code == OpCode::reshape) v = v.op->operands[0];
+    return v;
+  }
+
+  // Computes nothing, or one number from such numbers: the coefficients of optimizers, for which updates would
+  // otherwise wait.
+  bool is_scalar(const Op& op) const {
+    if (op.operands.empty()) return op.regions.empty();
+    return gives_one_number(op) && std::all_of(op.operands.begin(), op.operands.end(), [&](const Value& v) {
+             return emitted_.contains(v.op) && v.shape().element_count() == 1 && v.op->code != OpCode::placeholder;
+           });
+  }
+
+  static bool gives_one_number(const Op& op) {
+    return (op.regions.empty() || op.code == OpCode::fused) &&
+           std::all_of(op.results.begin(), op.results.end(),
+                       [](const ir::Type& type) { return type.shape.element_count() == 1; });
+  }
+
+  // Gives nothing but final values of variables.
+  bool is_update(const Op* op) const {
+    return written_.contains(op) && !emitted_.contains(op) && !used_.contains(op) && !fetched_.contains(op);
+  }
+
+  void hold_back(const Op* op) {
+    std::set<const Op*>& waits = waits_[op];
+    for (const Value& v : ir::used_values(*op)) {
+      if (!emitted_.contains(v.op)) waits.insert(v.op);
+    }
+    if (is_update(op)) {
+      for (int64_t slot : written_.at(op)) {
+        for (const Op* reader : readers_[slot]) {
+          if (reader != op && !emitted_.contains(reader)) waits.insert(reader);
+        }
+      }
+    }
+    for (const Op* other : waits) waiting_[other].push_back(op);
+    if (waits.empty()) emit(op);
+  }
+
+  void emit(const Op* op) {
+    std::vector<const Op*> next = {op};
+    while (!next.empty()) {
+      const Op* now = next.back();
+      next.pop_back();
+      if (!emitted_.insert(now).second) continue;
+      order_.push_back(now);
+      std::vector<const Op*> ready;
+      for (const Op* update : waiting_[now]) {
+        if (waits_[update].erase(now) > 0 && waits_[update].empty()) ready.push_back(update);
+      }
+      next.insert(next.end(), ready.rbegin(), ready.rend());
+    }
+  }
+
+  const ir::Block& body_;
+  std::unordered_set<const Op*> used_;                             // by ops, under whatever shape
+  std::map<int64_t, std::vector<const Op*>> readers_;              // of variables' first values
+  std::unordered_map<const Op*, std::vector<int64_t>> written_;    // what an op gives final values of
+  std::unordered_set<const Op*> fetched_;                          // ops of other results
+  std::unordered_map<const Op*, std::set<const Op*>> waits_;       // what an update waits for
+  std::unordered_map<const Op*, std::vector<const Op*>> waiting_;  // and the other way round
+  std::unordered_set<const Op*> emitted_;
+  std::vector<const Op*> order_;
+};
+
+}  // namespace
+
+std::vector<const Op*> schedule(const ir::Graph& graph, const std::vector<int64_t>& slots) {
+  return Scheduler(graph, slots).run();
+}
+
+}  // namespace alloy::compiler

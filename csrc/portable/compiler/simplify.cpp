@@ -1,0 +1,258 @@
+// Constant folding, algebraic identities and common subexpressions, in one walk from operands to results.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "compiler/passes.h"
+#include "cpu/elementwise/elementwise.h"
+
+namespace alloy::compiler {
+namespace {
+
+using ir::Attr;
+using ir::Graph;
+using ir::LiteralRef;
+using ir::Op;
+using ir::OpCode;
+using ir::Shape;
+using ir::Value;
+using Replacement = std::optional<std::vector<Value>>;
+
+// What is worth computing once, at compile time.
+constexpr int64_t kMostFoldedElements = 64;
+
+// Constants up to here are compared element by element.
+constexpr size_t kMostComparedBytes = 4096;
+
+const ir::Literal* literal_of(Value v) {
+  return v.op->code == OpCode::constant ? v.op->attributes.get<LiteralRef>(Attr::kValue).get() : nullptr;
+}
+
+// A zero is the one of that sign.
+bool is_scalar(Value v, double number) {
+  const ir::Literal* literal = literal_of(v);
+  return literal != nullptr && v.dtype() == ir::DType::float32 &&
+         (literal->is_splat() || v.shape().element_count() == 1) && literal->at(0) == number &&
+         std::signbit(literal->at(0)) == std::signbit(number);
+}
+
+class Simplifier {
+ public:
+  std::unique_ptr<Graph> run(const Graph& graph) {
+    ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
+      // What a branch computes cannot be seen from other blocks, so only the body shares.
+      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() ||
+          op.code == OpCode::placeholder || op.code == OpCode::variable) {
+        return std::nullopt;
+      }
+      return {{simplified(r.copy(), op.code, operands, op.attributes)}};
+    });
+    return rewriter.run(graph);
+  }
+
+ private:
+  // The value of an op with these operands, which are simplified themselves.
+  Value simplified(Graph& graph, OpCode code, std::vector<Value> operands, const ir::Attributes& attributes) {
+    if (auto known = identity(code, operands)) return *known;
+    if (code == OpCode::matmul) return product(graph, operands, attributes);
+    if (code == OpCode::broadcast_to && operands[0].op->code == OpCode::broadcast_to) {
+      operands[0] = operands[0].op->operands[0];
+    }
+    if (code == OpCode::reshape && operands[0].op->code == OpCode::reshape) operands[0] = operands[0].op->operands[0];
+    if (code == OpCode::relu_gradient) operands[1] = rectified(operands[1]);
+    if (code == OpCode::sum) {
+      if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
+    }
+    Value made = shared(graph, code, operands, attributes);
+    const bool is_optimizer = ir::coefficient_count(code) > 0;  // their operands do not broadcast
+    if (is_optimizer || !cpu::Elementwise::accepts(*made.op)) return folded(graph, made);
+    if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
+    if (auto sunk = sink_broadcasts(graph, made)) return *sunk;
+    return folded(graph, made);
+  }
+
+  // x + -0, x - 0, x * 1, x / 1 are x, where that has the result's shape. x + 0 is not: -0 + 0 is 0.
+  static std::optional<Value> identity(OpCode code, const std::vector<Value>& operands) {
+    auto keeps = [&](size_t x, size_t other, double number) {
+      const auto shape = ir::broadcast(operands[0].shape(), operands[1].shape());
+      return is_scalar(operands[other], number) && shape && *shape == operands[x].shape();
+    };
+    switch (code) {
+      case OpCode::add:
+        if (keeps(0, 1, -0.0)) return operands[0];
+        if (keeps(1, 0, -0.0)) return operands[1];
+        break;
+      case OpCode::multiply:
+        if (keeps(1, 0, 1)) return operands[1];
+        [[fallthrough]];
+      case OpCode::divide:
+        if (keeps(0, 1, 1)) return operands[0];
+        break;
+      case OpCode::subtract:
+        if (keeps(0, 1, 0)) return operands[0];
+        break;
+      default: break;
+    }
+    return std::nullopt;
+  }
+
+  // relu(x) instead of x, where it is there: both are 0 or below at the same elements, and x may then be forgotten.
+  Value rectified(Value x) const {
+    const auto known = values_.find(key_of(OpCode::relu, {x}, {}));
+    return known == values_.end() ? x : known->second;
+  }
+
+  // The sum of -x is 0 - the sum (no sum is -0), and factors that do not change along the axes come after it.
+  std::optional<Value> factor_out(Graph& graph, Value summed, const ir::Attributes& axes) {
+    const Op& op = *summed.op;
+    if (op.code == OpCode::negative) {
+      const Value zero =
+          shared(graph, OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat({summed.dtype(), Shape()}, 0)}});
+      return simplified(graph, OpCode::subtract, {zero, simplified(graph, OpCode::sum, op.operands, axes)}, {});
+    }
+    if (op.code != OpCode::multiply) return std::nullopt;
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      const Value x = op.operands[i], factor = op.operands[1 - i];
+      if (x.shape() != summed.shape() || !is_constant_along(factor.shape(), axes.ints(Attr::kAxes), x.shape().rank())) {
+        continue;
+      }
+      return simplified(graph, OpCode::multiply, {simplified(graph, OpCode::sum, {x}, axes), factor}, {});
+    }
+    return std::nullopt;
+  }
+
+  // Whether a tensor of this shape, broadcast to the rank, repeats itself along the axes.
+  static bool is_constant_along(const Shape& shape, const ir::Dims& axes, int64_t rank) {
+    return std::all_of(axes.begin(), axes.end(), [&](int64_t axis) {
+      const int64_t own = *ir::normalize_axis(axis, rank) - (rank - shape.rank());
+      return own < 0 || shape[own] == 1;
+    });
+  }
+
+  // Operands of an elementwise op without reshapes that only put ones before a shape or take them away. Returns whether
+  // there were any.
+  static bool drop_reshapes(std::vector<Value>& operands, const Shape& result) {
+    bool any = false;
+    for (Value& v : operands) {
+      if (v.op->code != OpCode::reshape) continue;
+      const Value inner = v.op->operands[0];
+      const Value before = std::exchange(v, inner);
+      std::optional<Shape> shape = operands[0].shape();
+      for (const Value& operand : operands) shape = shape ? ir::broadcast(*shape, operand.shape()) : shape;
+      const bool same =
+          without_leading_ones(inner.shape()) == without_leading_ones(before.shape()) && shape && *shape == result;
+      if (!same) v = before;
+      any |= same;
+    }
+    return any;
+  }
+
+  static ir::Dims without_leading_ones(const Shape& shape) {
+    ir::Dims dims = shape.dims();
+    dims.erase(dims.begin(), std::find_if(dims.begin(), dims.end(), [](int64_t d) { return d != 1; }));
+    return dims;
+  }
+
+  // A transposition of the last two axes enters a matrix product as a flag.
+  Value product(Graph& graph, std::vector<Value> operands, ir::Attributes attributes) {
+    for (size_t i = 0; i < 2; ++i) {
+      const Op& op = *operands[i].op;
+      if (op.code != OpCode::transpose || !swaps_last_two(op.attributes.ints(Attr::kPermutation))) continue;
+      const Attr flag = i == 0 ? Attr::kTransposeA : Attr::kTransposeB;
+      attributes.set(flag, !attributes.flag(flag));
+      operands[i] = op.operands[0];
+    }
+    return shared(graph, OpCode::matmul, operands, attributes);
+  }
+
+  static bool swaps_last_two(const ir::Dims& permutation) {
+    const auto rank = static_cast<int64_t>(permutation.size());
+    for (int64_t i = 0; i < rank - 2; ++i) {
+      if (permutation[static_cast<size_t>(i)] != i) return false;
+    }
+    return rank >= 2 && permutation[static_cast<size_t>(rank - 1)] == rank - 2;
+  }
+
+  // An elementwise op of repeated operands is the repetition of the op.
+  std::optional<Value> sink_broadcasts(Graph& graph, Value made) {
+    std::vector<Value> operands = made.op->operands;
+    bool any = false;
+    for (Value& v : operands) {
+      if (v.op->code != OpCode::broadcast_to) continue;
+      v = v.op->operands[0];
+      any = true;
+    }
+    if (!any) return std::nullopt;
+    const Shape full = made.shape();
+    const Value small = simplified(graph, made.op->code, operands, made.op->attributes);
+    if (small.shape() == full) return small;
+    return shared(graph, OpCode::broadcast_to, {small}, {{Attr::kShape, full}});
+  }
+
+  // Runs the kernel of a small op on constants.
+  Value folded(Graph& graph, Value v) {
+    const ir::Type type = v.type();
+    if (v.op->operands.empty() || type.shape.element_count() > kMostFoldedElements || type.shape.element_count() == 0) {
+      return v;
+    }
+    std::vector<std::vector<std::byte>> inputs;
+    std::vector<const std::byte*> pointers;
+    for (const Value& operand : v.op->operands) {
+      const ir::Literal* literal = literal_of(operand);
+      if (literal == nullptr || operand.shape().element_count() > kMostFoldedElements) return v;
+      literal->fill(inputs.emplace_back(operand.type().byte_count()).data());
+    }
+    for (const auto& input : inputs) pointers.push_back(input.data());
+    const std::unique_ptr<cpu::Kernel> kernel = cpu::make_kernel(*v.op);
+    std::vector<std::byte> result(type.byte_count()), scratch(kernel->scratch_bytes() + 64);
+    std::byte* out = result.data();
+    const cpu::FlushDenormals mode;
+    kernel->run(pointers.data(), &out, align(scratch.data()));
+    return shared(graph, OpCode::constant, {}, {{Attr::kValue, std::make_shared<ir::Literal>(type, result)}});
+  }
+
+  static std::byte* align(std::byte* p) { return p + (64 - reinterpret_cast<uintptr_t>(p) % 64) % 64; }
+
+  // The op with these operands and attributes: one that is there already, or a new one.
+  Value shared(Graph& graph, OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
+    Key key = key_of(code, operands, attributes);
+    const auto known = values_.find(key);
+    if (known != values_.end()) return known->second;
+    return values_[std::move(key)] = graph.value(code, operands, attributes);
+  }
+
+  static std::string key_of(const ir::AttrValue& value) {
+    const auto* literal = std::get_if<LiteralRef>(&value);
+    if (literal == nullptr) return ir::to_string(value);
+    const auto bytes = (*literal)->bytes();
+    // Large ones are equal to themselves only: to look through them would take time, and to remember them memory.
+    if (bytes.size() > kMostComparedBytes) return std::to_string(reinterpret_cast<uintptr_t>(literal->get()));
+    return to_string((*literal)->type()) + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+
+  struct Key {
+    OpCode code;
+    std::vector<std::pair<uint64_t, uint32_t>> operands;
+    std::vector<std::pair<Attr, std::string>> attributes;
+    auto operator<=>(const Key&) const = default;
+  };
+  static Key key_of(OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
+    Key key{code, {}, {}};
+    for (const Value& v : operands) key.operands.emplace_back(v.op->id, v.index);
+    for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
+    return key;
+  }
+  std::map<Key, Value> values_;
+};
+
+}  // namespace
+
+std::unique_ptr<Graph> simplify(const Graph& graph) {
+  // Ops that a replacement left unused are dropped by a second copy.
+  return ir::Rewriter([](ir::Rewriter&, const Op&, const std::vector<Value>&) -> Replacement { return std::nullopt; })
+      .run(*Simplifier().run(graph));
+}
+
+}  // namespace alloy::compiler

@@ -1,0 +1,157 @@
+// conv2d and its gradients by oneDNN.
+#include <cstring>
+
+#include "cpu/amx/convolution.h"
+#include "cpu/families.h"
+#include "cpu/onednn/onednn.h"
+#include "cpu/shape/packed.h"
+#include "cpu/threads/parallel.h"
+#include "ir/windows.h"
+
+namespace alloy::cpu {
+namespace {
+
+using dnnl::memory;
+using ir::Attr;
+using ir::Dims;
+using ir::Op;
+using ir::OpCode;
+using ir::Shape;
+
+Dims pick(const Dims& values, std::initializer_list<int64_t> axes) {
+  Dims picked;
+  for (int64_t axis : axes) picked.push_back(values[static_cast<size_t>(axis)]);
+  return picked;
+}
+
+// Everything that describes the forward convolution: also its gradients are described by it.
+struct Problem {
+  memory::desc source, weights, result;  // plain layouts
+  Dims strides, dilations, before, after;
+  bool channels_last;
+
+  Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
+    const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
+    const ir::WeightsAxes kernel = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
+    channels_last = data.channels == 3;
+    source = data_desc(data, x);
+    result = data_desc(data, y);
+    weights = weights_desc(kernel, w, op.attributes.integer(Attr::kGroups));
+    const int64_t extents[] = {x[data.height], x[data.width]}, sizes[] = {w[kernel.height], w[kernel.width]};
+    for (int axis : {0, 1}) {
+      const ir::Window window = ir::window_of(op.attributes, axis, sizes[axis], extents[axis]);
+      strides.push_back(window.stride);
+      dilations.push_back(window.dilation - 1);
+      before.push_back(window.before);
+      after.push_back(window.after);
+    }
+  }
+
+  static memory::desc data_desc(const ir::LayoutAxes& l, const Shape& shape) {
+    return strided(pick(shape.dims(), {l.batch, l.channels, l.height, l.width}),
+                   pick(packed_strides(shape), {l.batch, l.channels, l.height, l.width}));
+  }
+
+  // Groups are an axis of their own before the filters of a group.
+  static memory::desc weights_desc(const ir::WeightsAxes& l, const Shape& shape, int64_t groups) {
+    Dims dims = pick(shape.dims(), {l.out, l.in, l.height, l.width});
+    Dims strides = pick(packed_strides(shape), {l.out, l.in, l.height, l.width});
+    if (groups > 1) {
+      dims[0] /= groups;
+      dims.insert(dims.begin(), groups);
+      strides.insert(strides.begin(), strides[0] * dims[1]);
+    }
+    return strided(dims, strides);
+  }
+};
+
+// The same tensor in whatever layout oneDNN likes best.
+memory::desc any_layout(const memory::desc& desc) {
+  return {desc.get_dims(), memory::data_type::f32, memory::format_tag::any};
+}
+
+// Reference implementations and products of patches are the slow ones.
+bool is_fast(const dnnl::primitive_desc_base& desc) {
+  const char* name = desc.impl_info_str();
+  return std::strstr(name, "ref") == nullptr && std::strstr(name, "gemm") == nullptr;
+}
+
+// Data stay as they are if oneDNN is fast on them, which it mostly is with channels last; else it chooses.
+// Weights are its choice always.
+template <class Make>
+auto best(const Problem& p, const Make& make) {
+  const auto free = [&] { return make(any_layout(p.source), any_layout(p.weights), any_layout(p.result)); };
+  if (!p.channels_last) return free();
+  auto plain = make(p.source, any_layout(p.weights), p.result);
+  if (is_fast(plain)) return plain;
+  auto chosen = free();
+  return is_fast(chosen) ? chosen : plain;
+}
+
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+dnnl::convolution_forward::primitive_desc forward(const Problem& p, const memory::desc& x, const memory::desc& w,
+                                                  const memory::desc& y) {
+  return dnnl::convolution_forward::primitive_desc(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, x, w, y,
+                                                   p.strides, p.dilations, p.before, p.after, onednn_attributes());
+}
+
+std::unique_ptr<Kernel> make_forward(const Problem& p) {
+  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) { return forward(p, x, w, y); });
+  return std::make_unique<PrimitiveKernel>(
+      dnnl::convolution_forward(desc), desc.scratchpad_desc(),
+      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_SRC, 0, false, p.source, desc.src_desc()},
+                                             {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
+                                             {DNNL_ARG_DST, 0, true, p.result, desc.dst_desc()}});
+}
+
+std::unique_ptr<Kernel> make_data_gradient(const Problem& p) {
+  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
+    return dnnl::convolution_backward_data::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
+                                                           p.before, p.after, forward(p, x, w, y), onednn_attributes());
+  });
+  return std::make_unique<PrimitiveKernel>(
+      dnnl::convolution_backward_data(desc), desc.scratchpad_desc(),
+      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+                                             {DNNL_ARG_WEIGHTS, 1, false, p.weights, desc.weights_desc()},
+                                             {DNNL_ARG_DIFF_SRC, 0, true, p.source, desc.diff_src_desc()}});
+}
+
+std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
+  const auto desc = best(p, [&](const auto& x, const auto& w, const auto& y) {
+    return dnnl::convolution_backward_weights::primitive_desc(onednn_engine(), kDirect, x, w, y, p.strides, p.dilations,
+                                                              p.before, p.after, forward(p, x, w, y),
+                                                              onednn_attributes());
+  });
+  return std::make_unique<PrimitiveKernel>(
+      dnnl::convolution_backward_weights(desc), desc.scratchpad_desc(),
+      std::vector<PrimitiveKernel::Argument>{{DNNL_ARG_DIFF_DST, 0, false, p.result, desc.diff_dst_desc()},
+                                             {DNNL_ARG_SRC, 1, false, p.source, desc.src_desc()},
+                                             {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_convolution(const Op& op) {
+  const ir::Type& first = op.operands[0].type();
+  require_float(op);
+  const Shape &a = first.shape, &b = op.operands[1].shape(), &r = op.results[0].shape;
+  if (a.element_count() == 0 || b.element_count() == 0 || r.element_count() == 0) return make_zeros(op);
+  try {
+    const Team team;
+    const bool is_forward = op.code == OpCode::conv2d, is_data = op.code == OpCode::conv2d_data_gradient;
+    const Shape &x = is_forward ? a : is_data ? r : b, &w = is_forward || is_data ? b : r, &y = is_forward ? r : a;
+    std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
+    if (!kernel) {
+      const Problem problem(op, x, w, y);
+      kernel = is_forward ? make_forward(problem)
+               : is_data  ? make_data_gradient(problem)
+                          : make_weights_gradient(problem);
+    }
+    return make_amx_convolution(op, x, w, y, std::move(kernel));
+  } catch (const dnnl::error& error) {
+    op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
+  }
+}
+
+}  // namespace alloy::cpu

@@ -1,0 +1,357 @@
+#include "cpu/elementwise/elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "cpu/families.h"
+#include "cpu/threads/parallel.h"
+
+namespace alloy::cpu {
+namespace {
+
+using ir::DType;
+using ir::Op;
+using ir::OpCode;
+using ir::Value;
+
+// A tile of every buffer of a chain fits into the first-level cache together.
+constexpr size_t kBufferBytes = 4096;
+// Buffers a multiple of 4096 apart would evict each other.
+constexpr size_t kBufferPitch = kBufferBytes + 64;
+// Without buffers a tile is only a portion of work.
+constexpr int64_t kUnbufferedTile = 4096;
+
+// Functions that only floats have are dearer than arithmetic.
+int64_t work_of(const Op& op) {
+  if (op.code == OpCode::sgd) return 2;
+  if (op.code == OpCode::adam) return 8;
+  return op.info().types == ir::TypeClass::floating ? 6 : 1;
+}
+
+template <class T>
+void gather_row(const std::byte* from, int64_t stride, int64_t count, std::byte* to) {
+  const T* x = reinterpret_cast<const T*>(from);
+  T* y = reinterpret_cast<T*>(to);
+  if (stride == 0) {
+    const T value = *x;
+    for (int64_t i = 0; i < count; ++i) y[i] = value;
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i] = x[i];
+  }
+}
+
+void gather(size_t width, const std::byte* from, int64_t stride, int64_t count, std::byte* to) {
+  if (width == 4) gather_row<uint32_t>(from, stride, count, to);
+  else if (width == 8) gather_row<uint64_t>(from, stride, count, to);
+  else gather_row<uint8_t>(from, stride, count, to);
+}
+
+}  // namespace
+
+bool Elementwise::accepts(const Op& op) {
+  return find_step(op) != nullptr && (op.code != OpCode::select || ir::computes(op.operands[0].dtype()));
+}
+
+Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands,
+                         std::span<const Value> results) {
+  for (const Op* op : ops) {
+    if (!accepts(*op)) refuse(*op, op->operands.back().type());
+    work_per_element_ += work_of(*op);
+  }
+  set_axes(ops[0]->results[0].shape, operands);
+  set_tape(ops, operands, results);
+  set_tiles();
+}
+
+// Axes along which every operand moves alike are one axis.
+void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operands) {
+  std::vector<Axis> axes;
+  std::vector<int64_t> next(operands.size(), 1);
+  for (int64_t i = shape.rank() - 1; i >= 0; --i) {
+    if (shape[i] == 1) continue;
+    Axis axis{shape[i], {}};
+    for (size_t k = 0; k < operands.size(); ++k) {
+      const ir::Shape& s = operands[k].shape();
+      const int64_t at = i - (shape.rank() - s.rank());
+      const bool moves = at >= 0 && s[at] != 1;
+      axis.strides.push_back(moves ? next[k] : 0);
+      if (moves) next[k] *= s[at];
+    }
+    bool merges = !axes.empty();
+    for (size_t k = 0; merges && k < operands.size(); ++k) {
+      merges = axis.strides[k] == axes.back().strides[k] * axes.back().extent;
+    }
+    if (merges) axes.back().extent *= axis.extent;
+    else axes.push_back(std::move(axis));
+  }
+  if (axes.empty()) axes.push_back({1, std::vector<int64_t>(operands.size(), 0)});
+  row_count_ = axes.front().extent;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0,
+                       operands[k].shape().element_count() == 1});
+  }
+  outer_.assign(axes.rbegin(), axes.rend() - 1);
+  for (const Axis& axis : outer_) rows_ *= axis.extent;
+}
+
+void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value> operands,
+                           std::span<const Value> results) {
+  ir::ValueMap<uint16_t> places;
+  for (size_t i = 0; i < operands.size(); ++i) places.try_emplace(operands[i], static_cast<uint16_t>(i));
+  for (size_t i = 0; i < results.size(); ++i) {
+    places.try_emplace(results[i], static_cast<uint16_t>(operands.size() + i));
+    outputs_.push_back({size_of(results[i].dtype()), 0});
+  }
+  const size_t first_buffer = operands.size() + results.size();
+
+  ir::ValueMap<size_t> last_use;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    for (const Value& v : ops[i]->operands) last_use[v] = i;
+  }
+  std::vector<uint16_t> idle;
+  auto take_buffer = [&](size_t width) {
+    widest_ = std::max(widest_, width);
+    if (idle.empty()) return static_cast<uint16_t>(first_buffer + buffers_++);
+    const uint16_t buffer = idle.back();
+    idle.pop_back();
+    return buffer;
+  };
+
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const Op& op = *ops[i];
+    TapeStep step{find_step(op), {}, {}};
+    std::vector<uint16_t> ended;
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const Value& v = op.operands[k];
+      const uint16_t place = places.at(v);
+      step.operands.push_back(place);
+      if (place < operands.size()) {
+        inputs_[place].last_step = i;
+        inputs_[place].is_scalar &= k < ir::coefficient_count(op.code);
+      }
+      const bool ends =
+          place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
+      if (ends) ended.push_back(place);
+    }
+    if (op.code == OpCode::select && op.operands[0].dtype() != DType::boolean) {
+      const uint16_t truth = take_buffer(1);
+      tape_.push_back({find_cast(op.operands[0].dtype(), DType::boolean), {step.operands[0]}, {truth}});
+      step.operands[0] = truth;
+      ended.push_back(truth);
+    }
+    for (uint32_t r = 0; r < op.results.size(); ++r) {
+      const Value result{const_cast<Op*>(&op), r};
+      if (!places.contains(result)) {
+        places[result] = take_buffer(size_of(result.dtype()));
+        if (!last_use.contains(result)) ended.push_back(places[result]);
+      }
+      step.results.push_back(places[result]);
+      if (step.results[r] < first_buffer) outputs_[step.results[r] - operands.size()].step = i;
+    }
+    idle.insert(idle.end(), ended.begin(), ended.end());
+    tape_.push_back(std::move(step));
+  }
+  for (const Input& input : inputs_) widest_ = std::max(widest_, input.width);
+  for (const Output& output : outputs_) widest_ = std::max(widest_, output.width);
+  if (first_buffer + buffers_ > kMostBuffers) ops[0]->fail("The chain of elementwise ops needs too many buffers");
+}
+
+// Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
+void Elementwise::set_tiles() {
+  const auto buffered = static_cast<int64_t>(kBufferBytes / widest_);
+  const auto quantum = static_cast<int64_t>(kStepQuantum);
+  rows_per_tile_ = rows_ > 1 && row_count_ > 0 && row_count_ <= buffered / 2 ? buffered / row_count_ : 0;
+  const int64_t even_rows = quantum / std::gcd(std::max<int64_t>(row_count_, 1), quantum);
+  if (rows_per_tile_ > even_rows) rows_per_tile_ -= rows_per_tile_ % even_rows;
+  rows_per_tile_ = std::min(rows_per_tile_, rows_);
+
+  bool uses_buffers = buffers_ > 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    inputs_[i].access = access_of(i);
+    uses_buffers |= inputs_[i].access == Access::kOnce || inputs_[i].access == Access::kGather;
+  }
+  if (rows_per_tile_ > 0) {
+    tile_count_ = rows_per_tile_ * row_count_;
+    tiles_ = (rows_ + rows_per_tile_ - 1) / rows_per_tile_;
+  } else {
+    tile_count_ = std::min(uses_buffers ? buffered : kUnbufferedTile, row_count_);
+    tiles_per_row_ = tile_count_ > 0 ? (row_count_ + tile_count_ - 1) / tile_count_ : 0;
+    tiles_ = rows_ * tiles_per_row_;
+  }
+}
+
+Elementwise::Access Elementwise::access_of(size_t operand) const {
+  if (inputs_[operand].is_scalar) return Access::kScalar;
+  // Axes of size 1 are gone, so that a row of one element is the whole shape.
+  bool still = true, dense = row_count_ == 1 || inputs_[operand].inner_stride == 1;
+  int64_t expected = row_count_;
+  for (auto axis = outer_.rbegin(); axis != outer_.rend(); ++axis) {
+    still &= axis->strides[operand] == 0;
+    dense &= axis->strides[operand] == expected;
+    expected *= axis->extent;
+  }
+  if (dense) return Access::kDense;
+  if (rows_per_tile_ > 0) return still ? Access::kOnce : Access::kGather;
+  if (inputs_[operand].inner_stride == 1) return Access::kRows;
+  return still ? Access::kOnce : Access::kGather;
+}
+
+int64_t Elementwise::begin_of_tile(int64_t index) const {
+  if (rows_per_tile_ > 0) return std::min(index * rows_per_tile_, rows_) * row_count_;
+  return index / tiles_per_row_ * row_count_ + index % tiles_per_row_ * tile_count_;
+}
+
+int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
+  int64_t offset = 0;
+  for (size_t i = outer_.size(); i-- > 1;) {
+    offset += row % outer_[i].extent * outer_[i].strides[operand];
+    row /= outer_[i].extent;
+  }
+  return outer_.empty() ? 0 : offset + row * outer_[0].strides[operand];
+}
+
+// One thread's run over its tiles, with its own buffers.
+class Elementwise::Worker {
+ public:
+  Worker(const Elementwise& kernel, const std::byte* const* operands, std::byte* const* results)
+      : k_(kernel), operands_(operands), results_(results) {
+    const size_t fixed = k_.inputs_.size() + k_.outputs_.size();
+    for (size_t i = 0; i < k_.buffers_; ++i) places_[fixed + i] = buffer(fixed + i);
+    // Rows of every tile are those of the first, of which a last tile is the beginning.
+    for (size_t i = 0; i < k_.inputs_.size(); ++i) {
+      if (k_.inputs_[i].access == Access::kOnce) {
+        fill(i, {0, std::max<int64_t>(k_.rows_per_tile_, 1), 0, k_.tile_count_});
+      }
+    }
+  }
+
+  // Takes the elements of that operand from `origin` on from `elements`.
+  void stand_apart(size_t operand, const std::byte* elements, int64_t origin) {
+    apart_ = operand;
+    elements_ = elements;
+    origin_ = origin;
+  }
+
+  // The elements [begin, end), tile by tile.
+  void run(int64_t begin, int64_t end) {
+    while (begin < end) {
+      const int64_t row = begin / k_.row_count_, first = begin % k_.row_count_;
+      const int64_t rows = std::min(k_.rows_per_tile_, (end - begin) / k_.row_count_);
+      const Tile tile = first == 0 && rows > 0
+                            ? Tile{row, rows, 0, rows * k_.row_count_}
+                            : Tile{row, 1, first, std::min({k_.tile_count_, k_.row_count_ - first, end - begin})};
+      run(tile);
+      begin += tile.count;
+    }
+  }
+
+ private:
+  std::byte* buffer(size_t place) { return memory_ + place * kBufferPitch; }
+
+  void fill(size_t i, const Tile& tile) {
+    const Input& input = k_.inputs_[i];
+    const int64_t count = tile.count / tile.rows;
+    std::byte* to = buffer(i);
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      const int64_t offset = k_.row_offset(i, tile.row + r) + tile.begin * input.inner_stride;
+      gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride, count, to);
+      to += count * static_cast<int64_t>(input.width);
+    }
+    places_[i] = buffer(i);
+  }
+
+  void run(const Tile& tile) {
+    const int64_t position = tile.row * k_.row_count_ + tile.begin;
+    for (size_t i = 0; i < k_.inputs_.size(); ++i) {
+      const Input& input = k_.inputs_[i];
+      const auto width = static_cast<int64_t>(input.width);
+      // Steps only read their operands.
+      auto* data = const_cast<std::byte*>(operands_[i]);
+      if (i == apart_) places_[i] = const_cast<std::byte*>(elements_) + (position - origin_) * width;
+      else if (input.access == Access::kDense) places_[i] = data + position * width;
+      else if (input.access == Access::kScalar) places_[i] = data;
+      else if (input.access == Access::kRows) places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
+      else if (input.access == Access::kOnce && k_.rows_per_tile_ > 0) places_[i] = buffer(i) + tile.begin * width;
+      else if (input.access == Access::kGather) fill(i, tile);
+    }
+    for (size_t i = 0; i < k_.outputs_.size(); ++i) {
+      places_[k_.inputs_.size() + i] = results_[i] + position * static_cast<int64_t>(k_.outputs_[i].width);
+    }
+    const auto count = static_cast<size_t>(tile.count);
+    const size_t whole = count - count % kStepQuantum;
+    if (whole > 0) run_tape(places_, whole);
+    if (whole < count) run_rest(whole, count - whole);
+  }
+
+  // The elements behind the last whole quantum, computed in buffers as a quantum of their own.
+  void run_rest(size_t begin, size_t count) {
+    std::byte* places[kMostBuffers];
+    std::copy_n(places_, k_.inputs_.size() + k_.outputs_.size() + k_.buffers_, places);
+    for (size_t i = 0; i < k_.inputs_.size(); ++i) {
+      const Input& input = k_.inputs_[i];
+      if (input.access == Access::kScalar) continue;
+      const std::byte* from = places_[i] + begin * input.width;
+      places[i] = rests_[i];
+      std::memcpy(places[i], from, count * input.width);
+      std::memset(places[i] + count * input.width, 0, (kStepQuantum - count) * input.width);
+    }
+    const size_t first = k_.inputs_.size();
+    for (size_t i = 0; i < k_.outputs_.size(); ++i) places[first + i] = rests_[first + i];
+    run_tape(places, kStepQuantum);
+    for (size_t i = 0; i < k_.outputs_.size(); ++i) {
+      const size_t width = k_.outputs_[i].width;
+      std::memcpy(places_[first + i] + begin * width, places[first + i], count * width);
+    }
+  }
+
+  void run_tape(std::byte* const* places, size_t count) const {
+    const std::byte* operands[kMostStepOperands];
+    std::byte* results[kMostStepResults];
+    for (const TapeStep& step : k_.tape_) {
+      for (size_t i = 0; i < step.operands.size(); ++i) operands[i] = places[step.operands[i]];
+      for (size_t i = 0; i < step.results.size(); ++i) results[i] = places[step.results[i]];
+      step.function(operands, results, count);
+    }
+  }
+
+  const Elementwise& k_;
+  const std::byte* const* operands_;
+  std::byte* const* results_;
+  size_t apart_ = SIZE_MAX;
+  const std::byte* elements_ = nullptr;
+  int64_t origin_ = 0;
+  std::byte* places_[kMostBuffers];
+  alignas(64) std::byte rests_[kMostBuffers][kStepQuantum * 8];
+  alignas(64) std::byte memory_[kMostBuffers * kBufferPitch];
+};
+
+void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* /*scratch*/) const {
+  const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
+  parallel_for(tiles_, per_tile * work_per_element_, [&](int64_t begin, int64_t end) {
+    Worker worker(*this, operands, results);
+    worker.run(begin_of_tile(begin), begin_of_tile(end));
+  });
+}
+
+void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end,
+                           size_t apart, const std::byte* elements) const {
+  Worker worker(*this, operands, results);
+  worker.stand_apart(apart, elements, begin);
+  worker.run(begin, end);
+}
+
+bool Elementwise::in_place(size_t operand, size_t result) const {
+  const Input& input = inputs_[operand];
+  const Output& output = outputs_[result];
+  return input.access == Access::kDense && input.width == output.width && input.last_step <= output.step;
+}
+
+std::unique_ptr<Kernel> make_elementwise(const Op& op) {
+  const Op* ops[] = {&op};
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({const_cast<Op*>(&op), i});
+  return std::make_unique<Elementwise>(ops, op.operands, results);
+}
+
+}  // namespace alloy::cpu

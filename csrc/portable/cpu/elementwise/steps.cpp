@@ -1,0 +1,332 @@
+#include "cpu/elementwise/steps.h"
+
+#include "ir/graph.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/elementwise/steps.cpp"
+#include "cpu/simd/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "cpu/simd/vocabulary-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace alloy::cpu {
+namespace HWY_NAMESPACE {
+
+using ir::DType;
+using ir::OpCode;
+using ir::TypeClass;
+
+// A bool is a byte of which any value but 0 is true; steps compute with 0 and 1.
+template <class D>
+HWY_INLINE Vec<D> LoadElements(D d, const std::byte* p, size_t i) {
+  const auto v = hn::LoadU(d, reinterpret_cast<const hn::TFromD<D>*>(p) + i);
+  if constexpr (sizeof(hn::TFromD<D>) == 1) return hn::Min(v, One(d));
+  else return v;
+}
+
+template <class D>
+HWY_INLINE void StoreElements(D d, Vec<D> v, std::byte* p, size_t i) {
+  hn::StoreU(v, d, reinterpret_cast<hn::TFromD<D>*>(p) + i);
+}
+
+template <class T>
+constexpr bool Accepts(TypeClass types) {
+  return types == TypeClass::floating ? hwy::IsFloat<T>() : types == TypeClass::numeric ? sizeof(T) != 1 : true;
+}
+
+constexpr TypeClass LastOf(TypeClass, TypeClass, TypeClass last) { return last; }
+constexpr auto floating = TypeClass::floating;
+constexpr auto numeric = TypeClass::numeric;
+constexpr auto any = TypeClass::any;
+
+// One struct per row: its type class and its forward expression.
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  struct Row_##name {                                                  \
+    static constexpr TypeClass kTypes = types;                         \
+    template <class D>                                                 \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> x) {      \
+      return forward;                                                  \
+    }                                                                  \
+  };
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)     \
+  struct Row_##name {                                                       \
+    static constexpr TypeClass kTypes = types;                              \
+    template <class D>                                                      \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
+      return forward;                                                       \
+    }                                                                       \
+  };
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
+  struct Row_##name {                                                        \
+    static constexpr TypeClass kTypes = types;                               \
+    template <class D>                                                       \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) {  \
+      return forward;                                                        \
+    }                                                                        \
+  };
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc)            \
+  struct Row_##name {                                                        \
+    static constexpr TypeClass kTypes = types;                               \
+    template <class D>                                                       \
+    static HWY_INLINE Mask<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
+      return forward;                                                        \
+    }                                                                        \
+  };
+#define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
+  struct Row_##name {                                                            \
+    static constexpr TypeClass kTypes = LastOf types;                            \
+    template <class D, class A>                                                  \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, A a, Vec<D> b, Vec<D> c) { \
+      return forward;                                                            \
+    }                                                                            \
+  };
+#include "ir/ops.def"
+
+// ---- one loop per kind of row ----
+
+template <class T, class Row>
+struct Unary {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    const hn::ScalableTag<T> d;
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) StoreElements(d, Row::Of(d, LoadElements(d, in[0], i)), out[0], i);
+  }
+};
+
+template <class T, class Row>
+struct Binary {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    const hn::ScalableTag<T> d;
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i)), out[0], i);
+    }
+  }
+};
+
+template <class T, class Row>
+struct Ternary {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    const hn::ScalableTag<T> d;
+    for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+      StoreElements(d, Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i), LoadElements(d, in[2], i)),
+                    out[0], i);
+    }
+  }
+};
+
+// Truth in bytes and truth in lanes of T are translated a quantum at a time by loops that the compiler
+// vectorises.
+template <class T, class Row>
+struct Comparison {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    const hn::ScalableTag<T> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    HWY_ALIGN hwy::MakeUnsigned<T> wide[kStepQuantum];
+    for (size_t begin = 0; begin < count; begin += kStepQuantum) {
+      for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
+        const auto holds = Row::Of(d, LoadElements(d, in[0], begin + i), LoadElements(d, in[1], begin + i));
+        hn::Store(hn::BitCast(du, hn::VecFromMask(d, holds)), du, wide + i);
+      }
+      auto* bytes = reinterpret_cast<uint8_t*>(out[0]) + begin;
+      for (size_t i = 0; i < kStepQuantum; ++i) bytes[i] = static_cast<uint8_t>(wide[i] & 1);
+    }
+  }
+};
+
+template <class T, class Row>
+struct Selection {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    const hn::ScalableTag<T> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    using U = hwy::MakeUnsigned<T>;
+    HWY_ALIGN U wide[kStepQuantum];
+    for (size_t begin = 0; begin < count; begin += kStepQuantum) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(in[0]) + begin;
+      for (size_t i = 0; i < kStepQuantum; ++i) wide[i] = bytes[i] != 0 ? static_cast<U>(~U{0}) : U{0};
+      for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
+        const auto holds = hn::MaskFromVec(hn::BitCast(d, hn::Load(du, wide + i)));
+        StoreElements(d, Row::Of(d, holds, LoadElements(d, in[1], begin + i), LoadElements(d, in[2], begin + i)),
+                      out[0], begin + i);
+      }
+    }
+  }
+};
+
+// ---- optimizers ----
+
+const float* Floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
+float* Floats(std::byte* p) { return reinterpret_cast<float*>(p); }
+
+void Sgd(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const hn::ScalableTag<float> d;
+  const auto rate = hn::Set(d, *Floats(in[0]));
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::NegMulAdd(rate, hn::LoadU(d, Floats(in[2]) + i), hn::LoadU(d, Floats(in[1]) + i)), d,
+               Floats(out[0]) + i);
+  }
+}
+
+// numerator / (sqrt(x) + epsilon), x not negative. Division and square root of a vector take longer than to read and
+// write Adam's state; estimates of 12 bits at least, each refined twice, are right to a few units in the last place.
+// Left to division and root are denominators whose reciprocal underflows or is no number, and those so small that the
+// root of a number below 1e-36, which has no estimate, counts.
+template <class D, class V = Vec<D>>
+HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
+  const auto half = hn::Set(d, 0.5F), three_halves = hn::Set(d, 1.5F), two = hn::Set(d, 2.0F);
+  const auto positive = hn::Max(x, hn::Set(d, 1e-36F));  // the root of 0 is 0 times a number
+  auto inverse_root = hn::ApproximateReciprocalSqrt(positive);
+  for (int i = 0; i < 2; ++i) {
+    inverse_root = hn::Mul(inverse_root,
+                           hn::NegMulAdd(hn::Mul(half, positive), hn::Mul(inverse_root, inverse_root), three_halves));
+  }
+  const auto denominator = hn::MulAdd(x, inverse_root, epsilon);
+  auto inverse = hn::ApproximateReciprocal(denominator);
+  for (int i = 0; i < 2; ++i) inverse = hn::Mul(inverse, hn::NegMulAdd(denominator, inverse, two));
+  const auto is_usual = hn::And(hn::Ge(denominator, hn::Set(d, 1e-10F)), hn::Le(denominator, hn::Set(d, 1e36F)));
+  if (HWY_LIKELY(hn::AllTrue(d, is_usual))) return hn::Mul(numerator, inverse);
+  return hn::Div(numerator, hn::Add(hn::Sqrt(x), epsilon));
+}
+
+template <bool with_greatest>
+void Adam(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const hn::ScalableTag<float> d;
+  const auto scalar = [&](size_t i) HWY_ATTR { return hn::Set(d, *Floats(in[i])); };
+  const auto rate = scalar(0), beta1 = scalar(1), beta2 = scalar(2), epsilon = scalar(3);
+  const auto rest1 = hn::Sub(One(d), beta1), rest2 = hn::Sub(One(d), beta2);
+  constexpr size_t kGradient = with_greatest ? 8 : 7;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto load = [&](size_t k) HWY_ATTR { return hn::LoadU(d, Floats(in[k]) + i); };
+    const auto g = load(kGradient), values = load(4);
+    const auto m = hn::MulAdd(beta1, load(5), hn::Mul(rest1, g));
+    const auto v = hn::MulAdd(beta2, load(6), hn::Mul(rest2, hn::Mul(g, g)));
+    auto largest = v;
+    if constexpr (with_greatest) largest = Max(d, load(7), v);
+    const auto change = OverRoot(d, hn::Mul(rate, m), largest, epsilon);
+    hn::StoreU(hn::Sub(values, change), d, Floats(out[0]) + i);
+    hn::StoreU(m, d, Floats(out[1]) + i);
+    hn::StoreU(v, d, Floats(out[2]) + i);
+    if constexpr (with_greatest) hn::StoreU(largest, d, Floats(out[3]) + i);
+  }
+}
+
+template <template <class, class> class Loop, class Row, class T>
+Step StepOf() {
+  if constexpr (Accepts<T>(Row::kTypes)) return &Loop<T, Row>::Run;
+  else return nullptr;
+}
+
+template <template <class, class> class Loop, class Row>
+Step StepFor(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return StepOf<Loop, Row, float>();
+    case DType::int32: return StepOf<Loop, Row, int32_t>();
+    case DType::int64: return StepOf<Loop, Row, int64_t>();
+    case DType::boolean: return StepOf<Loop, Row, uint8_t>();
+    default: return nullptr;
+  }
+}
+
+template <OpCode code, class Row>
+Step TernaryFor(DType dtype) {
+  // The first operand of this one row is a predicate.
+  if constexpr (code == OpCode::select) return StepFor<Selection, Row>(dtype);
+  else return StepFor<Ternary, Row>(dtype);
+}
+
+Step TabledStep(OpCode code, DType dtype) {
+  switch (code) {
+#define ALLOY_UNARY(name, ...) \
+  case OpCode::name: return StepFor<Unary, Row_##name>(dtype);
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, ...) \
+  case OpCode::name: return StepFor<Binary, Row_##name>(dtype);
+#define ALLOY_ACTIVATION_GRADIENT ALLOY_BINARY
+#define ALLOY_COMPARISON(name, ...) \
+  case OpCode::name: return StepFor<Comparison, Row_##name>(dtype);
+#define ALLOY_TERNARY(name, ...) \
+  case OpCode::name: return TernaryFor<OpCode::name, Row_##name>(dtype);
+#include "ir/ops.def"
+    default: return nullptr;
+  }
+}
+
+// ---- casts ----
+
+// A type of its own for bool, whose bytes are compared with 0.
+struct Bool {
+  uint8_t byte;
+};
+
+template <class To, class From>
+HWY_INLINE To Converted(From x) {
+  if constexpr (std::is_same_v<From, Bool>) {
+    return Converted<To>(static_cast<int32_t>(x.byte != 0));
+  } else if constexpr (std::is_same_v<To, Bool>) {
+    return Bool{static_cast<uint8_t>(x != 0)};
+  } else if constexpr (hwy::IsFloat<From>() && !hwy::IsFloat<To>()) {
+    // The greatest integer is not a float; the first float above it is the negative of the least integer.
+    constexpr From least = static_cast<From>(std::numeric_limits<To>::min());
+    if (!(x == x)) return 0;
+    if (x >= -least) return std::numeric_limits<To>::max();
+    return x < least ? std::numeric_limits<To>::min() : static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class From, class To>
+void Cast(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const auto* x = reinterpret_cast<const From*>(in[0]);
+  auto* y = reinterpret_cast<To*>(out[0]);
+  for (size_t i = 0; i < count; ++i) y[i] = Converted<To>(x[i]);
+}
+
+template <class From>
+Step CastFrom(DType to) {
+  switch (to) {
+    case DType::float32: return &Cast<From, float>;
+    case DType::int32: return &Cast<From, int32_t>;
+    case DType::int64: return &Cast<From, int64_t>;
+    case DType::boolean: return &Cast<From, Bool>;
+    default: return nullptr;
+  }
+}
+
+Step FindCast(DType from, DType to) {
+  switch (from) {
+    case DType::float32: return CastFrom<float>(to);
+    case DType::int32: return CastFrom<int32_t>(to);
+    case DType::int64: return CastFrom<int64_t>(to);
+    case DType::boolean: return CastFrom<Bool>(to);
+    default: return nullptr;
+  }
+}
+
+Step FindStep(const ir::Op& op) {
+  const DType dtype = op.operands.empty() ? DType::float16 : op.operands.back().dtype();
+  switch (op.code) {
+    case OpCode::cast: return FindCast(dtype, op.results[0].dtype);
+    case OpCode::sgd: return dtype == DType::float32 ? &Sgd : nullptr;
+    case OpCode::adam: return dtype != DType::float32 ? nullptr : op.results.size() == 4 ? &Adam<true> : &Adam<false>;
+    default: return TabledStep(op.code, dtype);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace alloy::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace alloy::cpu {
+
+HWY_EXPORT(FindStep);
+HWY_EXPORT(FindCast);
+
+Step find_step(const ir::Op& op) { return HWY_DYNAMIC_DISPATCH(FindStep)(op); }
+Step find_cast(ir::DType from, ir::DType to) { return HWY_DYNAMIC_DISPATCH(FindCast)(from, to); }
+
+}  // namespace alloy::cpu
+#endif

@@ -1,0 +1,81 @@
+// The interface between the plan and the computations. A kernel is prepared once for one op of static types and run
+// many times.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "ir/graph.h"
+
+namespace alloy::cpu {
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes()
+  // bytes, aligned to 64. Never throws, never allocates; one run at a time.
+  virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
+  // Bytes of working memory that a run needs.
+  virtual size_t scratch_bytes() const { return 0; }
+  // Bytes of the second operand, weights, in a layout of the kernel's own; 0 where it takes them as they stand.
+  // Otherwise each run makes a copy, until take_own_layout(): from then on a run wants what lay_out() has made of them.
+  virtual size_t own_layout_bytes() const { return 0; }
+  virtual void take_own_layout() {}
+  virtual void lay_out(const std::byte* /*weights*/, std::byte* /*to*/) const {}
+  // Whether a result may stand in the very memory of that operand.
+  virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
+};
+
+// The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
+std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
+
+// While one lives, arithmetic on this thread takes denormals for zero, as Apple's kernels do; they cost a hundred times
+// as much as other numbers. Restores the thread's own mode.
+class FlushDenormals {
+ public:
+  FlushDenormals();
+  ~FlushDenormals();
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  uint64_t before_;
+};
+
+// Threads that kernels prepared from now on use: the count given, at least 1, or at first as many as the process has
+// cores (its CPU quota counts) unless OMP_NUM_THREADS says otherwise.
+void set_kernel_threads(int count);
+// How many this thread really gets, which may be fewer: OpenMP's own limits count (OMP_THREAD_LIMIT,
+// OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller), and, once it has asked most_threads or started its team,
+// what the system lets the process start. Kernels compute right only with as many as they were prepared for; whoever
+// keeps kernels asks before each run.
+int kernel_threads();
+// How many of `count` threads a team of this thread can have; tries it, the first time.
+int most_threads(int count);
+
+// What a thread holds while it prepares or runs kernels: the size of its teams is what kernel_threads() says, whatever
+// OpenMP would choose.
+class Team {
+ public:
+  explicit Team(int count = kernel_threads());
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  // Starts the team, unless it is there, so that its threads flush denormals, too, and counts it. Call it before a run,
+  // and ask kernel_threads() after it.
+  static void start();
+
+ private:
+  int size_before_, dynamic_before_;
+};
+
+// What a thread does that waits for the others of its loop: it spins for a while (at first so), or sleeps almost at
+// once.
+enum class Waiting : uint8_t { kSpin, kSleep };
+void set_waiting(Waiting waiting);
+
+}  // namespace alloy::cpu

@@ -1,0 +1,133 @@
+#include "cpu/onednn/onednn.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cpu/threads/parallel.h"
+
+namespace alloy::cpu {
+
+namespace {
+
+size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+const dnnl::engine& onednn_engine() {
+  // Never destroyed: a thread may still be preparing kernels when the process ends.
+  static const dnnl::engine& engine = *[] {
+    // What oneDNN remembers beside our programs: the kernels of a deep network, not those of a thousand batch sizes.
+    constexpr int kMostPrimitives = 128;
+    if (std::getenv("ONEDNN_PRIMITIVE_CACHE_CAPACITY") == nullptr) dnnl::set_primitive_cache_capacity(kMostPrimitives);
+    return new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }();
+  return engine;
+}
+
+dnnl::primitive_attr onednn_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides) {
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
+                                 const std::vector<Argument>& arguments)
+    : primitive_(primitive), stream_(onednn_engine()), threads_(kernel_threads()) {
+  for (const Argument& a : arguments) {
+    Bound bound{a.index, a.is_result, dnnl::memory(a.plain, onednn_engine(), nullptr)};
+    dnnl::memory taken = bound.memory;
+    if (a.plain != a.wanted) {
+      bound.buffer = taken = buffer(a.wanted);
+      const auto& from = a.is_result ? a.wanted : a.plain;
+      const auto& to = a.is_result ? a.plain : a.wanted;
+      const dnnl::reorder::primitive_desc desc(onednn_engine(), from, onednn_engine(), to, onednn_attributes());
+      bound.reorder = dnnl::reorder(desc);
+      bound.scratchpad = buffer(desc.scratchpad_desc());
+      bound.reorder_arguments = {{DNNL_ARG_FROM, (a.is_result ? taken : bound.memory).get()},
+                                 {DNNL_ARG_TO, (a.is_result ? bound.memory : taken).get()},
+                                 {DNNL_ARG_SCRATCHPAD, bound.scratchpad.get()}};
+    }
+    primitive_arguments_.push_back({a.id, taken.get()});
+    bound_.push_back(std::move(bound));
+  }
+  primitive_arguments_.push_back({DNNL_ARG_SCRATCHPAD, buffer(scratchpad).get()});
+}
+
+dnnl::memory PrimitiveKernel::buffer(const dnnl::memory::desc& desc) {
+  dnnl::memory memory(desc, onednn_engine(), nullptr);
+  buffers_.push_back({memory, scratch_bytes_});
+  scratch_bytes_ += rounded(desc.get_size());
+  return memory;
+}
+
+const PrimitiveKernel::Bound* PrimitiveKernel::weights() const {
+  const auto it = std::find_if(bound_.begin(), bound_.end(),
+                               [](const Bound& b) { return b.index == 1 && !b.is_result && b.reorder; });
+  return it == bound_.end() ? nullptr : &*it;
+}
+
+size_t PrimitiveKernel::own_layout_bytes() const {
+  const Bound* const bound = weights();
+  return bound == nullptr ? 0 : rounded(bound->buffer.get_desc().get_size()) + bound->scratchpad.get_desc().get_size();
+}
+
+void PrimitiveKernel::take_own_layout() {
+  Bound& bound = bound_[static_cast<size_t>(weights() - bound_.data())];
+  laid_out_ = bound;
+  bound = {bound.index, false, bound.buffer};
+  // In scratch is only what is left.
+  std::vector<Buffer> before;
+  before.swap(buffers_);
+  scratch_bytes_ = 0;
+  for (const Buffer& b : before) {
+    if (b.memory == laid_out_.buffer || b.memory == laid_out_.scratchpad) continue;
+    buffers_.push_back({b.memory, scratch_bytes_});
+    scratch_bytes_ += rounded(b.memory.get_desc().get_size());
+  }
+}
+
+void PrimitiveKernel::lay_out(const std::byte* weights, std::byte* to) const {
+  const Team team(threads_);
+  laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
+  laid_out_.buffer.set_data_handle(to);
+  laid_out_.scratchpad.set_data_handle(to + rounded(laid_out_.buffer.get_desc().get_size()));
+  execute(laid_out_.reorder, laid_out_.reorder_arguments);
+}
+
+void PrimitiveKernel::execute(const dnnl::primitive& primitive, const std::vector<dnnl_exec_arg_t>& arguments) const {
+  const dnnl_status_t status =
+      dnnl_primitive_execute(primitive.get(), stream_.get(), static_cast<int>(arguments.size()), arguments.data());
+  if (status == dnnl_success) return;
+  // The primitive was made for exactly these arguments.
+  std::fprintf(stderr, "oneDNN failed to execute a prepared primitive (status %d)\n", static_cast<int>(status));
+  std::abort();
+}
+
+void PrimitiveKernel::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
+  const Team team(threads_);
+  for (const Buffer& b : buffers_) b.memory.set_data_handle(scratch + b.offset);
+  for (const Bound& b : bound_) {
+    // oneDNN's handles are not const, but it does not write to a source.
+    b.memory.set_data_handle(b.is_result ? results[b.index] : const_cast<std::byte*>(operands[b.index]));
+    if (b.reorder && !b.is_result) execute(b.reorder, b.reorder_arguments);
+  }
+  execute(primitive_, primitive_arguments_);
+  for (const Bound& b : bound_) {
+    if (b.reorder && b.is_result) execute(b.reorder, b.reorder_arguments);
+  }
+}
+
+PrimitiveKernel matrix_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& y) {
+  const Team team;
+  const dnnl::matmul::primitive_desc desc(onednn_engine(), a, b, y, onednn_attributes());
+  return PrimitiveKernel(
+      dnnl::matmul(desc), desc.scratchpad_desc(),
+      {{DNNL_ARG_SRC, 0, false, a, a}, {DNNL_ARG_WEIGHTS, 1, false, b, b}, {DNNL_ARG_DST, 0, true, y, y}});
+}
+
+}  // namespace alloy::cpu

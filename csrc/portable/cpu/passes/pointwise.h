@@ -1,0 +1,13 @@
+// A pass of the CPU between the compiler's own.
+#pragma once
+
+#include <memory>
+
+#include "ir/graph.h"
+
+namespace alloy::cpu {
+
+// Turns convolutions of 1x1 kernels, and their gradients, into matrix products. Of a graph with resolved shapes.
+std::unique_ptr<ir::Graph> lower_convolutions(const ir::Graph& graph);
+
+}  // namespace alloy::cpu

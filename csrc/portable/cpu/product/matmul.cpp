@@ -1,0 +1,113 @@
+// Matrix products: small ones and thin ones by our own loops, large ones by tiles or oneDNN, stacks of them by oneDNN.
+// Transposition is a matter of strides.
+#include "cpu/product/matmul.h"
+
+#include "cpu/amx/product.h"
+#include "cpu/families.h"
+#include "cpu/onednn/onednn.h"
+#include "cpu/product/small_matmul.h"
+#include "cpu/product/thin_matmul.h"
+
+namespace alloy::cpu {
+namespace {
+
+using ir::Attr;
+using ir::Dims;
+using ir::Op;
+using ir::Shape;
+
+// An operand as a stack of matrices.
+struct Matrices {
+  Dims dims, strides;
+
+  // The shape with ones put before it up to the rank, and the last two axes swapped where it is transposed.
+  Matrices(const Shape& shape, size_t rank, bool transposed)
+      : dims(rank - static_cast<size_t>(shape.rank()), 1), strides(rank) {
+    dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
+    int64_t stride = 1;
+    for (size_t i = rank; i-- > 0; stride *= dims[i]) strides[i] = stride;
+    if (!transposed) return;
+    std::swap(dims[rank - 1], dims[rank - 2]);
+    std::swap(strides[rank - 1], strides[rank - 2]);
+  }
+
+  // Makes leading axes `i` and `i + 1` one.
+  void merge(size_t i) {
+    dims[i] *= dims[i + 1];
+    strides[i] = strides[i + 1];
+    dims.erase(dims.begin() + static_cast<int64_t>(i) + 1);
+    strides.erase(strides.begin() + static_cast<int64_t>(i) + 1);
+  }
+  size_t rank() const { return dims.size(); }
+  bool is_one(size_t i) const { return dims[i] == 1; }
+};
+
+// Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left
+// one tall matrix.
+void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
+  for (size_t i = y.rank() - 2; i-- > 1;) {
+    const size_t outer = i - 1;
+    const bool alike =
+        (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
+    if (!alike) continue;
+    // An axis of size 1 has no stride of its own.
+    a.merge(outer);
+    b.merge(outer);
+    y.merge(outer);
+  }
+  const bool shared = y.rank() == 3 && b.is_one(0) && !a_transposed && a.dims[0] == y.dims[0];
+  if (y.rank() != 3 || !(shared || y.is_one(0))) return;
+  if (y.is_one(0)) {
+    for (Matrices* m : {&a, &b, &y}) {
+      m->dims.erase(m->dims.begin());
+      m->strides.erase(m->strides.begin());
+    }
+    return;
+  }
+  a.merge(0);
+  y.merge(0);
+  b.dims.erase(b.dims.begin());
+  b.strides.erase(b.strides.begin());
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_product(const ProductShape& s) {
+  auto by_onednn = std::make_unique<PrimitiveKernel>(matrix_product(
+      strided({s.rows, s.inner}, {s.a_row, s.a_column}), strided({s.inner, s.columns}, {s.b_row, s.b_column}),
+      strided({s.rows, s.columns}, {s.columns, 1})));
+  return make_amx_product(s, std::move(by_onednn));
+}
+
+std::unique_ptr<Kernel> make_matmul(const Op& op) {
+  const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
+  require_float(op);
+  if (a_type.shape.element_count() == 0 || b_type.shape.element_count() == 0) return make_zeros(op);
+
+  const bool a_transposed = op.attributes.flag(Attr::kTransposeA);
+  const auto rank = static_cast<size_t>(y_type.shape.rank());
+  Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)),
+      y(y_type.shape, rank, false);
+  simplify(a, b, y, a_transposed);
+  if (y.rank() == 2) {
+    const bool b_transposed = b.strides[1] != 1 && b.dims[1] > 1;
+    if (b_transposed ? b.strides[0] == 1 : b.strides[0] == b.dims[1]) {
+      auto thin = make_thin_matmul({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b_transposed});
+      if (thin) return thin;
+    }
+    auto small =
+        make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
+    if (small) return small;
+  }
+  try {
+    if (y.rank() == 2) {
+      return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});
+    }
+    return std::make_unique<PrimitiveKernel>(
+        matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
+  } catch (const dnnl::error& error) {
+    op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
+  }
+}
+
+}  // namespace alloy::cpu

@@ -1,0 +1,87 @@
+// Sums of outer products, as gradients of weights are: the threads pack the right matrix together, then each computes a
+// share of the result's rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer,
+// finds it in a cache of its own core.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "cpu/threads/parallel.h"
+#include "ir/graph.h"
+
+namespace alloy::cpu {
+
+// (inner, rows) transposed times (inner, columns), all packed row-major, of float32.
+struct OuterProducts {
+  int64_t rows, inner, columns;
+
+  // What a matmul computes, where it is that.
+  static std::optional<OuterProducts> of(const ir::Op& matmul);
+};
+
+// Of the instruction set.
+struct PackedLoops {
+  int64_t panel_rows;      // rows computed together
+  int64_t stripe_columns;  // columns that stand together in the packed matrix
+  int64_t longest_sum;     // up to which these are as fast as other products
+  int64_t inner_quantum;   // zeros make what is packed so deep, or a multiple
+  int64_t element_bytes;   // of what is packed
+  // Packs a stripe, with zeros behind the last column.
+  void (*pack)(const OuterProducts& product, const float* right, int64_t stripe, std::byte* to);
+  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `packed`: the right matrix. `room`:
+  // for panel_rows columns of the left one.
+  void (*multiply)(const OuterProducts& product, const float* left, const float* right, int64_t row, int64_t rows,
+                   const std::byte* packed, std::byte* room, float* y);
+};
+
+class PackedProduct {
+ public:
+  // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the
+  // right matrix, which is read for every panel, fits into a thread's second-level cache.
+  static bool pays(const OuterProducts& product) {
+    return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner &&
+           product.rows * product.columns >= kFewestResults;
+  }
+
+  explicit PackedProduct(const OuterProducts& product);
+
+  size_t scratch_bytes() const { return static_cast<size_t>(packed_ + shares_ * (room_ + panel_)); }
+
+  // Calls done(row, rows, elements) on the thread that has just computed these rows; `elements` last until done
+  // returns.
+  template <class Done>
+  void run(const float* left, const float* right, std::byte* scratch, const Done& done) const {
+    const int64_t stripe = packed_bytes(loops_.stripe_columns),
+                  stripes = (product_.columns + loops_.stripe_columns - 1) / loops_.stripe_columns;
+    parallel_for(stripes, kWorkWorthThreads, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) loops_.pack(product_, right, i, scratch + i * stripe);
+    });
+    const int64_t panels = (product_.rows + loops_.panel_rows - 1) / loops_.panel_rows;
+    parallel_for(shares_, kWorkWorthThreads, [&](int64_t first, int64_t last) {
+      for (int64_t share = first; share < last; ++share) {
+        for (int64_t i = panels * share / shares_; i < panels * (share + 1) / shares_; ++i) {
+          const int64_t row = i * loops_.panel_rows, rows = std::min(loops_.panel_rows, product_.rows - row);
+          std::byte* const room = scratch + packed_ + share * (room_ + panel_);
+          float* const panel = reinterpret_cast<float*>(room + room_);
+          loops_.multiply(product_, left, right, row, rows, scratch, room, panel);
+          done(row, rows, const_cast<const float*>(panel));
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kMostPacked = int64_t{1} << 18, kFewestResults = int64_t{1} << 17;
+
+  static PackedLoops loops(const OuterProducts& product);
+  int64_t packed_bytes(int64_t lines) const;  // of so many columns of a matrix
+
+  OuterProducts product_;
+  PackedLoops loops_;
+  int64_t packed_, room_,
+      panel_;       // bytes of the packed right matrix, of a panel's columns of the left one, and of a panel
+  int64_t shares_;  // of the rows, one a thread
+};
+
+}  // namespace alloy::cpu

@@ -1,0 +1,288 @@
+// The words of the forward, init and combine columns of ops.def, for vectors of float, double, int32, int64
+// and bytes. Included once per instruction set. d is the vector's tag, everything else vectors or masks.
+// Float functions are within 4 ulp of the true value.
+#if defined(ALLOY_KERNELS_VOCABULARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ALLOY_KERNELS_VOCABULARY_INL_H_
+#undef ALLOY_KERNELS_VOCABULARY_INL_H_
+#else
+#define ALLOY_KERNELS_VOCABULARY_INL_H_
+#endif
+
+#include <cmath>
+#include <limits>
+
+#include "cpu/simd/targets.h"
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace alloy::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+using Vec = hn::Vec<D>;
+template <class D>
+using Mask = decltype(hn::MaskFromVec(hn::Zero(D())));
+template <class D>
+inline constexpr bool kFloating = hwy::IsFloat<hn::TFromD<D>>();
+
+// ---- constants ----
+
+using hn::Zero;
+
+template <class D>
+HWY_INLINE Vec<D> One(D d) {
+  return hn::Set(d, hn::TFromD<D>(1));
+}
+
+// What loses every comparison for the greatest, and for the least.
+template <class T>
+constexpr T LowestOf() {
+  return hwy::IsFloat<T>() ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+template <class T>
+constexpr T HighestOf() {
+  return hwy::IsFloat<T>() ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+}
+template <class D>
+HWY_INLINE Vec<D> Lowest(D d) {
+  return hn::Set(d, LowestOf<hn::TFromD<D>>());
+}
+template <class D>
+HWY_INLINE Vec<D> Highest(D d) {
+  return hn::Set(d, HighestOf<hn::TFromD<D>>());
+}
+
+// ---- comparisons and choice ----
+
+template <class D>
+HWY_INLINE Mask<D> Eq(D, Vec<D> a, Vec<D> b) {
+  return hn::Eq(a, b);
+}
+template <class D>
+HWY_INLINE Mask<D> Ne(D, Vec<D> a, Vec<D> b) {
+  return hn::Not(hn::Eq(a, b));
+}  // Highway's is false of NaN on x86
+template <class D>
+HWY_INLINE Mask<D> Lt(D, Vec<D> a, Vec<D> b) {
+  return hn::Lt(a, b);
+}
+template <class D>
+HWY_INLINE Mask<D> Gt(D, Vec<D> a, Vec<D> b) {
+  return hn::Gt(a, b);
+}
+template <class D>
+HWY_INLINE Mask<D> Le(D, Vec<D> a, Vec<D> b) {
+  if constexpr (kFloating<D>) return hn::Le(a, b);
+  else return hn::Not(hn::Gt(a, b));
+}
+template <class D>
+HWY_INLINE Mask<D> Ge(D, Vec<D> a, Vec<D> b) {
+  if constexpr (kFloating<D>) return hn::Ge(a, b);
+  else return hn::Not(hn::Lt(a, b));
+}
+
+template <class D>
+HWY_INLINE Vec<D> IfThenElse(D, Mask<D> predicate, Vec<D> yes, Vec<D> no) {
+  return hn::IfThenElse(predicate, yes, no);
+}
+
+// As fmin and fmax: a NaN gives way to a number.
+template <class D>
+HWY_INLINE Vec<D> Min(D, Vec<D> a, Vec<D> b) {
+  if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Min(a, b)));
+  else return hn::Min(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Max(D, Vec<D> a, Vec<D> b) {
+  if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Max(a, b)));
+  else return hn::Max(a, b);
+}
+
+// ---- arithmetic; integers wrap around ----
+
+// f lane by lane, for what the instruction sets do not have.
+template <class D, class F>
+HWY_INLINE Vec<D> ByLane(D d, Vec<D> a, Vec<D> b, const F& f) {
+  HWY_ALIGN hn::TFromD<D> x[hn::MaxLanes(d)];
+  HWY_ALIGN hn::TFromD<D> y[hn::MaxLanes(d)];
+  hn::Store(a, d, x);
+  hn::Store(b, d, y);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) x[i] = f(x[i], y[i]);
+  return hn::Load(d, x);
+}
+
+template <class T>
+HWY_INLINE T WrappingProduct(T a, T b) {
+  using U = hwy::MakeUnsigned<T>;
+  return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+}
+
+// Truncates toward zero. The machine traps at x / 0 and at the lowest number / -1: here 0, and the lowest
+// number itself.
+template <class T>
+HWY_INLINE T IntegerQuotient(T a, T b) {
+  using U = hwy::MakeUnsigned<T>;
+  if (b == 0) return 0;
+  return b == -1 ? static_cast<T>(U{0} - static_cast<U>(a)) : static_cast<T>(a / b);
+}
+
+// Exact where it fits; negative exponents give the truncated reciprocal, and 0 for 0.
+template <class T>
+HWY_INLINE T IntegerPower(T base, T exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  T power = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) power = WrappingProduct(power, base);
+    base = WrappingProduct(base, base);
+  }
+  return power;
+}
+
+template <class D>
+HWY_INLINE Vec<D> Add(D, Vec<D> a, Vec<D> b) {
+  return hn::Add(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Sub(D, Vec<D> a, Vec<D> b) {
+  return hn::Sub(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Mul([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {
+  using T = hn::TFromD<D>;
+  if constexpr (!hwy::IsFloat<T>() && sizeof(T) == 8) return ByLane(d, a, b, WrappingProduct<T>);
+  else return hn::Mul(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Div([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {
+  if constexpr (kFloating<D>) return hn::Div(a, b);
+  else return ByLane(d, a, b, IntegerQuotient<hn::TFromD<D>>);
+}
+template <class D>
+HWY_INLINE Vec<D> DivNoNan(D d, Vec<D> a, Vec<D> b) {
+  return hn::IfThenElse(hn::Eq(b, Zero(d)), Zero(d), hn::Div(a, b));
+}
+template <class D>
+HWY_INLINE Vec<D> Pow(D d, Vec<D> a, Vec<D> b) {
+  using T = hn::TFromD<D>;
+  if constexpr (kFloating<D>) return ByLane(d, a, b, [](T x, T y) HWY_ATTR { return std::pow(x, y); });
+  else return ByLane(d, a, b, IntegerPower<T>);
+}
+template <class D>
+HWY_INLINE Vec<D> Neg(D, Vec<D> x) {
+  return hn::Neg(x);
+}
+template <class D>
+HWY_INLINE Vec<D> Abs([[maybe_unused]] D d, Vec<D> x) {
+  if constexpr (kFloating<D>) return hn::Abs(x);
+  else return hn::IfThenElse(hn::Lt(x, Zero(d)), hn::Neg(x), x);
+}
+template <class D>
+HWY_INLINE Vec<D> Sqrt(D, Vec<D> x) {
+  return hn::Sqrt(x);
+}
+
+// x itself where it is zero keeps the sign of -0.
+template <class D>
+HWY_INLINE Vec<D> Sign(D d, Vec<D> x) {
+  const auto zero = Zero(d);
+  const auto at_zero = hn::IfThenElse(hn::Eq(x, zero), x, zero);
+  const auto below = hn::IfThenElse(hn::Lt(x, zero), hn::Neg(One(d)), at_zero);
+  return hn::IfThenElse(hn::Gt(x, zero), One(d), below);
+}
+
+// ---- functions of float ----
+
+// Horner's rule, the highest coefficient first.
+template <class D>
+HWY_INLINE Vec<D> Polynomial(D d, Vec<D>, float c) {
+  return hn::Set(d, c);
+}
+template <class D, class... Rest>
+HWY_INLINE Vec<D> PolynomialFrom(D d, Vec<D> x, Vec<D> sum, float c, Rest... rest) {
+  const auto next = hn::MulAdd(sum, x, hn::Set(d, c));
+  if constexpr (sizeof...(rest) == 0) return next;
+  else return PolynomialFrom(d, x, next, rest...);
+}
+template <class D, class... Rest>
+HWY_INLINE Vec<D> Polynomial(D d, Vec<D> x, float c, Rest... rest) {
+  return PolynomialFrom(d, x, hn::Set(d, c), rest...);
+}
+
+// ln 2 in two parts: the first has so few digits that its product with an exponent is exact.
+inline constexpr float kLn2High = 0.693359375f;
+inline constexpr float kLn2Low = -2.12194440e-4f;
+
+// 2^n for n a normal exponent.
+template <class D, class VI>
+HWY_INLINE Vec<D> PowerOfTwo(D d, VI n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+// e^x = 2^n e^r with |r| <= ln(2) / 2, e^r by a polynomial (Cephes). 2^n goes in as two factors, so that both
+// ends round correctly.
+template <class D>
+HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
+  const auto held = hn::Min(hn::Max(x, hn::Set(d, -105.0f)), hn::Set(d, 89.0f));
+  const auto n = hn::NearestInt(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
+  const auto nf = hn::ConvertTo(d, n);
+  const auto r = hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), held));
+  const auto p = Polynomial(d, r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                            1.6666665459e-1f, 5.0000001201e-1f);
+  const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), One(d));
+  const auto half = hn::ShiftRight<1>(n);
+  const auto scaled = hn::Mul(hn::Mul(y, PowerOfTwo(d, half)), PowerOfTwo(d, hn::Sub(n, half)));
+  return hn::IfThenElse(hn::IsNaN(x), x, scaled);
+}
+
+// ln x = e ln 2 + ln m with m in [sqrt(1/2), sqrt(2)), ln m by a polynomial in m - 1 (Cephes).
+template <class D>
+HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
+  const hn::RebindToSigned<D> di;
+  const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
+  const auto normal = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 33554432.0f)), x);  // 2^25
+  const auto bits = hn::BitCast(di, normal);
+  const auto e = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(di, 0x3f3504f3)));  // of sqrt(1/2)
+  const auto m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(e)));
+  const auto ef = hn::Sub(hn::ConvertTo(d, e), hn::IfThenElseZero(subnormal, hn::Set(d, 25.0f)));
+  const auto f = hn::Sub(m, One(d));
+  const auto z = hn::Mul(f, f);
+  const auto p = Polynomial(d, f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
+                            1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
+  auto y = hn::MulAdd(ef, hn::Set(d, kLn2Low), hn::Mul(hn::Mul(f, z), p));
+  y = hn::NegMulAdd(hn::Set(d, 0.5f), z, y);
+  y = hn::MulAdd(ef, hn::Set(d, kLn2High), hn::Add(f, y));
+  const auto infinity = Highest(d);
+  const auto edge = hn::IfThenElse(
+      hn::Eq(x, Zero(d)), hn::Neg(infinity),
+      hn::IfThenElse(hn::Eq(x, infinity), infinity, hn::Set(d, std::numeric_limits<float>::quiet_NaN())));
+  return hn::IfThenElse(hn::And(hn::Gt(x, Zero(d)), hn::Lt(x, infinity)), y, edge);
+}
+
+// A polynomial near 0 (Cephes), where 1 - 2 / (e^2x + 1) would cancel.
+template <class D>
+HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
+  const auto a = hn::Abs(x);
+  const auto z = hn::Mul(x, x);
+  const auto p = Polynomial(d, z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
+                            -3.33332819422e-1f);
+  const auto near = hn::MulAdd(hn::Mul(p, z), x, x);
+  const auto far = hn::Sub(One(d), hn::Div(hn::Set(d, 2.0f), hn::Add(Exp(d, hn::Add(a, a)), One(d))));
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, far), x);  // of -0, too
+}
+
+// Both halves by e^-|x|, which cannot overflow.
+template <class D>
+HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
+  const auto e = Exp(d, hn::Neg(hn::Abs(x)));
+  return hn::Div(hn::IfThenElse(hn::Lt(x, Zero(d)), e, One(d)), hn::Add(One(d), e));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace alloy::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,80 @@
+// Owns the in-order queues on which everything asynchronous runs: streams of the CPU and dispatch queues.
+// Knows nothing of devices and graphs, and nothing of Objective-C. Work items must not throw.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace alloy::device {
+
+// Outcome of device work: empty on success, otherwise one sentence that names the cause.
+struct [[nodiscard]] Status {
+  std::string message;
+  bool ok() const noexcept { return message.empty(); }
+};
+
+// A callable of the caller, not owned: valid only during the call it is passed to, never allocates.
+class Callable {
+ public:
+  template <class F, class = std::enable_if_t<!std::is_same_v<std::remove_cvref_t<F>, Callable>>>
+  Callable(F&& f) noexcept  // NOLINT: implicit on purpose, as std::function
+      : context_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* context) { (*static_cast<std::remove_reference_t<F>*>(context))(); }) {}
+  void operator()() const { call_(context_); }
+
+ private:
+  void* context_;
+  void (*call_)(void*);
+};
+
+struct QueueState;
+
+// Runs items one at a time in the order they came, on a thread of its own that starts when first needed.
+// Every member may be called from every thread. Destruction returns at once; items given before still run.
+class WorkQueue {
+ public:
+  WorkQueue();
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  // Runs `work` in turn and returns when it is done: on the calling thread when the queue is idle, or when
+  // called by an item of this queue. Fails, without running it, after a fork and at the end of the process.
+  Status run(Callable work);
+
+  // Runs `work` later and returns at once; fails as run does.
+  Status submit(std::function<void()> work);
+
+  // Returns when all items given so far are done; at once when called by an item of this queue.
+  Status wait();
+
+ private:
+  std::shared_ptr<QueueState> state_;
+};
+
+// Not ok in a child forked after the device was used, whose threads and OpenMP teams are gone, and not ok once the
+// process is ending.
+Status process_status();
+
+// The same for whoever uses the device now: where it is ok, a child that is forked from here on may not use it.
+Status begin_use();
+
+// While one lives, locks of the device may be held: a child that is forked meanwhile may not use it.
+class LocksAreHeld {
+ public:
+  LocksAreHeld() noexcept;
+  ~LocksAreHeld();
+  LocksAreHeld(const LocksAreHeld&) = delete;
+  LocksAreHeld& operator=(const LocksAreHeld&) = delete;
+};
+
+// True in such a child. Threads that it does not have may hold any lock, so that whoever takes one asks first.
+bool process_is_forked() noexcept;
+
+// True once exit() has begun to drain the queues; waits for something that may never come must then give up.
+bool process_is_ending() noexcept;
+
+}  // namespace alloy::device

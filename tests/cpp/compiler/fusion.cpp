@@ -1,0 +1,327 @@
+// fuse, rule by rule: text in, text out. That fused graphs mean what they meant is also checked on random graphs
+// (runtime_passes.cpp).
+#include "compiler/passes.h"
+#include "cpu/elementwise/elementwise.h"
+#include "graph_builder.h"
+#include "graph_lines.h"
+
+namespace alloy::compiler {
+namespace {
+
+using namespace test;
+
+void expect_fused(const Lines& ops, const std::string& results, const Lines& fused_ops,
+                  const std::string& fused_results) {
+  const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(ops, results)));
+  EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+  EXPECT_EQ(print(*fused), graph_of(fused_ops, fused_results));
+}
+
+void expect_kept(const Lines& ops, const std::string& results) { expect_fused(ops, results, ops, results); }
+
+// ---- groups ----
+
+TEST(Fuse, MakesOneOpOfAChain) {
+  expect_fused({"add(%0, %1) : float32(2, 3)", "exp(%4) : float32(2, 3)", "multiply(%2, %5) : float32(2, 3)"}, "%6",
+               {"fused(%0, %1, %2) : float32(2, 3)", "region {", "add(%0, %1) : float32(2, 3)",
+                "exp(%5) : float32(2, 3)", "multiply(%2, %6) : float32(2, 3)", "return (%7)", "}"},
+               "%4");
+}
+
+// Selects, comparisons, casts and clamps too, of whatever element type.
+TEST(Fuse, TakesEveryElementwiseOp) {
+  expect_fused({"less(%0, %1) : bool(2, 3)", "cast(%4) {dtype = int32} : int32(2, 3)",
+                "select(%5, %0, %2) : float32(2, 3)", "clamp(%6, %3, %1) : float32(2, 3)"},
+               "%7",
+               {"fused(%0, %1, %2, %3) : float32(2, 3)", "region {", "less(%0, %1) : bool(2, 3)",
+                "cast(%5) {dtype = int32} : int32(2, 3)", "select(%6, %0, %2) : float32(2, 3)",
+                "clamp(%7, %3, %1) : float32(2, 3)", "return (%8)", "}"},
+               "%4");
+}
+
+TEST(Fuse, GivesEveryValueThatIsWantedOutside) {
+  expect_fused({"exp(%0) : float32(2, 3)", "log(%4) : float32(2, 3)", "sqrt(%5) : float32(2, 3)",
+                "sum(%5) {axes = [0]} : float32(1, 3)"},
+               "%4, %6, %7",
+               {"fused(%0) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "exp(%0) : float32(2, 3)",
+                "log(%5) : float32(2, 3)", "sqrt(%6) : float32(2, 3)", "return (%5, %6, %7)", "}",
+                "sum(%4#1) {axes = [0]} : float32(1, 3)"},
+               "%4, %4#2, %8");
+}
+
+TEST(Fuse, LeavesOpsThatStandAlone) {
+  expect_kept({"exp(%0) : float32(2, 3)"}, "%4");
+  // Of another shape than what they feed.
+  expect_kept({"exp(%1) : float32(3,)", "log(%0) : float32(2, 3)"}, "%4, %5");
+  expect_kept({"exp(%1) : float32(3,)", "add(%0, %4) : float32(2, 3)"}, "%5");
+  // Not elementwise, or between what is.
+  expect_kept({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "log(%5) : float32(1, 3)"}, "%6");
+  expect_kept({"exp(%0) : float32(2, 3)", "reshape(%4) {shape = (6,)} : float32(6,)", "log(%5) : float32(6,)"}, "%6");
+}
+
+TEST(Fuse, MakesNoCycle) {
+  // The sum needs exp and softmax, and softmax needs exp: one op of the first and the last would need itself.
+  expect_kept({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%4, %5) : float32(2, 3)"},
+              "%6");
+  expect_kept({"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "add(%5, %4) : float32(2, 3)"},
+              "%6");
+  // By way of two ops, and of one in a branch.
+  expect_kept({"exp(%0) : float32(2, 3)", "sum(%4) {axes = [0]} : float32(1, 3)", "sqrt(%5) : float32(1, 3)",
+               "divide(%4, %6) : float32(2, 3)"},
+              "%7");
+  expect_kept(
+      {"exp(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "softmax(%4) {axis = 1} : float32(2, 3)",
+       "return (%6)", "}", "region {", "return (%0)", "}", "add(%4, %5) : float32(2, 3)"},
+      "%7");
+  // What merges with one end does not merge with the other.
+  expect_fused(
+      {"exp(%0) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "sqrt(%5) : float32(2, 3)",
+       "add(%4, %6) : float32(2, 3)", "log(%4) : float32(2, 3)"},
+      "%7, %8",
+      {"fused(%0) : float32(2, 3), float32(2, 3)", "region {", "exp(%0) : float32(2, 3)", "log(%5) : float32(2, 3)",
+       "return (%5, %6)", "}", "softmax(%4) {axis = 1} : float32(2, 3)", "fused(%7, %4) : float32(2, 3)", "region {",
+       "sqrt(%7) : float32(2, 3)", "add(%4, %9) : float32(2, 3)", "return (%10)", "}"},
+      "%8, %4#1");
+}
+
+// As many as have tiles: a result each, and two for a truth value and what the chain begins with.
+TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
+  const size_t most = cpu::Elementwise::kMostBuffers - 2;
+  for (size_t count : {most, most + 1, 2 * most + 5}) {
+    Lines chain = {"exp(%0) : float32(2, 3)"};
+    while (chain.size() < count) chain.push_back("tanh(%" + std::to_string(chain.size() + 3) + ") : float32(2, 3)");
+    const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(chain, "%" + std::to_string(count + 3))));
+    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+    std::vector<size_t> sizes;
+    for (const auto& op : fused->body().ops) {
+      if (op->code == OpCode::fused) sizes.push_back(op->regions[0]->ops.size());
+      else if (op->code != OpCode::placeholder) sizes.push_back(1);
+    }
+    EXPECT_EQ(sizes, (count == most       ? std::vector<size_t>{most}
+                      : count == most + 1 ? std::vector<size_t>{most, 1}
+                                          : std::vector<size_t>{most, most, 5}));
+  }
+}
+
+TEST(Fuse, FusesInEachBranchByItself) {
+  const Lines branches = {"if_else(%3) : float32(2, 3)",
+                          "region {",
+                          "fused(%4, %1) : float32(2, 3)",
+                          "region {",
+                          "add(%4, %1) : float32(2, 3)",
+                          "exp(%7) : float32(2, 3)",
+                          "return (%8)",
+                          "}",
+                          "return (%6)",
+                          "}",
+                          "region {",
+                          "log(%4) : float32(2, 3)",
+                          "return (%9)",
+                          "}",
+                          "sqrt(%5) : float32(2, 3)"};
+  Lines fused = {"exp(%0) : float32(2, 3)"};
+  fused.insert(fused.end(), branches.begin(), branches.end());
+  expect_fused({"exp(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "add(%4, %1) : float32(2, 3)",
+                "exp(%6) : float32(2, 3)", "return (%7)", "}", "region {", "log(%4) : float32(2, 3)", "return (%8)",
+                "}", "sqrt(%5) : float32(2, 3)"},
+               "%9", fused, "%10");
+}
+
+// ---- values computed anew ----
+
+// A value `first` that another group wants beside what a softmax makes of it: `%4` of `before`, exp, softmax, product.
+Lines reused(const std::string& first, Lines before = {}) {
+  const auto n = static_cast<int>(before.size()) + 4;
+  auto value = [](int i) { return "%" + std::to_string(i); };
+  before.push_back(first);
+  before.push_back("exp(" + value(n) + ") : float32(2, 3)");
+  before.push_back("softmax(" + value(n + 1) + ") {axis = 1} : float32(2, 3)");
+  before.push_back("multiply(" + value(n) + ", " + value(n + 2) + ") : float32(2, 3)");
+  return before;
+}
+
+TEST(Fuse, ComputesCheapValuesAnew) {
+  struct Case {
+    std::string op, operands;
+  };
+  const Case cases[] = {{"subtract(%0, %1)", "%0, %1"}, {"multiply(%2, %0)", "%2, %0"},
+                        {"negative(%0)", "%0"},         {"square(%0)", "%0"},
+                        {"multiply(%0, %0)", "%0"},     {"clamp(%0, %3, %1)", "%0, %3, %1"}};
+  for (const auto& [op, operands] : cases) {
+    expect_fused(
+        reused(op + " : float32(2, 3)"), "%7",
+        {"fused(" + operands + ") : float32(2, 3)", "region {", op + " : float32(2, 3)", "exp(%5) : float32(2, 3)",
+         "return (%6)", "}", "softmax(%4) {axis = 1} : float32(2, 3)", "fused(" + operands + ", %7) : float32(2, 3)",
+         "region {", op + " : float32(2, 3)", "multiply(%9, %7) : float32(2, 3)", "return (%10)", "}"},
+        "%8");
+  }
+}
+
+TEST(Fuse, HandsDearValuesOn) {
+  // Functions of floats; what has no operand as large as itself, or two of them.
+  const Lines befores[] = {{}, {}, {}, {"softmax(%0) {axis = 0} : float32(2, 3)"}};
+  const std::string ops[] = {"tanh(%0)", "relu(%0)", "add(%1, %2)", "add(%0, %4)"},
+                    operands[] = {"%0", "%0", "%1, %2", "%0, %4"};
+  for (size_t i = 0; i < std::size(ops); ++i) {
+    const auto n = static_cast<int>(befores[i].size()) + 4;
+    auto value = [&](int k) { return "%" + std::to_string(n + k); };
+    Lines fused = befores[i];
+    for (const std::string& line :
+         {"fused(" + operands[i] + ") : float32(2, 3), float32(2, 3)", std::string("region {"),
+          ops[i] + " : float32(2, 3)", "exp(" + value(1) + ") : float32(2, 3)",
+          "return (" + value(1) + ", " + value(2) + ")", std::string("}"),
+          "softmax(" + value(0) + "#1) {axis = 1} : float32(2, 3)",
+          "multiply(" + value(0) + ", " + value(3) + ") : float32(2, 3)"}) {
+      fused.push_back(line);
+    }
+    expect_fused(reused(ops[i] + " : float32(2, 3)", befores[i]), value(3), fused, value(4));
+  }
+}
+
+TEST(Fuse, ComputesAnewOnlyFromWhatIsInMemory) {
+  // %4 is only within the first group, so nobody else can have %5 from it.
+  expect_fused(reused("add(%4, %1) : float32(2, 3)", {"tanh(%0) : float32(2, 3)"}), "%8",
+               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0) : float32(2, 3)",
+                "add(%5, %1) : float32(2, 3)", "exp(%6) : float32(2, 3)", "return (%6, %7)", "}",
+                "softmax(%4#1) {axis = 1} : float32(2, 3)", "multiply(%4, %8) : float32(2, 3)"},
+               "%9");
+  // Here %4 is read by another op, so it is.
+  Lines ops = reused("add(%4, %1) : float32(2, 3)", {"tanh(%0) : float32(2, 3)"});
+  ops.push_back("sum(%4) {axes = [0]} : float32(1, 3)");
+  expect_fused(ops, "%8, %9",
+               {"fused(%0, %1) : float32(2, 3), float32(2, 3)", "region {", "tanh(%0) : float32(2, 3)",
+                "add(%5, %1) : float32(2, 3)", "exp(%6) : float32(2, 3)", "return (%5, %7)", "}",
+                "softmax(%4#1) {axis = 1} : float32(2, 3)", "fused(%4, %1, %8) : float32(2, 3)", "region {",
+                "add(%4, %1) : float32(2, 3)", "multiply(%10, %8) : float32(2, 3)", "return (%11)", "}",
+                "sum(%4) {axes = [0]} : float32(1, 3)"},
+               "%9, %12");
+}
+
+TEST(Fuse, WritesWhatOthersReadAllTheSame) {
+  // Returned, read by an op that is not elementwise, or by one of another shape: written once, and computed anew only
+  // where that is free.
+  const Lines anew = {"softmax(%4) {axis = 1} : float32(2, 3)",
+                      "fused(%0, %1, %5) : float32(2, 3)",
+                      "region {",
+                      "add(%0, %1) : float32(2, 3)",
+                      "multiply(%7, %5) : float32(2, 3)",
+                      "return (%8)",
+                      "}"};
+  Lines fused = {"add(%0, %1) : float32(2, 3)"};
+  fused.insert(fused.end(), anew.begin(), anew.end());
+  expect_fused(
+      {"add(%0, %1) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)", "multiply(%4, %5) : float32(2, 3)"},
+      "%4, %6", fused, "%4, %6");
+  expect_kept({"negative(%1) : float32(3,)", "add(%0, %4) : float32(2, 3)"}, "%5");
+  // In a branch.
+  expect_kept({"negative(%0) : float32(2, 3)", "if_else(%3) : float32(2, 3)", "region {", "exp(%4) : float32(2, 3)",
+               "return (%6)", "}", "region {", "return (%0)", "}"},
+              "%5");
+}
+
+TEST(Fuse, DropsWhatEveryoneElseComputesAnew) {
+  // %5 stands in the group of %4 but only %7 wants it.
+  expect_fused({"exp(%0) : float32(2, 3)", "add(%4, %1) : float32(2, 3)", "softmax(%4) {axis = 1} : float32(2, 3)",
+                "multiply(%5, %6) : float32(2, 3)"},
+               "%7",
+               {"fused(%0) : float32(2, 3)", "region {", "exp(%0) : float32(2, 3)", "return (%5)", "}",
+                "softmax(%4) {axis = 1} : float32(2, 3)", "fused(%4, %1, %6) : float32(2, 3)", "region {",
+                "add(%4, %1) : float32(2, 3)", "multiply(%8, %6) : float32(2, 3)", "return (%9)", "}"},
+               "%7");
+}
+
+TEST(Fuse, CountsWhatIsComputedAnew) {
+  const size_t most =
+      cpu::Elementwise::kMostBuffers - 5;  // two tiles for each of the addition and the multiplication, and two as ever
+  for (size_t count : {most, most + 1}) {
+    Lines ops = reused("add(%0, %1) : float32(2, 3)");
+    for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ") : float32(2, 3)");
+    const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(ops, "%" + std::to_string(ops.size() + 3))));
+    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+    const Op& last = *fused->body().ops.back();
+    ASSERT_EQ(last.code, OpCode::fused);
+    EXPECT_EQ(last.regions[0]->ops.size(), most + 1);
+    EXPECT_EQ(last.regions[0]->ops.front()->code, count == most ? OpCode::add : OpCode::multiply);
+  }
+}
+
+// ---- optimizers ----
+
+// The update goes into the op that gives it its gradient, and what stands between them too.
+TEST(Fuse, TakesOptimizers) {
+  expect_fused({"multiply(%0, %3) : float32(2, 3)", "sgd(%3, %0, %4) : float32(2, 3)"}, "%5",
+               {"fused(%0, %3) : float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
+                "sgd(%3, %0, %5) : float32(2, 3)", "return (%6)", "}"},
+               "%4");
+  expect_fused(
+      {"multiply(%0, %3) : float32(2, 3)",
+       "adam(%3, %3, %3, %3, %0, %0, %0, %4) : float32(2, 3), float32(2, 3), float32(2, 3)"},
+      "%5, %5#1, %5#2",
+      {"fused(%0, %3) : float32(2, 3), float32(2, 3), float32(2, 3)", "region {", "multiply(%0, %3) : float32(2, 3)",
+       "adam(%3, %3, %3, %3, %0, %0, %0, %5) : float32(2, 3), float32(2, 3), float32(2, 3)", "return (%6, %6#1, %6#2)",
+       "}"},
+      "%4, %4#1, %4#2");
+}
+
+// Sums of few outer products, too large for a cache, go straight into what uses them, under another shape too.
+class FuseProducts : public ::testing::Test {
+ protected:
+  // Graphs of images (n, 1024) and errors (n, 512), and their product, which is a gradient of weights.
+  static std::string graph(const std::string& n, const std::string& rest, const std::string& results,
+                           bool transposed = true) {
+    const std::string left = transposed ? "(" + n + ", 1024)" : "(1024, " + n + ")";
+    return "graph {\n  %0 = placeholder() {shape = " + left + ", dtype = float32} : float32" + left +
+           "\n  %1 = placeholder() {shape = (" + n + ", 512), dtype = float32} : float32(" + n + ", 512)" +
+           "\n  %2 = placeholder() {shape = (1, 1024, 512), dtype = float32} : float32(1, 1024, 512)" +
+           "\n  %3 = placeholder() {shape = (), dtype = float32} : float32()" +
+           "\n  %4 = matmul(%0, %1) {transpose_a = " + (transposed ? "true" : "false") +
+           ", transpose_b = false} : float32(1024, 512)" + rest + "\n  return (" + results + ")\n}\n";
+  }
+  static std::vector<std::string> kinds(const std::string& text) {
+    const std::unique_ptr<Graph> fused = fuse(*parse(text));
+    EXPECT_EQ(verify(*fused), std::vector<std::string>{});
+    std::vector<std::string> kinds;
+    for (const auto& op : fused->body().ops) {
+      if (op->code == OpCode::placeholder) continue;
+      kinds.emplace_back(op->info().name);
+      if (op->code != OpCode::fused) continue;
+      for (const auto& inner : op->regions[0]->ops) kinds.back() += " " + std::string(inner->info().name);
+    }
+    return kinds;
+  }
+  using Kinds = std::vector<std::string>;
+  const std::string reshape_ = "\n  %5 = reshape(%4) {shape = (1, 1024, 512)} : float32(1, 1024, 512)";
+  const std::string update_ = reshape_ + "\n  %6 = sgd(%3, %2, %5) : float32(1, 1024, 512)";
+};
+
+TEST_F(FuseProducts, GoWithTheUpdateTheyFeed) {
+  EXPECT_EQ(kinds(graph("16", update_, "%6")), (Kinds{"fused matmul reshape sgd"}));
+  EXPECT_EQ(kinds(graph("16", "\n  %5 = tanh(%4) : float32(1024, 512)", "%5")), (Kinds{"fused matmul tanh"}));
+}
+
+TEST_F(FuseProducts, StayWhereTheyAreLongOrNoOuterProducts) {
+  EXPECT_EQ(kinds(graph("513", update_, "%6")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", update_, "%6", false)), (Kinds{"matmul", "reshape", "sgd"}));
+}
+
+TEST_F(FuseProducts, StayWhereOthersWantThem) {
+  EXPECT_EQ(kinds(graph("16", update_, "%6, %4")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", update_, "%6, %5")), (Kinds{"matmul", "reshape", "sgd"}));
+  EXPECT_EQ(kinds(graph("16", "\n  %5 = tanh(%4) : float32(1024, 512)\n  %6 = sum(%4) {axes = [0]} : float32(1, 512)",
+                        "%5, %6")),
+            (Kinds{"matmul", "tanh", "sum"}));
+}
+
+// A product of what the chain itself computes would have to wait for itself.
+TEST_F(FuseProducts, AreNotFedByTheirOwnGroup) {
+  const std::string text =
+      "graph {\n  %0 = placeholder() {shape = (64, 64), dtype = float32} : float32(64, 64)"
+      "\n  %1 = placeholder() {shape = (64, 2048), dtype = float32} : float32(64, 2048)\n  %2 = tanh(%1) : float32(64, "
+      "2048)"
+      "\n  %3 = matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(64, 2048)"
+      "\n  %4 = add(%3, %2) : float32(64, 2048)\n  return (%4)\n}\n";
+  EXPECT_EQ(kinds(text), (Kinds{"tanh", "fused matmul add"}));
+}
+
+}  // namespace
+}  // namespace alloy::compiler

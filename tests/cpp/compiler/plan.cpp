@@ -1,0 +1,544 @@
+// The plan: that every step finds what it needs where the plan says it is, by running the plan on symbols;
+// that kernels work in place only where they can; and where the few values go whose places are promised.
+#include "compiler/plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/passes.h"
+#include "random_graph.h"
+
+namespace alloy::compiler {
+namespace {
+
+using namespace test;
+
+// A symbol stands for the contents of a tensor: equal symbols, equal contents.
+using Symbol = uint64_t;
+
+Symbol mix(Symbol a, Symbol b) {
+  uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 0x7f4a7c15u + (a << 6) + (a >> 2));
+  x ^= x >> 31;
+  x *= 0xbf58476d1ce4e5b9u;
+  return x ^ (x >> 29);
+}
+
+constexpr Symbol kGarbage = 0xdead;
+constexpr Symbol kZeroBytes = 7;  // every tensor without elements has the same contents
+
+Symbol symbol_of(const std::vector<std::byte>& bytes) {
+  if (bytes.empty()) return kZeroBytes;
+  Symbol s = 11;
+  for (std::byte b : bytes) s = mix(s, static_cast<Symbol>(b));
+  return s;
+}
+
+Symbol symbol_of(const Literal& literal) {
+  std::vector<std::byte> bytes(literal.type().byte_count());
+  literal.fill(bytes.data());
+  return symbol_of(bytes);
+}
+
+bool is_true(Symbol s) { return s % 2 == 1; }
+
+// The symbols of the results of a computed op.
+std::vector<Symbol> compute(const Op& op, const std::vector<Symbol>& operands) {
+  if (op.code == OpCode::fused) {
+    ValueMap<Symbol> known;
+    for (size_t i = 0; i < operands.size(); ++i) known[op.operands[i]] = operands[i];
+    for (const auto& inner : op.regions[0]->ops) {
+      std::vector<Symbol> in;
+      for (const Value& v : inner->operands) in.push_back(known.at(v));
+      const std::vector<Symbol> out = compute(*inner, in);
+      for (uint32_t r = 0; r < out.size(); ++r) known[{inner.get(), r}] = out[r];
+    }
+    std::vector<Symbol> out;
+    for (const Value& v : op.regions[0]->results) out.push_back(known.at(v));
+    return out;
+  }
+  std::vector<Symbol> out;
+  for (uint32_t r = 0; r < op.results.size(); ++r) {
+    Symbol s = mix(op.id + 1000, r + 100 * static_cast<Symbol>(op.code));
+    for (Symbol operand : operands) s = mix(s, operand);
+    out.push_back(op.results[r].byte_count() == 0 ? kZeroBytes : s);
+  }
+  return out;
+}
+
+Symbol feed_symbol(const Type& type, size_t i) { return type.byte_count() == 0 ? kZeroBytes : mix(1, i); }
+Symbol variable_symbol(int64_t slot, const Type& type) {
+  return type.byte_count() == 0 ? kZeroBytes : mix(2, static_cast<Symbol>(slot));
+}
+
+// The symbol of every value as the graph defines it, whatever a plan does.
+class Meaning {
+ public:
+  Meaning(const Graph& graph, const std::vector<Value>& feeds) {
+    for (size_t i = 0; i < feeds.size(); ++i) symbols_[feeds[i]] = feed_symbol(feeds[i].type(), i);
+    visit(graph.body());
+  }
+  Symbol operator()(Value v) const { return symbols_.at(v); }
+
+ private:
+  void visit(const Block& block) {
+    for (const auto& op : block.ops) {
+      const Value v{op.get(), 0};
+      switch (op->code) {
+        case OpCode::placeholder: break;
+        case OpCode::empty:
+          symbols_[v] = op->results[0].is_static() && op->results[0].byte_count() == 0 ? kZeroBytes : kGarbage;
+          break;
+        case OpCode::constant: symbols_[v] = symbol_of(*op->attributes.get<LiteralRef>(Attr::kValue)); break;
+        case OpCode::variable: symbols_[v] = variable_symbol(op->attributes.integer(Attr::kSlot), v.type()); break;
+        case OpCode::reshape: symbols_[v] = symbols_.at(op->operands[0]); break;
+        case OpCode::if_else: {
+          const Block& taken = *op->regions[is_true(symbols_.at(op->operands[0])) ? 0 : 1];
+          visit(taken);
+          for (uint32_t i = 0; i < op->results.size(); ++i) symbols_[{op.get(), i}] = symbols_.at(taken.results[i]);
+          break;
+        }
+        default: {
+          std::vector<Symbol> operands;
+          for (const Value& operand : op->operands) operands.push_back(symbols_.at(operand));
+          const std::vector<Symbol> results = compute(*op, operands);
+          for (uint32_t i = 0; i < results.size(); ++i) symbols_[{op.get(), i}] = results[i];
+        }
+      }
+    }
+  }
+
+  ValueMap<Symbol> symbols_;
+};
+
+// Memory that knows which symbol is where: the arena by byte ranges, the rest by name.
+class Machine {
+ public:
+  Machine(const Plan& plan, const Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots)
+      : plan_(plan), graph_(graph) {
+    for (size_t i = 0; i < feeds.size(); ++i) named_[{Place::Kind::kFeed, i}] = feed_symbol(feeds[i].type(), i);
+    for (const auto& op : graph.body().ops) {
+      if (op->code != OpCode::variable) continue;
+      const int64_t slot = op->attributes.integer(Attr::kSlot);
+      named_[{Place::Kind::kVariable, position(slot)}] = variable_symbol(slot, op->results[0]);
+    }
+    for (int64_t slot : slots) EXPECT_TRUE(std::binary_search(plan.variables.begin(), plan.variables.end(), slot));
+    for (size_t i = 0; i < plan.constants.size(); ++i) {
+      named_[{Place::Kind::kConstant, i}] = symbol_of(plan.constants[i].literal());
+    }
+    EXPECT_TRUE(std::is_sorted(plan.variables.begin(), plan.variables.end()));
+    for (const Layout& layout : plan.layouts) {
+      EXPECT_GE(layout.offset, plan.layouts_offset);
+      EXPECT_LT(layout.offset, plan.arena_bytes);
+      arena_[layout.offset] = {plan.steps[layout.step].op->operands[1].type().byte_count(),
+                               named_.at({layout.source.kind, layout.source.index})};
+    }
+  }
+
+  size_t position(int64_t slot) const {
+    return static_cast<size_t>(std::find(plan_.variables.begin(), plan_.variables.end(), slot) -
+                               plan_.variables.begin());
+  }
+
+  // Follows the steps as a run does.
+  void run() {
+    size_t jumps = 0;
+    for (size_t i = 0; i < plan_.steps.size();) {
+      SCOPED_TRACE("step " + std::to_string(i));
+      const Step& step = plan_.steps[i];
+      size_t next = i + 1;
+      switch (step.kind) {
+        case Step::Kind::kCall: call(step); break;
+        case Step::Kind::kCopy:
+          ASSERT_EQ(step.operands.size(), 1u);
+          ASSERT_EQ(step.results.size(), 1u);
+          ASSERT_FALSE(overlap(step.operands[0], step.bytes, step.results[0], step.bytes)) << "a copy onto itself";
+          write(step.results[0], step.bytes, read(step.operands[0], step.bytes));
+          break;
+        case Step::Kind::kJump: next = step.target; break;
+        case Step::Kind::kJumpIfNot: next = is_true(read(step.operands[0], step.bytes)) ? next : step.target; break;
+      }
+      ASSERT_LE(next, plan_.steps.size());
+      ASSERT_LT(++jumps, 100000u);
+      if (::testing::Test::HasFatalFailure()) return;
+      i = next;
+    }
+  }
+
+  Symbol read(const Place& place, size_t bytes) const {
+    if (place.kind == Place::Kind::kNowhere) return bytes == 0 ? kZeroBytes : kGarbage;
+    if (bytes == 0) return kZeroBytes;
+    if (place.kind != Place::Kind::kArena) {
+      const auto it = named_.find({place.kind, place.index});
+      return it == named_.end() ? kGarbage : it->second;
+    }
+    const auto it = arena_.find(place.index);
+    return it == arena_.end() || it->second.bytes != bytes ? kGarbage : it->second.symbol;
+  }
+
+ private:
+  struct Range {
+    size_t bytes;
+    Symbol symbol;
+  };
+
+  static bool overlap(const Place& a, size_t a_bytes, const Place& b, size_t b_bytes) {
+    if (a.kind != b.kind || a_bytes == 0 || b_bytes == 0 || a.kind == Place::Kind::kNowhere) return false;
+    if (a.kind != Place::Kind::kArena) return a.index == b.index;
+    return a.index < b.index + b_bytes && b.index < a.index + a_bytes;
+  }
+
+  void write(const Place& place, size_t bytes, Symbol symbol) {
+    ASSERT_NE(place.kind, Place::Kind::kFeed) << "feeds are the caller's";
+    ASSERT_NE(place.kind, Place::Kind::kConstant) << "constants are for the next run too";
+    if (bytes == 0 || place.kind == Place::Kind::kNowhere) return;
+    if (place.kind != Place::Kind::kArena) {
+      named_[{place.kind, place.index}] = symbol;
+      return;
+    }
+    ASSERT_EQ(place.index % 64, 0u);
+    ASSERT_LE(place.index + bytes, plan_.scratch_offset);
+    for (auto it = arena_.begin(); it != arena_.end();) {
+      const bool dies = it->first < place.index + bytes && place.index < it->first + it->second.bytes;
+      it = dies ? arena_.erase(it) : std::next(it);
+    }
+    arena_[place.index] = {bytes, symbol};
+  }
+
+  void call(const Step& step) {
+    ASSERT_TRUE(step.kernel);
+    const Op& op = *step.op;
+    ASSERT_EQ(step.operands.size(), op.operands.size());
+    ASSERT_EQ(step.results.size(), op.results.size());
+    ASSERT_LE(plan_.scratch_offset + step.kernel->scratch_bytes(), plan_.layouts_offset);
+    std::vector<Symbol> operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      operands.push_back(read(step.operands[i], op.operands[i].type().byte_count()));
+    }
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      const size_t bytes = op.results[r].byte_count();
+      for (size_t i = 0; i < op.operands.size(); ++i) {
+        const size_t operand_bytes = op.operands[i].type().byte_count();
+        if (!overlap(step.operands[i], operand_bytes, step.results[r], bytes)) continue;
+        EXPECT_EQ(step.operands[i], step.results[r]) << op.info().name << ": a result in a part of an operand";
+        EXPECT_EQ(operand_bytes, bytes) << op.info().name;
+        EXPECT_TRUE(step.kernel->in_place(i, r)) << op.info().name << ": result " << r << " over operand " << i;
+      }
+      for (size_t other = 0; other < r; ++other) {
+        EXPECT_FALSE(overlap(step.results[r], bytes, step.results[other], op.results[other].byte_count()))
+            << op.info().name << ": two results in one place";
+      }
+    }
+    const std::vector<Symbol> results = compute(op, operands);
+    for (size_t r = 0; r < results.size(); ++r) write(step.results[r], op.results[r].byte_count(), results[r]);
+  }
+
+  const Plan& plan_;
+  const Graph& graph_;
+  std::map<std::pair<Place::Kind, size_t>, Symbol> named_;
+  std::map<size_t, Range> arena_;
+};
+
+// A graph on its way to a plan.
+struct Planned {
+  std::unique_ptr<Graph> graph;
+  std::vector<Value> feeds;
+  std::vector<int64_t> slots;
+  Plan plan;
+
+  Planned(const std::vector<Feed>& given, const std::vector<Value>& results, const std::vector<Op*>& effects,
+          bool optimize) {
+    Specialized special = specialize(given, results, effects);
+    auto& outputs = special.graph->body().results;
+    outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
+    const Pure pure = remove_effects(*special.graph);
+    graph = resolve_shapes(*pure.graph);
+    if (optimize) graph = fuse(*simplify(*graph));
+    slots = pure.slots;
+    auto& planned = graph->body().results;
+    feeds.assign(planned.begin(), planned.begin() + static_cast<long>(given.size()));
+    planned.erase(planned.begin(), planned.begin() + static_cast<long>(given.size()));
+    plan = make_plan(*graph, feeds, slots);
+  }
+
+  // Runs the plan on symbols and compares what comes out with what the graph means.
+  void check() const {
+    const Meaning meaning(*graph, feeds);
+    Machine machine(plan, *graph, feeds, slots);
+    machine.run();
+    if (::testing::Test::HasFatalFailure()) return;
+    const auto& results = graph->body().results;
+    const size_t count = results.size() - slots.size();
+    for (size_t i = 0; i < count; ++i) {
+      if (meaning(results[i]) == kGarbage) continue;
+      EXPECT_EQ(machine.read({Place::Kind::kResult, i}, results[i].type().byte_count()), meaning(results[i]))
+          << "result " << i;
+    }
+    for (size_t s = 0; s < slots.size(); ++s) {
+      const Value v = results[count + s];
+      EXPECT_EQ(machine.read({Place::Kind::kVariable, machine.position(slots[s])}, v.type().byte_count()), meaning(v))
+          << "slot " << slots[s];
+    }
+    for (const auto& op : graph->body().ops) {
+      if (op->code != OpCode::variable) continue;
+      const int64_t slot = op->attributes.integer(Attr::kSlot);
+      if (std::find(slots.begin(), slots.end(), slot) != slots.end()) continue;
+      EXPECT_EQ(machine.read({Place::Kind::kVariable, machine.position(slot)}, op->results[0].byte_count()),
+                variable_symbol(slot, op->results[0]))
+          << "a variable that nobody assigns";
+    }
+  }
+
+  size_t copies() const {
+    return static_cast<size_t>(
+        std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCopy; }));
+  }
+};
+
+TEST(Plan, EveryStepFindsWhatItNeeds) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    for (bool optimize : {false, true}) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + (optimize ? ", optimised" : ""));
+      RandomGraph random(seed);
+      const Planned planned(random.feeds, random.results, random.effects, optimize);
+      SCOPED_TRACE(print(*planned.graph));
+      planned.check();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// ---- in place ----
+
+TEST(Plan, AChainOfOpsSharesMemory) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({1000}));
+  Value v = x;
+  for (int i = 0; i < 10; ++i) v = graph.value(OpCode::tanh, {v});
+  const Value sum = graph.value(OpCode::sum, {v}, {{Attr::kAxes, Dims{0}}});
+  const Planned planned({{x, x.type()}}, {sum}, {}, false);
+  planned.check();
+  EXPECT_LE(planned.plan.scratch_offset, 4096u) << "one buffer is enough";
+}
+
+TEST(Plan, FeedsAndConstantsAreNeverOverwritten) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({4})),
+              c = graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(f32({4}), 1)}});
+  const Planned planned({{x, x.type()}},
+                        {graph.value(OpCode::exp, {graph.value(OpCode::add, {x, c})}), graph.value(OpCode::exp, {c})},
+                        {}, false);
+  planned.check();
+}
+
+TEST(Plan, AMatrixProductIsNotInPlace) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({4, 4}));
+  const Value h = graph.value(OpCode::tanh, {x});
+  const Value y = graph.value(OpCode::sum, {graph.value(OpCode::matmul, {h, h})}, {{Attr::kAxes, Dims{0}}});
+  const Planned planned({{x, x.type()}}, {y}, {}, false);
+  planned.check();
+  for (const Step& step : planned.plan.steps) {
+    if (step.op->code != OpCode::matmul) continue;
+    EXPECT_NE(step.results[0], step.operands[0]);
+  }
+}
+
+TEST(Plan, AnOperandWithAnotherUseIsKept) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({100}));
+  const Value h = graph.value(OpCode::tanh, {x}), e = graph.value(OpCode::exp, {h});
+  const Value y = graph.value(OpCode::concat, {h, e}, {{Attr::kAxis, int64_t{0}}});
+  const Planned planned({{x, x.type()}}, {y}, {}, false);
+  planned.check();
+}
+
+TEST(Plan, ABroadcastOperandIsNotOverwritten) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({4, 1})), y = placeholder(graph, f32({1, 4}));
+  // Both operands have the result's number of bytes nowhere but in the last sum.
+  const Value a = graph.value(OpCode::tanh, {x}), b = graph.value(OpCode::tanh, {y});
+  const Value z = graph.value(OpCode::add, {a, b});
+  const Planned planned({{x, x.type()}, {y, y.type()}}, {graph.value(OpCode::sum, {z}, {{Attr::kAxes, Dims{0}}})}, {},
+                        false);
+  planned.check();
+}
+
+// ---- variables ----
+
+TEST(Plan, AnUpdateHappensInTheVariable) {
+  Graph graph;
+  const Value v = variable(graph, f32({8}));
+  const Value next = graph.value(OpCode::add, {v, constant(graph, f32({}), 1)});
+  const Planned planned({}, {}, {assign(graph, v, next)}, false);
+  planned.check();
+  ASSERT_EQ(planned.plan.steps.size(), 1u);
+  EXPECT_EQ(planned.plan.steps[0].operands[0], (Place{Place::Kind::kVariable, 0}));
+  EXPECT_EQ(planned.plan.steps[0].results[0], (Place{Place::Kind::kVariable, 0}));
+  EXPECT_EQ(planned.plan.arena_bytes, 0u);
+}
+
+TEST(Plan, OptimizerStepsHappenInTheirState) {
+  Graph graph;
+  const Value w = variable(graph, f32({8})), m = variable(graph, f32({8})), s = variable(graph, f32({8})),
+              g = placeholder(graph, f32({8}));
+  const Value half = constant(graph, f32({}), 0.5);
+  Op* op = graph.add(OpCode::adam, {half, half, half, half, w, m, s, g});
+  const std::vector<Op*> updates = {assign(graph, w, {op, 0}), assign(graph, m, {op, 1}), assign(graph, s, {op, 2})};
+  const Planned planned({{g, g.type()}}, {}, updates, false);
+  planned.check();
+  ASSERT_EQ(planned.plan.steps.size(), 1u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(planned.plan.steps[0].results[i], (Place{Place::Kind::kVariable, i}));
+}
+
+// A training step of two layers: the second layer's weights are still read, for the first layer's gradient,
+// when their own update is ready.
+TEST(Plan, WeightsAreReadBeforeTheyAreUpdated) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({5, 4})), w1 = variable(graph, f32({4, 3}), 0.5),
+              w2 = variable(graph, f32({3, 2}), 0.25);
+  const Value h = graph.value(OpCode::tanh, {graph.value(OpCode::matmul, {x, w1})});
+  const Value loss = graph.value(OpCode::sum, {graph.value(OpCode::matmul, {h, w2})}, {{Attr::kAxes, Dims{0, 1}}});
+  const std::vector<Value> slopes = gradients(graph, loss, {w1, w2});
+  const Value rate = constant(graph, f32({1}), 0.125);
+  const std::vector<Op*> updates = {assign(graph, w2, graph.value(OpCode::sgd, {rate, w2, slopes[1]})),
+                                    assign(graph, w1, graph.value(OpCode::sgd, {rate, w1, slopes[0]}))};
+  for (bool optimize : {false, true}) {
+    const Planned planned({{x, x.type()}}, {loss, w2}, updates, optimize);
+    planned.check();
+  }
+  const Planned planned({{x, x.type()}}, {loss}, {updates[1], updates[0]}, false);
+  planned.check();
+}
+
+TEST(Plan, SwapsGoThroughTheArena) {
+  Graph graph;
+  const Value a = variable(graph, f32({8})), b = variable(graph, f32({8})), c = variable(graph, f32({8}));
+  const std::vector<Op*> rotation = {assign(graph, a, b), assign(graph, b, c), assign(graph, c, a)};
+  for (bool optimize : {false, true}) {
+    Planned({}, {}, {rotation[0], assign(graph, b, a)}, optimize).check();
+    Planned({}, {}, rotation, optimize).check();
+    Planned({}, {a, c}, rotation, optimize).check();
+    Planned({}, {}, {rotation[0]}, optimize).check();
+  }
+}
+
+TEST(Plan, AnAssignedValueMayBeFetchedToo) {
+  Graph graph;
+  const Value v = variable(graph, f32({8})), w = variable(graph, f32({8})), x = placeholder(graph, f32({8}));
+  const Value next = graph.value(OpCode::add, {v, x});
+  Op* write = assign(graph, v, next);
+  const std::vector<Feed> feeds = {{x, x.type()}};
+  for (bool optimize : {false, true}) {
+    Planned(feeds, {next}, {write}, optimize).check();
+    Planned(feeds, {next, next, v}, {write}, optimize).check();
+    Planned(feeds, {v}, {write}, optimize).check();
+    Planned(feeds, {x, next}, {write, assign(graph, w, next)}, optimize).check();
+    Planned(feeds, {w}, {assign(graph, w, x), assign(graph, v, w)}, optimize).check();
+    // The new value under another shape.
+    const Value flat = graph.value(OpCode::reshape, {next}, {{Attr::kShape, Shape({2, 4})}});
+    Planned(feeds, {flat, next}, {write}, optimize).check();
+    const Value old = graph.value(OpCode::reshape, {v}, {{Attr::kShape, Shape({2, 4})}});
+    Planned(feeds, {graph.value(OpCode::exp, {old}), old}, {write}, optimize).check();
+  }
+}
+
+TEST(Plan, ResultsMayBeAnything) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({8})), c = constant(graph, f32({8}), 2), v = variable(graph, f32({8})),
+              e = graph.value(OpCode::exp, {x});
+  const Value flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({2, 4})}});
+  for (bool optimize : {false, true}) {
+    const Planned planned({{x, x.type()}}, {x, c, v, e, e, flat, x, graph.value(OpCode::exp, {e})}, {}, optimize);
+    planned.check();
+    EXPECT_EQ(planned.copies(), 6u) << "only the computed values go straight to their places";
+  }
+}
+
+TEST(Plan, TensorsWithoutElementsNeedNothing) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({0, 3}));
+  const Value y = graph.value(OpCode::exp, {x});
+  const Planned planned({{x, x.type()}}, {y, x, graph.value(OpCode::sum, {y}, {{Attr::kAxes, Dims{0}}})}, {}, false);
+  planned.check();
+}
+
+// Memory is not spent twice: never more than all buffers beside each other, and at the busiest moment at
+// least what lives then.
+TEST(Plan, TheArenaIsNoLargerThanItsBuffers) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomGraph random(seed);
+    const Planned planned(random.feeds, random.results, random.effects, false);
+    size_t all = 0, largest = 0;
+    std::function<void(const Block&)> add_up = [&](const Block& block) {
+      for (const auto& op : block.ops) {
+        for (const Type& type : op->results) {
+          if (type.is_static()) all += (type.byte_count() + 63) / 64 * 64;
+        }
+        for (const auto& region : op->regions) add_up(*region);
+      }
+    };
+    add_up(planned.graph->body());
+    EXPECT_LE(planned.plan.scratch_offset, all);
+    EXPECT_LE(planned.plan.scratch_offset, planned.plan.arena_bytes);
+    for (const Step& step : planned.plan.steps) {
+      if (step.kind == Step::Kind::kCall) largest = std::max(largest, step.kernel->scratch_bytes());
+    }
+    EXPECT_EQ(planned.plan.layouts_offset - planned.plan.scratch_offset, (largest + 63) / 64 * 64);
+  }
+}
+
+// The bytes that hold what is still read or is just written, at the fullest step.
+size_t fullest(const Plan& plan) {
+  std::map<size_t, std::pair<size_t, size_t>> lives;  // by a number: from which step to which
+  std::vector<size_t> bytes;
+  std::map<size_t, size_t> holder;  // of an offset
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    for (const Place& place : step.operands) {
+      if (place.kind == Place::Kind::kArena) lives[holder.at(place.index)].second = i;
+    }
+    for (size_t r = 0; r < step.results.size(); ++r) {
+      const Place& place = step.results[r];
+      if (place.kind != Place::Kind::kArena) continue;
+      const auto before = holder.find(place.index);
+      // What is written over an operand is one buffer with it.
+      const bool in_place = before != holder.end() && lives[before->second].second == i &&
+                            std::find(step.operands.begin(), step.operands.end(), place) != step.operands.end();
+      if (in_place) continue;
+      lives[bytes.size()] = {i, i};
+      holder[place.index] = bytes.size();
+      bytes.push_back(step.op->results[r].byte_count());
+    }
+  }
+  size_t most = 0;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    size_t now = 0;
+    for (const auto& [number, span] : lives) now += span.first <= i && i <= span.second ? bytes[number] : 0;
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+TEST(Plan, KnowsWhatLivesAtThePeak) {
+  size_t compared = 0;
+  for (uint32_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomGraph random(seed);
+    const Planned planned(random.feeds, random.results, random.effects, true);
+    const Plan& plan = planned.plan;
+    size_t stored = 0;
+    for (const Value& v : plan.at_peak) stored += v.type().byte_count();
+    EXPECT_LE(stored, plan.scratch_offset);
+    // Copies and jumps move values in ways that the steps do not tell.
+    const bool calls_only =
+        std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) { return s.kind == Step::Kind::kCall; });
+    if (!calls_only) continue;
+    EXPECT_EQ(stored, fullest(plan)) << print(*planned.graph);
+    compared += stored > 0;
+  }
+  EXPECT_GT(compared, 50u);
+}
+
+}  // namespace
+}  // namespace alloy::compiler

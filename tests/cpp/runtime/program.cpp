@@ -1,0 +1,381 @@
+// Compiled programs against the interpreter: random graphs and the few shapes of state that matter, run more
+// than once.
+#include "runtime/program.h"
+#include "cpu/device.h"
+
+#include <cstring>
+
+#include "random_graph.h"
+
+namespace alloy::runtime {
+namespace {
+
+using namespace test;
+
+// Bytes of exactly a tensor's size, so that a sanitizer sees every step outside.
+std::vector<std::byte> bytes_of(const Type& type, const Array& array) {
+  std::vector<std::byte> out(type.byte_count());
+  for (size_t i = 0; i < array.size(); ++i) {
+    if (type.dtype == DType::boolean) {
+      out[i] = array.values[i] != 0 ? std::byte{1} : std::byte{0};
+    } else {
+      const auto v = static_cast<float>(array.values[i]);
+      std::memcpy(out.data() + i * sizeof v, &v, sizeof v);
+    }
+  }
+  return out;
+}
+
+Array array_of(const Type& type, const std::vector<std::byte>& bytes) {
+  Array out(type.shape.dims());
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (type.dtype == DType::boolean) {
+      out.values[i] = bytes[i] != std::byte{0};
+    } else {
+      float v;
+      std::memcpy(&v, bytes.data() + i * sizeof v, sizeof v);
+      out.values[i] = v;
+    }
+  }
+  return out;
+}
+
+// A program with the memory of its variables.
+class Runner {
+ public:
+  Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results,
+         const std::vector<Op*>& effects)
+      : program_(std::make_shared<Arena>(cpu::cpu_device()), feeds, results, effects) {
+    for (const auto& op : graph.body().ops) {
+      if (op->code != OpCode::variable) continue;
+      const Literal& initial = *op->attributes.get<LiteralRef>(Attr::kValue);
+      auto& memory = variables_[op->attributes.integer(Attr::kSlot)];
+      memory.first = initial.type();
+      memory.second.resize(initial.type().byte_count());
+      initial.fill(memory.second.data());
+    }
+  }
+
+  std::vector<Array> run(const std::vector<std::pair<Value, Array>>& feeds) {
+    std::vector<std::vector<std::byte>> in, out;
+    std::vector<const std::byte*> in_pointers;
+    std::vector<std::byte*> variable_pointers, out_pointers;
+    for (size_t i = 0; i < feeds.size(); ++i) in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
+    const auto fed = in;
+    for (const auto& bytes : in) in_pointers.push_back(bytes.data());
+    for (int64_t slot : program_.variables()) variable_pointers.push_back(variables_.at(slot).second.data());
+    for (const Type& type : program_.result_types()) out.emplace_back(type.byte_count(), std::byte{0xa5});
+    for (auto& bytes : out) out_pointers.push_back(bytes.data());
+    program_.run(in_pointers.data(), variable_pointers.data(), out_pointers.data());
+    EXPECT_EQ(in, fed) << "a run wrote into its feeds";
+    std::vector<Array> results;
+    for (size_t i = 0; i < out.size(); ++i) results.push_back(array_of(program_.result_types()[i], out[i]));
+    return results;
+  }
+
+  Array variable(int64_t slot) const { return array_of(variables_.at(slot).first, variables_.at(slot).second); }
+  const Program& program() const { return program_; }
+
+ private:
+  Program program_;
+  std::map<int64_t, std::pair<Type, std::vector<std::byte>>> variables_;
+};
+
+void expect_near(const Array& actual, const Array& expected) {
+  ASSERT_EQ(actual.dims, expected.dims);
+  for (size_t i = 0; i < actual.size(); ++i) {
+    ASSERT_NEAR(actual.values[i], expected.values[i], 1e-4 * (1 + std::fabs(expected.values[i]))) << "element " << i;
+  }
+}
+
+TEST(Program, ComputesWhatRandomGraphsMean) {
+  for (uint32_t seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraph random(seed);
+    random.graph.body().results = random.results;
+    random.graph.body().effects = random.effects;
+    SCOPED_TRACE(print(random.graph));
+    Runner runner(random.graph, random.feeds, random.results, random.effects);
+    Interpreter interpreter;
+    for (int run = 0; run < 3; ++run) {
+      SCOPED_TRACE("run " + std::to_string(run));
+      const auto feeds = random.random_feeds();
+      const std::vector<Array> expected = interpreter.run(feeds, random.results, random.effects),
+                               actual = runner.run(feeds);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t i = 0; i < actual.size(); ++i) expect_near(actual[i], expected[i]);
+      for (const auto& [slot, array] : interpreter.state) expect_near(runner.variable(slot), array);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Gradients of random graphs, through conditionals too.
+TEST(Program, ComputesGradientsOfRandomGraphs) {
+  int compared = 0;
+  for (uint32_t seed = 5000; seed < 5400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RandomGraph random(seed);
+    std::vector<Value> targets;
+    for (const Feed& f : random.feeds) {
+      if (f.type.dtype == DType::float32) targets.push_back(f.placeholder);
+    }
+    std::vector<Value> wanted;
+    for (const Value& v : std::vector<Value>(random.results)) {
+      std::vector<Value> found;
+      // Optimizer steps have no gradient; the graph is as good as before.
+      if (error_of([&] { found = gradients(random.graph, v, targets); }) != "no error") continue;
+      for (const Value& gradient : found) {
+        if (gradient) wanted.push_back(gradient);
+      }
+    }
+    ASSERT_EQ(verify(random.graph), std::vector<std::string>{});
+    if (wanted.empty()) continue;
+    ++compared;
+    const auto feeds = random.random_feeds();
+    Runner runner(random.graph, random.feeds, wanted, {});
+    const std::vector<Array> expected = Interpreter().run(feeds, wanted, {}), actual = runner.run(feeds);
+    for (size_t i = 0; i < actual.size(); ++i) {
+      for (size_t k = 0; k < actual[i].size(); ++k) {
+        const double reference = expected[i].values[k];
+        ASSERT_NEAR(actual[i].values[k], reference, 1e-3 * (1 + std::fabs(reference)))
+            << "gradient " << i << ", element " << k;
+      }
+    }
+  }
+  EXPECT_GT(compared, 100);
+}
+
+// ---- state ----
+
+double only(const Array& array) { return array.values.at(0); }
+
+TEST(Program, ACounterCounts) {
+  Graph graph;
+  const Value v = variable(graph, f32({}), 10);
+  const Value next = graph.value(OpCode::add, {v, constant(graph, f32({}), 1)});
+  Runner runner(graph, {}, {next, v}, {assign(graph, v, next)});
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<Array> out = runner.run({});
+    EXPECT_EQ(only(out[0]), 11 + i);
+    EXPECT_EQ(only(out[1]), 10 + i) << "the variable itself is its value at the start";
+    EXPECT_EQ(only(runner.variable(0)), 11 + i);
+  }
+}
+
+// Where the kernel wants weights in an order of its own, they are brought into it when they are new, and not again; and
+// in every run where the caller cannot tell, or where the run itself changes them.
+TEST(Program, WeightsAreLaidOutOnceAVersion) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
+  const Value y = graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1));
+  Program program(std::make_shared<Arena>(cpu::cpu_device()), {{x, x.type()}}, {y}, {});
+  ASSERT_EQ(program.plan().layouts.size(), 1u);
+  std::vector<float> images(6 * 6 * 16, 1), weights(3 * 3 * 16 * 32, 1), out(4 * 4 * 32);
+  const auto result = [&](std::optional<uint64_t> version, float weight) {
+    std::fill(weights.begin(), weights.end(), weight);
+    const std::byte* feeds[] = {reinterpret_cast<const std::byte*>(images.data())};
+    std::byte *variables[] = {reinterpret_cast<std::byte*>(weights.data())},
+              *results[] = {reinterpret_cast<std::byte*>(out.data())};
+    program.run(feeds, variables, results, version ? &*version : nullptr);
+    EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float v) { return v == out[0]; }));
+    return out[0] / (3 * 3 * 16);
+  };
+  EXPECT_EQ(result(7, 1), 1);
+  EXPECT_EQ(result(7, 2), 1) << "the same version";
+  EXPECT_EQ(result(8, 2), 2);
+  EXPECT_EQ(result(0, 3), 3);
+  EXPECT_EQ(result(0, 4), 3);
+  EXPECT_EQ(result({}, 4), 4);
+  EXPECT_EQ(result({}, 5), 5);
+  EXPECT_EQ(result(0, 6), 6);
+  const int threads = cpu::kernel_threads();
+  cpu::set_kernel_threads(threads + 1);
+  EXPECT_EQ(result(0, 7), 7) << "the kernels are new";
+  cpu::set_kernel_threads(threads);
+
+  Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
+  EXPECT_TRUE(
+      Program(std::make_shared<Arena>(cpu::cpu_device()), {{x, x.type()}}, {y}, {write}).plan().layouts.empty());
+}
+
+TEST(Program, VariablesSwap) {
+  Graph graph;
+  const Value a = variable(graph, f32({3}), 1), b = variable(graph, f32({3}), 2);
+  Runner runner(graph, {}, {}, {assign(graph, a, b), assign(graph, b, a)});
+  runner.run({});
+  EXPECT_EQ(only(runner.variable(0)), 2);
+  EXPECT_EQ(only(runner.variable(1)), 1);
+  runner.run({});
+  EXPECT_EQ(only(runner.variable(0)), 1);
+}
+
+TEST(Program, ReadsAroundAnAssignmentDiffer) {
+  Graph graph;
+  const Value v = variable(graph, f32({}), 1), x = placeholder(graph, f32({}));
+  const Value before = read(graph, v);
+  Op* write = assign(graph, v, x);
+  const Value after = read(graph, v);
+  Runner runner(graph, {{x, x.type()}}, {before, after, v}, {write});
+  const std::vector<Array> out = runner.run({{x, Array({}, {5})}});
+  EXPECT_EQ(only(out[0]), 1);
+  EXPECT_EQ(only(out[1]), 5);
+  EXPECT_EQ(only(out[2]), 1);
+}
+
+// An assignment that only an ordering brings is carried out, even where the op that asked for it vanishes in
+// a pass.
+TEST(Program, AssignmentsThatMustComeBeforeHappen) {
+  for (OpCode code : {OpCode::identity, OpCode::exp, OpCode::stop_gradient}) {
+    SCOPED_TRACE(info(code).name);
+    Graph graph;
+    const Value v = variable(graph, f32({2}), 1), x = placeholder(graph, f32({2}));
+    graph.after = {assign(graph, v, x)};
+    const Value y = graph.value(code, {x});
+    graph.after.clear();
+    Runner runner(graph, {{x, x.type()}}, {y}, {});
+    runner.run({{x, Array({2}, {5, 6})}});
+    EXPECT_EQ(runner.variable(0).values, (std::vector<double>{5, 6}));
+  }
+}
+
+TEST(Program, AssignmentsThatNobodyAsksForDoNotHappen) {
+  Graph graph;
+  const Value v = variable(graph, f32({2}), 1), x = placeholder(graph, f32({2}));
+  assign(graph, v, x);
+  Runner runner(graph, {{x, x.type()}}, {graph.value(OpCode::exp, {v})}, {});
+  runner.run({{x, Array({2}, {5, 6})}});
+  EXPECT_EQ(only(runner.variable(0)), 1);
+}
+
+TEST(Program, OnlyTheTakenBranchAssigns) {
+  Graph graph;
+  const Value v = variable(graph, f32({}), 1), w = variable(graph, f32({}), 2), flag = placeholder(graph, bools({}));
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        assign(graph, v, graph.value(OpCode::add, {v, constant(graph, f32({}), 10)}));
+        return std::vector{read(graph, v)};
+      },
+      [&] {
+        assign(graph, w, v);
+        return std::vector{w};
+      });
+  Runner runner(graph, {{flag, flag.type()}}, {{op, 0}}, {op});
+  EXPECT_EQ(only(runner.run({{flag, Array({}, {1})}})[0]), 11);
+  EXPECT_EQ(only(runner.variable(0)), 11);
+  EXPECT_EQ(only(runner.variable(1)), 2);
+  EXPECT_EQ(only(runner.run({{flag, Array({}, {0})}})[0]), 2);
+  EXPECT_EQ(only(runner.variable(0)), 11);
+  EXPECT_EQ(only(runner.variable(1)), 11);
+}
+
+TEST(Program, VariablesSwapConditionally) {
+  Graph graph;
+  const Value a = variable(graph, f32({5}), 1), b = variable(graph, f32({5}), 2), flag = placeholder(graph, bools({}));
+  Op* op = if_else(
+      graph, flag,
+      [&] {
+        assign(graph, a, b);
+        assign(graph, b, a);
+        return std::vector<Value>();
+      },
+      [] { return std::vector<Value>(); });
+  Runner runner(graph, {{flag, flag.type()}}, {}, {op});
+  runner.run({{flag, Array({}, {0})}});
+  EXPECT_EQ(only(runner.variable(0)), 1);
+  runner.run({{flag, Array({}, {1})}});
+  EXPECT_EQ(only(runner.variable(0)), 2);
+  EXPECT_EQ(only(runner.variable(1)), 1);
+}
+
+TEST(Program, APredicateIsTrueUnlessItIsZero) {
+  Graph graph;
+  const Value p = placeholder(graph, f32({1, 1}));
+  Op* op = if_else(
+      graph, p, [&] { return std::vector{constant(graph, f32({}), 1)}; },
+      [&] { return std::vector{constant(graph, f32({}), 0)}; });
+  Runner runner(graph, {{p, p.type()}}, {{op, 0}}, {});
+  for (double value : {1.0, -0.5, 1e-30, 0.0}) {
+    EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {value})}})[0]), value != 0) << value;
+  }
+  EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {-0.0})}})[0]), 0) << "a negative zero is zero";
+}
+
+// ---- denormals ----
+
+// What is computed while compiling is what would be computed while running.
+TEST(Program, TakesDenormalsForZero) {
+  const volatile float least = std::numeric_limits<float>::min(), half = 0.5f;
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), small = constant(graph, f32({2}), 2e-38),
+              tenth = constant(graph, f32({}), 0.1);
+  const Value fed = graph.value(OpCode::multiply, {x, tenth}), folded = graph.value(OpCode::multiply, {small, tenth});
+  Runner runner(graph, {{x, x.type()}}, {fed, folded}, {});
+  EXPECT_NE(least * half, 0) << "compiling leaves the caller's mode alone";
+  for (const Array& out : runner.run({{x, Array({2}, {2e-38, -2e-38})}})) {
+    EXPECT_EQ(out.values, (std::vector<double>{0, 0}));
+  }
+  EXPECT_NE(least * half, 0) << "and so does a run";
+}
+
+// ---- results ----
+
+TEST(Program, ResultsMayBeAnything) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2, 2})), c = constant(graph, f32({2}), 3), v = variable(graph, f32({3}), 4);
+  const Value e = graph.value(OpCode::square, {x}),
+              flat = graph.value(OpCode::reshape, {x}, {{Attr::kShape, Shape({4})}});
+  Runner runner(graph, {{x, x.type()}}, {x, c, v, e, e, flat, x}, {});
+  const std::vector<Array> out = runner.run({{x, Array({2, 2}, {1, 2, 3, 4})}});
+  EXPECT_EQ(out[0].values, (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(out[1].values, (std::vector<double>{3, 3}));
+  EXPECT_EQ(out[2].values, (std::vector<double>{4, 4, 4}));
+  EXPECT_EQ(out[3].values, (std::vector<double>{1, 4, 9, 16}));
+  EXPECT_EQ(out[4].values, out[3].values);
+  EXPECT_EQ(out[5].values, out[0].values);
+  EXPECT_EQ(out[6].values, out[0].values);
+  EXPECT_EQ(runner.program().result_types()[5], f32({4}));
+}
+
+TEST(Program, NothingIsAProgramToo) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2}));
+  Runner runner(graph, {{x, x.type()}}, {}, {});
+  EXPECT_TRUE(runner.run({{x, Array({2}, {1, 2})}}).empty());
+  EXPECT_EQ(runner.program().plan().arena_bytes, 0u);
+  EXPECT_TRUE(runner.program().variables().empty());
+}
+
+TEST(Program, UnknownDimensionsComeFromTheFeeds) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({U, 2}));
+  const Value mean = graph.value(OpCode::mean, {x}, {{Attr::kAxes, Dims{0}}});
+  const Value centred = graph.value(OpCode::subtract, {x, mean});
+  for (int64_t n : {1, 3}) {
+    Runner runner(graph, {{x, f32({n, 2})}}, {centred}, {});
+    EXPECT_EQ(runner.program().result_types()[0], f32({n, 2}));
+    Array in({n, 2});
+    for (size_t i = 0; i < in.size(); ++i) in.values[i] = static_cast<double>(i);
+    const std::vector<Array> out = runner.run({{x, in}});
+    EXPECT_EQ(out[0].values[0], -static_cast<double>(n - 1));
+  }
+}
+
+TEST(Program, SaysWhatItCannotCompile) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({U})), h = placeholder(graph, {DType::float16, Shape({2})}),
+              y = placeholder(graph, f32({2}));
+  graph.location = "model.py:8";
+  const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
+  auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
+    return error_of([&] { Program(std::make_shared<Arena>(cpu::cpu_device()), feeds, {result}, {}); });
+  };
+  EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
+  EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");
+  EXPECT_EQ(mistake({{h, h.type()}}, half), "[negative] There is no kernel for float16(2,); built at model.py:8.");
+  EXPECT_EQ(mistake({{y, f32({3})}}, y), "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
+}
+
+}  // namespace
+}  // namespace alloy::runtime
