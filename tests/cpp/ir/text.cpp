@@ -425,7 +425,7 @@ TEST(Parse, SurvivesMutations) {
 
 // The graphs that README.md shows as examples are what print() writes.
 TEST(Text, TheExamplesOfTheGrammarAreLegal) {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../csrc/ir/README.md";
+  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../../csrc/ir/README.md";
   std::ifstream file(path);
   ASSERT_TRUE(file) << path;
   std::string text((std::istreambuf_iterator<char>(file)), {});
