@@ -82,6 +82,16 @@ std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
 // The storage behind a buffer; raises as device_of does.
 const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer);
 
+// Where the memory of a buffer with these options is, as they say.
+MTLStorageMode storage_mode(MTLResourceOptions options);
+
+// New objects of a device, retained for the caller. A buffer is nil where there is no storage.
+id<MTLBuffer> new_buffer(id<MTLDevice> device, std::shared_ptr<device::Storage> storage,
+                         MTLResourceOptions options) NS_RETURNS_RETAINED;
+id<MTLSharedEvent> new_event(id<MTLDevice> device) NS_RETURNS_RETAINED;
+id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream) NS_RETURNS_RETAINED;
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue) NS_RETURNS_RETAINED;
+
 // Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
 // stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
 // the command buffer is skipped and its error is set. The work must not raise or throw.

@@ -2,7 +2,7 @@
 // parts. Included only by the facade's .mm files.
 #pragma once
 
-#import "FacadePrivate.h"
+#include "facade/FacadePrivate.h"
 
 #include <optional>
 #include <string>
@@ -25,6 +25,8 @@ struct FacadeGraph : runtime::GraphState {
   std::vector<MPSGraphTensor*> placeholders;  // In order of creation; not retained.
 };
 
+using GraphRef = std::shared_ptr<FacadeGraph>;
+
 // The C++ part of a graph.
 const std::shared_ptr<FacadeGraph>& graph_of(MPSGraph* graph);
 
@@ -35,6 +37,8 @@ std::vector<ir::Value> values_of(MPSGraph* graph, NSArray<MPSGraphTensor*>* tens
 ir::Value value_of(MPSGraphTensor* tensor);
 // The op behind an operation; raises when it is nil or of another graph.
 ir::Op* op_of(MPSGraph* graph, MPSGraphOperation* operation);
+// The op behind an operation of any graph.
+ir::Op* op_of(MPSGraphOperation* operation);
 
 // The tensor of a value, the operation of an op: one object each, owned by the graph.
 MPSGraphTensor* tensor_of(const std::shared_ptr<FacadeGraph>& graph, ir::Value value);

@@ -1,6 +1,6 @@
 // The translation between MPSGraph's vocabulary and ir's: tensors, types, shapes, names and errors.
 
-#import "GraphPrivate.h"
+#include "facade/GraphPrivate.h"
 
 namespace alloy::facade {
 

@@ -1,6 +1,6 @@
 // Executables: a request on a graph, compiled per concrete input types.
 
-#import "GraphPrivate.h"
+#include "facade/GraphPrivate.h"
 
 #include <mutex>
 

@@ -1,17 +1,12 @@
-// Tensors and operations: handles on values and ops of the ir, one object each, owned by their graph.
+// Operations: handles on ops of the ir, one object each, owned by their graph.
 
-#import "GraphPrivate.h"
+#include "facade/GraphPrivate.h"
 
 using namespace alloy;
 using namespace alloy::facade;
 namespace ir = alloy::ir;
 
 namespace {
-
-struct TensorImpl {
-  std::shared_ptr<FacadeGraph> graph;
-  ir::Value value;
-};
 
 struct OperationImpl {
   std::shared_ptr<FacadeGraph> graph;
@@ -20,37 +15,6 @@ struct OperationImpl {
 };
 
 }  // namespace
-
-@implementation MPSGraphTensor
-
-- (void)dealloc {
-  delete static_cast<TensorImpl*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  return [self retain];
-}
-
-- (MPSShape*)shape {
-  return mps_shape_of(static_cast<TensorImpl*>(_impl)->value.shape());
-}
-
-- (MPSDataType)dataType {
-  return data_type_of(static_cast<TensorImpl*>(_impl)->value.dtype());
-}
-
-- (MPSGraphOperation*)operation {
-  auto* impl = static_cast<TensorImpl*>(_impl);
-  return impl->graph->owner == nil ? nil : operation_of(impl->graph, impl->value.op);
-}
-
-- (NSString*)description {
-  return [NSString
-      stringWithFormat:@"%@ %s", [super description], to_string(static_cast<TensorImpl*>(_impl)->value.type()).c_str()];
-}
-
-@end
 
 @implementation MPSGraphOperation
 
@@ -97,25 +61,7 @@ struct OperationImpl {
 
 @end
 
-@implementation MPSGraphVariableOp
-
-- (MPSShape*)shape {
-  return mps_shape_of(static_cast<OperationImpl*>(_impl)->op->results[0].shape);
-}
-
-- (MPSDataType)dataType {
-  return data_type_of(static_cast<OperationImpl*>(_impl)->op->results[0].dtype);
-}
-
-@end
-
 namespace alloy::facade {
-
-MPSGraphTensor* new_tensor(const std::shared_ptr<FacadeGraph>& graph, ir::Value value) {
-  MPSGraphTensor* tensor = [MPSGraphTensor alloc];
-  tensor->_impl = new TensorImpl{graph, value};
-  return tensor;
-}
 
 MPSGraphOperation* new_operation(const std::shared_ptr<FacadeGraph>& graph, ir::Op* op) {
   MPSGraphOperation* operation =
@@ -124,26 +70,17 @@ MPSGraphOperation* new_operation(const std::shared_ptr<FacadeGraph>& graph, ir::
   return operation;
 }
 
-ir::Value value_of(MPSGraphTensor* tensor) {
-  if (tensor == nil) raise_invalid(@"[MPSGraph] A tensor was expected, got nil.");
-  return static_cast<TensorImpl*>(tensor->_impl)->value;
-}
-
-ir::Value value_of(MPSGraph* graph, MPSGraphTensor* tensor) {
-  const ir::Value value = value_of(tensor);
-  if (static_cast<TensorImpl*>(tensor->_impl)->graph != graph_of(graph)) {
-    raise_invalid(@"[MPSGraph] The tensor %s belongs to another graph.", to_string(value.type()).c_str());
-  }
-  return value;
+ir::Op* op_of(MPSGraphOperation* operation) {
+  if (operation == nil) raise_invalid(@"[MPSGraph] An operation was expected, got nil.");
+  return static_cast<OperationImpl*>(operation->_impl)->op;
 }
 
 ir::Op* op_of(MPSGraph* graph, MPSGraphOperation* operation) {
-  if (operation == nil) raise_invalid(@"[MPSGraph] An operation was expected, got nil.");
-  auto* impl = static_cast<OperationImpl*>(operation->_impl);
-  if (impl->graph != graph_of(graph)) {
+  ir::Op* op = op_of(operation);
+  if (static_cast<OperationImpl*>(operation->_impl)->graph != graph_of(graph)) {
     raise_invalid(@"[MPSGraph] The operation %@ belongs to another graph.", [operation name]);
   }
-  return impl->op;
+  return op;
 }
 
 }  // namespace alloy::facade

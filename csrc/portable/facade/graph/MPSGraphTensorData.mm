@@ -1,6 +1,6 @@
 // Tensor data: an array with the shape a graph sees.
 
-#import "GraphPrivate.h"
+#include "facade/GraphPrivate.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,4 +1,4 @@
-// The device and the types of graphs.
+// Types of tensors.
 
 #include <mutex>
 
@@ -6,30 +6,6 @@
 
 using namespace alloy;
 using namespace alloy::facade;
-
-@implementation MPSGraphDevice
-
-+ (instancetype)deviceWithMTLDevice:(id<MTLDevice>)metalDevice {
-  device_of(metalDevice);  // raises when it is not ours
-  MPSGraphDevice* device = [[self new] autorelease];
-  device->_impl = [metalDevice retain];
-  return device;
-}
-
-- (void)dealloc {
-  [static_cast<id>(_impl) release];
-  [super dealloc];
-}
-
-- (MPSGraphDeviceType)type {
-  return MPSGraphDeviceTypeMetal;
-}
-
-- (id<MTLDevice>)metalDevice {
-  return static_cast<id<MTLDevice>>(_impl);
-}
-
-@end
 
 namespace {
 
@@ -42,14 +18,6 @@ struct ShapedTypeParts {
 ShapedTypeParts& parts_of(MPSGraphShapedType* type) { return *static_cast<ShapedTypeParts*>(type->_impl); }
 
 }  // namespace
-
-@implementation MPSGraphType
-
-- (id)copyWithZone:(NSZone*)zone {
-  return [[[self class] allocWithZone:zone] init];
-}
-
-@end
 
 @implementation MPSGraphShapedType
 

@@ -1,0 +1,43 @@
+// How the facade fails: exceptions, and errors of command buffers.
+
+#include <cstdarg>
+
+#include "device/event.h"
+#include "facade/FacadePrivate.h"
+#include "runtime/guard.h"
+
+namespace alloy::facade {
+
+void raise_invalid(NSString* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  NSString* reason = [[[NSString alloc] initWithFormat:format arguments:arguments] autorelease];
+  va_end(arguments);
+  [[NSException exceptionWithName:NSInvalidArgumentException reason:reason userInfo:nil] raise];
+  __builtin_unreachable();
+}
+
+static bool lacks_memory(const device::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
+
+void raise_if_failed(const device::Status& status) {
+  if (status.ok()) return;
+  NSString* reason = [NSString stringWithUTF8String:status.message.c_str()];
+  [[NSException exceptionWithName:lacks_memory(status) ? NSMallocException : NSInternalInconsistencyException
+                           reason:reason
+                         userInfo:nil] raise];
+}
+
+void refuse_fork() {
+  if (device::process_is_forked()) raise_if_failed(device::process_status());
+}
+
+NSError* error_of(const device::Status& status) {
+  if (status.ok()) return nil;
+  NSString* message = [NSString stringWithUTF8String:status.message.c_str()];
+  return
+      [NSError errorWithDomain:MTLCommandBufferErrorDomain
+                          code:lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal
+                      userInfo:[NSDictionary dictionaryWithObject:message forKey:NSLocalizedDescriptionKey]];
+}
+
+}  // namespace alloy::facade

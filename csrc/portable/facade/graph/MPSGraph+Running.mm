@@ -1,0 +1,196 @@
+// The run methods of graphs, which all end in one path: a request, a program, a run.
+
+#include <algorithm>
+
+#include "facade/GraphPrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+
+namespace {
+
+// The keys of a feeds dictionary. It has no order of its own; the order of creation makes equal requests equal.
+std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds) {
+  std::vector<MPSGraphTensor*> keys;
+  for (MPSGraphTensor* tensor in feeds) keys.push_back(tensor);
+  std::sort(keys.begin(), keys.end(),
+            [](MPSGraphTensor* a, MPSGraphTensor* b) { return value_of(a).op->id < value_of(b).op->id; });
+  return keys;
+}
+
+// A run with everything that its caller needs.
+struct Prepared {
+  runtime::Run run;
+  NSArray<MPSGraphTensorData*>* results;
+  NSDictionary* dictionary;
+};
+
+// `targets` gives the tensors to compute; `given` their data, or nil to allocate.
+Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                 NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
+                 NSArray<MPSGraphOperation*>* operations) {
+  Request request;
+  std::vector<ir::Type> types;
+  NSMutableArray* inputs = [NSMutableArray arrayWithCapacity:[feeds count]];
+  for (MPSGraphTensor* tensor : ordered_keys(feeds)) {
+    MPSGraphTensorData* data = [feeds objectForKey:tensor];
+    request.feeds.push_back(value_of(self, tensor));
+    types.push_back(type_of(data));
+    [inputs addObject:data];
+  }
+  request.results = values_of(self, targets);
+  for (MPSGraphOperation* operation in operations) request.effects.push_back(op_of(self, operation));
+  const GraphRef& graph = graph_of(self);
+  const std::shared_ptr<runtime::Program> program = compile(*graph, request, types);
+  graph->runs.keep(program);
+  NSArray<MPSGraphTensorData*>* results = given;
+  runtime::Run run = make_run(graph, program, inputs, &results, device);
+  return {std::move(run), results, [NSDictionary dictionaryWithObjects:results forKeys:targets]};
+}
+
+Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                 MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
+  NSArray* targets = [results allKeys];
+  NSMutableArray* given = [NSMutableArray array];
+  for (MPSGraphTensor* target in targets) [given addObject:[results objectForKey:target]];
+  return prepare(self, device, feeds, targets, given, operations);
+}
+
+void run_now(id<MTLCommandQueue> queue, const Prepared& prepared) {
+  device::Status status;
+  raise_if_failed(stream_of(queue).run([&] { status = prepared.run(); }));
+  raise_if_failed(status);
+}
+
+// Adds the run and the descriptor's handlers to a command buffer.
+void encode_run(id<MTLCommandBuffer> buffer, const Prepared& prepared, MPSGraphExecutionDescriptor* descriptor) {
+  if (buffer == nil) raise_invalid(@"[MPSGraph] A command buffer was expected, got nil.");
+  NSDictionary* dictionary = prepared.dictionary;
+  MPSGraphScheduledHandler scheduled = [descriptor scheduledHandler];
+  MPSGraphCompletionHandler completed = [descriptor completionHandler];
+  if (scheduled != nil) {
+    [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) {
+      scheduled(dictionary, [b error]);
+    }];
+  }
+  if (completed != nil) {
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) {
+      completed(dictionary, [b error]);
+    }];
+  }
+  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return perform(run, events); });
+}
+
+void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExecutionDescriptor* descriptor) {
+  id<MTLCommandBuffer> buffer = [queue commandBuffer];
+  encode_run(buffer, prepared, descriptor);
+  [buffer commit];
+  if ([descriptor waitUntilCompleted]) wait_for(buffer);
+}
+
+}  // namespace
+
+@implementation MPSGraph (Running)
+
+- (MPSGraphExecutable*)compileWithDevice:(MPSGraphDevice*)device
+                                   feeds:(MPSGraphTensorShapedTypeDictionary*)feeds
+                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                        targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+                   compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  refuse_fork();
+  if ([targetTensors count] == 0) abort_where(ir::Quirk::executable_of_no_targets, @"compileWithDevice");
+  Request request;
+  std::vector<ir::Type> types;
+  bool known = true;
+  for (MPSGraphTensor* tensor : ordered_keys(feeds)) {
+    MPSGraphShapedType* type = [feeds objectForKey:tensor];
+    request.feeds.push_back(value_of(self, tensor));
+    types.push_back({dtype_of([type dataType]), shape_of([type shape])});
+    known = known && types.back().is_static();
+  }
+  request.results = values_of(self, targetTensors);
+  for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
+  const GraphRef& graph = graph_of(self);
+  std::shared_ptr<runtime::Program> program = known ? compile(*graph, request, types) : nullptr;
+  MPSGraphExecutable* executable = [new_executable(graph, std::move(request), std::move(program), device) autorelease];
+  MPSGraphCompilationCompletionHandler handler = [compilationDescriptor compilationCompletionHandler];
+  if (handler != nil) handler(executable, nil);
+  return executable;
+}
+
+- (MPSGraphTensorDataDictionary*)runWithFeeds:(MPSGraphTensorDataDictionary*)feeds
+                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
+  return [self runWithMTLCommandQueue:default_queue()
+                                feeds:feeds
+                        targetTensors:targetTensors
+                     targetOperations:targetOperations];
+}
+
+- (MPSGraphTensorDataDictionary*)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                  feeds:(MPSGraphTensorDataDictionary*)feeds
+                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
+  const Prepared prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  run_now(commandQueue, prepared);
+  return prepared.dictionary;
+}
+
+- (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                         feeds:(MPSGraphTensorDataDictionary*)feeds
+              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary {
+  run_now(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations));
+}
+
+- (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
+                                     targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                  targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+                               executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
+  return [self runAsyncWithMTLCommandQueue:default_queue()
+                                     feeds:feeds
+                             targetTensors:targetTensors
+                          targetOperations:targetOperations
+                       executionDescriptor:executionDescriptor];
+}
+
+- (MPSGraphTensorDataDictionary*)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                                                       feeds:(MPSGraphTensorDataDictionary*)feeds
+                                               targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                            targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+                                         executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
+  const Prepared prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  run_later(commandQueue, prepared, executionDescriptor);
+  return prepared.dictionary;
+}
+
+- (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
+                              feeds:(MPSGraphTensorDataDictionary*)feeds
+                   targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+                  resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
+                executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
+  run_later(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations),
+            executionDescriptor);
+}
+
+- (MPSGraphTensorDataDictionary*)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
+                                                 feeds:(MPSGraphTensorDataDictionary*)feeds
+                                         targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
+                                      targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+                                   executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
+  const Prepared prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
+  encode_run(commandBuffer, prepared, executionDescriptor);
+  return prepared.dictionary;
+}
+
+- (void)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
+                        feeds:(MPSGraphTensorDataDictionary*)feeds
+             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
+            resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
+          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
+  encode_run(commandBuffer, prepare(self, [commandBuffer device], feeds, resultsDictionary, targetOperations),
+             executionDescriptor);
+}
+
+@end

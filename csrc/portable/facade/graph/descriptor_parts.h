@@ -1,0 +1,60 @@
+// What the descriptors of runs and compilations are made of. Included only by them.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "facade/FacadePrivate.h"
+
+namespace alloy::facade {
+
+// An object property that several threads may set and read.
+class Slot {
+ public:
+  Slot() = default;
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  ~Slot() { [object_ release]; }
+
+  id get() const {
+    if (is_nil_.load(std::memory_order_acquire)) return nil;
+    std::lock_guard lock(mutex_);
+    return [[object_ retain] autorelease];
+  }
+
+  // Takes over the caller's ownership of `object`.
+  void set(id object) {
+    id old;
+    {
+      std::lock_guard lock(mutex_);
+      old = std::exchange(object_, object);
+      is_nil_.store(object == nil, std::memory_order_release);
+    }
+    [old release];
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  id object_ = nil;
+  std::atomic<bool> is_nil_{true};
+};
+
+// What the descriptors of runs hold.
+struct RunParts {
+  Slot scheduled_handler;
+  Slot completion_handler;
+  Slot compilation_descriptor;
+  std::atomic<bool> wait_until_completed{false};
+  device::EventList events;
+};
+
+inline void add_signal(device::EventList& events, id<MTLSharedEvent> event, MPSGraphExecutionStage stage,
+                       uint64_t value) {
+  if (stage != MPSGraphExecutionStageCompleted) {
+    raise_invalid(@"[signalEvent] The execution stage is %llu, but Completed is the only one.",
+                  static_cast<unsigned long long>(stage));
+  }
+  events.add_signal(event_of(event), value);
+}
+
+}  // namespace alloy::facade

@@ -1,0 +1,95 @@
+// What graphs and executables share of running: a program, a run over arrays, its end.
+
+#include <algorithm>
+
+#include "facade/GraphPrivate.h"
+
+namespace alloy::facade {
+
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+                                          const std::vector<ir::Type>& types) {
+  refuse_fork();
+  const device::LocksAreHeld compiling;
+  std::vector<ir::Feed> feeds;
+  for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
+  std::shared_ptr<runtime::Program> program;
+  build([&] { program = graph.program(feeds, request.results, request.effects); });
+  return program;
+}
+
+namespace {
+
+// Where an array begins and ends in memory.
+using Range = std::pair<const std::byte*, const std::byte*>;
+
+Range range_of(const device::ArrayMemory& memory) {
+  const std::byte* bytes = memory.storage->host_bytes();
+  return {bytes + memory.layout.offset, bytes + memory.layout.end()};
+}
+
+}  // namespace
+
+runtime::Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<runtime::Program>& program,
+                      NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
+                      id<MTLDevice> device) {
+  const std::vector<ir::Type>& types = program->result_types();
+  if (*results == nil) {
+    NSMutableArray* made = [NSMutableArray arrayWithCapacity:types.size()];
+    for (const ir::Type& type : types) {
+      MPSGraphTensorData* data = new_tensor_data(device, mps_shape_of(type.shape), data_type_of(type.dtype));
+      [made addObject:data];
+      [data release];
+    }
+    *results = made;
+  } else if ([*results count] != types.size()) {
+    raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(),
+                  static_cast<size_t>([*results count]));
+  }
+  std::vector<device::ArrayMemory> inputs, outputs;
+  std::vector<Range> written;
+  inputs.reserve([feeds count]);
+  outputs.reserve(types.size());
+  written.reserve(types.size());
+  size_t i = 0;
+  for (MPSGraphTensorData* data in* results) {
+    // The data may see its elements in another shape; they are written in their order.
+    const ir::Type& given = type_of(data);
+    if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
+      raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(),
+                    to_string(given).c_str());
+    }
+    outputs.push_back(memory_of(data));
+    written.push_back(range_of(outputs.back()));
+    ++i;
+  }
+  std::sort(written.begin(), written.end());
+  for (size_t r = 1; r < written.size(); ++r) {
+    if (written[r].first < written[r - 1].second) {
+      raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
+    }
+  }
+  std::vector<size_t> overwritten;
+  for (MPSGraphTensorData* data in feeds) {
+    inputs.push_back(memory_of(data));
+    const Range fed = range_of(inputs.back());
+    // Of results, none of which overlap, the last one that begins before the feed ends.
+    const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, nullptr});
+    if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
+  }
+  return runtime::Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
+}
+
+device::Status perform(const runtime::Run& run, const device::EventList& events) {
+  const device::Status ready = events.wait_all();
+  if (!ready.ok()) return ready;
+  const device::Status status = run();
+  events.signal_all();
+  return status;
+}
+
+void wait_for(id<MTLCommandBuffer> buffer) {
+  [buffer waitUntilCompleted];
+  if ([buffer error] != nil) raise_if_failed({[[[buffer error] localizedDescription] UTF8String]});
+}
+
+}  // namespace alloy::facade

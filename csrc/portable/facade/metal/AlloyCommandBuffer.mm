@@ -1,0 +1,192 @@
+// Command buffers: work that is encoded, committed to a queue and handled.
+
+#include "facade/metal/require.h"
+#include "runtime/command_list.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
+
+@interface AlloyCommandBuffer : NSObject <MTLCommandBuffer> {
+ @package
+  std::shared_ptr<runtime::CommandList>* _commands;
+  id<MTLCommandQueue> _queue;
+  NSMutableArray* _scheduledHandlers;
+  NSMutableArray* _completedHandlers;
+  NSString* _label;
+}
+@end
+
+namespace {
+
+AlloyCommandBuffer* require_command_buffer(id<MTLCommandBuffer> buffer) {
+  static const Class wrapper = [MPSCommandBuffer class];
+  static const Class our_class = [AlloyCommandBuffer class];
+  while ([(id)buffer isKindOfClass:wrapper]) buffer = [(MPSCommandBuffer*)buffer commandBuffer];
+  return require<AlloyCommandBuffer>(buffer, our_class, @"MTLCommandBuffer");
+}
+
+// What is encoded, of which every use takes a lock.
+const std::shared_ptr<runtime::CommandList>& commands_of(AlloyCommandBuffer* buffer) {
+  refuse_fork();
+  return *buffer->_commands;
+}
+
+// Calls the handlers of a command buffer on the thread of the queue for handlers, then `then`.
+void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std::function<void()> then) {
+  if ([handlers count] == 0) {
+    then();
+    return;
+  }
+  const bool delivered = deliver(buffer->_queue, ^{
+    for (id handler in handlers) ((MTLCommandBufferHandler)handler)(buffer);
+    then();
+  });
+  if (!delivered) then();
+}
+
+}  // namespace
+
+namespace alloy::facade {
+
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue) {
+  AlloyCommandBuffer* buffer = [AlloyCommandBuffer new];
+  buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>());
+  buffer->_queue = [queue retain];
+  return buffer;
+}
+
+void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
+  const bool added = commands_of(require_command_buffer(buffer))->add([work = std::move(work)]() -> device::Status {
+    @autoreleasepool {
+      return work();
+    }
+  });
+  if (!added) raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
+}
+
+}  // namespace alloy::facade
+
+@implementation AlloyCommandBuffer
+
+@synthesize label = _label;
+
+- (void)dealloc {
+  if (_commands && !device::process_is_forked()) (*_commands)->abandon();
+  delete _commands;
+  [_queue release];
+  [_scheduledHandlers release];
+  [_completedHandlers release];
+  [_label release];
+  [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+  return [_queue device];
+}
+
+- (id<MTLCommandQueue>)commandQueue {
+  return _queue;
+}
+
+- (CFTimeInterval)GPUStartTime {
+  return commands_of(self)->start_time();
+}
+
+- (CFTimeInterval)GPUEndTime {
+  return commands_of(self)->end_time();
+}
+
+- (MTLCommandBufferStatus)status {
+  switch (commands_of(self)->phase()) {
+    case runtime::CommandList::Phase::kEncoding: return MTLCommandBufferStatusNotEnqueued;
+    case runtime::CommandList::Phase::kEnqueued: return MTLCommandBufferStatusEnqueued;
+    case runtime::CommandList::Phase::kCommitted: return MTLCommandBufferStatusCommitted;
+    case runtime::CommandList::Phase::kScheduled: return MTLCommandBufferStatusScheduled;
+    case runtime::CommandList::Phase::kCompleted: return MTLCommandBufferStatusCompleted;
+    case runtime::CommandList::Phase::kFailed: return MTLCommandBufferStatusError;
+  }
+  __builtin_unreachable();
+}
+
+- (NSError*)error {
+  return error_of(commands_of(self)->error());
+}
+
+- (void)requireUncommittedFor:(NSString*)method {
+  if (commands_of(self)->phase() >= runtime::CommandList::Phase::kCommitted) {
+    raise_invalid(@"[%@] The command buffer has been committed already.", method);
+  }
+}
+
+- (void)requireCommittedFor:(NSString*)method {
+  if (commands_of(self)->phase() < runtime::CommandList::Phase::kCommitted) {
+    raise_invalid(@"[%@] The command buffer has not been committed.", method);
+  }
+}
+
+- (void)enqueue {
+  [self requireUncommittedFor:@"enqueue"];
+  raise_if_failed(commands_of(self)->enqueue(stream_of(_queue)));
+}
+
+- (void)commit {
+  [self requireUncommittedFor:@"commit"];
+  // The buffer lives until its last handler has returned.
+  Retained<AlloyCommandBuffer*> buffer(self);
+  runtime::CommandList::Observer observer;
+  observer.on_scheduled = [buffer] {
+    @autoreleasepool {
+      deliver_handlers(buffer.get(), buffer.get()->_scheduledHandlers, [] {});
+    }
+  };
+  observer.on_finished = [buffer] {
+    @autoreleasepool {
+      // Handled even when the owner lets go of the buffer first.
+      deliver_handlers(buffer.get(), buffer.get()->_completedHandlers,
+                       [commands = *buffer.get()->_commands] { commands->finish_handling(); });
+    }
+  };
+  raise_if_failed(commands_of(self)->commit(stream_of(_queue), std::move(observer)));
+}
+
+- (void)addScheduledHandler:(MTLCommandBufferHandler)block {
+  [self requireUncommittedFor:@"addScheduledHandler"];
+  if (!block) raise_invalid(@"[addScheduledHandler] The block is nil.");
+  if (!_scheduledHandlers) _scheduledHandlers = [NSMutableArray new];
+  [_scheduledHandlers addObject:[[(id)block copy] autorelease]];
+}
+
+- (void)addCompletedHandler:(MTLCommandBufferHandler)block {
+  [self requireUncommittedFor:@"addCompletedHandler"];
+  if (!block) raise_invalid(@"[addCompletedHandler] The block is nil.");
+  if (!_completedHandlers) _completedHandlers = [NSMutableArray new];
+  [_completedHandlers addObject:[[(id)block copy] autorelease]];
+}
+
+- (void)waitUntilScheduled {
+  [self requireCommittedFor:@"waitUntilScheduled"];
+  commands_of(self)->wait_until_scheduled();
+}
+
+- (void)waitUntilCompleted {
+  [self requireCommittedFor:@"waitUntilCompleted"];
+  commands_of(self)->wait_until_handled();
+}
+
+- (void)encodeWaitForEvent:(id<MTLEvent>)event value:(uint64_t)value {
+  encode(self, [event = event_of(event), value]() -> device::Status {
+    if (event->wait(value)) return {};
+    return {"The process ended before an event that a command buffer waits for was signalled."};
+  });
+}
+
+- (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
+  encode(self, [event = event_of(event), value]() -> device::Status {
+    event->signal(value);
+    return {};
+  });
+}
+
+@end

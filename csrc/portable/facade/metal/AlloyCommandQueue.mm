@@ -1,0 +1,93 @@
+// Command queues: a stream of the device, and a thread for handlers.
+
+#import <Block.h>
+
+#include <atomic>
+
+#include "facade/metal/require.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+namespace {
+
+struct QueueParts {
+  std::unique_ptr<device::Stream> stream;
+  device::WorkQueue handlers;
+  std::atomic<bool> has_delivered{false};
+};
+
+}  // namespace
+
+@interface AlloyCommandQueue : NSObject <MTLCommandQueue> {
+ @package
+  QueueParts* _parts;
+  id<MTLDevice> _device;
+  NSString* _label;
+}
+@end
+
+namespace {
+
+AlloyCommandQueue* require_queue(id<MTLCommandQueue> queue) {
+  static const Class our_class = [AlloyCommandQueue class];
+  return require<AlloyCommandQueue>(queue, our_class, @"MTLCommandQueue");
+}
+
+}  // namespace
+
+namespace alloy::facade {
+
+id<MTLCommandQueue> default_queue() {
+  static const id<MTLCommandQueue> queue = [default_device() newCommandQueue];
+  return queue;
+}
+
+id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream) {
+  AlloyCommandQueue* queue = [AlloyCommandQueue new];
+  queue->_parts = new QueueParts{.stream = std::move(stream)};
+  queue->_device = [device retain];
+  return queue;
+}
+
+device::Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
+
+bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
+  auto copy = Block_copy(handler);
+  QueueParts& parts = *require_queue(queue)->_parts;
+  parts.has_delivered.store(true);
+  const device::Status status = parts.handlers.submit([copy] {
+    @autoreleasepool {
+      copy();
+      Block_release(copy);
+    }
+  });
+  if (!status.ok()) Block_release(copy);
+  return status.ok();
+}
+
+void deliver_now(id<MTLCommandQueue> queue, device::Callable handler) {
+  QueueParts& parts = *require_queue(queue)->_parts;
+  if (!parts.has_delivered.load()) handler();  // there are none before it
+  else raise_if_failed(parts.handlers.run(handler));
+}
+
+}  // namespace alloy::facade
+
+@implementation AlloyCommandQueue
+
+@synthesize label = _label;
+@synthesize device = _device;
+
+- (void)dealloc {
+  delete _parts;
+  [_device release];
+  [_label release];
+  [super dealloc];
+}
+
+- (id<MTLCommandBuffer>)commandBuffer {
+  return [new_command_buffer(self) autorelease];
+}
+
+@end

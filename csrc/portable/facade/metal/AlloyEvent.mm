@@ -1,0 +1,83 @@
+// Events: numbers that order queues against each other and against the host.
+
+#include <algorithm>
+#include <chrono>
+
+#include "facade/metal/require.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+@interface AlloyEvent : NSObject <MTLSharedEvent> {
+ @package
+  std::shared_ptr<device::Event>* _event;
+  id<MTLDevice> _device;
+  NSString* _label;
+}
+@end
+
+namespace alloy::facade {
+
+std::shared_ptr<device::Event> event_of(id<MTLEvent> event) {
+  static const Class our_class = [AlloyEvent class];
+  return *require<AlloyEvent>(event, our_class, @"MTLEvent")->_event;
+}
+
+id<MTLSharedEvent> new_event(id<MTLDevice> device) {
+  AlloyEvent* event = [AlloyEvent new];
+  event->_event = new std::shared_ptr<device::Event>(std::make_shared<device::Event>());
+  event->_device = [device retain];
+  return event;
+}
+
+}  // namespace alloy::facade
+
+@implementation AlloyEvent
+
+@synthesize label = _label;
+@synthesize device = _device;
+
+- (void)dealloc {
+  delete _event;
+  [_device release];
+  [_label release];
+  [super dealloc];
+}
+
+- (uint64_t)signaledValue {
+  refuse_fork();
+  return (*_event)->value();
+}
+
+- (void)setSignaledValue:(uint64_t)value {
+  refuse_fork();
+  (*_event)->signal(value);
+}
+
+- (void)notifyListener:(MTLSharedEventListener*)listener
+               atValue:(uint64_t)value
+                 block:(MTLSharedEventNotificationBlock)block {
+  if (!listener || !block) raise_invalid(@"[notifyListener] The listener or the block is nil.");
+  refuse_fork();
+  // Held until notified, together with the event itself, which the block is given.
+  Retained<dispatch_queue_t> queue([listener dispatchQueue]);
+  Retained<id> owned_block([[(id)block copy] autorelease]);
+  Retained<AlloyEvent*> event(self);
+  (*_event)->notify(value, [queue, owned_block, event, value] {
+    @try {
+      dispatch_async(queue.get(), ^{
+        ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
+      });
+    } @catch (NSException*) {
+      // The process has ended, and whoever signals is not to blame.
+    }
+  });
+}
+
+- (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds {
+  refuse_fork();
+  constexpr uint64_t kYear = 1000ull * 3600 * 24 * 366;  // Event takes this for no limit
+  return (*_event)->wait(value, std::chrono::milliseconds(std::min(milliseconds, kYear))) ? YES : NO;
+}
+
+@end

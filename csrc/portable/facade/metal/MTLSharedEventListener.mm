@@ -1,0 +1,30 @@
+// Where blocks that wait for an event are called.
+
+#include "facade/FacadePrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+@implementation MTLSharedEventListener
+
+- (instancetype)init {
+  if ((self = [super init])) _impl = dispatch_queue_create("alloy.shared-event-listener", DISPATCH_QUEUE_SERIAL);
+  return self;
+}
+
+- (instancetype)initWithDispatchQueue:(dispatch_queue_t)dispatchQueue {
+  if (!dispatchQueue) raise_invalid(@"[initWithDispatchQueue] The dispatch queue is nil.");
+  if ((self = [super init])) _impl = [dispatchQueue retain];
+  return self;
+}
+
+- (void)dealloc {
+  [static_cast<dispatch_queue_t>(_impl) release];
+  [super dealloc];
+}
+
+- (dispatch_queue_t)dispatchQueue {
+  return static_cast<dispatch_queue_t>(_impl);
+}
+
+@end

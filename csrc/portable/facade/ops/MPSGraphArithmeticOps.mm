@@ -1,0 +1,56 @@
+// Elementwise ops and comparisons. The selectors of table rows come from ops.def.
+
+#include "facade/GraphPrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::Attr;
+using ir::OpCode;
+
+namespace {
+
+// Arithmetic of a number with a bool takes the bool as a 0 or 1 of the number's type. Other types must be equal.
+MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Value b, NSString* name) {
+  auto as_number = [&](ir::Value v, ir::DType dtype) {
+    const bool is_mixed = v.dtype() == ir::DType::boolean && ir::accepts(ir::TypeClass::numeric, dtype);
+    return is_mixed ? value_of(add(graph, OpCode::cast, {v}, {{Attr::kDtype, dtype}}, nil)) : v;
+  };
+  return add(graph, code, {as_number(a, b.dtype()), as_number(b, a.dtype())}, {}, name);
+}
+
+}  // namespace
+
+@implementation MPSGraph (MPSGraphArithmeticOps)
+
+#define ALLOY_UNARY(op, stem, ...)                                                      \
+  -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor name : (NSString*)name { \
+    return add(self, OpCode::op, {value_of(self, tensor)}, {}, name);                   \
+  }
+#define ALLOY_BINARY(op, stem, ...)                                                                    \
+  -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor                 \
+      : (MPSGraphTensor*)secondary name : (NSString*)name {                                            \
+    return add_arithmetic(self, OpCode::op, value_of(self, primary), value_of(self, secondary), name); \
+  }
+#define ALLOY_COMPARISON(op, stem, ...)                                                           \
+  -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor            \
+      : (MPSGraphTensor*)secondary name : (NSString*)name {                                       \
+    return add(self, OpCode::op, {value_of(self, primary), value_of(self, secondary)}, {}, name); \
+  }
+#include "ir/ops.def"
+
+- (MPSGraphTensor*)selectWithPredicateTensor:(MPSGraphTensor*)predicate
+                         truePredicateTensor:(MPSGraphTensor*)yes
+                        falsePredicateTensor:(MPSGraphTensor*)no
+                                        name:(NSString*)name {
+  return add(self, OpCode::select, {value_of(self, predicate), value_of(self, yes), value_of(self, no)}, {}, name);
+}
+
+- (MPSGraphTensor*)clampWithTensor:(MPSGraphTensor*)tensor
+                    minValueTensor:(MPSGraphTensor*)low
+                    maxValueTensor:(MPSGraphTensor*)high
+                              name:(NSString*)name {
+  return add(self, OpCode::clamp, {value_of(self, tensor), value_of(self, low), value_of(self, high)}, {}, name);
+}
+
+@end

@@ -1,0 +1,18 @@
+// Matrix products.
+
+#include "facade/GraphPrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::OpCode;
+
+@implementation MPSGraph (MPSGraphMatrixMultiplicationOps)
+
+- (MPSGraphTensor*)matrixMultiplicationWithPrimaryTensor:(MPSGraphTensor*)primary
+                                         secondaryTensor:(MPSGraphTensor*)secondary
+                                                    name:(NSString*)name {
+  return add(self, OpCode::matmul, {value_of(self, primary), value_of(self, secondary)}, {}, name);
+}
+
+@end

@@ -1,0 +1,105 @@
+// Placeholders, constants and variables.
+
+#include "compiler/imitation.h"
+#include "facade/GraphPrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::Attr;
+using ir::OpCode;
+
+namespace {
+
+// The type of a tensor that `data` holds.
+ir::Type stored_type(NSData* data, MPSShape* shape, MPSDataType dtype, NSString* method) {
+  if (data == nil || shape == nil) raise_invalid(@"[%@] Data and a shape were expected, got nil.", method);
+  const ir::Type type{dtype_of(dtype), shape_of(shape)};
+  if (!type.is_static()) {
+    raise_invalid(@"[%@] A shape without -1 was expected, got %s.", method, to_string(type.shape).c_str());
+  }
+  if ([data length] != type.byte_count()) {
+    raise_invalid(@"[%@] The shape %s of type %s takes %zu bytes, but the data has %zu.", method,
+                  to_string(type.shape).c_str(), std::string(name(type.dtype)).c_str(), type.byte_count(),
+                  static_cast<size_t>([data length]));
+  }
+  return type;
+}
+
+std::span<const std::byte> bytes_of(NSData* data) {
+  return {static_cast<const std::byte*>([data bytes]), [data length]};
+}
+
+MPSGraphTensor* constant(MPSGraph* graph, ir::LiteralRef literal) {
+  return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
+}
+
+MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataType dtype) {
+  const ir::Type type{dtype_of(dtype), std::move(shape)};
+  const bool is_255 = type.dtype == ir::DType::boolean && scalar != 0 && imitates(ir::Quirk::true_is_255);
+  ir::LiteralRef literal;
+  build([&] {
+    literal = is_255 ? std::make_shared<ir::Literal>(type, std::span(&compiler::kTrueOf255, 1))
+                     : ir::Literal::splat(type, scalar);
+  });
+  return constant(graph, std::move(literal));
+}
+
+}  // namespace
+
+@implementation MPSGraph (MemoryOps)
+
+- (MPSGraphTensor*)placeholderWithShape:(MPSShape*)shape dataType:(MPSDataType)dataType name:(NSString*)name {
+  MPSGraphTensor* tensor =
+      add(self, OpCode::placeholder, {}, {{Attr::kShape, shape_of(shape)}, {Attr::kDtype, dtype_of(dataType)}}, name);
+  graph_of(self)->placeholders.push_back(tensor);
+  return tensor;
+}
+
+- (MPSGraphTensor*)placeholderWithShape:(MPSShape*)shape name:(NSString*)name {
+  return [self placeholderWithShape:shape dataType:MPSDataTypeFloat32 name:name];
+}
+
+- (MPSGraphTensor*)constantWithData:(NSData*)data shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
+  const ir::Type type = stored_type(data, shape, dataType, @"constantWithData");
+  const std::span<const std::byte> bytes = bytes_of(data);
+  ir::LiteralRef literal;
+  build([&] { literal = std::make_shared<ir::Literal>(type, bytes); });
+  return constant(self, std::move(literal));
+}
+
+- (MPSGraphTensor*)constantWithScalar:(double)scalar dataType:(MPSDataType)dataType {
+  return splat(self, scalar, ir::Shape(), dataType);
+}
+
+- (MPSGraphTensor*)constantWithScalar:(double)scalar shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
+  const ir::Shape given = shape_of(shape);
+  // [-1] means "whatever the context needs", which a scalar gives by broadcasting.
+  return splat(self, scalar, given == ir::Shape({-1}) ? ir::Shape() : given, dataType);
+}
+
+- (MPSGraphTensor*)variableWithData:(NSData*)data
+                              shape:(MPSShape*)shape
+                           dataType:(MPSDataType)dataType
+                               name:(NSString*)name {
+  const ir::Type type = stored_type(data, shape, dataType, @"variableWithData");
+  const std::span<const std::byte> bytes = bytes_of(data);
+  FacadeGraph& graph = *graph_of(self);
+  // The device has the value from the start; the graph needs only its type.
+  MPSGraphTensor* tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
+  build([&] { graph.allocate_variable(bytes); });
+  return tensor;
+}
+
+- (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString*)name {
+  return add(self, OpCode::read_variable, {value_of(self, variable)}, {}, name);
+}
+
+- (MPSGraphOperation*)assignVariable:(MPSGraphTensor*)variable
+                   withValueOfTensor:(MPSGraphTensor*)tensor
+                                name:(NSString*)name {
+  ir::Op* op = add_op(self, OpCode::assign, {value_of(self, variable), value_of(self, tensor)}, {}, name);
+  return operation_of(graph_of(self), op);
+}
+
+@end

@@ -1,0 +1,93 @@
+// Moments and normalisation.
+
+#include "facade/GraphPrivate.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::Attr;
+using ir::OpCode;
+
+@implementation MPSGraph (MPSGraphNormalizationOps)
+
+#define ALLOY_MOMENT(op, stem, ...)                                                                                    \
+  -(MPSGraphTensor*)stem##OfTensor : (MPSGraphTensor*)tensor axes : (NSArray<NSNumber*>*)axes name : (NSString*)name { \
+    return add(self, OpCode::op, {value_of(self, tensor)}, {{Attr::kAxes, axes_of(self, tensor, axes)}}, name);        \
+  }
+#include "ir/ops.def"
+
+- (MPSGraphTensor*)varianceOfTensor:(MPSGraphTensor*)tensor
+                         meanTensor:(MPSGraphTensor*)mean
+                               axes:(NSArray<NSNumber*>*)axes
+                               name:(NSString*)name {
+  const ir::Expr x = expr_of(self, tensor), m = expr_of(self, mean);
+  const ir::Dims over = axes_of(self, tensor, axes);
+  return compose(self, name, [&] { return ir::mean(ir::square(x - m), over); });
+}
+
+- (MPSGraphTensor*)normalizationWithTensor:(MPSGraphTensor*)tensor
+                                meanTensor:(MPSGraphTensor*)mean
+                            varianceTensor:(MPSGraphTensor*)variance
+                               gammaTensor:(MPSGraphTensor*)gamma
+                                betaTensor:(MPSGraphTensor*)beta
+                                   epsilon:(float)epsilon
+                                      name:(NSString*)name {
+  const ir::Expr x = expr_of(self, tensor), m = expr_of(self, mean), v = expr_of(self, variance);
+  const ir::Expr scale = gamma == nil ? ir::none : expr_of(self, gamma),
+                 shift = beta == nil ? ir::none : expr_of(self, beta);
+  return compose(self, name, [&] {
+    ir::Expr y = (x - m) * ir::rsqrt(v + static_cast<double>(epsilon));
+    if (scale) y = y * scale;
+    return shift ? y + shift : y;
+  });
+}
+
+- (MPSGraphTensor*)normalizationGammaGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                                           sourceTensor:(MPSGraphTensor*)source
+                                                             meanTensor:(MPSGraphTensor*)mean
+                                                         varianceTensor:(MPSGraphTensor*)variance
+                                                          reductionAxes:(NSArray<NSNumber*>*)axes
+                                                                epsilon:(float)epsilon
+                                                                   name:(NSString*)name {
+  const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source), m = expr_of(self, mean),
+                 v = expr_of(self, variance);
+  const ir::Dims over = axes_of(self, source, axes);
+  return compose(self, name, [&] { return ir::sum(g * (x - m) * ir::rsqrt(v + static_cast<double>(epsilon)), over); });
+}
+
+- (MPSGraphTensor*)normalizationBetaGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                                          sourceTensor:(MPSGraphTensor*)source
+                                                         reductionAxes:(NSArray<NSNumber*>*)axes
+                                                                  name:(NSString*)name {
+  const ir::Expr g = expr_of(self, gradient);
+  const ir::Dims over = axes_of(self, source, axes);
+  return compose(self, name, [&] { return ir::sum(g, over); });
+}
+
+- (MPSGraphTensor*)normalizationGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                                      sourceTensor:(MPSGraphTensor*)source
+                                                        meanTensor:(MPSGraphTensor*)mean
+                                                    varianceTensor:(MPSGraphTensor*)variance
+                                                       gammaTensor:(MPSGraphTensor*)gamma
+                                               gammaGradientTensor:(MPSGraphTensor*)gammaGradient
+                                                betaGradientTensor:(MPSGraphTensor*)betaGradient
+                                                     reductionAxes:(NSArray<NSNumber*>*)axes
+                                                           epsilon:(float)epsilon
+                                                              name:(NSString*)name {
+  const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source), m = expr_of(self, mean),
+                 v = expr_of(self, variance);
+  const ir::Expr scale = gamma == nil ? ir::none : expr_of(self, gamma);
+  const ir::Expr given_gamma = gammaGradient == nil ? ir::none : expr_of(self, gammaGradient);
+  const ir::Expr given_beta = betaGradient == nil ? ir::none : expr_of(self, betaGradient);
+  const ir::Dims over = axes_of(self, source, axes);
+  return compose(self, name, [&] {
+    const ir::Expr inverse = ir::rsqrt(v + static_cast<double>(epsilon)), xhat = (x - m) * inverse,
+                   n = ir::count(x, over);
+    const ir::Expr gamma_gradient = given_gamma ? given_gamma : ir::sum(g * xhat, over);
+    const ir::Expr beta_gradient = given_beta ? given_beta : ir::sum(g, over);
+    const ir::Expr dx = inverse * (g - beta_gradient / n - xhat * gamma_gradient / n);
+    return scale ? dx * scale : dx;
+  });
+}
+
+@end
