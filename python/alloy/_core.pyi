@@ -1,13 +1,13 @@
-"""The extension module as users see it once alloy is imported: graph.py and tensor.py complete it."""
+"""The extension module as users see it once alloy is imported: python/alloy/graph completes it."""
 from collections.abc import Iterable, Iterator, Mapping
 from types import EllipsisType
 from typing import Any, NoReturn
 
 import numpy as np
 
-from alloy.inspection import MemoryPlan
-from alloy.profile import Profile
-from alloy.staging import Staging
+from alloy.graph.inspection import MemoryPlan
+from alloy.graph.profile import Profile
+from alloy.graph.staging import Staging
 
 _Operand = Tensor | np.ndarray | float | int | bool
 _Shape = Iterable[int | None] | None
@@ -93,7 +93,6 @@ class Op:
     def bytes(self) -> int | None: ...
 
 class Graph:
-    _scope: str | None
     def __init__(self, *, storage: str = "variable") -> None: ...
     @property
     def storage(self) -> str: ...

@@ -10,7 +10,7 @@ import numpy as np
 
 import alloy as al
 import reference as ref
-from alloy.location import user_location
+from alloy.graph.location import user_location
 
 TYPES = {
     "floating": ("float32",),

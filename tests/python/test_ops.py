@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.ops import table
 from cases import ALWAYS_LEGAL, ELSEWHERE, REFERENCES, all_cases, sample, wrong_call
 
 CASES = all_cases()
@@ -113,7 +114,7 @@ def test_types_are_refused_where_the_table_says_so():
 
 
 def test_functions_of_the_table_are_documented_by_it():
-    for name in al.table_ops.__all__:
+    for name in table.__all__:
         assert getattr(al, name).__doc__.startswith(ROWS[name]["doc"])
 
 

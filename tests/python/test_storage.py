@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 import reference as ref
-from alloy.cli import small_cnn
+from alloy.tools.cli import small_cnn
 
 STORAGES = ["variable", "buffers"]
 

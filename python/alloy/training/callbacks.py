@@ -2,9 +2,9 @@
 
 import math
 
-from alloy.arrays import as_count
-from alloy.checkpoint import save
-from alloy.location import meant, mistake
+from alloy.graph.arrays import as_count
+from alloy.graph.location import meant, mistake
+from alloy.training.checkpoint import save
 
 _CALLED = ("begin", "epoch_end")
 

@@ -7,19 +7,19 @@ import math
 import numpy as np
 
 from alloy import losses, metrics
-from alloy.apply import require_all
-from alloy.arrays import as_array, as_count, empty
-from alloy.callbacks import Callback
 from alloy.device import device
 from alloy.graph import Executable, Graph
-from alloy.history import History
-from alloy.location import mistake
+from alloy.graph.apply import require_all
+from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake
+from alloy.graph.scope import OPTIMIZER, scope
+from alloy.graph.text import describe
 from alloy.nn import Layer
-from alloy.ops import select
-from alloy.progress import Progress
-from alloy.scope import scope
-from alloy.table_ops import equal, mean, sum
-from alloy.tensor import describe
+from alloy.ops import equal, mean, select, sum
+from alloy.training.batches import examples, run_batches
+from alloy.training.callbacks import Callback
+from alloy.training.history import History
+from alloy.training.progress import Progress
 
 
 class Trainer:
@@ -85,7 +85,7 @@ class Trainer:
             rows = self._order.permutation(len(data[0])) if shuffle else None
             with shown.epoch(epoch):
                 try:
-                    values = self._run(step, _results(step, data, batch_size, rows, self._ahead()), shown, epoch)
+                    values = self._run(step, run_batches(step, data, batch_size, rows, self._ahead()), shown, epoch)
                 except (
                     BaseException
                 ):  # an interrupt, too: a loss that nobody has read yet may hold back every later step
@@ -111,11 +111,11 @@ class Trainer:
         """The model's values for the rows of x."""
         data = self._examples("predict", (x,), batch_size)
         run = self._executable("predict", data)
-        return np.concatenate([result[0] for _, result in _results(run, data, batch_size, None, self._ahead())])
+        return np.concatenate([result[0] for _, result in run_batches(run, data, batch_size, None, self._ahead())])
 
     def _evaluate(self, data, batch_size):
         executable = self._executable("evaluate", data)
-        return self._run(executable, _results(executable, data, batch_size, None, self._ahead()))
+        return self._run(executable, run_batches(executable, data, batch_size, None, self._ahead()))
 
     @staticmethod
     def _ahead():
@@ -124,7 +124,7 @@ class Trainer:
         return 0 if device().kind == "cpu" else 1
 
     def _run(self, executable, results, shown=None, epoch=None):
-        """The means over all examples of what the executable fetches of each batch. results: what _results gives.
+        """The means over all examples of what the executable fetches of each batch. results: what run_batches gives.
         epoch: of a training."""
         total, seen = np.zeros(len(self._measures)), 0
         for step, (batch, result) in enumerate(results, 1):
@@ -179,7 +179,7 @@ class Trainer:
                 fetches = [mean(measure(predictions, self._y)) for measure in self._measures.values()]
             self._require_known(fetches)
             if training:
-                with scope(self._x.graph, "optimizer"):
+                with scope(self._x.graph, OPTIMIZER):
                     finite = equal(fetches[0] - fetches[0], 0.0)  # before the gradients, so that no update waits for it
                 updates = [*self.optimizer.minimize(fetches[0], trainable), *self.model.updates]
                 if self.check_finite:
@@ -192,7 +192,7 @@ class Trainer:
         flight before that is known."""
         graph, flag, sound = self._x.graph, finite, []
         if self._ahead():
-            with scope(graph, "optimizer"):
+            with scope(graph, OPTIMIZER):
                 if self._sound is None:
                     self._sound = graph.variable(True, name="sound", trainable=False)
                 flag = select(self._sound, finite, False)
@@ -221,7 +221,7 @@ class Trainer:
 
     def _examples(self, op, data, batch_size, finite=False):
         """The arrays of data, with one row for each example in all of them."""
-        arrays = _examples(op, data, batch_size)
+        arrays = examples(op, data, batch_size)
         for array, what in zip(arrays, ("examples", "targets")):
             if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
                 place = np.argwhere(~np.isfinite(array))[0]
@@ -249,58 +249,6 @@ class Trainer:
             self._x = x
         if self._y is None and len(data) > 1:
             self._y = self._x.graph.placeholder((None, *data[1].shape[1:]), data[1].dtype, name="y")
-
-
-def _examples(op, data, batch_size):
-    if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
-        size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
-        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError, "called")
-    arrays = [as_array(op, array) for array in data]
-    counts = [array.shape[0] if array.ndim else 0 for array in arrays]
-    if min(counts) < 1 or min(counts) != max(counts):
-        raise mistake(
-            op,
-            f"Expected arrays of one or more examples each, as many in all, got shapes "
-            f"{', '.join(str(array.shape) for array in arrays)}",
-            act="called",
-        )
-    as_count(op, "a batch size", batch_size, "called")
-    return arrays
-
-
-def _results(step, arrays, batch_size, rows, ahead):
-    """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them,
-    in place. ahead: how many further steps are in flight by then, so that the next batch is gathered meanwhile. A batch
-    of chosen rows lasts until the next one."""
-    count, waiting, start = len(arrays[0]), [], step.submit if ahead else step
-    if rows is not None:
-        shapes = [(min(batch_size, count), *array.shape[1:]) for array in arrays]
-        if ahead:
-            staging = step.staging(*shapes)
-            start, memory = staging.submit, staging.arrays
-        else:
-            kept = [empty(shape, array.dtype) for shape, array in zip(shapes, arrays)]
-
-            def memory():
-                return kept
-
-    for first in range(0, count, batch_size):
-        if rows is None:
-            batch = [array[first : first + batch_size] for array in arrays]
-        else:
-            chosen = rows[first : first + batch_size]
-            batch = [_take(array, chosen, place[: len(chosen)]) for array, place in zip(arrays, memory())]
-        waiting.append((batch, start(*batch)))
-        if len(waiting) > ahead:
-            yield waiting.pop(0)
-    yield from waiting
-
-
-def _take(array, rows, out):
-    if array.flags.c_contiguous:
-        return np.take(array, rows, axis=0, out=out, mode="clip")  # by default it would fill a copy of out first
-    out[...] = array[rows]  # np.take would pack the whole array first
-    return out
 
 
 def _measures(loss, given):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from alloy._core import Submission
-from alloy.arrays import as_shape, empty
-from alloy.location import mistake
+from alloy.graph.arrays import as_shape, empty
+from alloy.graph.location import mistake
 
 
 class Staging:

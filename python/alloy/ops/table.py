@@ -2,9 +2,9 @@
 them for readers and type checkers (tests/python/make_stub.py writes it)."""
 
 from alloy import _core
-from alloy.apply import apply, require_tensor
-from alloy.arrays import as_integers
-from alloy.location import mistake
+from alloy.graph.apply import apply, require_tensor
+from alloy.graph.arrays import as_integers
+from alloy.graph.location import mistake
 
 _TYPES = {"floating": "float32", "numeric": "a number type", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.

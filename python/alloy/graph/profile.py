@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alloy.inspection import table
-from alloy.location import mistake
-from alloy.tensor import shape_text
+from alloy.graph.location import mistake
+from alloy.graph.scope import layer_of, phase_of
+from alloy.graph.text import shape_text, table
 
 GROUPS = ("layer", "phase", "kind", "kernel")  # what a table may group by
 
@@ -29,15 +29,12 @@ class Kernel:
     @property
     def layer(self) -> str:
         """The layer it belongs to, forward and backward."""
-        path = self.name.split("/")
-        if path[0] in ("gradients", "optimizer"):
-            path = path[1:]
-        return "/".join(path[:-1]) or "(none)"
+        return layer_of(self.name) or "(none)"
 
     @property
     def phase(self) -> str:
         """ "forward", "backward" or "update"."""
-        return {"gradients": "backward", "optimizer": "update"}.get(self.name.partition("/")[0], "forward")
+        return phase_of(self.name)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ import numpy as np
 import typer
 
 import alloy as al
-from alloy import doctor, drawing, inspection
-from alloy.profile import GROUPS
+from alloy.graph import inspection
+from alloy.graph.profile import GROUPS
+from alloy.graph.text import amount
+from alloy.tools import doctor, drawing
 
 _commands = typer.Typer(
     help="Trains neural networks on MPSGraph.", add_completion=False, pretty_exceptions_enable=False
@@ -118,7 +120,7 @@ def inspect(
     forward = graph.inspect(fetches=[loss])
     typer.echo(f"forward, {images} images of {size}x{size}x{channels}\n{inspection.by_layer(forward)}\n")
     step = graph.inspect(fetches=[loss], updates=updates)
-    typer.echo(f"training step\n  {len(step)} ops, {inspection.amount(inspection.flops(step))} flops")
+    typer.echo(f"training step\n  {len(step)} ops, {amount(inspection.flops(step))} flops")
     plan = graph.compile([x, y], [loss], updates).memory_plan()
     typer.echo(plan or "the framework does not tell what memory it takes")
     for name, draw in (("graph.svg", drawing.svg), ("graph.html", drawing.html)):

@@ -7,8 +7,8 @@ from operator import index
 
 import numpy as np
 
-from alloy.dtypes import dtype_name, float32, is_integer
-from alloy.location import mistake, warn_user
+from alloy.graph.dtypes import dtype_name, float32, is_integer
+from alloy.graph.location import mistake, warn_user
 
 SCALARS = (bool, int, float, np.generic)
 

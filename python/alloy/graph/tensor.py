@@ -5,10 +5,12 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.apply import apply
-from alloy.arrays import SCALARS
-from alloy.dtypes import is_integer
-from alloy.location import meant, mistake
+from alloy.graph.apply import apply
+from alloy.graph.arrays import SCALARS
+from alloy.graph.dtypes import is_integer
+from alloy.graph.engine import method_of
+from alloy.graph.location import meant, mistake
+from alloy.graph.text import describe
 
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 _TO_END = 2**63 - 1  # an end past the last element, going forward
@@ -46,11 +48,7 @@ for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "g
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
 
 
-def _method(function):
-    setattr(Tensor, function.__name__, function)
-
-
-@_method
+@method_of(Tensor)
 def __eq__(self, other):
     """Whether both are one tensor of one graph, so that tensors can be keys; not an op, which al.equal is."""
     if isinstance(other, Tensor):
@@ -65,7 +63,7 @@ def __eq__(self, other):
     return NotImplemented
 
 
-@_method
+@method_of(Tensor)
 def __setattr__(self, name, value):
     if not isinstance(getattr(type(self), name, None), property):
         hint = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, ["trainable"])
@@ -73,23 +71,23 @@ def __setattr__(self, name, value):
     object.__setattr__(self, name, value)
 
 
-@_method
+@method_of(Tensor)
 def __neg__(self):
     return apply("negative", [self])
 
 
-@_method
+@method_of(Tensor)
 def __abs__(self):
     return apply("abs", [self])
 
 
-@_method
+@method_of(Tensor)
 def __repr__(self):
     name = f" {self.name!r}" if self.name else ""
     return f"<{type(self).__name__}{name} {describe(self)}>"
 
 
-@_method
+@method_of(Tensor)
 def __bool__(self):
     raise mistake(
         "bool",
@@ -99,12 +97,12 @@ def __bool__(self):
     )
 
 
-@_method
+@method_of(Tensor)
 def __iter__(self):
     raise mistake("iter", f"Expected a sequence, got the tensor {describe(self)}", TypeError, "asked")
 
 
-@_method
+@method_of(Tensor)
 def __array__(self, *args, **kwargs):
     raise mistake(
         "array",
@@ -114,14 +112,14 @@ def __array__(self, *args, **kwargs):
     )
 
 
-@_method
+@method_of(Tensor)
 def __len__(self):
     if not self.shape or self.shape[0] is None:
         raise mistake("len", f"Expected a tensor of known length, got {describe(self)}", TypeError, "asked")
     return self.shape[0]
 
 
-@_method
+@method_of(Tensor)
 def __getitem__(self, key):
     """Basic slices as in NumPy: integers, slices of any stride, None and Ellipsis."""
     shape = _known_rank(self)
@@ -186,24 +184,6 @@ def _known_rank(tensor) -> tuple:
     if tensor.shape is None:
         raise mistake("slice", f"Expected a tensor of known rank, got {describe(tensor)}")
     return tensor.shape
-
-
-def describe(tensor) -> str:
-    """For instance float32(64, ?), as the engine prints it."""
-    return type_text(tensor.dtype, tensor.shape)
-
-
-def type_text(dtype: str, shape) -> str:
-    """The same of a dtype and a shape."""
-    return dtype + shape_text(shape)
-
-
-def shape_text(shape) -> str:
-    """For instance (64, ?), (5,), () and, of unknown rank, (...)."""
-    if shape is None:
-        return "(...)"
-    dims = ["?" if extent is None else str(extent) for extent in shape]
-    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
 
 
 Tensor.__array_ufunc__ = None  # NumPy's arrays leave mixed arithmetic to the operators above

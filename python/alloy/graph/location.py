@@ -7,8 +7,8 @@ import sys
 import sysconfig
 import warnings
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_COMMAND = _PACKAGE + "cli.py"  # a program like a user's
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # a program like a user's
 _INSTALLED = (
     "<frozen",
     *(

@@ -4,8 +4,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from alloy.dtypes import item_size
-from alloy.tensor import shape_text, type_text
+from alloy.graph.dtypes import item_size
+from alloy.graph.scope import phase_of
+from alloy.graph.text import amount, shape_text, table, type_text
 
 
 def describe(ops) -> str:
@@ -76,6 +77,9 @@ def flops(ops) -> int:
     return sum(op.flops or 0 for op in ops)
 
 
+_PURPOSES = {"forward": "activations", "backward": "gradients", "update": "optimizer"}  # by phase_of
+
+
 @dataclass(frozen=True)
 class Stored:
     """A value that a run computes and keeps for a while."""
@@ -88,8 +92,7 @@ class Stored:
     @property
     def purpose(self) -> str:
         """ "gradients" or "optimizer" where the name says so, else "activations"."""
-        first = self.name.partition("/")[0]
-        return first if first in ("gradients", "optimizer") else "activations"
+        return _PURPOSES[phase_of(self.name)]
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class MemoryPlan:
         """The bytes of at_peak by purpose. What they lack of the arena lies between them."""
         return {
             purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
-            for purpose in ("activations", "gradients", "optimizer")
+            for purpose in _PURPOSES.values()
         }
 
     def __str__(self) -> str:
@@ -155,35 +158,3 @@ def _elements(variables):
 
 def _bytes_of(variables):
     return sum(math.prod(v.shape) * item_size(v.dtype) for v in variables)
-
-
-def amount(count: float, unit: str = "") -> str:
-    """To three digits, for people: "4.1 G", "283 MB"."""
-    for prefix in ("", "k", "M", "G", "T", "P", "E"):
-        if count < 999.5 or prefix == "E":
-            break
-        count /= 1000
-    return f"{count:.3g} {prefix}{unit}".rstrip()
-
-
-def table(rows, numbers=(), indent=2):
-    """The rows as lines with their columns aligned, those of numbers at the right. Lines of more than 80 characters are
-    made to fit by leaving out the middle of the texts in the widest column."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    widest = max((i for i in range(len(widths)) if i not in numbers), key=widths.__getitem__, default=None)
-    excess = indent + sum(widths) + 2 * (len(widths) - 1) - 80
-    if excess > 0 and widest is not None:
-        widths[widest] = max(widths[widest] - excess, 12)
-    lines = []
-    for row in rows:
-        cells = [_shortened(cell, width) for cell, width in zip(row, widths)]
-        cells = [
-            cell.rjust(width) if i in numbers else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(cells, widths))
-        ]
-        lines.append(f"{' ' * indent}{'  '.join(cells)}".rstrip())
-    return lines
-
-
-def _shortened(text, width):
-    return text if len(text) <= width else text[: (width - 1) // 2] + "…" + text[len(text) - width // 2 :]

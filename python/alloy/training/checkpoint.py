@@ -8,8 +8,8 @@ from glob import escape, glob
 
 import numpy as np
 
-from alloy.arrays import empty
-from alloy.location import mistake
+from alloy.graph.arrays import empty
+from alloy.graph.location import mistake
 
 
 def save(variables, path) -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.arrays import SCALARS, as_array, as_exact_array
-from alloy.location import mistake, user_location
-from alloy.scope import scoped
+from alloy.graph.arrays import SCALARS, as_array, as_exact_array
+from alloy.graph.location import mistake, user_location
+from alloy.graph.scope import scoped
 
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:

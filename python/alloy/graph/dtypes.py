@@ -3,7 +3,7 @@ name what is stored."""
 
 import numpy as np
 
-from alloy.location import mistake
+from alloy.graph.location import mistake
 
 float32 = "float32"
 float16 = "float16"
