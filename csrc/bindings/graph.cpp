@@ -110,7 +110,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   const Building building(*graph, name, location);
   const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), std::move(given));
   std::vector<Tensor> out;
-  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, {const_cast<ir::Op*>(made), i}});
+  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, made->result(i)});
   return out;
 }
 
@@ -230,7 +230,7 @@ std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::
 
 std::vector<ir::Value> results_of(const ir::Op& op) {
   std::vector<ir::Value> values;
-  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back({const_cast<ir::Op*>(&op), i});
+  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back(op.result(i));
   return values;
 }
 

@@ -179,7 +179,6 @@ std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value
       const ir::Type type = variables[i].type();
       apart.name = variables[i].op->name;
       const ir::Value target = apart.value(ir::OpCode::variable, {}, variables[i].op->attributes);
-      target.op->attributes.set(ir::Attr::kSlot, slots[i]);
       feeds.push_back(
           {apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}),
            type});

@@ -37,7 +37,7 @@ Cost dearer(const Cost& a, const Cost& b) {
 }
 
 uint64_t structured_flops(const Op& op) {
-  const Value self{const_cast<Op*>(&op), 0};
+  const Value self = op.result();
   switch (op.code) {
     case OpCode::matmul: {
       const Shape& a = op.operands[0].shape();

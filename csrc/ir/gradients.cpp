@@ -23,7 +23,7 @@ class Rule {
   const Op& op() const { return op_; }
   Expr g(size_t i = 0) const { return incoming_[i]; }
   Expr x(size_t i = 0) const { return Expr(graph_, op_.operands[i]); }
-  Expr y(size_t i = 0) const { return Expr(graph_, {const_cast<Op*>(&op_), static_cast<uint32_t>(i)}); }
+  Expr y(size_t i = 0) const { return Expr(graph_, op_.result(static_cast<uint32_t>(i))); }
   bool wants(size_t i) const { return wanted_[i]; }
   // A gradient of an operand in the operand's shape or in one that broadcasting made of it; none is no gradient.
   void give(size_t i, Expr gradient) {

@@ -39,7 +39,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->block = open_.empty() || global ? body_.get() : open_.back().get();
   op->name = name;
   op->location = location;
-  if (code == OpCode::variable) op->attributes.set(Attr::kSlot, variable_count_);
+  if (code == OpCode::variable && !op->attributes.has(Attr::kSlot)) op->attributes.set(Attr::kSlot, variable_count_);
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
   if (code == OpCode::transpose) {
     // From here on axes are counted from the front.
@@ -64,7 +64,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
       op->fail("Expected at most " + std::to_string(kMostAxes) + " axes, got " + std::to_string(type.shape.rank()));
     }
   }
-  if (code == OpCode::variable) ++variable_count_;
+  if (code == OpCode::variable) variable_count_ = std::max(variable_count_, op->attributes.integer(Attr::kSlot) + 1);
   op->id = next_id_++;
   for (auto& region : op->regions) region->parent = op.get();
   return op->block->ops.emplace_back(std::move(op)).get();
@@ -293,7 +293,6 @@ std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands
   }
   label_as(op);
   Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
-  if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
   ops_[&op] = made;
   std::vector<Value> results;
   for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
@@ -306,7 +305,7 @@ void Rewriter::copy_op(const Op& op) {
   label_as(op);
   std::optional<std::vector<Value>> replacement = rule_(*this, op, operands);
   if (!replacement) replacement = copy_over(op, std::move(operands));
-  for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = (*replacement)[i];
+  for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = (*replacement)[i];
 }
 
 namespace {
@@ -351,7 +350,6 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
   std::vector<Value> results;
   try {
     Op* made = copy.add(op.code, operands, op.attributes, std::move(regions));
-    if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
     for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
   } catch (const Error& error) {
     report(error);
@@ -394,7 +392,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
           if (report) return copy_or_report(r, op, operands, report);
           return std::nullopt;
         }
-        const Value placeholder{const_cast<Op*>(&op), 0};
+        const Value placeholder = op.result();
         check([&] {
           if (fed.emplace(placeholder, placeholder.type()).second) {
             op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) +

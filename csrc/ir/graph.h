@@ -47,6 +47,8 @@ class Op {
   std::string location;                         // the user's file:line, or empty
 
   const OpInfo& info() const { return ir::info(code); }
+  // One of its results, as an operand for others.
+  Value result(uint32_t index = 0) const { return {const_cast<Op*>(this), index}; }
   // "[conv2d] message; built at model.py:12." as an Error.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };
@@ -67,8 +69,8 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   ~Graph();
 
-  // Appends an op to the current block, checked by the grammar and its rule. Throws Error and leaves the graph as it
-  // was.
+  // Appends an op to the current block, checked by the grammar and its rule. A variable without a slot gets the next
+  // one. Throws Error and leaves the graph as it was.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes = {});
   // The same for an op with one result.
   Value value(OpCode code, std::vector<Value> operands, Attributes attributes = {});
@@ -91,7 +93,7 @@ class Graph {
 
   Block& body() { return *body_; }
   const Block& body() const { return *body_; }
-  // Number of variables; each has its own slot, counted from 0 (attribute `slot`).
+  // Number of slots up to the last one that a variable has (attribute `slot`, counted from 0).
   int64_t variable_count() const { return variable_count_; }
 
  private:

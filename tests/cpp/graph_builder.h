@@ -88,8 +88,8 @@ inline void add_every_op(Graph& graph) {
   std::vector<Value> results;
   auto add = [&](OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
     const Op* op = graph.add(code, std::move(operands), std::move(attributes));
-    for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back({const_cast<Op*>(op), i});
-    return Value{const_cast<Op*>(op), 0};
+    for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back(op->result(i));
+    return op->result();
   };
   const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
   const Value flag = placeholder(graph, bools({}));

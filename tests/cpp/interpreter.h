@@ -98,9 +98,7 @@ class Interpreter {
 
   const Array& x(const Op& op, size_t i = 0) const { return values_.at(op.operands[i]); }
 
-  void give(const Op& op, Array array, uint32_t result = 0) {
-    values_[{const_cast<Op*>(&op), result}] = std::move(array);
-  }
+  void give(const Op& op, Array array, uint32_t result = 0) { values_[op.result(result)] = std::move(array); }
 
   void run_op(const Op& op) {
     switch (op.info().family) {
@@ -217,7 +215,7 @@ class Interpreter {
 
   void structured(const Op& op) {
     switch (op.code) {
-      case OpCode::placeholder: ASSERT_TRUE(values_.contains({const_cast<Op*>(&op), 0})) << "not fed"; return;
+      case OpCode::placeholder: ASSERT_TRUE(values_.contains(op.result())) << "not fed"; return;
       case OpCode::constant: return give(op, literal(*op.attributes.get<LiteralRef>(Attr::kValue)));
       // Not a number: whoever computes with it is found out.
       case OpCode::empty:

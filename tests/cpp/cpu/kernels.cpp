@@ -1824,7 +1824,7 @@ TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
   const ir::Op* adam = graph.add(OpCode::adam, {operands.begin(), operands.begin() + 8}, {});
   std::vector<Value> kept;
   for (uint32_t r = 0; r < 3; ++r) {
-    kept.push_back(graph.value(OpCode::select, {operands[8], {const_cast<ir::Op*>(adam), r}, operands[4 + r]}));
+    kept.push_back(graph.value(OpCode::select, {operands[8], adam->result(r), operands[4 + r]}));
   }
   const std::unique_ptr<Kernel> kernel = make_kernel(*fused_op(graph, operands, kept));
   for (size_t operand = 4; operand < 7; ++operand) {
