@@ -67,11 +67,11 @@ std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<T
   return values;
 }
 
-constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::Storage
+constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::VariableStorage
 
-engine::Storage storage_named(const std::string& name) {
+engine::VariableStorage storage_named(const std::string& name) {
   for (size_t i = 0; i < std::size(kStorages); ++i) {
-    if (name == kStorages[i]) return static_cast<engine::Storage>(i);
+    if (name == kStorages[i]) return static_cast<engine::VariableStorage>(i);
   }
   throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected the storage 'variable' or 'buffers', got '" + name + "'.");
 }

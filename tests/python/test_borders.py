@@ -110,7 +110,7 @@ def test_no_objective_c_exception_passes_a_container():
             re.findall(r"^(\w+)::\1\([^;]*?\{(.*?)^\}", code, re.M | re.S) if path.suffix == ".mm" else ()
         ):
             assert "on_device(" in body or not re.search(r"\[\[?\w[^\]\n]* \w+[\]:]", body), f"{path.name}: {name}"
-    assert made_by_functions == {"Array", "Feed", "Buffers"}
+    assert made_by_functions == {"Array", "FeedSlot", "Buffers"}
 
 
 # Each folder or module of the package sees those before it.

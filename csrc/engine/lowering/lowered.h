@@ -18,8 +18,8 @@ struct Lowered {
   bool assigns = false;  // variables
   std::vector<ir::Shape> feed_shapes = {};
   std::vector<ir::Type> feed_types = {}, result_types = {};
-  // In order: what is fed, then the variables of Storage::kBuffers that are read; what is fetched, then those that are
-  // written, then, where the framework asks for a target and there is none, one that nobody wants.
+  // In order: what is fed, then the variables of VariableStorage::kBuffers that are read; what is fetched, then those
+  // that are written, then, where the framework asks for a target and there is none, one that nobody wants.
   std::vector<MPSGraphTensor*> fed = {}, fetched = {};
   std::vector<Buffers*> reads = {}, writes = {};
   Ref<NSMutableDictionary*> types = {};                // of `fed`

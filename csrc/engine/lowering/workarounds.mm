@@ -1,9 +1,9 @@
-#import "engine/workarounds.h"
+#import "engine/lowering/workarounds.h"
 
 #include <algorithm>
 #include <cmath>
 
-#import "engine/lowering.h"
+#import "engine/mps_types.h"
 
 namespace alloy::engine {
 namespace {
@@ -13,7 +13,7 @@ using ir::Dims;
 int64_t count(const Dims& dims) { return ir::Shape(dims).element_count(); }
 
 MPSGraphTensor* reshape(MPSGraph* graph, MPSGraphTensor* x, const Dims& dims, NSString* name = nil) {
-  return [graph reshapeTensor:x withShape:mps_shape(ir::Shape(dims)) name:name];
+  return [graph reshapeTensor:x withShape:mps_numbers(dims) name:name];
 }
 
 MPSGraphTensor* number(MPSGraph* graph, double value, ir::DType dtype) {
@@ -56,7 +56,7 @@ MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const Dims& axes,
     if (!std::binary_search(axes.begin(), axes.end(), i)) order.push_back(i);
   }
   order.insert(order.end(), axes.begin(), axes.end());
-  MPSGraphTensor* moved = [graph transposeTensor:x.tensor permutation:mps_shape(ir::Shape(order)) name:nil];
+  MPSGraphTensor* moved = [graph transposeTensor:x.tensor permutation:mps_numbers(order) name:nil];
   return reshape(graph,
                  reduction(reshape(graph, moved, {count(result), reduced}), @[ [NSNumber numberWithInt:1] ], nil),
                  result, name);
@@ -70,7 +70,7 @@ Shaped flat_operand(MPSGraph* graph, const Shaped& x, const Dims& batch) {
   if (own != batch) {
     Dims full = batch;
     full.insert(full.end(), matrix, x.dims.end());
-    whole = [graph broadcastTensor:whole toShape:mps_shape(ir::Shape(full)) name:nil];
+    whole = [graph broadcastTensor:whole toShape:mps_numbers(full) name:nil];
   }
   const Dims flat{count(batch), matrix[0], matrix[1]};
   return {reshape(graph, whole, flat), flat};
