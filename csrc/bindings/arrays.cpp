@@ -54,7 +54,7 @@ bool is_python_numbers(PyObject* object) {
 
 // An array over the object's memory, or a new one of NumPy's choice.
 py::object any_array(py::handle object) {
-  if (PyArray_Check(object.ptr()) || !py::hasattr(object, "__dlpack__")) {
+  if (PyArray_Check(object.ptr()) || is_python_numbers(object.ptr()) || !py::hasattr(object, "__dlpack__")) {
     return steal(PyArray_FROM_OF(object.ptr(), NPY_ARRAY_ENSUREARRAY));
   }
   return py::module_::import("numpy").attr("from_dlpack")(object);
@@ -70,14 +70,15 @@ std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
   mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
 }
 
-// Where the type cannot hold the array's numbers, of which `cast` is the cast; floats may be rounded.
-py::object lost(py::handle array, py::handle cast, ir::DType dtype) {
-  const py::module_ numpy = py::module_::import("numpy");
+// Where the type cannot hold the array's numbers, of which `cast` is the cast; floats may be rounded. None: nowhere.
+py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir::DType dtype) {
   if (dtype == ir::DType::boolean && !PyTypeNum_ISBOOL(PyArray_TYPE(as_array(array)))) {
     return numpy.attr("full")(array.attr("shape"), true);
   }
   if (kind(dtype) != ir::DTypeKind::kFloating) return numpy.attr("not_equal")(cast, array);
-  return numpy.attr("not_equal")(numpy.attr("isfinite")(cast), numpy.attr("isfinite")(array));
+  const py::object finite = numpy.attr("isfinite")(cast);
+  if (finite.attr("all")().cast<bool>()) return py::none();  // as nearly always, without a look at the array
+  return numpy.attr("not_equal")(finite, numpy.attr("isfinite")(array));
 }
 
 // An array whose numbers the type can hold, though floats may be rounded; throws ir::Error where it cannot.
@@ -87,8 +88,8 @@ py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argum
   quiet.attr("__enter__")();
   const py::object cast = cast_to(array, numpy_type(dtype));
   quiet.attr("__exit__")(py::none(), py::none(), py::none());
-  const py::object differs = lost(array, cast, dtype);
-  if (!numpy.attr("any")(differs).cast<bool>()) return cast;
+  const py::object differs = lost(numpy, array, cast, dtype);
+  if (differs.is_none() || !differs.attr("any")().cast<bool>()) return cast;
   const py::object first = array.attr("__getitem__")(differs).attr("flat").attr("__getitem__")(0);
   fail(argument, " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)));
 }
