@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from alloy._core import Tensor
-from alloy.graph.arrays import SCALARS, as_array, as_exact_array
+from alloy._core import Tensor, as_array
+from alloy.graph.arrays import SCALARS
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
 
@@ -23,13 +23,10 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     """The tensor itself, or a constant of the graph."""
     if isinstance(value, Tensor):
         return value
-    if isinstance(value, SCALARS):
-        array = as_exact_array(op, value, scalar_dtype)
-    elif isinstance(value, np.ndarray):
-        array = as_array(op, value)
-    else:
+    if not isinstance(value, (*SCALARS, np.ndarray)):
         raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}", TypeError)
-    return graph._constant(array, "", user_location())
+    number_dtype = scalar_dtype if isinstance(value, SCALARS) else None
+    return graph._constant(op, value, number_dtype, "", user_location())
 
 
 def common_dtype(op: str, operands) -> str:
@@ -39,7 +36,7 @@ def common_dtype(op: str, operands) -> str:
             return value.dtype
         if isinstance(value, np.ndarray):
             return "float32" if value.dtype == np.float64 else value.dtype.name
-    return as_array(op, list(operands)).dtype.name
+    return as_array(list(operands), op).dtype.name
 
 
 def require_tensor(op: str, value) -> None:

@@ -1,5 +1,5 @@
-"""What Python values become when a graph or a trainer takes them: NumPy arrays of a type that tensors have,
-and shapes. And arrays that a run takes as they are."""
+"""Numbers of things as arguments, and arrays that a run takes as they are. What else Python hands over, the engine's
+bindings validate and cast: csrc/bindings/arrays.h."""
 
 import math
 import mmap
@@ -7,8 +7,9 @@ from operator import index
 
 import numpy as np
 
-from alloy.graph.dtypes import dtype_name, float32, is_integer
-from alloy.graph.location import mistake, warn_user
+from alloy._core import as_dtype, as_shape
+from alloy.graph.dtypes import float32
+from alloy.graph.location import mistake
 
 SCALARS = (bool, int, float, np.generic)
 
@@ -23,7 +24,7 @@ def empty(shape, dtype=float32) -> np.ndarray:
 
     shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type. MemoryError: there is
     not that much."""
-    dims, name = as_shape("empty", shape), dtype_name("empty", dtype)
+    dims, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
     if dims is None or None in dims:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
     try:
@@ -41,58 +42,6 @@ def empty(shape, dtype=float32) -> np.ndarray:
             "called",
         ) from None
     return np.frombuffer(memory, element, count).reshape(dims)
-
-
-def as_array(op: str, value) -> np.ndarray:
-    """The value as an array. A float64 array is cast to float32 with a warning; Python's own numbers, and
-    lists of them, become float32, int32 or bool. TypeError where it is not numbers."""
-    if isinstance(value, (bool, int, float, list, tuple)):
-        array = np.asarray(value)
-        dtype = {"f": "float32", "i": "int32"}.get(array.dtype.kind, array.dtype.name)
-        return as_exact_array(op, value, dtype)
-    speaks_dlpack = hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray)
-    array = np.from_dlpack(value) if speaks_dlpack else np.asarray(value)
-    _require_numbers(op, array, value)
-    if array.dtype == np.float64:
-        warn_user("float64 values are cast to float32")
-        return as_exact_array(op, array, "float32")
-    return array
-
-
-def as_exact_array(op: str, numbers, dtype: str) -> np.ndarray:
-    """Python's numbers as an array of the dtype; TypeError where it cannot hold them: 0.5 as int32, 1 as
-    bool, 1e300."""
-    given = np.asarray(numbers)
-    _require_numbers(op, given, numbers)
-    with np.errstate(invalid="ignore", over="ignore"):
-        converted = given.astype(dtype)
-    if dtype == "bool":
-        lost = np.full(given.shape, given.dtype != bool)
-    elif is_integer(dtype):
-        lost = converted != given
-    else:
-        lost = np.isfinite(converted) != np.isfinite(given)
-    if lost.any():
-        raise mistake(op, f"Expected a number that {dtype} can hold, got {given[lost].flat[0]}", TypeError)
-    return converted
-
-
-def _require_numbers(op: str, array: np.ndarray, value) -> None:
-    if array.dtype.kind not in "fiub":
-        raise mistake(op, f"Expected numbers, got {type(value).__name__} of {array.dtype}", TypeError)
-
-
-def as_shape(op: str, shape) -> tuple[int | None, ...] | None:
-    """Dimensions as integers, None for one that is not known; None for an unknown rank."""
-    if shape is None:
-        return None
-    try:
-        dims = tuple(None if extent is None else index(extent) for extent in shape)
-    except TypeError:
-        raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
-    if any(extent is not None and not 0 <= extent < 2**63 for extent in dims):
-        raise mistake(op, f"Expected dimensions of 0 or more and below 2^63, or None, got {shape}")
-    return dims
 
 
 def as_integers(op: str, what: str, value) -> list[int]:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from alloy._core import Executable, Submission
+from alloy._core import Executable, Submission, as_shape
 from alloy.graph import inspection
-from alloy.graph.arrays import as_count, as_shape
+from alloy.graph.arrays import as_count
 from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
 from alloy.graph.profile import Kernel, Profile
@@ -44,7 +44,7 @@ def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
 
     feeds: the arrays of a run or their shapes, in order; none of them where the placeholders' shapes are
     known. ValueError: a shape is not known in full, or does not fit."""
-    shapes = [as_shape("memory_plan", getattr(feed, "shape", feed)) for feed in feeds or self.feeds]
+    shapes = [as_shape(getattr(feed, "shape", feed), "memory_plan") for feed in feeds or self.feeds]
     if len(shapes) != len(self.feeds) or any(shape is None or None in shape for shape in shapes):
         expected = f"the known shapes of {len(self.feeds)} feeds"
         raise mistake("memory_plan", f"Expected {expected}, got {shapes}", act="called")

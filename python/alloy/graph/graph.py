@@ -7,8 +7,6 @@ from itertools import groupby
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.graph import inspection
 from alloy.graph.apply import as_tensor, require_all, require_tensor
-from alloy.graph.arrays import as_array, as_shape
-from alloy.graph.dtypes import dtype_name
 from alloy.graph.engine import method_of
 from alloy.graph.location import user_location
 from alloy.graph.scope import scoped
@@ -17,26 +15,21 @@ from alloy.graph.scope import scoped
 @method_of(Graph)
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
-    return self._placeholder(
-        as_shape("placeholder", shape),
-        dtype_name("placeholder", dtype),
-        scoped(self, name, "placeholder"),
-        user_location(),
-    )
+    return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
 
 
 @method_of(Graph)
 def constant(self, value, name: str = "") -> Tensor:
     """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
     float32."""
-    return self._constant(as_array("constant", value), scoped(self, name, "constant"), user_location())
+    return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
 
 
 @method_of(Graph)
 def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
     """State that lives on the device, with the value (as of constant) that it has at first. Optimizers
     leave alone what is not trainable, unless it is among the variables that they are given."""
-    made = self._variable(as_array("variable", value), scoped(self, name, "variable"), user_location())
+    made = self._variable(value, scoped(self, name, "variable"), user_location())
     made.trainable = trainable
     return made
 
@@ -103,12 +96,7 @@ def _request(op, feeds, fetches, updates):
     require_all(op, "tensors to feed and fetch", Tensor, feeds + fetches)
     require_all(op, "updates", Update, updates)
     given = [shapes.get(feed) for feed in feeds]
-    return (
-        feeds,
-        [feed.shape if shape is None else as_shape(op, shape) for feed, shape in zip(feeds, given)],
-        fetches,
-        updates,
-    )
+    return (feeds, [feed.shape if shape is None else shape for feed, shape in zip(feeds, given)], fetches, updates)
 
 
 def gradients(loss: Tensor, tensors) -> list[Tensor]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from alloy._core import Submission
-from alloy.graph.arrays import as_shape, empty
+from alloy._core import Submission, as_shape
+from alloy.graph.arrays import empty
 from alloy.graph.location import mistake
 
 
@@ -20,7 +20,7 @@ class Staging:
     """
 
     def __init__(self, step, shapes):
-        shapes = [as_shape("staging", shape) for shape in shapes] or [feed.shape for feed in step.feeds]
+        shapes = [as_shape(shape, "staging") for shape in shapes] or [feed.shape for feed in step.feeds]
         if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
             raise mistake(
                 "staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}", act="called"

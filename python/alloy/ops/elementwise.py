@@ -2,7 +2,6 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, common_dtype
-from alloy.graph.dtypes import dtype_name
 
 __all__ = ["cast", "clamp", "select", "stop_gradient"]
 
@@ -27,7 +26,7 @@ def clamp(x: Tensor, low, high) -> Tensor:
 
 def cast(x: Tensor, dtype) -> Tensor:
     """x converted to the dtype; float to integer truncates toward zero."""
-    return apply("cast", [x], {"dtype": dtype_name("cast", dtype)})
+    return apply("cast", [x], {"dtype": dtype})
 
 
 def stop_gradient(x: Tensor) -> Tensor:

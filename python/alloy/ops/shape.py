@@ -4,7 +4,7 @@ import math
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, require_tensor
-from alloy.graph.arrays import as_integers, as_shape
+from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 
@@ -16,7 +16,7 @@ def reshape(x: Tensor, shape) -> Tensor:
     what is left.
 
     ValueError: the elements do not fit."""
-    return apply("reshape", [x], {"shape": as_shape("reshape", [None if extent == -1 else extent for extent in shape])})
+    return apply("reshape", [x], {"shape": [None if extent == -1 else extent for extent in shape]})
 
 
 def flatten(x: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ def expand_dims(x: Tensor, *, axes) -> Tensor:
 
 def broadcast_to(x: Tensor, shape) -> Tensor:
     """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
-    return apply("broadcast_to", [x], {"shape": as_shape("broadcast_to", shape)})
+    return apply("broadcast_to", [x], {"shape": shape})
 
 
 def concat(tensors, *, axis) -> Tensor:

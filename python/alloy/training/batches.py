@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from alloy.graph.arrays import as_array, as_count, empty
+from alloy._core import as_array
+from alloy.graph.arrays import as_count, empty
 from alloy.graph.location import mistake
 
 
@@ -11,7 +12,7 @@ def examples(op, data, batch_size) -> list[np.ndarray]:
     if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
         size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
         raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError, "called")
-    arrays = [as_array(op, array) for array in data]
+    arrays = [as_array(array, op, "called") for array in data]
     counts = [array.shape[0] if array.ndim else 0 for array in arrays]
     if min(counts) < 1 or min(counts) != max(counts):
         raise mistake(
