@@ -113,6 +113,7 @@ def _table_cases():
         op, family = row["name"], row["family"]
         if family in ("structured", "ternary"):
             continue
+        assert op in REFERENCES, f"{op}: add an entry to REFERENCES of tests/python/cases.py"
         function, reference = getattr(al, op), REFERENCES[op]
         common = {"dtypes": TYPES[row["types"]], "domain": row["domain"]}
         if family in ("unary", "activation"):
@@ -429,6 +430,9 @@ def wrong_call(row) -> tuple[Callable, list, list, str]:
     if op in WRONG:
         call, shapes, says = WRONG[op]
         return call, shapes, ["float32"] * len(shapes), says
+    assert family not in ("structured", "ternary"), (
+        f"{op}: add an illegal call to WRONG of tests/python/cases.py, or the op to ALWAYS_LEGAL"
+    )
     call = getattr(al, op)
     if family in ("reduction", "moment"):
         return lambda x: call(x, axes=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
