@@ -5,6 +5,9 @@
 #include "arrays.h"
 #include "gil.h"
 #include "ir/expr.h"
+#include "ir/gradients.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 
 namespace py = pybind11;
 

@@ -489,6 +489,7 @@ MPSGraphTensor* Lowering::result(const ir::Op& op, NSString* name) {
 #define ALLOY_UNARY(op_name, stem, ...) \
   case OpCode::op_name: return [graph_ stem##WithTensor:x(op) name:name];
 #define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY(op_name, stem, ...) \
   case OpCode::op_name: return [graph_ stem##WithPrimaryTensor:x(op, 0) secondaryTensor:x(op, 1) name:name];
 #define ALLOY_COMPARISON ALLOY_BINARY

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "compiler/imitation.h"
+#include "ir/gradients.h"
+#include "ir/rewrite.h"
 
 using namespace alloy;
 using namespace alloy::facade;

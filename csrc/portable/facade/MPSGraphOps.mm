@@ -31,6 +31,7 @@ MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Va
   -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor name : (NSString*)name { \
     return add(self, OpCode::op, {value_of(self, tensor)}, {}, name);                   \
   }
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY(op, stem, ...)                                                                    \
   -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor                 \
       : (MPSGraphTensor*)secondary name : (NSString*)name {                                            \
@@ -81,7 +82,7 @@ MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Va
                                                   axis:(NSInteger)axis
                                                   name:(NSString*)name {
   const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source);
-  return compose(self, name, [&] { return ir::softmax_gradient(g, x, axis); });
+  return compose(self, name, [&] { return ir::softmax_gradient(g, ir::softmax(x, axis), axis); });
 }
 
 @end
