@@ -6,6 +6,9 @@
 #include "gil.h"
 #include "ir/expr.h"
 #include "user.h"
+#include "ir/gradients.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 
 namespace py = pybind11;
 

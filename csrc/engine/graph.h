@@ -9,6 +9,7 @@
 #include "engine/executable.h"
 #include "engine/stats.h"
 #include "ir/inspect.h"
+#include "ir/rewrite.h"
 
 namespace alloy::engine {
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ir/graph.h"
+#include "ir/rewrite.h"
 
 namespace alloy::ir {
 namespace {

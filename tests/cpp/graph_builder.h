@@ -96,10 +96,14 @@ inline void add_every_op(Graph& graph) {
   for (const OpInfo& row : op_table()) {
     switch (row.family) {
       case Family::kUnary:
-      case Family::kActivation: add(row.code, {x}); break;
+      case Family::kActivation:
+      case Family::kPredicate: add(row.code, {row.types == TypeClass::boolean ? flag : x}); break;
       case Family::kBinary:
       case Family::kComparison:
-      case Family::kActivationGradient: add(row.code, {x, y}); break;
+      case Family::kActivationGradient:
+        if (row.types == TypeClass::boolean) add(row.code, {flag, graph.value(OpCode::less, {x, y})});
+        else add(row.code, {x, y});
+        break;
       case Family::kTernary: add(row.code, {x, x, y}); break;
       case Family::kReduction:
       case Family::kMoment: add(row.code, {x}, {{Attr::kAxes, Dims{0, -1}}}); break;

@@ -104,6 +104,7 @@ class Interpreter {
     switch (op.info().family) {
       case Family::kUnary:
       case Family::kActivation:
+      case Family::kPredicate:
       case Family::kBinary:
       case Family::kComparison:
       case Family::kActivationGradient:
@@ -147,6 +148,13 @@ class Interpreter {
       case OpCode::less_equal: return a <= b;
       case OpCode::greater: return a > b;
       case OpCode::greater_equal: return a >= b;
+      case OpCode::is_nan: return a != a;
+      case OpCode::is_infinite: return std::fabs(a) == INFINITY;
+      case OpCode::is_finite: return a - a == 0;
+      case OpCode::logical_not: return a == 0;
+      case OpCode::logical_and: return a * b;
+      case OpCode::logical_or: return a + b > 0;
+      case OpCode::logical_xor: return a != b;
       case OpCode::select: return a != 0 ? b : c;
       case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
       default: ADD_FAILURE() << "the interpreter does not know " << info(code).name; return 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #import "engine/graph_impl.h"
+#include "ir/rewrite.h"
 
 namespace alloy::engine {
 

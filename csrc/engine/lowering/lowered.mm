@@ -7,6 +7,7 @@
 #import "engine/lowering/lowering.h"
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
+#include "ir/rewrite.h"
 
 namespace alloy::engine {
 namespace {
@@ -14,16 +15,13 @@ namespace {
 // Turns the effects of a specialised graph into further results. Returns the slots of the variables whose new values
 // those are.
 std::vector<int64_t> remove_effects(ir::Specialized& special) {
-  // The feeds ride along as results, which keeps their placeholders.
-  auto& given = special.graph->body().results;
-  given.insert(given.begin(), special.feeds.begin(), special.feeds.end());
-  ir::Pure pure = ir::remove_effects(*special.graph);
-  auto& results = pure.graph->body().results;
-  const auto end_of_feeds = results.begin() + static_cast<long>(special.feeds.size());
-  special.feeds.assign(results.begin(), end_of_feeds);
-  results.erase(results.begin(), end_of_feeds);
-  special.graph = std::move(pure.graph);
-  return pure.slots;
+  std::vector<int64_t> slots;
+  ir::carry_feeds(special, [&](const ir::Graph& graph) {
+    ir::Pure pure = ir::remove_effects(graph);
+    slots = std::move(pure.slots);
+    return std::move(pure.graph);
+  });
+  return slots;
 }
 
 // Whether the framework need not accept the tensor of this value as a target.

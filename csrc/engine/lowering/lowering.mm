@@ -14,7 +14,7 @@ using ir::Quirk;
 // By OpCode.
 constexpr Nodes (*kLowerings[])(Lowering&, const ir::Op&, NSString*) = {
 #define ALLOY_ROW(op, ...) lower_##op,
-#include "engine/lowering/rows.def"
+#include "ir/ops.def"
 };
 
 }  // namespace

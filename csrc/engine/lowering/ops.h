@@ -19,6 +19,6 @@ struct Nodes {
 };
 
 #define ALLOY_ROW(op, ...) Nodes lower_##op(Lowering& lowering, const ir::Op& op, NSString* name);
-#include "engine/lowering/rows.def"
+#include "ir/ops.def"
 
 }  // namespace alloy::engine

@@ -32,6 +32,7 @@ MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* n
     return [lowering.graph() stem##WithTensor:lowering.x(op) name:name];                  \
   }
 #define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY(op_name, stem, ...)                                                                             \
   Nodes lower_##op_name(Lowering& lowering, const ir::Op& op, NSString* name) {                                      \
     if (MPSGraphTensor* other = stand_in(lowering, op, name); other != nil) return other;                            \

@@ -10,6 +10,7 @@
 #include "compiler/passes.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/product/packed_product.h"
+#include "ir/walk.h"
 
 namespace alloy::compiler {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "compiler/passes.h"
 #include "cpu/elementwise/elementwise.h"
+#include "ir/rewrite.h"
 
 namespace alloy::compiler {
 namespace {
@@ -66,7 +67,7 @@ class Simplifier {
       if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
     }
     Value made = shared(graph, code, operands, attributes);
-    const bool is_optimizer = ir::coefficient_count(code) > 0;  // their operands do not broadcast
+    const bool is_optimizer = ir::info(code).facts.coefficients > 0;  // their operands do not broadcast
     if (is_optimizer || !cpu::Elementwise::accepts(*made.op)) return folded(graph, made);
     if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
     if (auto sunk = sink_broadcasts(graph, made)) return *sunk;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/rewrite.h"
 #include "runtime/guard.h"
 
 namespace alloy::runtime {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/plan.h"
+#include "ir/rewrite.h"
 #include "runtime/arena.h"
 
 namespace alloy::runtime {

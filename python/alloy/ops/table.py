@@ -6,8 +6,11 @@ from alloy.graph.apply import apply, require_tensor
 from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 
-_TYPES = {"floating": "float32", "numeric": "a number type", "any": "any type"}
+_TYPES = {"floating": "float32", "numeric": "a number type", "boolean": "bool", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.
+
+TypeError: x has another dtype."""
+_PREDICATE = """x: a tensor of {types}. The result has its shape and is bool.
 
 TypeError: x has another dtype."""
 _BINARY = """The operands are tensors of {types} and of one dtype, of shapes that broadcast by NumPy's rule;
@@ -72,6 +75,7 @@ def _reduced(result, axes, keepdims):
 _FAMILIES = {
     "unary": (_unary, _UNARY, ""),
     "activation": (_unary, _UNARY, ""),
+    "predicate": (_unary, _PREDICATE, ""),
     "binary": (_binary, _BINARY, "of that dtype"),
     "comparison": (_binary, _BINARY, "bool"),
     "activation_gradient": (_activation_gradient, _BINARY, "of that dtype"),

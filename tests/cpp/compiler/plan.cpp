@@ -6,6 +6,9 @@
 #include <map>
 
 #include "compiler/passes.h"
+#include "ir/gradients.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 #include "random_graph.h"
 
 namespace alloy::compiler {

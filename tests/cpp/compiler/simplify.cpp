@@ -3,6 +3,8 @@
 #include "compiler/passes.h"
 #include "graph_builder.h"
 #include "graph_lines.h"
+#include "ir/grammar.h"
+#include "ir/text.h"
 
 namespace alloy::compiler {
 namespace {

@@ -128,7 +128,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
       step.operands.push_back(place);
       if (place < operands.size()) {
         inputs_[place].last_step = i;
-        inputs_[place].is_scalar &= k < ir::coefficient_count(op.code);
+        inputs_[place].is_scalar &= k < op.info().facts.coefficients;
       }
       const bool ends =
           place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
