@@ -5,10 +5,10 @@
 #include "arrays.h"
 #include "gil.h"
 #include "ir/expr.h"
-#include "user.h"
 #include "ir/gradients.h"
 #include "ir/rewrite.h"
 #include "ir/text.h"
+#include "user.h"
 
 namespace py = pybind11;
 
