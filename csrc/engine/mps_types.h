@@ -1,4 +1,4 @@
-// The framework's words for types, shapes, numbers and names of ir. Private to the engine.
+// The framework's words for types, shapes, numbers, layouts and names of ir. Private to the engine.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -12,6 +12,8 @@ namespace alloy::engine {
 MPSDataType mps_type(ir::DType dtype);
 MPSShape* mps_shape(const ir::Shape& shape);
 NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers);
+// A layout of images or of weights from its word, such as "NHWC".
+MPSGraphTensorNamedDataLayout mps_layout(const std::string& word);
 // nil for an empty text.
 NSString* mps_name(const std::string& text);
 

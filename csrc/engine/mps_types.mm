@@ -30,6 +30,13 @@ NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers) {
   return array;
 }
 
+MPSGraphTensorNamedDataLayout mps_layout(const std::string& word) {
+  return word == "NCHW"   ? MPSGraphTensorNamedDataLayoutNCHW
+         : word == "NHWC" ? MPSGraphTensorNamedDataLayoutNHWC
+         : word == "OIHW" ? MPSGraphTensorNamedDataLayoutOIHW
+                          : MPSGraphTensorNamedDataLayoutHWIO;
+}
+
 NSString* mps_name(const std::string& text) {
   return text.empty() ? nil : [NSString stringWithUTF8String:text.c_str()];
 }

@@ -3,7 +3,7 @@
 namespace alloy::engine {
 namespace {
 
-NSMutableArray* places(NSUInteger count) {
+NSMutableArray* nulls(NSUInteger count) {
   NSMutableArray* array = [NSMutableArray arrayWithCapacity:count];
   for (NSUInteger i = 0; i < count; ++i) [array addObject:[NSNull null]];
   return array;
@@ -14,8 +14,8 @@ NSMutableArray* places(NSUInteger count) {
 std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   const Places& of = *given;
   std::shared_ptr<Run> made(new Run(std::move(given)));
-  made->inputs_ = Ref<NSMutableArray*>::retain(places(of.input_count));
-  made->outputs_ = Ref<NSMutableArray*>::retain(places(of.output_count));
+  made->inputs_ = Ref<NSMutableArray*>::retain(nulls(of.input_count));
+  made->outputs_ = Ref<NSMutableArray*>::retain(nulls(of.output_count));
   for (const Places::Place& place : of.feeds) {
     FeedSlot feed = FeedSlot::make(place.type, place.at);
     made->feeds_.push_back(std::move(feed));

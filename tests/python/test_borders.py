@@ -85,6 +85,31 @@ def test_objects_are_counted_in_one_header_and_where_there_is_no_engine():
     assert counts.search((CSRC / "engine" / "ref.h").read_text())
 
 
+def without_calls(name, code):
+    """The code without the arguments of calls of this name."""
+    kept, at = [], 0
+    for call in re.finditer(rf"\b{name}\(", code):
+        if call.end() < at:
+            continue
+        kept.append(code[at : call.end()])
+        at, depth = call.end(), 1
+        while depth > 0:
+            depth += {"(": 1, ")": -1}.get(code[at], 0)
+            at += 1
+    return "".join([*kept, code[at:]])
+
+
+def test_what_the_engine_makes_it_owns():
+    """An object that the engine has made, by a method that gives it to the caller, goes into a Ref at once."""
+    gives = re.compile(r"\s(alloc|new|copy|mutableCopy)([A-Z]\w*)?\s*[\]:]")
+    made = 0
+    for path in of_layers("engine"):
+        code = CODE_ONLY.sub("", path.read_text())
+        made += len(gives.findall(code))
+        assert not gives.search(without_calls("adopt", code)), path
+    assert made > 5
+
+
 def test_objective_c_has_no_cpp_handler():
     """Under GCC's Objective-C runtime clang's code cannot run one."""
     for path in SOURCES:

@@ -7,6 +7,9 @@
 
 namespace alloy::engine {
 
+// The axes of an op, from the front, in ascending order and each once.
+ir::Dims axes_of(const ir::Op& op);
+
 // `x` reduced over these axes, which ascend; they stay, with size 1.
 MPSGraphTensor* reduced(const Lowering& lowering, const Shaped& x, const ir::Dims& axes, const Reduction& reduction,
                         NSString* name);

@@ -5,14 +5,6 @@
 #import "engine/lowering/windows.h"
 
 namespace alloy::engine {
-
-MPSGraphTensorNamedDataLayout mps_layout(const std::string& word) {
-  return word == "NCHW"   ? MPSGraphTensorNamedDataLayoutNCHW
-         : word == "NHWC" ? MPSGraphTensorNamedDataLayoutNHWC
-         : word == "OIHW" ? MPSGraphTensorNamedDataLayoutOIHW
-                          : MPSGraphTensorNamedDataLayoutHWIO;
-}
-
 namespace {
 
 using ir::Attr;
@@ -23,7 +15,7 @@ using ir::Shape;
 
 MPSGraphConvolution2DOpDescriptor* convolution(const ir::Op& op, const Shape& source, const Shape& weights) {
   const auto axes = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
-  const Geometry g(op, source, weights[axes.height], weights[axes.width]);
+  const WindowGeometry g(op, source, weights[axes.height], weights[axes.width]);
   return [MPSGraphConvolution2DOpDescriptor
       descriptorWithStrideInX:static_cast<NSUInteger>(g.width.stride)
                     strideInY:static_cast<NSUInteger>(g.height.stride)
@@ -64,8 +56,9 @@ MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op,
                                                                     name:as];
   };
   const Shaped gradient = lowering.shaped_x(op, 0), other = lowering.shaped_x(op, 1);
-  if (images <= kMostImages || !lowering.has(ir::Quirk::convolution_of_many_images))
+  if (images <= kMostImages || !lowering.has(ir::Quirk::convolution_of_many_images)) {
     return part(gradient, other, images, name);
+  }
   NSMutableArray* parts = [NSMutableArray array];
   MPSGraphTensor* sum = nil;
   for (int64_t start = 0; start < images; start += kMostImages) {

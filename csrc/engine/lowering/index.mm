@@ -43,57 +43,57 @@ MPSGraphTensor* zeros(MPSGraph* graph, Dims dims, size_t axis, int64_t extent, i
 }
 
 // The adjoint of a strided slice along one axis: zeros between the elements, before and after, by concatenation.
-MPSGraphTensor* spread(MPSGraph* graph, MPSGraphTensor* g, Dims& dims, size_t axis, const ir::SliceAxis& s,
-                       int64_t extent, ir::DType dtype) {
+Shaped spread(MPSGraph* graph, Shaped g, size_t axis, const ir::SliceAxis& s, int64_t extent, ir::DType dtype) {
   const auto along = static_cast<NSInteger>(axis);
-  const int64_t stride = std::abs(s.stride), length = dims[axis];
+  const int64_t stride = std::abs(s.stride), length = g.dims[axis];
   if (s.stride < 0) {
-    Dims starts(dims.size(), 0), ends = dims, strides(dims.size(), 1);
+    Dims starts(g.dims.size(), 0), strides(g.dims.size(), 1);
     starts[axis] = length - 1;
     strides[axis] = -1;
-    g = [graph sliceTensor:g
-                    starts:mps_numbers(starts)
-                      ends:mps_numbers(ends)
-                   strides:mps_numbers(strides)
-                 startMask:0
-                   endMask:1u << axis
-               squeezeMask:0
-                      name:nil];
+    g.tensor = [graph sliceTensor:g.tensor
+                           starts:mps_numbers(starts)
+                             ends:mps_numbers(g.dims)
+                          strides:mps_numbers(strides)
+                        startMask:0
+                          endMask:1u << axis
+                      squeezeMask:0
+                             name:nil];
   }
   if (stride > 1) {
-    Dims split = dims;
+    Dims split = g.dims;
     split.insert(split.begin() + along + 1, 1);
-    MPSGraphTensor* column = [graph reshapeTensor:g withShape:mps_numbers(split) name:nil];
-    g = [graph concatTensors:@[ column, zeros(graph, split, axis + 1, stride - 1, dtype) ]
-                   dimension:along + 1
-                        name:nil];
-    dims[axis] = length * stride;
-    g = [graph reshapeTensor:g withShape:mps_numbers(dims) name:nil];
-    dims[axis] = (length - 1) * stride + 1;
-    g = [graph sliceTensor:g dimension:axis start:0 length:dims[axis] name:nil];
+    MPSGraphTensor* column = [graph reshapeTensor:g.tensor withShape:mps_numbers(split) name:nil];
+    g.tensor = [graph concatTensors:@[ column, zeros(graph, split, axis + 1, stride - 1, dtype) ]
+                          dimension:along + 1
+                               name:nil];
+    g.dims[axis] = length * stride;
+    g.tensor = [graph reshapeTensor:g.tensor withShape:mps_numbers(g.dims) name:nil];
+    g.dims[axis] = (length - 1) * stride + 1;
+    g.tensor = [graph sliceTensor:g.tensor dimension:axis start:0 length:g.dims[axis] name:nil];
   }
   const int64_t first = s.stride < 0 ? s.start + (s.length - 1) * s.stride : s.start;
   NSMutableArray* parts = [NSMutableArray array];
-  if (first > 0) [parts addObject:zeros(graph, dims, axis, first, dtype)];
-  [parts addObject:g];
-  if (const int64_t rest = extent - first - dims[axis]; rest > 0) {
-    [parts addObject:zeros(graph, dims, axis, rest, dtype)];
+  if (first > 0) [parts addObject:zeros(graph, g.dims, axis, first, dtype)];
+  [parts addObject:g.tensor];
+  if (const int64_t rest = extent - first - g.dims[axis]; rest > 0) {
+    [parts addObject:zeros(graph, g.dims, axis, rest, dtype)];
   }
-  dims[axis] = extent;
-  return [parts count] == 1 ? g : [graph concatTensors:parts dimension:along name:nil];
+  if ([parts count] > 1) g.tensor = [graph concatTensors:parts dimension:along name:nil];
+  g.dims[axis] = extent;
+  return g;
 }
 
 // Without Apple's slice gradient, which is wrong for strides other than 1.
-MPSGraphTensor* slice_gradient_by_parts(MPSGraph* graph, const ir::Op& op, MPSGraphTensor* g) {
-  const Shape& shape = op.results[0].shape;
-  const ir::DType dtype = op.results[0].dtype;
-  Dims dims = op.operands[0].shape().dims();
-  for (size_t axis = 0; axis < dims.size(); ++axis) {
+MPSGraphTensor* slice_gradient_by_parts(const Lowering& lowering, const ir::Op& op) {
+  const ir::Type& type = op.results[0];
+  Shaped g = lowering.shaped_x(op);
+  for (size_t axis = 0; axis < g.dims.size(); ++axis) {
+    const int64_t extent = type.shape.dims()[axis];
     const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[axis], op.attributes.ints(Attr::kEnds)[axis],
-                                     op.attributes.ints(Attr::kStrides)[axis], shape.dims()[axis]);
-    g = spread(graph, g, dims, axis, s, shape.dims()[axis], dtype);
+                                     op.attributes.ints(Attr::kStrides)[axis], extent);
+    g = spread(lowering.graph(), std::move(g), axis, s, extent, type.dtype);
   }
-  return g;
+  return g.tensor;
 }
 
 }  // namespace
@@ -112,7 +112,6 @@ Nodes lower_slice(Lowering& lowering, const ir::Op& op, NSString* name) {
 
 Nodes lower_slice_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
-  MPSGraphTensor* g = lowering.x(op);
   const Shape& shape = op.results[0].shape;
   if (op.operands[0].shape().element_count() == 0) {
     return [graph constantWithScalar:0 shape:mps_shape(shape) dataType:mps_type(op.results[0].dtype)];
@@ -120,11 +119,11 @@ Nodes lower_slice_gradient(Lowering& lowering, const ir::Op& op, NSString* name)
   const SliceWords s(op, shape);
   const bool is_contiguous =
       std::all_of(s.strides.begin(), s.strides.end(), [](int64_t stride) { return stride == 1; });
-  if (!is_contiguous && lowering.has(ir::Quirk::strided_slice_gradient)) return slice_gradient_by_parts(graph, op, g);
+  if (!is_contiguous && lowering.has(ir::Quirk::strided_slice_gradient)) return slice_gradient_by_parts(lowering, op);
   MPSGraphTensor* length = [graph constantWithData:words(shape.dims())
                                              shape:mps_numbers({shape.rank()})
                                           dataType:MPSDataTypeInt32];
-  return [graph sliceGradientTensor:g
+  return [graph sliceGradientTensor:lowering.x(op)
                    fwdInShapeTensor:length
                              starts:mps_numbers(s.starts)
                                ends:mps_numbers(s.ends)

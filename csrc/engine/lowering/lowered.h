@@ -7,7 +7,7 @@
 namespace alloy::engine {
 
 // Nodes stay in a graph of the framework for good, so they are made once and compiled as often as the step is asked
-// for.
+// for. The tensors are that graph's, which `framework` keeps.
 struct Lowered {
   // Adds them. Throws ir::Error where the step cannot be computed. The caller holds the graph's lock.
   static std::shared_ptr<const Lowered> make(Graph& graph, const std::vector<ir::Feed>& feeds,

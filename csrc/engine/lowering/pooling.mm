@@ -11,7 +11,7 @@ using ir::Shape;
 
 MPSGraphPooling2DOpDescriptor* pooling(const ir::Op& op, const Shape& source) {
   const Dims& window = op.attributes.ints(Attr::kWindow);
-  const Geometry g(op, source, window[0], window[1]);
+  const WindowGeometry g(op, source, window[0], window[1]);
   MPSGraphPooling2DOpDescriptor* descriptor =
       [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:static_cast<NSUInteger>(window[1])
                                                   kernelHeight:static_cast<NSUInteger>(window[0])

@@ -6,19 +6,15 @@
 
 namespace alloy::engine {
 
-MPSGraphTensorNamedDataLayout mps_layout(const std::string& word);
-
 // The window geometry with its padding resolved: the framework gets explicit numbers, so that only ir decides what
 // "same" means.
-struct Geometry {
-  const ir::Attributes& attributes;
+struct WindowGeometry {
   ir::Window height, width;
 
-  Geometry(const ir::Op& op, const ir::Shape& source, int64_t window_height, int64_t window_width)
-      : attributes(op.attributes) {
-    const auto axes = ir::LayoutAxes::of_data(attributes.word(ir::Attr::kDataLayout));
-    height = ir::window_of(attributes, 0, window_height, source[axes.height]);
-    width = ir::window_of(attributes, 1, window_width, source[axes.width]);
+  WindowGeometry(const ir::Op& op, const ir::Shape& source, int64_t window_height, int64_t window_width) {
+    const auto axes = ir::LayoutAxes::of_data(op.attributes.word(ir::Attr::kDataLayout));
+    height = ir::window_of(op.attributes, 0, window_height, source[axes.height]);
+    width = ir::window_of(op.attributes, 1, window_width, source[axes.width]);
   }
 };
 

@@ -4,7 +4,7 @@
 //
 // It is one rewriting of a specialised graph, before any pass; without imitation a program is compiled as if this file
 // did not exist. What no graph shows (a selector, a type of data, an executable without targets) the facade answers for
-// itself: facade/Imitation.mm.
+// itself: facade/imitation.mm.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,11 @@
 // How the facade fails: exceptions, and errors of command buffers.
 
+#import <Metal/Metal.h>
+
 #include <cstdarg>
 
 #include "device/event.h"
-#include "facade/FacadePrivate.h"
+#include "facade/errors.h"
 #include "runtime/guard.h"
 
 namespace alloy::facade {

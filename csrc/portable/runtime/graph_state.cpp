@@ -147,4 +147,12 @@ device::Status Run::operator()() const {
   return status;
 }
 
+device::Status Run::operator()(const device::EventList& events) const {
+  const device::Status ready = events.wait_all();
+  if (!ready.ok()) return ready;
+  const device::Status status = (*this)();
+  events.signal_all();
+  return status;
+}
+
 }  // namespace alloy::runtime

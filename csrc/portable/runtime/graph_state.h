@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/array_layout.h"
+#include "device/event.h"
 #include "ir/rewrite.h"
 #include "runtime/program.h"
 
@@ -76,6 +77,8 @@ class Run {
         overwritten_(std::move(overwritten)) {}
 
   device::Status operator()() const;
+  // The same behind what the events wait for; signals them when it is over, whether it failed or not.
+  device::Status operator()(const device::EventList& events) const;
 
  private:
   std::shared_ptr<GraphState> state_;

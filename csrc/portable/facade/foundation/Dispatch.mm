@@ -14,7 +14,7 @@
 
 #include "device/thread_pool.h"
 #include "device/work_queue.h"
-#include "facade/FacadePrivate.h"
+#include "facade/errors.h"
 
 using alloy::device::Status;
 using alloy::device::ThreadPool;

@@ -1,7 +1,10 @@
 // The first use of everything, on one thread, while the library loads: first uses by several threads at once race
 // with each other and crash, because GNUstep makes shared state when it is first needed, without a lock.
 
-#include "facade/FacadePrivate.h"
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include "facade/imitation.h"
+#include "facade/metal/metal.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/running.h"
+#include "facade/graph/types.h"
+#include "facade/imitation.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -19,17 +21,12 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds) {
   return keys;
 }
 
-// A run with everything that its caller needs.
-struct Prepared {
-  runtime::Run run;
-  NSArray<MPSGraphTensorData*>* results;
-  NSDictionary* dictionary;
-};
+using PreparedRun = Prepared<MPSGraphTensorDataDictionary>;
 
 // `targets` gives the tensors to compute; `given` their data, or nil to allocate.
-Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
-                 NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
-                 NSArray<MPSGraphOperation*>* operations) {
+PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                    NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
+                    NSArray<MPSGraphOperation*>* operations) {
   Request request;
   std::vector<ir::Type> types;
   NSMutableArray* inputs = [NSMutableArray arrayWithCapacity:[feeds count]];
@@ -46,45 +43,29 @@ Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
   graph->runs.keep(program);
   NSArray<MPSGraphTensorData*>* results = given;
   runtime::Run run = make_run(graph, program, inputs, &results, device);
-  return {std::move(run), results, [NSDictionary dictionaryWithObjects:results forKeys:targets]};
+  return {std::move(run), [NSDictionary dictionaryWithObjects:results forKeys:targets]};
 }
 
-Prepared prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
-                 MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
+PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                    MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
   NSArray* targets = [results allKeys];
   NSMutableArray* given = [NSMutableArray array];
   for (MPSGraphTensor* target in targets) [given addObject:[results objectForKey:target]];
   return prepare(self, device, feeds, targets, given, operations);
 }
 
-void run_now(id<MTLCommandQueue> queue, const Prepared& prepared) {
-  device::Status status;
-  raise_if_failed(stream_of(queue).run([&] { status = prepared.run(); }));
-  raise_if_failed(status);
+void run_sync(id<MTLCommandQueue> queue, const PreparedRun& prepared) {
+  raise_if_failed(run_now(queue, prepared.run, device::EventList()));
 }
 
-// Adds the run and the descriptor's handlers to a command buffer.
-void encode_run(id<MTLCommandBuffer> buffer, const Prepared& prepared, MPSGraphExecutionDescriptor* descriptor) {
+void encode_into(id<MTLCommandBuffer> buffer, const PreparedRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
   if (buffer == nil) raise_invalid(@"[MPSGraph] A command buffer was expected, got nil.");
-  NSDictionary* dictionary = prepared.dictionary;
-  MPSGraphScheduledHandler scheduled = [descriptor scheduledHandler];
-  MPSGraphCompletionHandler completed = [descriptor completionHandler];
-  if (scheduled != nil) {
-    [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) {
-      scheduled(dictionary, [b error]);
-    }];
-  }
-  if (completed != nil) {
-    [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) {
-      completed(dictionary, [b error]);
-    }];
-  }
-  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return perform(run, events); });
+  encode_run(buffer, prepared, descriptor);
 }
 
-void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExecutionDescriptor* descriptor) {
+void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
-  encode_run(buffer, prepared, descriptor);
+  encode_into(buffer, prepared, descriptor);
   [buffer commit];
   if ([descriptor waitUntilCompleted]) wait_for(buffer);
 }
@@ -132,16 +113,16 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
                                                   feeds:(MPSGraphTensorDataDictionary*)feeds
                                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                        targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
-  const Prepared prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
-  run_now(commandQueue, prepared);
-  return prepared.dictionary;
+  const PreparedRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  run_sync(commandQueue, prepared);
+  return prepared.results;
 }
 
 - (void)runWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
                          feeds:(MPSGraphTensorDataDictionary*)feeds
               targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
              resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary {
-  run_now(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations));
+  run_sync(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations));
 }
 
 - (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
@@ -160,9 +141,9 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const Prepared prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
-  run_later(commandQueue, prepared, executionDescriptor);
-  return prepared.dictionary;
+  const PreparedRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  run_async(commandQueue, prepared, executionDescriptor);
+  return prepared.results;
 }
 
 - (void)runAsyncWithMTLCommandQueue:(id<MTLCommandQueue>)commandQueue
@@ -170,7 +151,7 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
                    targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                   resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
                 executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  run_later(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations),
+  run_async(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations),
             executionDescriptor);
 }
 
@@ -179,9 +160,9 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const Prepared prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
-  encode_run(commandBuffer, prepared, executionDescriptor);
-  return prepared.dictionary;
+  const PreparedRun prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
+  encode_into(commandBuffer, prepared, executionDescriptor);
+  return prepared.results;
 }
 
 - (void)encodeToCommandBuffer:(MPSCommandBuffer*)commandBuffer
@@ -189,8 +170,8 @@ void run_later(id<MTLCommandQueue> queue, const Prepared& prepared, MPSGraphExec
              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
           executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  encode_run(commandBuffer, prepare(self, [commandBuffer device], feeds, resultsDictionary, targetOperations),
-             executionDescriptor);
+  encode_into(commandBuffer, prepare(self, [commandBuffer device], feeds, resultsDictionary, targetOperations),
+              executionDescriptor);
 }
 
 @end

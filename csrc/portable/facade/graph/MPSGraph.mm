@@ -1,6 +1,8 @@
 // Graphs: the object that owns tensors, operations and variables.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/graph.h"
+#include "facade/imitation.h"
+#include "facade/metal/metal.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -53,7 +55,7 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-const std::shared_ptr<FacadeGraph>& graph_of(MPSGraph* graph) {
+const GraphRef& graph_of(MPSGraph* graph) {
   if (graph == nil) raise_invalid(@"[MPSGraph] A graph was expected, got nil.");
   return *static_cast<GraphRef*>(graph->_impl);
 }

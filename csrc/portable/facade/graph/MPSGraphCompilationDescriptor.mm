@@ -11,8 +11,8 @@ struct CompilationParts {
   MPSGraphOptimization level = MPSGraphOptimizationLevel1;
   MPSGraphOptimizationProfile profile = MPSGraphOptimizationProfilePerformance;
   bool wait_for_completion = false;
-  Slot completion_handler;
-  Slot dispatch_queue;
+  AtomicProperty completion_handler;
+  AtomicProperty dispatch_queue;
 };
 
 CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {

@@ -1,6 +1,8 @@
 // The device of a graph.
 
-#include "facade/FacadePrivate.h"
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include "facade/metal/metal.h"
 
 using namespace alloy;
 using namespace alloy::facade;

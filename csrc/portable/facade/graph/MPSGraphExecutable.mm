@@ -1,9 +1,7 @@
 // Executables: a request on a graph, compiled per concrete input types.
 
-#include "facade/GraphPrivate.h"
-
-#include <mutex>
-
+#include "facade/graph/running.h"
+#include "facade/graph/types.h"
 #include "ir/cost.h"
 
 using namespace alloy;
@@ -23,7 +21,7 @@ namespace ir = alloy::ir;
 namespace {
 
 struct ExecutableImpl {
-  std::shared_ptr<FacadeGraph> graph;
+  GraphRef graph;
   Request request;
   NSArray<MPSGraphTensor*>* feeds;    // retained
   NSArray<MPSGraphTensor*>* targets;  // retained
@@ -75,12 +73,9 @@ bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs
   return true;
 }
 
-struct Prepared {
-  runtime::Run run;
-  NSArray<MPSGraphTensorData*>* results;
-};
+using PreparedRun = Prepared<NSArray<MPSGraphTensorData*>>;
 
-Prepared prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSArray<MPSGraphTensorData*>* results) {
+PreparedRun prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSArray<MPSGraphTensorData*>* results) {
   refuse_fork();
   std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program || !takes(*program, inputs)) {
@@ -90,25 +85,6 @@ Prepared prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSA
   }
   runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device);
   return {std::move(run), results};
-}
-
-// Adds the run and the descriptor's handlers to a command buffer.
-void encode_run(id<MTLCommandBuffer> buffer, const Prepared& prepared,
-                MPSGraphExecutableExecutionDescriptor* descriptor) {
-  NSArray* results = prepared.results;
-  MPSGraphExecutableScheduledHandler scheduled = [descriptor scheduledHandler];
-  MPSGraphExecutableCompletionHandler completed = [descriptor completionHandler];
-  if (scheduled != nil) {
-    [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) {
-      scheduled(results, [b error]);
-    }];
-  }
-  if (completed != nil) {
-    [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) {
-      completed(results, [b error]);
-    }];
-  }
-  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return perform(run, events); });
 }
 
 bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
@@ -176,11 +152,8 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     raise_if_failed(stream_of(commandQueue).wait());
     return results;
   }
-  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
-  const device::EventList& events = events_of(executionDescriptor);
-  device::Status status;
-  raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
-  raise_if_failed(status);
+  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  raise_if_failed(run_now(commandQueue, prepared.run, events_of(executionDescriptor)));
   return prepared.results;
 }
 
@@ -189,14 +162,12 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                                 resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // Whoever waits does the work, and is told of a failure by the handler, where there is one.
-    const device::EventList& events = events_of(executionDescriptor);
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
-    device::Status status;
-    raise_if_failed(stream_of(commandQueue).run([&] { status = perform(prepared.run, events); }));
+    const device::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
     if (completed == nil) raise_if_failed(status);
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
     return prepared.results;
@@ -212,7 +183,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const Prepared prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -288,8 +259,8 @@ ExecutableImpl& impl_of(MPSGraphExecutable* executable) { return *static_cast<Ex
 
 namespace alloy::facade {
 
-MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
-                                   std::shared_ptr<runtime::Program> program, MPSGraphDevice* device) {
+MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
+                                   MPSGraphDevice* device) {
   NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
   for (const ir::Value& v : request.feeds) [feeds addObject:tensor_of(graph, v)];
   for (const ir::Value& v : request.results) [targets addObject:tensor_of(graph, v)];

@@ -1,6 +1,7 @@
 // Operations: handles on ops of the ir, one object each, owned by their graph.
 
-#include "facade/GraphPrivate.h"
+#include "facade/errors.h"
+#include "facade/graph/graph.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -9,7 +10,7 @@ namespace ir = alloy::ir;
 namespace {
 
 struct OperationImpl {
-  std::shared_ptr<FacadeGraph> graph;
+  GraphRef graph;
   ir::Op* op;
   size_t result_count;  // as the op was made: its gradient may have a conditional give more
 };
@@ -63,10 +64,16 @@ struct OperationImpl {
 
 namespace alloy::facade {
 
-MPSGraphOperation* new_operation(const std::shared_ptr<FacadeGraph>& graph, ir::Op* op) {
+static MPSGraphOperation* new_operation(const GraphRef& graph, ir::Op* op) {
   MPSGraphOperation* operation =
       op->code == ir::OpCode::variable ? [MPSGraphVariableOp alloc] : [MPSGraphOperation alloc];
   operation->_impl = new OperationImpl{graph, op, op->results.size()};
+  return operation;
+}
+
+MPSGraphOperation* operation_of(const GraphRef& graph, ir::Op* op) {
+  MPSGraphOperation*& operation = graph->operations[op];
+  if (operation == nil) operation = new_operation(graph, op);
   return operation;
 }
 

@@ -1,11 +1,8 @@
 // Types of tensors.
 
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
 #include <mutex>
-
-#include "facade/FacadePrivate.h"
-
-using namespace alloy;
-using namespace alloy::facade;
 
 namespace {
 

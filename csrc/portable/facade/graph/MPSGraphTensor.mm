@@ -1,6 +1,8 @@
 // Tensors: handles on values of the ir, one object each, owned by their graph.
 
-#include "facade/GraphPrivate.h"
+#include "facade/errors.h"
+#include "facade/graph/graph.h"
+#include "facade/graph/types.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -9,7 +11,7 @@ namespace ir = alloy::ir;
 namespace {
 
 struct TensorImpl {
-  std::shared_ptr<FacadeGraph> graph;
+  GraphRef graph;
   ir::Value value;
 };
 
@@ -48,9 +50,21 @@ struct TensorImpl {
 
 namespace alloy::facade {
 
-MPSGraphTensor* new_tensor(const std::shared_ptr<FacadeGraph>& graph, ir::Value value) {
+std::vector<ir::Value> values_of(MPSGraph* graph, NSArray<MPSGraphTensor*>* tensors) {
+  std::vector<ir::Value> values;
+  for (MPSGraphTensor* tensor in tensors) values.push_back(value_of(graph, tensor));
+  return values;
+}
+
+static MPSGraphTensor* new_tensor(const GraphRef& graph, ir::Value value) {
   MPSGraphTensor* tensor = [MPSGraphTensor alloc];
   tensor->_impl = new TensorImpl{graph, value};
+  return tensor;
+}
+
+MPSGraphTensor* tensor_of(const GraphRef& graph, ir::Value value) {
+  MPSGraphTensor*& tensor = graph->tensors[value];
+  if (tensor == nil) tensor = new_tensor(graph, value);
   return tensor;
 }
 

@@ -1,6 +1,7 @@
 // Tensor data: an array with the shape a graph sees.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/tensor_data.h"
+#include "facade/graph/types.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,6 +1,6 @@
 // What every type of a graph has.
 
-#include "facade/FacadePrivate.h"
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
 @implementation MPSGraphType
 

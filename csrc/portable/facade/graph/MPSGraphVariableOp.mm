@@ -1,6 +1,7 @@
 // The operation of a variable.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/graph.h"
+#include "facade/graph/types.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,20 +1,22 @@
 // What the descriptors of runs and compilations are made of. Included only by them.
 #pragma once
 
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
 #include <atomic>
 #include <mutex>
 
-#include "facade/FacadePrivate.h"
+#include "facade/metal/metal.h"
 
 namespace alloy::facade {
 
 // An object property that several threads may set and read.
-class Slot {
+class AtomicProperty {
  public:
-  Slot() = default;
-  Slot(const Slot&) = delete;
-  Slot& operator=(const Slot&) = delete;
-  ~Slot() { [object_ release]; }
+  AtomicProperty() = default;
+  AtomicProperty(const AtomicProperty&) = delete;
+  AtomicProperty& operator=(const AtomicProperty&) = delete;
+  ~AtomicProperty() { [object_ release]; }
 
   id get() const {
     if (is_nil_.load(std::memory_order_acquire)) return nil;
@@ -41,9 +43,9 @@ class Slot {
 
 // What the descriptors of runs hold.
 struct RunParts {
-  Slot scheduled_handler;
-  Slot completion_handler;
-  Slot compilation_descriptor;
+  AtomicProperty scheduled_handler;
+  AtomicProperty completion_handler;
+  AtomicProperty compilation_descriptor;
   std::atomic<bool> wait_until_completed{false};
   device::EventList events;
 };

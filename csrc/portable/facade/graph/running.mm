@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
+#include "facade/graph/running.h"
 
 namespace alloy::facade {
 
@@ -29,7 +30,7 @@ Range range_of(const device::ArrayMemory& memory) {
 
 }  // namespace
 
-runtime::Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shared_ptr<runtime::Program>& program,
+runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Program>& program,
                       NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
                       id<MTLDevice> device) {
   const std::vector<ir::Type>& types = program->result_types();
@@ -79,11 +80,9 @@ runtime::Run make_run(const std::shared_ptr<FacadeGraph>& graph, const std::shar
   return runtime::Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));
 }
 
-device::Status perform(const runtime::Run& run, const device::EventList& events) {
-  const device::Status ready = events.wait_all();
-  if (!ready.ok()) return ready;
-  const device::Status status = run();
-  events.signal_all();
+device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const device::EventList& events) {
+  device::Status status;
+  raise_if_failed(stream_of(queue).run([&] { status = run(events); }));
   return status;
 }
 

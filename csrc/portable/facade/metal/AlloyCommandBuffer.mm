@@ -1,6 +1,9 @@
 // Command buffers: work that is encoded, committed to a queue and handled.
 
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+
 #include "facade/metal/require.h"
+#include "facade/retained.h"
 #include "runtime/command_list.h"
 
 using namespace alloy;

@@ -8,6 +8,7 @@
 #include "compiler/imitation.h"
 #include "cpu/device.h"
 #include "cpu/kernel.h"
+#include "facade/imitation.h"
 #include "facade/metal/require.h"
 
 using namespace alloy;

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "facade/metal/require.h"
+#include "facade/retained.h"
 
 using namespace alloy;
 using namespace alloy::facade;

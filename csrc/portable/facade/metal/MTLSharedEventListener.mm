@@ -1,6 +1,8 @@
 // Where blocks that wait for an event are called.
 
-#include "facade/FacadePrivate.h"
+#import <Metal/Metal.h>
+
+#include "facade/errors.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,7 +1,7 @@
 // Whether a Metal object is of this framework. Included only by the classes of this folder.
 #pragma once
 
-#include "facade/FacadePrivate.h"
+#include "facade/metal/metal.h"
 
 namespace alloy::facade {
 

@@ -1,6 +1,8 @@
 // The command buffer that forwards to the one being encoded now.
 
-#include "facade/FacadePrivate.h"
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+
+#include "facade/errors.h"
 
 using namespace alloy;
 using namespace alloy::facade;

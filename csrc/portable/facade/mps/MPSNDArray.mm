@@ -2,7 +2,8 @@
 
 #include <limits>
 
-#include "facade/FacadePrivate.h"
+#include "facade/imitation.h"
+#include "facade/mps/arrays.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <limits>
 
-#include "facade/FacadePrivate.h"
+#include "facade/mps/arrays.h"
 
 using namespace alloy;
 using namespace alloy::facade;

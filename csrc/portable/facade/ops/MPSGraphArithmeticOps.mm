@@ -1,6 +1,6 @@
 // Elementwise ops and comparisons. The selectors of table rows come from ops.def.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,6 +1,6 @@
 // Gradients.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 #include "ir/gradients.h"
 
 using namespace alloy;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 using namespace alloy;
 using namespace alloy::facade;

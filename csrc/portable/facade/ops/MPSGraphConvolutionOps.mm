@@ -11,11 +11,19 @@ using ir::OpCode;
 namespace {
 
 ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
-  const Window& window = window_of(descriptor);
+  const WindowFields& window = window_of(descriptor);
   ir::Attributes attributes = window_attributes(window, @"convolution2D");
   attributes.set(Attr::kWeightsLayout, layout_word(window.weightsLayout, @"convolution2D"));
   attributes.set(Attr::kGroups, static_cast<int64_t>(window.groups));
   return attributes;
+}
+
+// A gradient from `operands`; the shape of the result is given itself or in a tensor.
+template <class Shape>
+MPSGraphTensor* add_gradient(MPSGraph* graph, OpCode code, std::vector<ir::Value> operands, Shape* shape,
+                             MPSGraphConvolution2DOpDescriptor* descriptor, NSString* name) {
+  operands.push_back(unspecified(graph, shape, operands[0].dtype()));
+  return add(graph, code, operands, attributes_of(descriptor), name);
 }
 
 }  // namespace
@@ -34,9 +42,8 @@ ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
                                                            outputShape:(MPSShape*)outputShape
                                           forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
                                                                   name:(NSString*)name {
-  const ir::Value g = value_of(self, gradient), w = value_of(self, weights);
-  return add(self, OpCode::conv2d_data_gradient, {g, w, empty(self, outputShape, g.dtype())}, attributes_of(descriptor),
-             name);
+  return add_gradient(self, OpCode::conv2d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
+                      outputShape, descriptor, name);
 }
 
 - (MPSGraphTensor*)convolution2DDataGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
@@ -44,9 +51,8 @@ ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
                                                      outputShapeTensor:(MPSGraphTensor*)shapeTensor
                                           forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
                                                                   name:(NSString*)name {
-  const ir::Value g = value_of(self, gradient), w = value_of(self, weights);
-  const ir::Value like = shaped(self, shapeTensor, g.dtype());
-  return add(self, OpCode::conv2d_data_gradient, {g, w, like}, attributes_of(descriptor), name);
+  return add_gradient(self, OpCode::conv2d_data_gradient, {value_of(self, gradient), value_of(self, weights)},
+                      shapeTensor, descriptor, name);
 }
 
 - (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
@@ -54,9 +60,8 @@ ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
                                                               outputShape:(MPSShape*)outputShape
                                              forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
                                                                      name:(NSString*)name {
-  const ir::Value g = value_of(self, gradient), x = value_of(self, source);
-  return add(self, OpCode::conv2d_weights_gradient, {g, x, empty(self, outputShape, g.dtype())},
-             attributes_of(descriptor), name);
+  return add_gradient(self, OpCode::conv2d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
+                      outputShape, descriptor, name);
 }
 
 - (MPSGraphTensor*)convolution2DWeightsGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
@@ -64,9 +69,8 @@ ir::Attributes attributes_of(MPSGraphConvolution2DOpDescriptor* descriptor) {
                                                         outputShapeTensor:(MPSGraphTensor*)shapeTensor
                                              forwardConvolutionDescriptor:(MPSGraphConvolution2DOpDescriptor*)descriptor
                                                                      name:(NSString*)name {
-  const ir::Value g = value_of(self, gradient), x = value_of(self, source);
-  const ir::Value like = shaped(self, shapeTensor, g.dtype());
-  return add(self, OpCode::conv2d_weights_gradient, {g, x, like}, attributes_of(descriptor), name);
+  return add_gradient(self, OpCode::conv2d_weights_gradient, {value_of(self, gradient), value_of(self, source)},
+                      shapeTensor, descriptor, name);
 }
 
 @end

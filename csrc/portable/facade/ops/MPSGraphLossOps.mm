@@ -1,6 +1,6 @@
 // Losses.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -1,7 +1,8 @@
 // Placeholders, constants and variables.
 
 #include "compiler/imitation.h"
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
+#include "facade/imitation.h"
 
 using namespace alloy;
 using namespace alloy::facade;

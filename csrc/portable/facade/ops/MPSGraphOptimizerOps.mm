@@ -1,6 +1,6 @@
 // Steps of optimizers.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 using namespace alloy;
 using namespace alloy::facade;

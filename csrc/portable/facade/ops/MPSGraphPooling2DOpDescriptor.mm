@@ -7,9 +7,9 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-Window& window_of(MPSGraphPooling2DOpDescriptor* descriptor) {
+WindowFields& window_of(MPSGraphPooling2DOpDescriptor* descriptor) {
   if (descriptor == nil) raise_invalid(@"[pooling2D] A descriptor was expected, got nil.");
-  return *static_cast<Window*>(descriptor->_impl);
+  return *static_cast<WindowFields*>(descriptor->_impl);
 }
 
 }  // namespace alloy::facade
@@ -60,12 +60,12 @@ Window& window_of(MPSGraphPooling2DOpDescriptor* descriptor) {
 }
 
 - (instancetype)init {
-  if ((self = [super init])) _impl = new Window;
+  if ((self = [super init])) _impl = new WindowFields;
   return self;
 }
 
 - (void)dealloc {
-  delete static_cast<Window*>(_impl);
+  delete static_cast<WindowFields*>(_impl);
   [super dealloc];
 }
 

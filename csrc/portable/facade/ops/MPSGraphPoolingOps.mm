@@ -11,9 +11,9 @@ using ir::OpCode;
 namespace {
 
 ir::Attributes attributes_of(MPSGraphPooling2DOpDescriptor* descriptor) {
-  const Window& window = window_of(descriptor);
+  const WindowFields& window = window_of(descriptor);
   ir::Attributes attributes = window_attributes(window, @"pooling2D");
-  attributes.set(Attr::kWindow, pair(window.kernelHeight, window.kernelWidth));
+  attributes.set(Attr::kWindow, dims_of(window.kernelHeight, window.kernelWidth));
   attributes.set(Attr::kCeilMode, static_cast<bool>(window.ceilMode));
   attributes.set(Attr::kIncludePadding, static_cast<bool>(window.includeZeroPadToAverage));
   return attributes;

@@ -1,6 +1,6 @@
 // Reductions, all of which are rows of ops.def.
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 using namespace alloy;
 using namespace alloy::facade;

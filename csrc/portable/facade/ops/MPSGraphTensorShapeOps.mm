@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 #include "ir/windows.h"
 
 using namespace alloy;
@@ -74,7 +74,7 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                  withShapeTensor:(MPSGraphTensor*)shapeTensor
                             name:(NSString*)name {
   const ir::Value x = value_of(self, tensor);
-  return add(self, OpCode::reshape_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
+  return add(self, OpCode::reshape_like, {x, unspecified(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor*)transposeTensor:(MPSGraphTensor*)tensor
@@ -182,7 +182,7 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                            squeezeMask:(uint32_t)squeezeMask
                                   name:(NSString*)name {
   ir::Value g = value_of(self, gradient);
-  const ir::Value like = shaped(self, shapeTensor, g.dtype());
+  const ir::Value like = unspecified(self, shapeTensor, g.dtype());
   if (squeezeMask != 0) {
     g = value_of(add(self, OpCode::expand_dims, {g}, {{Attr::kAxes, axes_of_mask(squeezeMask)}}, nil));
   }
@@ -211,7 +211,7 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                      toShapeTensor:(MPSGraphTensor*)shapeTensor
                               name:(NSString*)name {
   const ir::Value x = value_of(self, tensor);
-  return add(self, OpCode::broadcast_like, {x, shaped(self, shapeTensor, x.dtype())}, {}, name);
+  return add(self, OpCode::broadcast_like, {x, unspecified(self, shapeTensor, x.dtype())}, {}, name);
 }
 
 - (MPSGraphTensor*)shapeOfTensor:(MPSGraphTensor*)tensor name:(NSString*)name {

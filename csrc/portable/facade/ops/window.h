@@ -2,12 +2,12 @@
 // they mean in ir. Whether fields fit a source is for the op rules.
 #pragma once
 
-#include "facade/GraphPrivate.h"
+#include "facade/graph/build.h"
 
 namespace alloy::facade {
 
 // What a descriptor of either holds.
-struct Window {
+struct WindowFields {
   NSUInteger kernelWidth = 1, kernelHeight = 1;
   NSUInteger strideInX = 1, strideInY = 1;
   NSUInteger dilationRateInX = 1, dilationRateInY = 1;
@@ -20,15 +20,15 @@ struct Window {
   BOOL includeZeroPadToAverage = NO;
 };
 
-Window& window_of(MPSGraphConvolution2DOpDescriptor* descriptor);
-Window& window_of(MPSGraphPooling2DOpDescriptor* descriptor);
+WindowFields& window_of(MPSGraphConvolution2DOpDescriptor* descriptor);
+WindowFields& window_of(MPSGraphPooling2DOpDescriptor* descriptor);
 
-// A length of two axes, y first, as ir has them.
-ir::Dims pair(NSUInteger y, NSUInteger x);
+// What is given for two axes, y first, as ir has it.
+ir::Dims dims_of(NSUInteger y, NSUInteger x);
 // The words of ir for a layout; raises for one that is neither of images nor of weights.
 std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method);
 // The attributes that convolutions and poolings have in common.
-ir::Attributes window_attributes(const Window& window, NSString* method);
+ir::Attributes window_attributes(const WindowFields& window, NSString* method);
 
 // What a setter of the field takes: each returns the value, or raises.
 NSUInteger checked_count(NSUInteger value, NSString* field);

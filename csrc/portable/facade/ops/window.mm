@@ -18,7 +18,7 @@ std::string style_word(MPSGraphPaddingStyle style, NSString* method) {
 
 }  // namespace
 
-ir::Dims pair(NSUInteger y, NSUInteger x) { return {static_cast<int64_t>(y), static_cast<int64_t>(x)}; }
+ir::Dims dims_of(NSUInteger y, NSUInteger x) { return {static_cast<int64_t>(y), static_cast<int64_t>(x)}; }
 
 std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method) {
   switch (layout) {
@@ -30,9 +30,9 @@ std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method) 
   }
 }
 
-ir::Attributes window_attributes(const Window& w, NSString* method) {
-  return {{Attr::kStrides, pair(w.strideInY, w.strideInX)},
-          {Attr::kDilations, pair(w.dilationRateInY, w.dilationRateInX)},
+ir::Attributes window_attributes(const WindowFields& w, NSString* method) {
+  return {{Attr::kStrides, dims_of(w.strideInY, w.strideInX)},
+          {Attr::kDilations, dims_of(w.dilationRateInY, w.dilationRateInX)},
           {Attr::kPadding, ir::Dims{static_cast<int64_t>(w.paddingTop), static_cast<int64_t>(w.paddingBottom),
                                     static_cast<int64_t>(w.paddingLeft), static_cast<int64_t>(w.paddingRight)}},
           {Attr::kPaddingStyle, style_word(w.paddingStyle, method)},

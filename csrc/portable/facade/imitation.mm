@@ -1,8 +1,9 @@
-// What the facade itself does in an imitation (runtime/imitation.h): exceptions, selectors that are not there yet,
+// What the facade itself does in an imitation (compiler/imitation.h): exceptions, selectors that are not there yet,
 // types of data.
 
 #include "compiler/imitation.h"
-#include "facade/FacadePrivate.h"
+#include "facade/errors.h"
+#include "facade/imitation.h"
 
 namespace alloy::facade {
 

@@ -1,0 +1,24 @@
+// How the facade fails: exceptions, and errors of command buffers.
+#pragma once
+
+#import <Foundation/Foundation.h>
+
+#include "device/work_queue.h"
+
+namespace alloy::facade {
+
+// Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
+[[noreturn]] void raise_invalid(NSString* format, ...) __attribute__((format(NSString, 1, 2)));
+
+// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks,
+// NSMallocException.
+void raise_if_failed(const device::Status& status);
+
+// Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the
+// lock may be held by a thread that the child does not have.
+void refuse_fork();
+
+// An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
+NSError* error_of(const device::Status& status);
+
+}  // namespace alloy::facade

@@ -1,0 +1,40 @@
+// How selectors become ir: ops added to a graph under construction.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "facade/errors.h"
+#include "facade/graph/graph.h"
+#include "facade/graph/types.h"
+#include "ir/expr.h"
+
+namespace alloy::facade {
+
+// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
+// NSMallocException, or what raise_abort does. The work itself must not raise: its
+// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
+void build(const std::function<void()>& work);
+
+// Adds an op with one result under the given name.
+MPSGraphTensor* add(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+                    NSString* name);
+// Adds an op and returns it, for ops with no or several results.
+ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+               NSString* name);
+ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+               std::vector<std::unique_ptr<ir::Block>> regions, NSString* name);
+// Adds what `expression` builds; its last op gets the name.
+MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression);
+// A tensor of the graph as an expression.
+ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor);
+
+// The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
+ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes);
+// A value of that shape, which is given itself or in a tensor, whose contents are unspecified.
+ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype);
+ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype);
+
+}  // namespace alloy::facade

@@ -1,0 +1,74 @@
+#include "facade/graph/build.h"
+
+#include "facade/imitation.h"
+#include "runtime/guard.h"
+
+namespace alloy::facade {
+
+namespace {
+
+// Empty for what is no text.
+std::string utf8(NSString* name) {
+  const char* text = name == nil ? nullptr : [name UTF8String];
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+}  // namespace
+
+void build(const std::function<void()>& work) {
+  const std::string mistake = runtime::guard(work);
+  if (mistake.starts_with(runtime::kAborts)) raise_abort(mistake.substr(std::string_view(runtime::kAborts).size()));
+  if (mistake == runtime::kMemoryIsExhausted) raise_if_failed({mistake});
+  if (!mistake.empty()) raise_invalid(@"%s", mistake.c_str());
+}
+
+MPSGraphTensor* add(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+                    NSString* name) {
+  return tensor_of(graph_of(graph), {add_op(graph, code, operands, std::move(attributes), name), 0});
+}
+
+ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+               NSString* name) {
+  return add_op(graph, code, operands, std::move(attributes), {}, name);
+}
+
+ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
+               std::vector<std::unique_ptr<ir::Block>> regions, NSString* name) {
+  FacadeGraph& facade = *graph_of(graph);
+  facade.graph.name = utf8(name);
+  ir::Op* op = nullptr;
+  build([&] { op = facade.graph.add(code, operands, std::move(attributes), std::move(regions)); });
+  return op;
+}
+
+MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression) {
+  const GraphRef& facade = graph_of(graph);
+  facade->graph.name.clear();
+  ir::Expr result;
+  build([&] { result = expression(); });
+  if (name != nil) result.value().op->name = utf8(name);
+  return tensor_of(facade, result.value());
+}
+
+ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor) {
+  return ir::Expr(graph_of(graph)->graph, value_of(graph, tensor));
+}
+
+ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes) {
+  if (axes != nil) return numbers_of(axes);
+  const ir::Expr x = expr_of(graph, tensor);
+  ir::Dims all;
+  build([&] { all = ir::all_axes(x); });
+  return all;
+}
+
+ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype) {
+  return value_of(
+      add(graph, ir::OpCode::empty, {}, {{ir::Attr::kShape, shape_of(shape)}, {ir::Attr::kDtype, dtype}}, nil));
+}
+
+ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype) {
+  return value_of(add(graph, ir::OpCode::shaped, {value_of(graph, shape_tensor)}, {{ir::Attr::kDtype, dtype}}, nil));
+}
+
+}  // namespace alloy::facade

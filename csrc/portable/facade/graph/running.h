@@ -1,0 +1,68 @@
+// What graphs and executables share of running: a request, a program, a run over arrays.
+#pragma once
+
+#include "facade/graph/graph.h"
+#include "facade/graph/tensor_data.h"
+
+namespace alloy::facade {
+
+// What is to be computed, in the order of the arrays of a run.
+struct Request {
+  std::vector<ir::Value> feeds;
+  std::vector<ir::Value> results;
+  std::vector<ir::Op*> effects;
+};
+
+// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
+// device may be used.
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+                                          const std::vector<ir::Type>& types);
+// A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
+// result does not fit or shares memory with another one.
+runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Program>& program,
+                      NSArray<MPSGraphTensorData*>* feeds, NSArray<MPSGraphTensorData*>** results,
+                      id<MTLDevice> device);
+
+// A run, and what its caller and its handlers are given: the results as an array or by tensor.
+template <class Results>
+struct Prepared {
+  runtime::Run run;
+  Results* results;
+};
+
+// Runs on the stream of a queue, on the calling thread, behind what was committed there before; how the run ended.
+// Raises where the stream takes nothing any more.
+device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const device::EventList& events);
+// Adds a run to a command buffer, with the handlers of the descriptor.
+template <class Results, class Descriptor>
+void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
+// Waits for a committed command buffer and raises with its error.
+void wait_for(id<MTLCommandBuffer> buffer);
+// A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
+// yet.
+MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
+                                   MPSGraphDevice* device) NS_RETURNS_RETAINED;
+
+// What a run with the descriptor waits for and signals; empty for nil.
+const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);
+const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descriptor);
+
+template <class Results, class Descriptor>
+void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor) {
+  Results* results = prepared.results;
+  const auto scheduled = [descriptor scheduledHandler];
+  const auto completed = [descriptor completionHandler];
+  if (scheduled != nil) {
+    [buffer addScheduledHandler:^(id<MTLCommandBuffer> b) {
+      scheduled(results, [b error]);
+    }];
+  }
+  if (completed != nil) {
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer> b) {
+      completed(results, [b error]);
+    }];
+  }
+  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return run(events); });
+}
+
+}  // namespace alloy::facade

@@ -1,0 +1,25 @@
+// What the facade itself does in an imitation of a macOS (compiler/imitation.h).
+#pragma once
+
+#import <Foundation/Foundation.h>
+
+#include <string>
+
+#include "ir/quirks.h"
+
+namespace alloy::facade {
+
+// Raises what stands for the end of the process: an exception named ir::kAbortException.
+[[noreturn]] void raise_abort(const std::string& sentence);
+
+// Does so where a system with that quirk is imitated.
+void abort_where(ir::Quirk quirk, NSString* method);
+bool imitates(ir::Quirk quirk);
+
+// Raises NSInvalidArgumentException where a system was to be imitated that nobody knows.
+void refuse_unknown_imitation();
+
+// Takes away the selectors that the imitated system lacks (newer.def).
+void hide_newer_selectors();
+
+}  // namespace alloy::facade
