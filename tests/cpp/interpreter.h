@@ -10,6 +10,7 @@
 #include <set>
 
 #include "graph_builder.h"
+#include "references.h"
 
 namespace alloy::test {
 
@@ -25,29 +26,6 @@ struct Array {
   }
   size_t size() const { return values.size(); }
 };
-
-// Calls f with every index into `dims`, in row-major order.
-template <class F>
-void for_each_index(const Dims& dims, F f) {
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
-  Dims index(dims.size(), 0);
-  while (true) {
-    f(static_cast<const Dims&>(index));
-    size_t axis = dims.size();
-    while (axis > 0 && ++index[axis - 1] == dims[axis - 1]) index[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
-
-// The position of `index`, aligned at the trailing dimension, in an array that broadcasts to it.
-inline size_t position(const Dims& dims, const Dims& index) {
-  size_t at = 0;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t k = dims[i] == 1 ? 0 : index[index.size() - dims.size() + i];
-    at = at * static_cast<size_t>(dims[i]) + static_cast<size_t>(k);
-  }
-  return at;
-}
 
 class Interpreter {
  public:
@@ -116,93 +94,28 @@ class Interpreter {
     }
   }
 
-  static double apply(OpCode code, double a, double b, double c) {
-    auto sigmoid = [](double t) { return 1 / (1 + std::exp(-t)); };
-    switch (code) {
-      case OpCode::identity: return a;
-      case OpCode::exp: return std::exp(a);
-      case OpCode::log: return std::log(a);
-      case OpCode::square: return a * a;
-      case OpCode::sqrt: return std::sqrt(a);
-      case OpCode::rsqrt: return 1 / std::sqrt(a);
-      case OpCode::reciprocal: return 1 / a;
-      case OpCode::abs: return std::fabs(a);
-      case OpCode::negative: return -a;
-      case OpCode::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
-      case OpCode::tanh: return std::tanh(a);
-      case OpCode::relu: return a <= 0 ? 0 : a;
-      case OpCode::sigmoid: return sigmoid(a);
-      case OpCode::relu_gradient: return b <= 0 ? 0 : a;
-      case OpCode::sigmoid_gradient: return a * sigmoid(b) * (1 - sigmoid(b));
-      case OpCode::add: return a + b;
-      case OpCode::subtract: return a - b;
-      case OpCode::multiply: return a * b;
-      case OpCode::divide: return a / b;
-      case OpCode::divide_no_nan: return b == 0 ? 0 : a / b;
-      case OpCode::power: return std::pow(a, b);
-      case OpCode::minimum: return std::fmin(a, b);
-      case OpCode::maximum: return std::fmax(a, b);
-      case OpCode::equal: return a == b;
-      case OpCode::not_equal: return a != b;
-      case OpCode::less: return a < b;
-      case OpCode::less_equal: return a <= b;
-      case OpCode::greater: return a > b;
-      case OpCode::greater_equal: return a >= b;
-      case OpCode::is_nan: return a != a;
-      case OpCode::is_infinite: return std::fabs(a) == INFINITY;
-      case OpCode::is_finite: return a - a == 0;
-      case OpCode::logical_not: return a == 0;
-      case OpCode::logical_and: return a * b;
-      case OpCode::logical_or: return a + b > 0;
-      case OpCode::logical_xor: return a != b;
-      case OpCode::select: return a != 0 ? b : c;
-      case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
-      default: ADD_FAILURE() << "the interpreter does not know " << info(code).name; return 0;
-    }
-  }
-
   Array elementwise(const Op& op) const {
     Array out(op.results[0].shape.dims());
+    const DType dtype = op.operands.back().type().dtype;
     size_t at = 0;
     for_each_index(out.dims, [&](const Dims& index) {
       double in[3] = {};
       for (size_t i = 0; i < op.operands.size(); ++i) in[i] = x(op, i).values[position(x(op, i).dims, index)];
-      out.values[at++] = apply(op.code, in[0], in[1], in[2]);
+      out.values[at++] = test::elementwise(op.code, dtype, in[0], in[1], in[2]);
     });
     return out;
   }
 
   // Folds the elements that share a position in the result.
   Array reduction(const Op& op) const {
+    const DType dtype = op.operands[0].type().dtype;
     const Array& in = x(op);
     Array out(op.results[0].shape.dims());
     std::vector<std::vector<double>> groups(out.size());
     size_t at = 0;
     for_each_index(in.dims, [&](const Dims& index) { groups[position(out.dims, index)].push_back(in.values[at++]); });
-    for (size_t i = 0; i < groups.size(); ++i) out.values[i] = fold(op.code, groups[i]);
+    for (size_t i = 0; i < groups.size(); ++i) out.values[i] = test::reduction(op.code, dtype, groups[i]);
     return out;
-  }
-
-  static double fold(OpCode code, const std::vector<double>& group) {
-    double sum = 0, product = 1, least = INFINITY, greatest = -INFINITY;
-    for (double v : group) {
-      sum += v;
-      product *= v;
-      least = std::fmin(least, v);
-      greatest = std::fmax(greatest, v);
-    }
-    const double count = static_cast<double>(group.size()), mean = sum / count;
-    double squares = 0;
-    for (double v : group) squares += (v - mean) * (v - mean);
-    switch (code) {
-      case OpCode::sum: return sum;
-      case OpCode::product: return product;
-      case OpCode::min: return least;
-      case OpCode::max: return greatest;
-      case OpCode::mean: return mean;
-      case OpCode::variance: return squares / count;
-      default: ADD_FAILURE() << "the interpreter does not know " << info(code).name; return 0;
-    }
   }
 
   Array arg_reduction(const Op& op) const {
@@ -229,25 +142,11 @@ class Interpreter {
       case OpCode::empty:
       case OpCode::shaped:
         return give(op, op.results[0].is_static() ? Array(op.results[0].shape.dims(), NAN) : Array());
-      case OpCode::variable: {
-        const int64_t slot = op.attributes.integer(Attr::kSlot);
-        if (!current_.contains(slot)) current_[slot] = literal(*op.attributes.get<LiteralRef>(Attr::kValue));
-        if (!start_.contains(slot)) start_[slot] = current_[slot];
-        return give(op, start_[slot]);
-      }
+      case OpCode::variable: return give(op, variable(op));
       case OpCode::read_variable: return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
       case OpCode::assign: current_[op.operands[0].op->attributes.integer(Attr::kSlot)] = x(op, 1); return;
-      case OpCode::if_else: {
-        const Array& predicate = x(op);
-        const Block& taken = *op.regions[predicate.values.at(0) != 0 ? 0 : 1];
-        run_block(taken);
-        for (uint32_t i = 0; i < op.results.size(); ++i) give(op, values_.at(taken.results[i]), i);
-        return;
-      }
-      case OpCode::fused:
-        run_block(*op.regions[0]);
-        for (uint32_t i = 0; i < op.results.size(); ++i) give(op, values_.at(op.regions[0]->results[i]), i);
-        return;
+      case OpCode::if_else: return run_region(op, x(op).values.at(0) != 0 ? 0 : 1);
+      case OpCode::fused: return run_region(op, 0);
       case OpCode::stop_gradient: return give(op, x(op));
       case OpCode::reshape:
       case OpCode::reshape_like:
@@ -259,41 +158,11 @@ class Interpreter {
         for (size_t i = 0; i < out.size(); ++i) out.values[i] = static_cast<double>(x(op).dims[i]);
         return give(op, out);
       }
-      case OpCode::count: {
-        std::set<int64_t> axes;
-        for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-          axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
-        }
-        double count = 1;
-        for (int64_t axis : axes) count *= static_cast<double>(x(op).dims[static_cast<size_t>(axis)]);
-        return give(op, Array(Dims{}, count));
-      }
+      case OpCode::count: return give(op, count(op));
       case OpCode::broadcast_to:
-      case OpCode::broadcast_like: {
-        Array out(op.results[0].shape.dims());
-        size_t at = 0;
-        for_each_index(out.dims,
-                       [&](const Dims& index) { out.values[at++] = x(op).values[position(x(op).dims, index)]; });
-        return give(op, out);
-      }
-      case OpCode::reduce_like: {
-        Array out(op.results[0].shape.dims());
-        size_t at = 0;
-        for_each_index(x(op).dims,
-                       [&](const Dims& index) { out.values[position(out.dims, index)] += x(op).values[at++]; });
-        return give(op, out);
-      }
-      case OpCode::transpose: {
-        Array out(op.results[0].shape.dims());
-        const Dims& permutation = op.attributes.ints(Attr::kPermutation);
-        size_t at = 0;
-        for_each_index(out.dims, [&](const Dims& index) {
-          Dims from(index.size());
-          for (size_t i = 0; i < index.size(); ++i) from[static_cast<size_t>(permutation[i])] = index[i];
-          out.values[at++] = x(op).values[position(x(op).dims, from)];
-        });
-        return give(op, out);
-      }
+      case OpCode::broadcast_like: return give(op, broadcast(op));
+      case OpCode::reduce_like: return give(op, reduce_like(op));
+      case OpCode::transpose: return give(op, transpose(op));
       case OpCode::slice:
       case OpCode::slice_gradient: return give(op, slice(op));
       case OpCode::concat: return give(op, concat(op));
@@ -307,8 +176,58 @@ class Interpreter {
         return give(op, out);
       }
       case OpCode::adam: return adam(op);
-      default: ADD_FAILURE() << "the interpreter does not know " << op.info().name;
+      default:
+        ADD_FAILURE() << op.info().name << " has no reference: add a case to structured() of tests/cpp/interpreter.h";
     }
+  }
+
+  Array variable(const Op& op) {
+    const int64_t slot = op.attributes.integer(Attr::kSlot);
+    if (!current_.contains(slot)) current_[slot] = literal(*op.attributes.get<LiteralRef>(Attr::kValue));
+    if (!start_.contains(slot)) start_[slot] = current_[slot];
+    return start_[slot];
+  }
+
+  void run_region(const Op& op, size_t i) {
+    const Block& taken = *op.regions[i];
+    run_block(taken);
+    for (uint32_t r = 0; r < op.results.size(); ++r) give(op, values_.at(taken.results[r]), r);
+  }
+
+  Array count(const Op& op) const {
+    std::set<int64_t> axes;
+    for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
+      axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
+    }
+    double product = 1;
+    for (int64_t axis : axes) product *= static_cast<double>(x(op).dims[static_cast<size_t>(axis)]);
+    return Array(Dims{}, product);
+  }
+
+  Array broadcast(const Op& op) const {
+    Array out(op.results[0].shape.dims());
+    size_t at = 0;
+    for_each_index(out.dims, [&](const Dims& index) { out.values[at++] = x(op).values[position(x(op).dims, index)]; });
+    return out;
+  }
+
+  Array reduce_like(const Op& op) const {
+    Array out(op.results[0].shape.dims());
+    size_t at = 0;
+    for_each_index(x(op).dims, [&](const Dims& index) { out.values[position(out.dims, index)] += x(op).values[at++]; });
+    return out;
+  }
+
+  Array transpose(const Op& op) const {
+    Array out(op.results[0].shape.dims());
+    const Dims& permutation = op.attributes.ints(Attr::kPermutation);
+    size_t at = 0;
+    for_each_index(out.dims, [&](const Dims& index) {
+      Dims from(index.size());
+      for (size_t i = 0; i < index.size(); ++i) from[static_cast<size_t>(permutation[i])] = index[i];
+      out.values[at++] = x(op).values[position(x(op).dims, from)];
+    });
+    return out;
   }
 
   static Array literal(const Literal& value) {

@@ -35,22 +35,8 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
         records = rng.integers(0, 256, (2, 3073), np.uint8)
         records[:, 0] %= 10
         records.tofile(tmp_path / name)
-    done = run(
-        "-m",
-        "alloy.tools.cli",
-        "train",
-        "--model",
-        "resnet18",
-        "--data",
-        "cifar10",
-        "--path",
-        ".",
-        "--epochs",
-        1,
-        "--batch-size",
-        5,
-        cwd=tmp_path,
-    )
+    options = "--model resnet18 --data cifar10 --path . --epochs 1 --batch-size 5"
+    done = run("-m", "alloy.tools.cli", "train", *options.split(), cwd=tmp_path)
     assert re.fullmatch(r"test accuracy [01]\.\d{3}", done.stdout.splitlines()[-1])
     assert "2/2" in done.stderr
     assert (tmp_path / "runs" / "resnet18-cifar10" / "model.safetensors").stat().st_size > 4 * 11_181_642

@@ -82,6 +82,10 @@ def test_cifar10(cifar10):
             np.testing.assert_allclose(x[..., channel], planes[:, channel] / 255, rtol=1e-6)
 
 
+def add_class_10(file):
+    file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072))
+
+
 @pytest.mark.parametrize("name", ["data_batch_4.bin", "test_batch.bin"])
 @pytest.mark.parametrize(
     "spoil, says",
@@ -89,10 +93,7 @@ def test_cifar10(cifar10):
         (lambda file: file.unlink(), "Expected the file {}, which is not there"),
         (lambda file: file.write_bytes(file.read_bytes()[:-1]), "records of 3073 bytes in {}, got 6145 bytes"),
         (lambda file: file.write_bytes(b""), "records of 3073 bytes in {}, got 0 bytes"),
-        (
-            lambda file: file.write_bytes(file.read_bytes()[:3073] + bytes([10]) + bytes(3072)),
-            "classes from 0 to 9 in {}, got 10 in record 1",
-        ),
+        (add_class_10, "classes from 0 to 9 in {}, got 10 in record 1"),
     ],
     ids=["missing", "truncated", "empty", "foreign"],
 )

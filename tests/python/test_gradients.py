@@ -77,17 +77,9 @@ def test_a_nan_is_seen_behind_relu_and_pooling():
     x = np.float32([np.nan, -1, 0, 2]).reshape(1, 2, 2, 1)
     graph = al.Graph()
     feed = graph.placeholder(x.shape)
-    pooled = al.max_pool2d(feed)
-    run = graph.compile(
-        [feed],
-        [
-            al.relu(feed),
-            al.mean(al.relu(feed)),
-            pooled,
-            *al.gradients(al.sum(al.relu(feed) * 3.0), [feed]),
-            *al.gradients(al.sum(pooled * 5.0), [feed]),
-        ],
-    )
+    relu, pooled = al.relu(feed), al.max_pool2d(feed)
+    slopes = [*al.gradients(al.sum(relu * 3.0), [feed]), *al.gradients(al.sum(pooled * 5.0), [feed])]
+    run = graph.compile([feed], [relu, al.mean(relu), pooled, *slopes])
     value, mean, pooled, of_relu, of_pooling = run(x)
     np.testing.assert_array_equal(value.ravel(), [np.nan, 0, 0, 2])
     np.testing.assert_array_equal([mean, pooled.item()], [np.nan, np.nan])
@@ -113,24 +105,19 @@ def second(build, x, weights=1.0):
     return graph.compile([feed], [first, *al.gradients(al.sum(al.square(first)) * 0.5, [feed])])(x)
 
 
-@pytest.mark.parametrize(
-    "build, first, slope",
-    [
-        (lambda x: al.relu(x) ** 3.0, lambda x: 3 * np.maximum(x, 0) ** 2, lambda x: 6 * np.maximum(x, 0)),
-        (lambda x: al.relu(al.square(x) - 1.0), lambda x: 2 * x * (x * x > 1), lambda x: 2 * (x * x > 1)),
-        (
-            al.sigmoid,
-            lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
-            lambda x: np.exp(x) * (1 - np.exp(x)) / (1 + np.exp(x)) ** 3,
-        ),
-        (
-            lambda x: al.maximum(x, 0.5 * x) ** 2.0,
-            lambda x: np.where(x > 0, 2 * x, x / 2),
-            lambda x: np.where(x > 0, 2, 0.5),
-        ),
-    ],
-    ids=["relu", "relu of a square", "sigmoid", "maximum"],
-)
+# fmt: off
+TWICE = [
+    (lambda x: al.relu(x) ** 3.0, lambda x: 3 * np.maximum(x, 0) ** 2, lambda x: 6 * np.maximum(x, 0)),
+    (lambda x: al.relu(al.square(x) - 1.0), lambda x: 2 * x * (x * x > 1), lambda x: 2 * (x * x > 1)),
+    (al.sigmoid, lambda x: np.exp(x) / (1 + np.exp(x)) ** 2,
+     lambda x: np.exp(x) * (1 - np.exp(x)) / (1 + np.exp(x)) ** 3),
+    (lambda x: al.maximum(x, 0.5 * x) ** 2.0, lambda x: np.where(x > 0, 2 * x, x / 2),
+     lambda x: np.where(x > 0, 2, 0.5)),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("build, first, slope", TWICE, ids=["relu", "relu of a square", "sigmoid", "maximum"])
 def test_second_derivatives(build, first, slope):
     x = np.float32([-4, -1.5, -0.3, -1e-3, 1e-3, 0.7, 2, 5])
     found, of_found = second(build, x)

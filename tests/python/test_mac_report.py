@@ -240,35 +240,21 @@ def test_builds_that_fail_are_lines(tmp_path):
     assert report._built("engine", ["true"])["verdict"] == "right"
 
 
-@pytest.mark.parametrize(
-    "word, ended, log, verdict, says",
-    [
-        ("pass", "", "12 passed, 0 failed", "right", ""),
-        (
-            "pass",
-            "ended with status 1",
-            "a.mm:9: failed: x == 1\n11 passed, 1 failed",
-            "wrong",
-            "ended with status 1: a.mm:9: failed: x == 1",
-        ),
-        (
-            "pass",
-            "ended by SIGABRT",
-            "check /x/a.mm:8\ncheck /x/a.mm:9\ncheck /x/graph_testing.h:3\nAssertion failed",
-            "died",
-            "ended by SIGABRT: Assertion failed (in the check at a.mm:9)",
-        ),
-        ("pass", "no end within 120 s", "check a.mm:8\n", "died", "no end within 120 s:  (in the check at a.mm:8)"),
-        (
-            "differs",
-            "ended by SIGABRT",
-            "check a.mm:8\n",
-            "known",
-            "ended by SIGABRT:  (in the check at a.mm:8) [reasons]",
-        ),
-        ("pass", "ended with status 77", "skipped: no device", "unseen", "skipped: no device"),
-    ],
-)
+# fmt: off
+NATIVE = [
+    ("pass", "", "12 passed, 0 failed", "right", ""),
+    ("pass", "ended with status 1", "a.mm:9: failed: x == 1\n11 passed, 1 failed", "wrong",
+     "ended with status 1: a.mm:9: failed: x == 1"),
+    ("pass", "ended by SIGABRT", "check /x/a.mm:8\ncheck /x/a.mm:9\ncheck /x/graph_testing.h:3\nAssertion failed",
+     "died", "ended by SIGABRT: Assertion failed (in the check at a.mm:9)"),
+    ("pass", "no end within 120 s", "check a.mm:8\n", "died", "no end within 120 s:  (in the check at a.mm:8)"),
+    ("differs", "ended by SIGABRT", "check a.mm:8\n", "known", "ended by SIGABRT:  (in the check at a.mm:8) [reasons]"),
+    ("pass", "ended with status 77", "skipped: no device", "unseen", "skipped: no device"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("word, ended, log, verdict, says", NATIVE)
 def test_native_tests(word, ended, log, verdict, says):
     made = report.test_entry("facade.a", outcome(ended, log), word, "reasons")
     assert (made["verdict"], made["says"]) == (verdict, says)

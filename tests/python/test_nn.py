@@ -375,25 +375,19 @@ def test_accuracy():
     assert run(al.metrics.accuracy, logits, np.eye(2, dtype=np.float32)[labels])[0] == 0.75
 
 
-@pytest.mark.parametrize(
-    "loss, shapes, dtype, says",
-    [
-        (
-            "softmax_cross_entropy",
-            [(4, 3), (4, 1)],
-            "int32",
-            r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)",
-        ),
-        ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
-        (
-            "mean_squared_error",
-            [(4, 1), (4,)],
-            "float32",
-            r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)",
-        ),
-        ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)"),
-    ],
-)
+# fmt: off
+WRONG_SHAPES = [
+    ("softmax_cross_entropy", [(4, 3), (4, 1)], "int32",
+     r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
+    ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
+    ("mean_squared_error", [(4, 1), (4,)], "float32",
+     r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
+    ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("loss, shapes, dtype, says", WRONG_SHAPES)
 def test_wrong_shapes_of_losses(loss, shapes, dtype, says):
     graph = al.Graph()
     with pytest.raises(ValueError, match=rf"^\[{loss}\] .*{says}.*built at .*test_nn\.py:\d+\.$"):

@@ -82,15 +82,11 @@ def test_a_schedule_counts_the_updates(graph):
 
 def test_wrong_pairs(graph):
     v, w = graph.variable([1.0, 2.0], name="v"), graph.placeholder((2,), name="w")
-    other = al.Graph()
+    other, longer = al.Graph(), graph.placeholder((3,))
     theirs = other.placeholder((2,))
     before = len(graph.variables)
     for pairs, kind, says in [
-        (
-            [(graph.placeholder((3,)), v)],
-            ValueError,
-            r"gradient is float32\(3,\) but the variable 'v' is float32\(2,\)",
-        ),
+        ([(longer, v)], ValueError, r"gradient is float32\(3,\) but the variable 'v' is float32\(2,\)"),
         ([(graph.placeholder((2,), al.int32), v)], TypeError, r"int32\(2,\) but the variable 'v' is float"),
         ([(theirs, v)], ValueError, "gradient belongs to another graph"),
         ([(w, v), (theirs, other.variable([1.0, 2.0]))], ValueError, "variable belongs to another graph"),
@@ -331,6 +327,10 @@ def test_learning_rates_that_cannot_be_set(make):
             optimizer.learning_rate = rate
 
 
+def use_a_rate_of_one_element():
+    al.SGD(lambda step: np.float32([1])).minimize(al.sum(al.Graph().variable([1.0])))
+
+
 @pytest.mark.parametrize(
     "make, kind, says",
     [
@@ -344,11 +344,7 @@ def test_learning_rates_that_cannot_be_set(make):
         (lambda: al.Adam(beta1="x"), TypeError, "numbers"),
         (lambda: setattr(al.SGD(), "learning_rate", -3), ValueError, "got -3"),
         (lambda: al.SGD("fast"), TypeError, "got str"),
-        (
-            lambda: al.SGD(lambda step: np.float32([1])).minimize(al.sum(al.Graph().variable([1.0]))),
-            TypeError,
-            "got ndarray",
-        ),
+        (use_a_rate_of_one_element, TypeError, "got ndarray"),
     ],
 )
 def test_wrong_coefficients(make, kind, says):

@@ -48,21 +48,18 @@ def test_some_variables_of_any_dtype(path):
     assert [v.numpy().tolist() for v in variables] == [[1, 2], 1.5, [True]]
 
 
-@pytest.mark.parametrize(
-    "change, says",
-    [
-        (lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
-        (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
-        (
-            lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}),
-            r"dense_0/bias of float32 \(2,\), got float32 \(3,\)",
-        ),
-        (
-            lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}),
-            r"dense_0/bias of float32 \(2,\), got int32 \(2,\)",
-        ),
-    ],
-)
+# fmt: off
+CHANGES = [
+    (lambda a: a.pop("dense_1/bias"), "dense_1/bias: missing from"),
+    (lambda a: a.update(more=np.zeros(1)), "more: unknown to the model"),
+    (lambda a: a.update({"dense_0/bias": np.zeros(3, np.float32)}),
+     r"dense_0/bias of float32 \(2,\), got float32 \(3,\)"),
+    (lambda a: a.update({"dense_0/bias": np.zeros(2, np.int32)}), r"dense_0/bias of float32 \(2,\), got int32 \(2,\)"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("change, says", CHANGES)
 def test_a_file_of_something_else_changes_nothing(change, says, path):
     m = model()
     arrays = {variable.name: np.full(variable.shape, 7, np.float32) for variable in m.variables}

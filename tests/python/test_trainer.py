@@ -195,23 +195,18 @@ def test_checkpoints(rng, tmp_path):
     np.testing.assert_array_equal(t.model.variables[0].numpy(), spoil.seen[0][0])
 
 
-@pytest.mark.parametrize(
-    "data, kind, says",
-    [
-        (
-            (np.zeros((0, 3), np.float32), np.zeros((0, 1), np.float32)),
-            ValueError,
-            r"one or more examples.*\(0, 3\), \(0, 1\)",
-        ),
-        (
-            (np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)),
-            ValueError,
-            r"as many in all.*\(4, 3\), \(5, 1\)",
-        ),
-        (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
-        ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)"),
-    ],
-)
+# fmt: off
+WRONG_DATA = [
+    ((np.zeros((0, 3), np.float32), np.zeros((0, 1), np.float32)), ValueError,
+     r"one or more examples.*\(0, 3\), \(0, 1\)"),
+    ((np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)), ValueError, r"as many in all.*\(4, 3\), \(5, 1\)"),
+    (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
+    ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("data, kind, says", WRONG_DATA)
 def test_wrong_data(data, kind, says):
     with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$"):
         trainer().fit(data, epochs=1)

@@ -275,10 +275,15 @@ TEST(Gradients, EveryOpHasOneOrSaysSo) {
       } else if (mistake != "no error") {
         without[op_name] = mistake;
       } else {
-        ASSERT_TRUE(found[0]);
+        ASSERT_TRUE(found[0])
+            << "its slope is missing: give it one in csrc/ir/gradients.cpp, or add it to kWithoutSlope";
         EXPECT_EQ(found[0].type(), operands[i].type());
       }
     }
+  }
+  for (const auto& [name, mistake] : without) {
+    EXPECT_TRUE(kWithout.contains(name))
+        << name << " has no gradient: give it one in csrc/ir/gradients.cpp, or add a row to kWithout";
   }
   EXPECT_EQ(without, kWithout);
 }

@@ -1,7 +1,7 @@
 // Matrix products on AMX tiles, where the processor has them. Tiles multiply bfloat16s, many at a time, and add in
 // float32. A float32 is the sum of three bfloat16s, exactly; of the nine products of parts those six are added that a
 // float32 can show (Henry, Tang and Heinecke, 2019, "Leveraging the bfloat16 artificial intelligence datatype for
-// higher-precision computations"). Errors are no larger than those of float32 arithmetic: tests/cpp/kernels_test.cpp
+// higher-precision computations"). Errors are no larger than those of float32 arithmetic: tests/cpp/cpu/product.cpp
 // (Products) compares both with float64.
 #pragma once
 

@@ -1,0 +1,239 @@
+// What the tests of kernels share: tensors, running a kernel in every way that it allows, comparing within roundings,
+// and a suite for each instruction set. References are in references.h.
+#pragma once
+
+#include <gtest/gtest.h>
+
+// Decides which targets there are.
+#include "cpu/simd/targets.h"
+
+#include <hwy/targets.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu/kernel.h"
+#include "graph_builder.h"
+#include "references.h"
+
+namespace alloy::test {
+
+using namespace cpu;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline const double kNaN = std::nan("");
+
+// ---- tensors ----
+
+template <class F>
+auto with_native(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::float32: return f(float{});
+    case DType::int32: return f(int32_t{});
+    case DType::int64: return f(int64_t{});
+    default: return f(uint8_t{});
+  }
+}
+
+// Row-major elements in memory of exactly their size, so that a sanitizer sees every step outside.
+struct Tensor {
+  Type type;
+  std::vector<std::byte> bytes;
+
+  explicit Tensor(Type t) : type(std::move(t)), bytes(type.byte_count()) {}
+  Tensor(Shape shape, std::vector<double> values, DType dtype = DType::float32)
+      : Tensor(Type{dtype, std::move(shape)}) {
+    EXPECT_EQ(static_cast<int64_t>(values.size()), size());
+    for (int64_t i = 0; i < size(); ++i) set(i, values[static_cast<size_t>(i)]);
+  }
+
+  int64_t size() const { return type.shape.element_count(); }
+  double at(int64_t i) const {
+    return with_native(type.dtype, [&](auto v) {
+      std::memcpy(&v, bytes.data() + static_cast<size_t>(i) * sizeof v, sizeof v);
+      return static_cast<double>(v);
+    });
+  }
+  // At an index into this shape, or into one that it broadcasts to.
+  double at(const Dims& index) const { return at(static_cast<int64_t>(position(type.shape.dims(), index))); }
+  void set(int64_t i, double value) {
+    with_native(type.dtype, [&](auto v) {
+      v = static_cast<decltype(v)>(value);
+      std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof v, &v, sizeof v);
+    });
+  }
+};
+
+class Random {
+ public:
+  double uniform(double low, double high) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (static_cast<double>(state_ >> 11) / 9007199254740992.0);
+  }
+
+  Tensor tensor(Shape shape, DType dtype = DType::float32, double low = -2, double high = 2) {
+    Tensor t(Type{dtype, std::move(shape)});
+    if (dtype == DType::boolean) low = 0, high = 2;
+    else if (dtype != DType::float32) low *= 5, high *= 5;
+    for (int64_t i = 0; i < t.size(); ++i) {
+      const double v = uniform(low, high);
+      t.set(i, dtype == DType::float32 ? v : std::floor(v));
+    }
+    return t;
+  }
+
+ private:
+  uint64_t state_ = 42;
+};
+
+inline Dims strides_of(const Shape& shape) {
+  Dims strides(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[static_cast<size_t>(i)] = stride;
+  return strides;
+}
+
+// From NHWC to NCHW.
+inline Shape channels_first(const Shape& s) { return {s[0], s[3], s[1], s[2]}; }
+
+// ---- running ----
+
+// Memory with a margin of known bytes behind it.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : bytes_(bytes), memory_(bytes + 128) {
+    std::memset(memory_.data(), 0xAB, memory_.size());
+  }
+  // Aligned to 64 where asked for, else to 4 only.
+  std::byte* data(bool aligned) {
+    const auto address = reinterpret_cast<uintptr_t>(memory_.data());
+    return memory_.data() + (aligned ? (64 - address % 64) % 64 : 0);
+  }
+  void expect_intact(bool aligned) {
+    for (std::byte* p = data(aligned) + bytes_; p < memory_.data() + memory_.size(); ++p) {
+      ASSERT_EQ(*p, std::byte{0xAB});
+    }
+  }
+
+ private:
+  size_t bytes_;
+  std::vector<std::byte> memory_;
+};
+
+inline void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>& operands,
+                       const std::vector<std::byte*>& results) {
+  Guarded scratch(kernel.scratch_bytes());
+  kernel.run(operands.data(), results.data(), scratch.data(true));
+  scratch.expect_intact(true);
+}
+
+// Runs the kernel with weights in its own layout, where it has one.
+inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
+                         const std::vector<std::byte*>& results) {
+  Guarded layout(kernel.own_layout_bytes());
+  kernel.take_own_layout();
+  kernel.lay_out(operands[1], layout.data(true));
+  layout.expect_intact(true);
+  operands[1] = layout.data(true);
+  run_kernel(kernel, operands, results);
+}
+
+// Builds the op, runs its kernel, and once more in place wherever the kernel allows, and with weights laid out. Null
+// operands stand for `shape_only` ones.
+inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {},
+                                   int shape_only = -1) {
+  Graph graph;
+  std::vector<Value> operands;
+  for (const Tensor& t : inputs) operands.push_back(placeholder(graph, t.type));
+  const Op* op = graph.add(code, operands, std::move(attributes));
+  const std::unique_ptr<Kernel> kernel = make_kernel(*op);
+
+  std::vector<const std::byte*> sources;
+  for (const Tensor& t : inputs) {
+    sources.push_back(static_cast<int>(sources.size()) == shape_only ? nullptr : t.bytes.data());
+  }
+  std::vector<Tensor> results;
+  std::vector<Guarded> memory;
+  std::vector<std::byte*> targets;
+  for (const Type& type : op->results) {
+    results.emplace_back(type);
+    memory.emplace_back(type.byte_count());
+  }
+  for (Guarded& m : memory) targets.push_back(m.data(false));
+  run_kernel(*kernel, sources, targets);
+  for (size_t i = 0; i < results.size(); ++i) {
+    memory[i].expect_intact(false);
+    if (!results[i].bytes.empty()) std::memcpy(results[i].bytes.data(), targets[i], results[i].bytes.size());
+  }
+
+  for (size_t o = 0; o < inputs.size(); ++o) {
+    for (size_t r = 0; r < results.size(); ++r) {
+      if (!kernel->in_place(o, r) || inputs[o].bytes.size() != results[r].bytes.size()) continue;
+      std::vector<std::byte> shared = inputs[o].bytes;
+      std::vector<const std::byte*> from = sources;
+      std::vector<std::byte*> to = targets;
+      from[o] = shared.data();
+      to[r] = shared.data();
+      run_kernel(*kernel, from, to);
+      EXPECT_EQ(shared, results[r].bytes) << "in place, operand " << o << ", result " << r;
+    }
+  }
+  if (kernel->own_layout_bytes() > 0) {
+    std::vector<std::byte> again(results[0].bytes.size());
+    run_laid_out(*kernel, sources, {again.data()});
+    EXPECT_EQ(again, results[0].bytes) << "with weights in the kernel's own layout";
+  }
+  return results;
+}
+
+inline Tensor run(OpCode code, const std::vector<Tensor>& inputs, Attributes attributes = {}, int shape_only = -1) {
+  return run_all(code, inputs, std::move(attributes), shape_only)[0];
+}
+
+// Float results within `ulps` of the reference rounded to float, plus `absolute`; others equal.
+inline void expect_close(const Tensor& actual, const std::function<double(int64_t)>& expected, double ulps = 4,
+                         double absolute = 0) {
+  for (int64_t i = 0; i < actual.size(); ++i) {
+    const double a = actual.at(i), e = expected(i);
+    const double rounded = actual.type.dtype == DType::float32 ? static_cast<double>(static_cast<float>(e)) : e;
+    if (a == rounded || (std::isnan(a) && std::isnan(e))) continue;
+    const double ulp = std::max(std::abs(rounded) * std::numeric_limits<float>::epsilon(), 1.5e-45);
+    const double tolerance = actual.type.dtype == DType::float32 ? ulps * ulp + absolute : 0;
+    ASSERT_LE(std::abs(a - e), tolerance)
+        << "element " << i << " of " << to_string(actual.type) << ": " << a << ", expected " << e;
+  }
+}
+
+inline void expect_equal(const Tensor& actual, const std::vector<double>& expected) {
+  ASSERT_EQ(actual.size(), static_cast<int64_t>(expected.size()));
+  expect_close(actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
+}
+
+inline constexpr DType kDtypes[] = {DType::float32, DType::int32, DType::int64, DType::boolean};
+
+// ---- suites ----
+
+// A suite that runs on every instruction set that this machine has.
+class Simd : public testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override {
+    hwy::SetSupportedTargetsForTest(GetParam());
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  void TearDown() override {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  }
+  Random random_;
+};
+
+// Where matrix products go by tiles of the processor, that is one target more.
+class Products : public Simd {};
+
+}  // namespace alloy::test

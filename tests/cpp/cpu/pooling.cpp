@@ -1,0 +1,124 @@
+// Pooling and its gradients.
+#include "cpu/kernel_testing.h"
+#include "ir/windows.h"
+
+namespace alloy::test {
+namespace {
+
+struct PoolCase {
+  Shape source;  // NHWC
+  Dims window, strides, dilations{1, 1}, padding{0, 0, 0, 0};
+  bool ceil_mode = false, include_padding = false;
+};
+
+void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& random) {
+  SCOPED_TRACE(to_string(x.type) + " window " + to_string(Shape(c.window)));
+  const Attributes attributes{{Attr::kWindow, c.window},
+                              {Attr::kStrides, c.strides},
+                              {Attr::kDilations, c.dilations},
+                              {Attr::kPadding, c.padding},
+                              {Attr::kPaddingStyle, std::string("explicit")},
+                              {Attr::kDataLayout, std::string(channels_last ? "NHWC" : "NCHW")},
+                              {Attr::kCeilMode, c.ceil_mode},
+                              {Attr::kIncludePadding, c.include_padding}};
+  const Tensor greatest = run(OpCode::max_pool2d, {x}, attributes), mean = run(OpCode::avg_pool2d, {x}, attributes);
+  const Tensor g = random.tensor(greatest.type.shape);
+  const LayoutAxes l = LayoutAxes::of_data(channels_last ? "NHWC" : "NCHW");
+  const int64_t height = c.source[1], width = c.source[2];
+  std::vector<double> emax, emean, gmax(static_cast<size_t>(x.size()), 0), gmean(static_cast<size_t>(x.size()), 0);
+  int64_t n = 0;
+  for_each_index(greatest.type.shape.dims(), [&](const Dims& o) {
+    std::vector<int64_t> inside;
+    int64_t padded = 0;
+    const int64_t y0 = o[static_cast<size_t>(l.height)] * c.strides[0] - c.padding[0],
+                  x0 = o[static_cast<size_t>(l.width)] * c.strides[1] - c.padding[2];
+    for_each_index(c.window, [&](const Dims& k) {
+      const int64_t py = y0 + k[0] * c.dilations[0], px = x0 + k[1] * c.dilations[1];
+      padded += py < height + c.padding[1] && px < width + c.padding[3];
+      if (py < 0 || py >= height || px < 0 || px >= width) return;
+      Dims at = o;
+      at[static_cast<size_t>(l.height)] = py;
+      at[static_cast<size_t>(l.width)] = px;
+      inside.push_back(static_cast<int64_t>(position(x.type.shape.dims(), at)));
+    });
+    double best = -kInfinity, sum = 0;
+    int64_t winner = inside.empty() ? -1 : inside[0];
+    for (int64_t at : inside) {
+      sum += x.at(at);
+      if (x.at(at) > best) best = x.at(at), winner = at;
+    }
+    const double divisor =
+        static_cast<double>(std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
+    emax.push_back(best);
+    emean.push_back(sum / divisor);
+    if (winner >= 0) gmax[static_cast<size_t>(winner)] += g.at(n);
+    for (int64_t at : inside) gmean[static_cast<size_t>(at)] += g.at(n) / divisor;
+    ++n;
+  });
+  expect_equal(greatest, emax);
+  expect_close(mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
+  expect_close(
+      run(OpCode::max_pool2d_gradient, {g, x}, attributes), [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4,
+      1e-6);
+  expect_close(
+      run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1), [&](int64_t i) { return gmean[static_cast<size_t>(i)]; },
+      4, 1e-6);
+}
+
+TEST_P(Simd, PoolingAgainstLoops) {
+  const PoolCase cases[] = {
+      {.source = {2, 6, 8, 5}, .window = {2, 2}, .strides = {2, 2}},
+      {.source = {2, 7, 8, 100}, .window = {3, 2}, .strides = {2, 1}, .padding = {1, 1, 0, 1}},
+      {.source = {1, 7, 7, 16}, .window = {3, 3}, .strides = {1, 1}, .padding = {1, 1, 1, 1}, .include_padding = true},
+      {.source = {2, 6, 7, 3}, .window = {3, 3}, .strides = {2, 2}, .ceil_mode = true},
+      {.source = {2, 6, 7, 3},
+       .window = {2, 2},
+       .strides = {3, 3},
+       .padding = {1, 1, 1, 1},
+       .ceil_mode = true,
+       .include_padding = true},
+      {.source = {1, 9, 9, 17}, .window = {3, 2}, .strides = {2, 2}, .dilations = {2, 3}, .padding = {1, 0, 0, 2}},
+      {.source = {1, 3, 3, 4}, .window = {1, 1}, .strides = {3, 3}, .ceil_mode = true},
+      {.source = {0, 4, 4, 3}, .window = {2, 2}, .strides = {2, 2}},
+      {.source = {2, 4, 4, 0}, .window = {2, 2}, .strides = {2, 2}},
+  };
+  for (const PoolCase& c : cases) {
+    for (bool last : {true, false}) {
+      Tensor x = random_.tensor(last ? c.source : channels_first(c.source));
+      expect_pooling(c, last, x, random_);
+      // Few values: many ties.
+      for (int64_t i = 0; i < x.size(); ++i) x.set(i, std::round(x.at(i) / 2));
+      expect_pooling(c, last, x, random_);
+    }
+  }
+}
+
+TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
+  const PoolCase c{.source = {1, 2, 4, 1}, .window = {2, 2}, .strides = {2, 2}};
+  expect_pooling(c, true, Tensor({1, 2, 4, 1}, {-3, -4, -kInfinity, -kInfinity, -1, -2, -kInfinity, -kInfinity}),
+                 random_);
+  const Attributes attributes{{Attr::kWindow, c.window},
+                              {Attr::kStrides, c.strides},
+                              {Attr::kDilations, c.dilations},
+                              {Attr::kPadding, c.padding},
+                              {Attr::kPaddingStyle, std::string("explicit")},
+                              {Attr::kDataLayout, std::string("NHWC")}};
+  for (const auto& [values, of_them] :
+       {std::pair<std::vector<double>, std::vector<double>>{{kNaN, -7, 2, kNaN}, {5, 0, 0, 0}},
+        {{1, 7, kNaN, kInfinity}, {0, 0, 5, 0}},
+        {{kNaN, kNaN, kNaN, kNaN}, {5, 0, 0, 0}}}) {
+    // By vectors of channels, too.
+    for (int64_t channels : {1, 37}) {
+      Tensor x({DType::float32, Shape({1, 2, 2, channels})}), wide({DType::float32, Shape({1, 1, 1, channels})});
+      for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[static_cast<size_t>(i / channels)]);
+      for (int64_t i = 0; i < channels; ++i) wide.set(i, 5);
+      const Tensor y = run(OpCode::max_pool2d, {x}, attributes),
+                   dx = run(OpCode::max_pool2d_gradient, {wide, x}, attributes);
+      for (int64_t i = 0; i < channels; ++i) EXPECT_TRUE(std::isnan(y.at(i)));
+      for (int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(dx.at(i), of_them[static_cast<size_t>(i / channels)]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace alloy::test
