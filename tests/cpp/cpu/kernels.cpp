@@ -18,10 +18,9 @@
 #include <numeric>
 #include <thread>
 
-#include "cpu/amx/product.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/kernel.h"
-#include "cpu/product/small_matmul.h"
+#include "cpu/machine.h"
 #include "cpu/threads/cpu_quota.h"
 #include "ir/graph.h"
 #include "ir/windows.h"
@@ -340,7 +339,7 @@ class Products : public Simd {};
 
 std::vector<int64_t> targets_of_products() {
   std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  if (amx_packed_loops() != nullptr) targets.push_back(0);  // all there is
+  if (machine().tiles) targets.push_back(0);  // all there is
   return targets;
 }
 
@@ -1022,7 +1021,7 @@ TEST(MatMul, AgainstLoops) {
 // One running sum of 2^18 tenths would be off by 2 in a thousand.
 TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
   for (const int64_t columns : Dims{1, 2, 16}) {
-    for (const int64_t inner : Dims{1000, 1 << 14, kMostSmallProducts / columns, 1 << 18}) {
+    for (const int64_t inner : Dims{1000, 1 << 14, kMeasured.onednn_call_products / columns, 1 << 18}) {
       const Tensor a(Shape({1, inner}), std::vector<double>(static_cast<size_t>(inner), 0.1)),
           b(Shape({inner, columns}), std::vector<double>(static_cast<size_t>(inner * columns), 1));
       const double expected = static_cast<double>(0.1f) * static_cast<double>(inner);
@@ -1176,11 +1175,6 @@ TEST_P(Products, OfInfinitiesAndNaNs) {
         },
         32, 1e-6);
   }
-}
-
-TEST(MatMul, SmallOnesAreFewMultiplications) {
-  EXPECT_NE(make_small_matmul(8, 8, 8, false, false), nullptr);
-  EXPECT_EQ(make_small_matmul(1 << 22, 1 << 21, 1 << 21, false, false), nullptr) << "2^64 of them";
 }
 
 // ---- threads ----

@@ -5,12 +5,13 @@
 #include <cstdint>
 
 #include "cpu/kernel.h"
+#include "cpu/machine.h"
 
 namespace alloy::cpu {
 
 // Work below which a loop stays on the caller's thread, in units of one cheap element (an addition in the
-// cache). Entering and leaving a parallel region costs some microseconds.
-inline constexpr int64_t kWorkWorthThreads = int64_t{1} << 16;
+// cache).
+inline constexpr int64_t kWorkWorthThreads = kMeasured.parallel_call;
 
 // Whether a loop of that much work is worth threads, if there are any.
 inline bool worth_threads(int64_t work) { return work >= kWorkWorthThreads; }
