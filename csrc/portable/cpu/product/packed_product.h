@@ -51,8 +51,13 @@ class PackedProduct {
 
   size_t scratch_bytes() const { return static_cast<size_t>(packed_ + shares_ * (room_ + panel_)); }
 
-  // Calls done(row, rows, elements) on the thread that has just computed these rows; `elements` last until done
-  // returns.
+  // Rows that a thread has just computed; `share` is less than kernel_threads(), and no other thread's meanwhile. The
+  // elements last until done() returns.
+  struct Panel {
+    int64_t share, row, rows;
+    const float* elements;
+  };
+  // Calls done(panel) on that thread.
   template <class Done>
   void run(const float* left, const float* right, std::byte* scratch, const Done& done) const {
     const int64_t stripe = packed_bytes(loops_.stripe_columns),
@@ -68,7 +73,7 @@ class PackedProduct {
           std::byte* const room = scratch + packed_ + share * (room_ + panel_);
           float* const panel = reinterpret_cast<float*>(room + room_);
           loops_.multiply(product_, {left, right, scratch}, row, rows, room, panel);
-          done(row, rows, const_cast<const float*>(panel));
+          done(Panel{share, row, rows, panel});
         }
       }
     });
