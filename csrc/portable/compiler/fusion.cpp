@@ -9,7 +9,7 @@
 
 #include "compiler/passes.h"
 #include "cpu/elementwise/elementwise.h"
-#include "cpu/product/packed_product.h"
+#include "cpu/product/choice.h"
 #include "ir/walk.h"
 
 namespace alloy::compiler {
@@ -98,7 +98,7 @@ class Groups {
     if (product->code == OpCode::reshape && is_used_once(product)) product = product->operands[0].op;
     if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
     const auto products = cpu::OuterProducts::of(*product);
-    if (!products || !cpu::PackedProduct::pays(*products)) return;
+    if (!products || !cpu::packed_product_pays(*products)) return;
     merge(own, group_of(product));
     if (product != v.op) merge(own, group_of(v.op));
     products_[own] = 1;

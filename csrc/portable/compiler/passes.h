@@ -22,7 +22,7 @@ std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
 
 // Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other
 // anew rather than read them. Optimizer steps join them, and so do the gradients of weights that feed those where that
-// pays (PackedProduct).
+// pays (packed_product_pays).
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
 
 }  // namespace alloy::compiler

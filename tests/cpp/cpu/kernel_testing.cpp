@@ -1,6 +1,6 @@
 #include "cpu/kernel_testing.h"
 
-#include "cpu/amx/product.h"
+#include "cpu/machine.h"
 
 namespace alloy::test {
 namespace {
@@ -10,7 +10,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Simd, testing::ValuesIn(hwy::SupportedAndGener
 
 std::vector<int64_t> targets_of_products() {
   std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  if (amx_packed_loops() != nullptr) targets.push_back(0);  // all there is
+  if (machine().tiles) targets.push_back(0);  // all there is
   return targets;
 }
 

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "cpu/kernel_testing.h"
-#include "cpu/product/small_matmul.h"
+#include "cpu/machine.h"
 
 namespace alloy::test {
 namespace {
@@ -65,7 +65,7 @@ TEST(MatMul, AgainstLoops) {
 // One running sum of 2^18 tenths would be off by 2 in a thousand.
 TEST(MatMul, LongRowsAreAsExactAsShortOnes) {
   for (const int64_t columns : Dims{1, 2, 16}) {
-    for (const int64_t inner : Dims{1000, 1 << 14, kMostSmallProducts / columns, 1 << 18}) {
+    for (const int64_t inner : Dims{1000, 1 << 14, kMeasured.onednn_call_products / columns, 1 << 18}) {
       const Tensor a(Shape({1, inner}), std::vector<double>(static_cast<size_t>(inner), 0.1)),
           b(Shape({inner, columns}), std::vector<double>(static_cast<size_t>(inner * columns), 1));
       const double expected = static_cast<double>(0.1f) * static_cast<double>(inner);
@@ -219,11 +219,6 @@ TEST_P(Products, OfInfinitiesAndNaNs) {
         },
         32, 1e-6);
   }
-}
-
-TEST(MatMul, SmallOnesAreFewMultiplications) {
-  EXPECT_NE(make_small_matmul(8, 8, 8, false, false), nullptr);
-  EXPECT_EQ(make_small_matmul(1 << 22, 1 << 21, 1 << 21, false, false), nullptr) << "2^64 of them";
 }
 
 }  // namespace

@@ -1,98 +1,111 @@
 #include "cpu/amx/product.h"
 
-#include "cpu/amx/amx.h"
+#include "cpu/amx/targets.h"
 
 #if ALLOY_HAS_AMX
 #include <atomic>
 
-#include "cpu/amx/amx-inl.h"
+#include "cpu/amx/multiply-inl.h"
+#include "cpu/amx/product_division.h"
+#include "cpu/amx/split-inl.h"
+#include "cpu/threads/parallel.h"
 
 HWY_PUSH_ATTRIBUTES(ALLOY_AMX_TARGETS)
-namespace alloy::cpu {
+namespace alloy::cpu::amx {
 namespace {
 
-// What is split at a time fits into a second-level cache: of one factor so many elements, of the other a group of
-// panels.
-constexpr int64_t kDeepest = 512, kMostKept = int64_t{1} << 17, kLargestGroup = 4;
+// One thread's part of a result, whose rows are `y_stride` apart.
+class PartOfProduct {
+ public:
+  // `scratch`: division.scratch_bytes().
+  PartOfProduct(const ProductDivision& division, const Factor& left, const Factor& right, std::byte* scratch)
+      : division_(division),
+        kept_(division.left_stays ? left : right),
+        passing_(division.left_stays ? right : left),
+        rows_ahead_(passing_.inner_stride == 1 ? passing_.inner : rows_in_cache(passing_.inner_stride * 4)),
+        kept_panels_(scratch),
+        group_panels_(scratch + division.kept_bytes()),
+        sums_(reinterpret_cast<float*>(group_panels_ + division.group_bytes())) {}
 
-// How a thread computes its part of the result: of the factor with fewer lines it splits as much as a cache holds and
-// keeps it, the other one passes by in groups of panels.
-struct Division {
-  bool left_stays;
-  int64_t depth, kept_lines, group;
-
-  Division(int64_t rows, int64_t columns, int64_t inner)
-      : left_stays(rows <= columns), depth(rounded(divided(inner, divided(inner, kDeepest)), kDepth)) {
-    const int64_t fewer = std::min(rows, columns), most = std::max(kMostKept / depth, kPanelLines);
-    kept_lines = rounded(divided(fewer, divided(fewer, most)), kPanelLines);
-    // Several groups, since all but the first are fetched while the one before is multiplied.
-    group = std::clamp<int64_t>(std::max(rows, columns) / kPanelLines / 8, 1, kLargestGroup) * kPanelLines;
-  }
-  int64_t panel_bytes() const { return depth / kDepth * kStepBytes; }
-  int64_t kept_bytes() const { return kept_lines / kPanelLines * panel_bytes(); }
-  int64_t group_bytes() const { return group / kPanelLines * panel_bytes(); }
-  int64_t scratch_bytes() const { return kept_bytes() + group_bytes() + 4 * kTileBytes; }
-};
-
-// False: y is not finite, and worthless.
-bool multiply_part(const Division& division, const Factor& a, const Factor& b, float* y, int64_t y_stride,
-                   std::byte* scratch) {
-  const Factor &kept = division.left_stays ? a : b, &passing = division.left_stays ? b : a;
-  std::byte* const group = scratch + division.kept_bytes();
-  float* const room = reinterpret_cast<float*>(group + division.group_bytes());
-  const int64_t rows_ahead = passing.inner_stride == 1 ? passing.inner : rows_that_fit(passing.inner_stride * 4);
-  const Tiles configured;
-  bool finite = true;
-  for (int64_t line = 0; line < kept.lines; line += division.kept_lines) {
-    const int64_t end = std::min(line + division.kept_lines, kept.lines),
-                  kept_panels = divided(end - line, kPanelLines);
-    for (int64_t depth = 0; depth < a.inner; depth += division.depth) {
-      const int64_t inner = std::min(division.depth, a.inner - depth), steps = divided(inner, kDepth),
-                    panel = steps * kStepBytes;
-      const auto group_ahead = [&](int64_t from, int64_t turns) {
-        return Ahead(passing, from, std::min(from + division.group, passing.lines), depth, std::min(inner, rows_ahead),
-                     turns);
-      };
-      split_panels(kept, line, end, depth, steps, scratch, group_ahead(0, divided(end - line, kLines) * steps));
-      for (int64_t from = 0; from < passing.lines; from += division.group) {
-        const int64_t to = std::min(from + division.group, passing.lines);
-        split_panels(passing, from, to, depth, steps, group, {});
-        Ahead ahead = group_ahead(to, divided(to - from, kPanelLines) * kept_panels * steps);
-        for (int64_t p = from; p < to; p += kPanelLines) {
-          const std::byte* const by = group + (p - from) / kPanelLines * panel;
-          const int64_t p_lines = std::min(kPanelLines, to - p);
-          for (int64_t k = line; k < end; k += kPanelLines) {
-            const std::byte* const stays = scratch + (k - line) / kPanelLines * panel;
-            const int64_t k_lines = std::min(kPanelLines, end - k);
-            finite &= division.left_stays ? multiply_panels(stays, by, kOneTerm, steps, depth > 0, y + k * y_stride + p,
-                                                            y_stride, k_lines, p_lines, room, ahead)
-                                          : multiply_panels(by, stays, kOneTerm, steps, depth > 0, y + p * y_stride + k,
-                                                            y_stride, p_lines, k_lines, room, ahead);
-          }
-        }
+  // False: y is not finite, and worthless.
+  bool multiply(float* y, int64_t y_stride) const {
+    const Tiles configured;
+    bool finite = true;
+    for (int64_t line = 0; line < kept_.lines; line += division_.kept_lines) {
+      const int64_t end = std::min(line + division_.kept_lines, kept_.lines);
+      for (int64_t depth = 0; depth < kept_.inner; depth += division_.depth) {
+        const int64_t inner = std::min(division_.depth, kept_.inner - depth);
+        finite &= multiply_kept({line, end, depth, divide_up(inner, kDepth)}, y, y_stride);
       }
     }
+    return finite;
   }
-  return finite;
-}
+
+ private:
+  // What these lines of the factor that is kept, so deep, give to the result.
+  bool multiply_kept(const PanelRange& kept, float* y, int64_t y_stride) const {
+    split_panels(kept_, kept, kept_panels_, group_ahead(0, kept, kept.tiles() * kept.steps));
+    bool finite = true;
+    for (int64_t from = 0; from < passing_.lines; from += division_.group_lines) {
+      const PanelRange group{from, std::min(from + division_.group_lines, passing_.lines), kept.depth, kept.steps};
+      split_panels(passing_, group, group_panels_, {});
+      Prefetcher ahead = group_ahead(group.end, kept, group.panels() * kept.panels() * kept.steps);
+      finite &= multiply_group(kept, group, {y, y_stride, 0, 0, kept.depth > 0}, ahead);
+    }
+    return finite;
+  }
+
+  // Both are split. `y`: the whole part of the result.
+  bool multiply_group(const PanelRange& kept, const PanelRange& group, const ResultBlock& y, Prefetcher& ahead) const {
+    const int64_t panel = kept.steps * kStepBytes;
+    bool finite = true;
+    for (int64_t p = group.line; p < group.end; p += kPanelLines) {
+      const std::byte* const passes = group_panels_ + (p - group.line) / kPanelLines * panel;
+      const int64_t p_lines = std::min(kPanelLines, group.end - p);
+      for (int64_t k = kept.line; k < kept.end; k += kPanelLines) {
+        const std::byte* const stays = kept_panels_ + (k - kept.line) / kPanelLines * panel;
+        const int64_t k_lines = std::min(kPanelLines, kept.end - k);
+        const bool left_stays = division_.left_stays;
+        const PanelProduct product{left_stays ? stays : passes, left_stays ? passes : stays, kOneTerm, kept.steps};
+        const ResultBlock block = left_stays ? ResultBlock{y.at + k * y.stride + p, y.stride, k_lines, p_lines, y.add}
+                                             : ResultBlock{y.at + p * y.stride + k, y.stride, p_lines, k_lines, y.add};
+        finite &= multiply_panels(product, block, sums_, ahead);
+      }
+    }
+    return finite;
+  }
+
+  // The group that begins at this line, as deep as the factor that is kept.
+  Prefetcher group_ahead(int64_t line, const PanelRange& kept, int64_t turns) const {
+    const int64_t inner = std::min(division_.depth, passing_.inner - kept.depth);
+    return {passing_,
+            {line, std::min(line + division_.group_lines, passing_.lines), kept.depth, std::min(inner, rows_ahead_)},
+            turns};
+  }
+
+  const ProductDivision& division_;
+  const Factor &kept_, &passing_;
+  int64_t rows_ahead_;  // of the factor that passes by, that the cache holds
+  std::byte *kept_panels_, *group_panels_;
+  float* sums_;
+};
 
 // ---- sums of outer products, panel by panel ----
 
 void pack_stripe(const OuterProducts& p, const float* right, int64_t stripe, std::byte* to) {
   const Factor columns{right, p.columns, 1, p.inner, p.columns, false};
-  split_panels(columns, stripe * kPanelLines, std::min((stripe + 1) * kPanelLines, p.columns), 0,
-               divided(p.inner, kDepth), to, {});
+  const int64_t end = std::min((stripe + 1) * kPanelLines, p.columns);
+  split_panels(columns, {stripe * kPanelLines, end, 0, divide_up(p.inner, kDepth)}, to, {});
 }
 
-void multiply_plainly(const OuterProducts& p, const float* left, const float* right, int64_t row, int64_t rows,
-                      float* y) {
+void multiply_plainly(const OuterProducts& p, const PackedFactors& factors, int64_t row, int64_t rows, float* y) {
   for (int64_t r = row; r < row + rows; ++r, y += p.columns) {
     std::fill_n(y, p.columns, 0.0F);
     for (int64_t k = 0; k < p.inner; ++k) {
-      const __m512 factor = _mm512_set1_ps(left[k * p.rows + r]);
+      const __m512 factor = _mm512_set1_ps(factors.left[k * p.rows + r]);
       for (int64_t c = 0; c < p.columns; c += 16) {
-        const __mmask16 mask = first(p.columns - c);
-        const __m512 sum = _mm512_fmadd_ps(factor, _mm512_maskz_loadu_ps(mask, right + k * p.columns + c),
+        const __mmask16 mask = first_lanes(p.columns - c);
+        const __m512 sum = _mm512_fmadd_ps(factor, _mm512_maskz_loadu_ps(mask, factors.right + k * p.columns + c),
                                            _mm512_maskz_loadu_ps(mask, y + c));
         _mm512_mask_storeu_ps(y + c, mask, sum);
       }
@@ -100,47 +113,41 @@ void multiply_plainly(const OuterProducts& p, const float* left, const float* ri
   }
 }
 
-void multiply_stripes(const OuterProducts& p, const float* left, const float* right, int64_t row, int64_t rows,
-                      const std::byte* packed, std::byte* room, float* y) {
-  const int64_t steps = divided(p.inner, kDepth);
-  const Factor lines{left, p.rows, 1, p.inner, p.rows, true};
-  split_panels(lines, row, row + rows, 0, steps, room, {});
-  float* const partial = reinterpret_cast<float*>(room + steps * kStepBytes);
+void multiply_stripes(const OuterProducts& p, const PackedFactors& factors, int64_t row, int64_t rows, std::byte* room,
+                      float* y) {
+  const int64_t steps = divide_up(p.inner, kDepth);
+  const Factor lines{factors.left, p.rows, 1, p.inner, p.rows, true};
+  split_panels(lines, {row, row + rows, 0, steps}, room, {});
+  float* const sums = reinterpret_cast<float*>(room + steps * kStepBytes);
   bool finite = true;
-  Ahead ahead(lines, row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner,
-              steps * divided(p.columns, kPanelLines));
+  Prefetcher ahead(lines, {row + rows, std::min(row + rows + kPanelLines, p.rows), 0, p.inner},
+                   steps * divide_up(p.columns, kPanelLines));
   {
     const Tiles configured;
+    const std::byte* packed = factors.packed;
     for (int64_t column = 0; column < p.columns; column += kPanelLines, packed += steps * kStepBytes) {
       const int64_t columns = std::min(kPanelLines, p.columns - column);
       finite &=
-          multiply_panels(room, packed, kOneTerm, steps, false, y + column, p.columns, rows, columns, partial, ahead);
+          multiply_panels({room, packed, kOneTerm, steps}, {y + column, p.columns, rows, columns, false}, sums, ahead);
     }
   }
-  if (!finite) multiply_plainly(p, left, right, row, rows, y);
+  if (!finite) multiply_plainly(p, factors, row, rows, y);
 }
 
 }  // namespace
-}  // namespace alloy::cpu
+}  // namespace alloy::cpu::amx
 HWY_POP_ATTRIBUTES
 
-namespace alloy::cpu {
+namespace alloy::cpu::amx {
 namespace {
 
-// Where this was faster than oneDNN: sums are not short, and splitting, which costs as much as some twenty
-// multiplications of an element, does not take most of the time.
-bool is_faster(const ProductShape& s) {
-  const Grid grid(s.rows, s.columns);
-  return s.inner >= 64 && grid.rows * grid.columns >= 32 * (grid.rows + grid.columns);
-}
-
-class AmxProduct final : public Kernel {
+class TiledProduct final : public Kernel {
  public:
-  AmxProduct(const ProductShape& shape, std::unique_ptr<Kernel> otherwise)
+  TiledProduct(const ProductShape& shape, std::unique_ptr<Kernel> otherwise)
       : shape_(shape),
         otherwise_(std::move(otherwise)),
-        grid_(shape.rows, shape.columns),
-        division_(grid_.rows, grid_.columns, shape.inner) {}
+        grid_(shape.rows, shape.columns, kernel_threads()),
+        division_(grid_.rows, grid_.columns, shape.inner, kMeasured) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const ProductShape& s = shape_;
@@ -153,10 +160,8 @@ class AmxProduct final : public Kernel {
         const Factor left{a + row * s.a_row, std::min(grid_.rows, s.rows - row), s.a_row, s.inner, s.a_column, true};
         const Factor right{
             b + column * s.b_column, std::min(grid_.columns, s.columns - column), s.b_column, s.inner, s.b_row, false};
-        float* const from = y + row * s.columns + column;
-        if (!multiply_part(division_, left, right, from, s.columns, scratch + part * division_.scratch_bytes())) {
-          finite = false;
-        }
+        const PartOfProduct product(division_, left, right, scratch + part * division_.scratch_bytes());
+        if (!product.multiply(y + row * s.columns + column, s.columns)) finite = false;
       }
     });
     if (!finite) otherwise_->run(operands, results, scratch);
@@ -170,29 +175,28 @@ class AmxProduct final : public Kernel {
   ProductShape shape_;
   std::unique_ptr<Kernel> otherwise_;
   Grid grid_;
-  Division division_;
+  ProductDivision division_;
 };
 
 }  // namespace
 
-const PackedLoops* amx_packed_loops() {
-  static const PackedLoops loops{kPanelLines, kPanelLines,  kDeepest,         kDepth,
-                                 kParts * 2,  &pack_stripe, &multiply_stripes};
-  return has_amx() ? &loops : nullptr;
+const PackedLoops* packed_loops() {
+  static const PackedLoops loops{kPanelLines,   kPanelLines,  deepest_panel(kMeasured), kDepth,
+                                 kElementBytes, &pack_stripe, &multiply_stripes};
+  return machine().tiles ? &loops : nullptr;
 }
 
-std::unique_ptr<Kernel> make_amx_product(const ProductShape& shape, std::unique_ptr<Kernel> otherwise) {
-  if (!has_amx() || !is_faster(shape)) return otherwise;
-  return std::make_unique<AmxProduct>(shape, std::move(otherwise));
+std::unique_ptr<Kernel> make_product(const ProductShape& shape, std::unique_ptr<Kernel> otherwise) {
+  return std::make_unique<TiledProduct>(shape, std::move(otherwise));
 }
 
-}  // namespace alloy::cpu
+}  // namespace alloy::cpu::amx
 #else
-namespace alloy::cpu {
+namespace alloy::cpu::amx {
 
-const PackedLoops* amx_packed_loops() { return nullptr; }
+const PackedLoops* packed_loops() { return nullptr; }
 
-std::unique_ptr<Kernel> make_amx_product(const ProductShape&, std::unique_ptr<Kernel> otherwise) { return otherwise; }
+std::unique_ptr<Kernel> make_product(const ProductShape&, std::unique_ptr<Kernel> otherwise) { return otherwise; }
 
-}  // namespace alloy::cpu
+}  // namespace alloy::cpu::amx
 #endif

@@ -148,7 +148,7 @@ std::unique_ptr<Kernel> make_convolution(const Op& op) {
                : is_data  ? make_data_gradient(problem)
                           : make_weights_gradient(problem);
     }
-    return make_amx_convolution(op, x, w, y, std::move(kernel));
+    return amx::make_convolution(op, x, w, y, std::move(kernel));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
   }

@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "cpu/families.h"
-#include "cpu/product/matmul.h"
+#include "cpu/product/choice.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 #include "ir/windows.h"
 
 namespace alloy::cpu {
@@ -97,12 +98,12 @@ class DenseConvolution final : public Kernel {
   DenseConvolution(OpCode code, ImageMatrix matrix, int64_t images)
       : code_(code),
         matrix_(std::move(matrix)),
-        product_(product(code, matrix_, images)),
+        product_(make_product(product_shape(code, matrix_, images), large_product_ways())),
         matrix_bytes_(static_cast<size_t>(matrix_.rows() * matrix_.columns()) * sizeof(float)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     auto* matrix = reinterpret_cast<float*>(scratch);
-    std::byte* const rest = is_laid_out_ ? scratch : scratch + (matrix_bytes_ + 63) / 64 * 64;
+    std::byte* const rest = is_laid_out_ ? scratch : scratch + ir::round_up(matrix_bytes_, kCacheLine);
     if (is_laid_out_) {
       product_->run(operands, results, rest);
     } else if (code_ == OpCode::conv2d_weights_gradient) {
@@ -123,11 +124,11 @@ class DenseConvolution final : public Kernel {
   }
 
  private:
-  static std::unique_ptr<Kernel> product(OpCode code, const ImageMatrix& matrix, int64_t images) {
+  static ProductShape product_shape(OpCode code, const ImageMatrix& matrix, int64_t images) {
     const int64_t k = matrix.rows(), n = matrix.columns();
-    if (code == OpCode::conv2d) return make_product({images, k, n, k, 1, n, 1});
-    if (code == OpCode::conv2d_data_gradient) return make_product({images, n, k, n, 1, 1, n});
-    return make_product({k, images, n, 1, k, n, 1});
+    if (code == OpCode::conv2d) return {images, k, n, k, 1, n, 1};
+    if (code == OpCode::conv2d_data_gradient) return {images, n, k, n, 1, 1, n};
+    return {k, images, n, 1, k, n, 1};
   }
 
   OpCode code_;

@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "cpu/families.h"
+#include "cpu/machine.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 
 namespace alloy::cpu {
 namespace {
@@ -16,9 +18,11 @@ using ir::OpCode;
 using ir::Value;
 
 // A tile of every buffer of a chain fits into the first-level cache together.
-constexpr size_t kBufferBytes = 4096;
-// Buffers a multiple of 4096 apart would evict each other.
-constexpr size_t kBufferPitch = kBufferBytes + 64;
+constexpr size_t kBufferBytes = kMeasured.l1.way_bytes;
+// Buffers whole ways of the cache apart would evict each other.
+constexpr size_t kBufferPitch = kBufferBytes + kCacheLine;
+// A quantum of the widest element.
+constexpr size_t kRestBytes = kStepQuantum * sizeof(int64_t);
 // Without buffers a tile is only a portion of work.
 constexpr int64_t kUnbufferedTile = 4096;
 
@@ -54,7 +58,8 @@ bool Elementwise::accepts(const Op& op) {
 }
 
 Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands,
-                         std::span<const Value> results) {
+                         std::span<const Value> results)
+    : shares_(kernel_threads()) {
   for (const Op* op : ops) {
     if (!accepts(*op)) refuse(*op, op->operands.back().type());
     work_per_element_ += work_of(*op);
@@ -88,12 +93,33 @@ void Elementwise::set_axes(const ir::Shape& shape, std::span<const Value> operan
   if (axes.empty()) axes.push_back({1, std::vector<int64_t>(operands.size(), 0)});
   row_count_ = axes.front().extent;
   for (size_t k = 0; k < operands.size(); ++k) {
-    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0,
+    inputs_.push_back({size_of(operands[k].dtype()), axes.front().strides[k], Access::kDense, 0, 0,
                        operands[k].shape().element_count() == 1});
   }
   outer_.assign(axes.rbegin(), axes.rend() - 1);
   for (const Axis& axis : outer_) rows_ *= axis.extent;
 }
+
+// Buffers of intermediate values, by place; one whose value has been read for the last time is taken again.
+class Elementwise::BufferPool {
+ public:
+  // Places from `first` on.
+  explicit BufferPool(size_t first) : first_(first) {}
+
+  bool has(uint16_t place) const { return place >= first_; }
+  size_t size() const { return size_; }
+  uint16_t take() {
+    if (idle_.empty()) return static_cast<uint16_t>(first_ + size_++);
+    const uint16_t place = idle_.back();
+    idle_.pop_back();
+    return place;
+  }
+  void give_back(const std::vector<uint16_t>& places) { idle_.insert(idle_.end(), places.begin(), places.end()); }
+
+ private:
+  size_t first_, size_ = 0;
+  std::vector<uint16_t> idle_;
+};
 
 void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value> operands,
                            std::span<const Value> results) {
@@ -103,19 +129,15 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
     places.try_emplace(results[i], static_cast<uint16_t>(operands.size() + i));
     outputs_.push_back({size_of(results[i].dtype()), 0});
   }
-  const size_t first_buffer = operands.size() + results.size();
+  BufferPool pool(operands.size() + results.size());
 
   ir::ValueMap<size_t> last_use;
   for (size_t i = 0; i < ops.size(); ++i) {
     for (const Value& v : ops[i]->operands) last_use[v] = i;
   }
-  std::vector<uint16_t> idle;
-  auto take_buffer = [&](size_t width) {
+  const auto take_buffer = [&](size_t width) {
     widest_ = std::max(widest_, width);
-    if (idle.empty()) return static_cast<uint16_t>(first_buffer + buffers_++);
-    const uint16_t buffer = idle.back();
-    idle.pop_back();
-    return buffer;
+    return pool.take();
   };
 
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -131,7 +153,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
         inputs_[place].is_scalar &= k < op.info().facts.coefficients;
       }
       const bool ends =
-          place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
+          pool.has(place) && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
       if (ends) ended.push_back(place);
     }
     if (op.code == OpCode::select && op.operands[0].dtype() != DType::boolean) {
@@ -147,14 +169,17 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
         if (!last_use.contains(result)) ended.push_back(places[result]);
       }
       step.results.push_back(places[result]);
-      if (step.results[r] < first_buffer) outputs_[step.results[r] - operands.size()].step = i;
+      if (!pool.has(step.results[r])) outputs_[step.results[r] - operands.size()].step = i;
     }
-    idle.insert(idle.end(), ended.begin(), ended.end());
+    pool.give_back(ended);
     tape_.push_back(std::move(step));
   }
   for (const Input& input : inputs_) widest_ = std::max(widest_, input.width);
   for (const Output& output : outputs_) widest_ = std::max(widest_, output.width);
-  if (first_buffer + buffers_ > kMostBuffers) ops[0]->fail("The chain of elementwise ops needs too many buffers");
+  intermediates_ = pool.size();
+  if (operands.size() + results.size() + intermediates_ > kMostBuffers) {
+    ops[0]->fail("The chain of elementwise ops needs too many buffers");
+  }
 }
 
 // Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
@@ -166,17 +191,20 @@ void Elementwise::set_tiles() {
   if (rows_per_tile_ > even_rows) rows_per_tile_ -= rows_per_tile_ % even_rows;
   rows_per_tile_ = std::min(rows_per_tile_, rows_);
 
-  bool uses_buffers = buffers_ > 0;
+  buffers_ = intermediates_;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    inputs_[i].access = access_of(i);
-    uses_buffers |= inputs_[i].access == Access::kOnce || inputs_[i].access == Access::kGather;
+    Input& input = inputs_[i];
+    input.access = access_of(i);
+    if (input.access == Access::kOnce || input.access == Access::kGather) input.buffer = buffers_++;
   }
+  rest_bytes_ = (inputs_.size() + outputs_.size()) * kRestBytes;
+  part_scratch_bytes_ = rest_bytes_ + buffers_ * kBufferPitch;
   if (rows_per_tile_ > 0) {
     tile_count_ = rows_per_tile_ * row_count_;
-    tiles_ = (rows_ + rows_per_tile_ - 1) / rows_per_tile_;
+    tiles_ = ir::divide_up(rows_, rows_per_tile_);
   } else {
-    tile_count_ = std::min(uses_buffers ? buffered : kUnbufferedTile, row_count_);
-    tiles_per_row_ = tile_count_ > 0 ? (row_count_ + tile_count_ - 1) / tile_count_ : 0;
+    tile_count_ = std::min(buffers_ > 0 ? buffered : kUnbufferedTile, row_count_);
+    tiles_per_row_ = tile_count_ > 0 ? ir::divide_up(row_count_, tile_count_) : 0;
     tiles_ = rows_ * tiles_per_row_;
   }
 }
@@ -202,7 +230,7 @@ int64_t Elementwise::begin_of_tile(int64_t index) const {
   return index / tiles_per_row_ * row_count_ + index % tiles_per_row_ * tile_count_;
 }
 
-int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
+inline int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
   int64_t offset = 0;
   for (size_t i = outer_.size(); i-- > 1;) {
     offset += row % outer_[i].extent * outer_[i].strides[operand];
@@ -214,10 +242,10 @@ int64_t Elementwise::row_offset(size_t operand, int64_t row) const {
 // One thread's run over its tiles, with its own buffers.
 class Elementwise::Worker {
  public:
-  Worker(const Elementwise& kernel, const std::byte* const* operands, std::byte* const* results)
-      : k_(kernel), operands_(operands), results_(results) {
+  Worker(const Elementwise& kernel, const std::byte* const* operands, std::byte* const* results, std::byte* scratch)
+      : k_(kernel), operands_(operands), results_(results), rests_(scratch), buffers_(scratch + k_.rest_bytes_) {
     const size_t fixed = k_.inputs_.size() + k_.outputs_.size();
-    for (size_t i = 0; i < k_.buffers_; ++i) places_[fixed + i] = buffer(fixed + i);
+    for (size_t i = 0; i < k_.intermediates_; ++i) places_[fixed + i] = buffer(i);
     // Rows of every tile are those of the first, of which a last tile is the beginning.
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       if (k_.inputs_[i].access == Access::kOnce) {
@@ -247,18 +275,19 @@ class Elementwise::Worker {
   }
 
  private:
-  std::byte* buffer(size_t place) { return memory_ + place * kBufferPitch; }
+  std::byte* buffer(size_t i) const { return buffers_ + i * kBufferPitch; }
+  std::byte* rest(size_t place) const { return rests_ + place * kRestBytes; }
 
   void fill(size_t i, const Tile& tile) {
     const Input& input = k_.inputs_[i];
     const int64_t count = tile.count / tile.rows;
-    std::byte* to = buffer(i);
+    std::byte* to = buffer(input.buffer);
+    places_[i] = to;
     for (int64_t r = 0; r < tile.rows; ++r) {
       const int64_t offset = k_.row_offset(i, tile.row + r) + tile.begin * input.inner_stride;
       gather(input.width, operands_[i] + offset * static_cast<int64_t>(input.width), input.inner_stride, count, to);
       to += count * static_cast<int64_t>(input.width);
     }
-    places_[i] = buffer(i);
   }
 
   void run(const Tile& tile) {
@@ -272,7 +301,8 @@ class Elementwise::Worker {
       else if (input.access == Access::kDense) places_[i] = data + position * width;
       else if (input.access == Access::kScalar) places_[i] = data;
       else if (input.access == Access::kRows) places_[i] = data + (k_.row_offset(i, tile.row) + tile.begin) * width;
-      else if (input.access == Access::kOnce && k_.rows_per_tile_ > 0) places_[i] = buffer(i) + tile.begin * width;
+      else if (input.access == Access::kOnce && k_.rows_per_tile_ > 0)
+        places_[i] = buffer(input.buffer) + tile.begin * width;
       else if (input.access == Access::kGather) fill(i, tile);
     }
     for (size_t i = 0; i < k_.outputs_.size(); ++i) {
@@ -287,17 +317,17 @@ class Elementwise::Worker {
   // The elements behind the last whole quantum, computed in buffers as a quantum of their own.
   void run_rest(size_t begin, size_t count) {
     std::byte* places[kMostBuffers];
-    std::copy_n(places_, k_.inputs_.size() + k_.outputs_.size() + k_.buffers_, places);
+    std::copy_n(places_, k_.inputs_.size() + k_.outputs_.size() + k_.intermediates_, places);
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       const Input& input = k_.inputs_[i];
       if (input.access == Access::kScalar) continue;
       const std::byte* from = places_[i] + begin * input.width;
-      places[i] = rests_[i];
+      places[i] = rest(i);
       std::memcpy(places[i], from, count * input.width);
       std::memset(places[i] + count * input.width, 0, (kStepQuantum - count) * input.width);
     }
     const size_t first = k_.inputs_.size();
-    for (size_t i = 0; i < k_.outputs_.size(); ++i) places[first + i] = rests_[first + i];
+    for (size_t i = 0; i < k_.outputs_.size(); ++i) places[first + i] = rest(first + i);
     run_tape(places, kStepQuantum);
     for (size_t i = 0; i < k_.outputs_.size(); ++i) {
       const size_t width = k_.outputs_[i].width;
@@ -321,24 +351,23 @@ class Elementwise::Worker {
   size_t apart_ = SIZE_MAX;
   const std::byte* elements_ = nullptr;
   int64_t origin_ = 0;
+  std::byte *rests_, *buffers_;
   std::byte* places_[kMostBuffers];
-  alignas(64) std::byte rests_[kMostBuffers][kStepQuantum * 8];
-  alignas(64) std::byte memory_[kMostBuffers * kBufferPitch];
 };
 
-void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* /*scratch*/) const {
+void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
-  parallel_for(tiles_, per_tile * work_per_element_, [&](int64_t begin, int64_t end) {
-    Worker worker(*this, operands, results);
+  parallel_shares(tiles_, per_tile * work_per_element_, [&](int64_t share, int64_t begin, int64_t end) {
+    Worker worker(*this, operands, results, scratch + static_cast<size_t>(share) * part_scratch_bytes_);
     worker.run(begin_of_tile(begin), begin_of_tile(end));
   });
 }
 
-void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end,
-                           size_t apart, const std::byte* elements) const {
-  Worker worker(*this, operands, results);
-  worker.stand_apart(apart, elements, begin);
-  worker.run(begin, end);
+void Elementwise::run_part(const std::byte* const* operands, std::byte* const* results, const Part& part,
+                           std::byte* scratch) const {
+  Worker worker(*this, operands, results, scratch);
+  worker.stand_apart(part.apart, part.elements, part.begin);
+  worker.run(part.begin, part.end);
 }
 
 bool Elementwise::in_place(size_t operand, size_t result) const {

@@ -25,12 +25,20 @@ class Elementwise final : public Kernel {
               std::span<const ir::Value> results);
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
+  size_t scratch_bytes() const override { return static_cast<size_t>(shares_) * part_scratch_bytes_; }
   bool in_place(size_t operand, size_t result) const override;
 
-  // Computes, on the caller's thread, the elements [begin, end) of every result, in row-major order. Of operand
-  // `apart`, which has the results' shape, only these elements are given: `elements`.
-  void run_part(const std::byte* const* operands, std::byte* const* results, int64_t begin, int64_t end, size_t apart,
-                const std::byte* elements) const;
+  // The elements [begin, end) of every result, in row-major order. Of operand `apart`, which has the results' shape,
+  // only these elements are given: `elements`.
+  struct Part {
+    int64_t begin, end;
+    size_t apart;
+    const std::byte* elements;
+  };
+  // Computes it on the caller's thread, which has part_scratch_bytes() for itself.
+  void run_part(const std::byte* const* operands, std::byte* const* results, const Part& part,
+                std::byte* scratch) const;
+  size_t part_scratch_bytes() const { return part_scratch_bytes_; }
 
   static constexpr size_t kMostBuffers = 64;
 
@@ -51,6 +59,7 @@ class Elementwise final : public Kernel {
     size_t width;
     int64_t inner_stride;
     Access access;
+    size_t buffer;     // where the access is to one
     size_t last_step;  // that reads it
     bool is_scalar;    // one element, which optimizers alone use, as a coefficient
   };
@@ -60,13 +69,14 @@ class Elementwise final : public Kernel {
   };
   // Operands and results are indices of tiles: inputs first, then outputs, then intermediate buffers.
   struct TapeStep {
-    Step function;
+    StepFunction function;
     std::vector<uint16_t> operands, results;
   };
   struct Tile {
     int64_t row, rows, begin,
         count;  // first row, number of whole rows, or the `count` elements of one row from `begin`
   };
+  class BufferPool;
   class Worker;
 
   void set_axes(const ir::Shape& shape, std::span<const ir::Value> operands);
@@ -83,13 +93,16 @@ class Elementwise final : public Kernel {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<TapeStep> tape_;
-  size_t buffers_ = 0;         // intermediate ones
+  size_t intermediates_ = 0;   // buffers of values that are neither read nor written outside
+  size_t buffers_ = 0;         // these, and those of operands that are gathered
   int64_t tile_count_ = 0;     // elements of a whole tile
   int64_t rows_per_tile_ = 0;  // 0: several tiles a row
   int64_t tiles_per_row_ = 1;
   int64_t tiles_ = 0;
   int64_t work_per_element_ = 0;
   size_t widest_ = 1;
+  int64_t shares_;                                  // of the tiles, one a thread
+  size_t rest_bytes_ = 0, part_scratch_bytes_ = 0;  // of one thread: rests of tiles stand before buffers
 };
 
 }  // namespace alloy::cpu

@@ -119,13 +119,16 @@ class ProductChain final : public Kernel {
     const std::byte* given[Elementwise::kMostBuffers];
     const size_t apart = places_.size() - 1;
     for (size_t i = 0; i < apart; ++i) given[i] = operands[places_[i]];
-    product_.run(reinterpret_cast<const float*>(operands[left_]), reinterpret_cast<const float*>(operands[right_]),
-                 scratch, [&](int64_t row, int64_t rows, const float* elements) {
-                   chain_.run_part(given, results, row * columns_, (row + rows) * columns_, apart,
-                                   reinterpret_cast<const std::byte*>(elements));
-                 });
+    const auto* left = reinterpret_cast<const float*>(operands[left_]);
+    const auto* right = reinterpret_cast<const float*>(operands[right_]);
+    std::byte* const buffers = scratch + product_.scratch_bytes();
+    product_.run(left, right, scratch, [&](const PackedProduct::Panel& panel) {
+      const int64_t begin = panel.row * columns_, end = begin + panel.rows * columns_;
+      chain_.run_part(given, results, {begin, end, apart, reinterpret_cast<const std::byte*>(panel.elements)},
+                      buffers + static_cast<size_t>(panel.share) * chain_.part_scratch_bytes());
+    });
   }
-  size_t scratch_bytes() const override { return product_.scratch_bytes(); }
+  size_t scratch_bytes() const override { return product_.scratch_bytes() + chain_.scratch_bytes(); }
 
   // What the product reads must last to its end.
   bool in_place(size_t operand, size_t result) const override {

@@ -242,13 +242,13 @@ void Adam(const std::byte* const* in, std::byte* const* out, size_t count) {
 }
 
 template <template <class, class> class Loop, class Row, class T>
-Step StepOf() {
+StepFunction StepOf() {
   if constexpr (Accepts<T>(Row::kTypes)) return &Loop<T, Row>::Run;
   else return nullptr;
 }
 
 template <template <class, class> class Loop, class Row>
-Step StepFor(DType dtype) {
+StepFunction StepFor(DType dtype) {
   switch (dtype) {
     case DType::float32: return StepOf<Loop, Row, float>();
     case DType::int32: return StepOf<Loop, Row, int32_t>();
@@ -259,13 +259,13 @@ Step StepFor(DType dtype) {
 }
 
 template <OpCode code, class Row>
-Step TernaryFor(DType dtype) {
+StepFunction TernaryFor(DType dtype) {
   // The first operand of this one row is a predicate.
   if constexpr (code == OpCode::select) return StepFor<Selection, Row>(dtype);
   else return StepFor<Ternary, Row>(dtype);
 }
 
-Step TabledStep(OpCode code, DType dtype) {
+StepFunction TabledStep(OpCode code, DType dtype) {
   switch (code) {
 #define ALLOY_UNARY(name, ...) \
   case OpCode::name: return StepFor<Unary, Row_##name>(dtype);
@@ -316,7 +316,7 @@ void Cast(const std::byte* const* in, std::byte* const* out, size_t count) {
 }
 
 template <class From>
-Step CastFrom(DType to) {
+StepFunction CastFrom(DType to) {
   switch (to) {
     case DType::float32: return &Cast<From, float>;
     case DType::int32: return &Cast<From, int32_t>;
@@ -326,7 +326,7 @@ Step CastFrom(DType to) {
   }
 }
 
-Step FindCast(DType from, DType to) {
+StepFunction FindCast(DType from, DType to) {
   switch (from) {
     case DType::float32: return CastFrom<float>(to);
     case DType::int32: return CastFrom<int32_t>(to);
@@ -336,7 +336,7 @@ Step FindCast(DType from, DType to) {
   }
 }
 
-Step FindStep(const ir::Op& op) {
+StepFunction FindStep(const ir::Op& op) {
   const DType dtype = op.operands.empty() ? DType::float16 : op.operands.back().dtype();
   switch (op.code) {
     case OpCode::cast: return FindCast(dtype, op.results[0].dtype);
@@ -356,8 +356,8 @@ namespace alloy::cpu {
 HWY_EXPORT(FindStep);
 HWY_EXPORT(FindCast);
 
-Step find_step(const ir::Op& op) { return HWY_DYNAMIC_DISPATCH(FindStep)(op); }
-Step find_cast(ir::DType from, ir::DType to) { return HWY_DYNAMIC_DISPATCH(FindCast)(from, to); }
+StepFunction find_step(const ir::Op& op) { return HWY_DYNAMIC_DISPATCH(FindStep)(op); }
+StepFunction find_cast(ir::DType from, ir::DType to) { return HWY_DYNAMIC_DISPATCH(FindCast)(from, to); }
 
 }  // namespace alloy::cpu
 #endif

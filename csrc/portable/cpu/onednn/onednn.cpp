@@ -4,13 +4,15 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cpu/machine.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 
 namespace alloy::cpu {
 
 namespace {
 
-size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+size_t rounded(size_t bytes) { return ir::round_up(bytes, kCacheLine); }
 
 }  // namespace
 

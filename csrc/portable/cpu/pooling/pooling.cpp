@@ -7,6 +7,7 @@
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 #include "ir/windows.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -219,7 +220,7 @@ class PoolingKernel final : public Kernel {
       : p_(pooling),
         code_(code),
         loops_(HWY_DYNAMIC_DISPATCH(FindPoolingLoops)()),
-        blocks_((p_.inner + kChannels - 1) / kChannels) {}
+        blocks_(ir::divide_up(p_.inner, kChannels)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* first = reinterpret_cast<const float*>(operands[0]);

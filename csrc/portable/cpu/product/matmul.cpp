@@ -1,12 +1,8 @@
-// Matrix products: small ones and thin ones by our own loops, large ones by tiles or oneDNN, stacks of them by oneDNN.
-// Transposition is a matter of strides.
-#include "cpu/product/matmul.h"
-
-#include "cpu/amx/product.h"
+// matmul as a product of two matrices, by the way that choice.h finds, or of stacks of them, by oneDNN. Transposition
+// is a matter of strides.
 #include "cpu/families.h"
 #include "cpu/onednn/onednn.h"
-#include "cpu/product/small_matmul.h"
-#include "cpu/product/thin_matmul.h"
+#include "cpu/product/choice.h"
 
 namespace alloy::cpu {
 namespace {
@@ -72,13 +68,6 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_product(const ProductShape& s) {
-  auto by_onednn = std::make_unique<PrimitiveKernel>(matrix_product(
-      strided({s.rows, s.inner}, {s.a_row, s.a_column}), strided({s.inner, s.columns}, {s.b_row, s.b_column}),
-      strided({s.rows, s.columns}, {s.columns, 1})));
-  return make_amx_product(s, std::move(by_onednn));
-}
-
 std::unique_ptr<Kernel> make_matmul(const Op& op) {
   const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
   require_float(op);
@@ -89,16 +78,6 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
   Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)),
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
-  if (y.rank() == 2) {
-    const bool b_transposed = b.strides[1] != 1 && b.dims[1] > 1;
-    if (b_transposed ? b.strides[0] == 1 : b.strides[0] == b.dims[1]) {
-      auto thin = make_thin_matmul({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b_transposed});
-      if (thin) return thin;
-    }
-    auto small =
-        make_small_matmul(y.dims[0], a.dims[1], y.dims[1], a_transposed, op.attributes.flag(Attr::kTransposeB));
-    if (small) return small;
-  }
   try {
     if (y.rank() == 2) {
       return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});

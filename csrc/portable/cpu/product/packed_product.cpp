@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cpu/amx/product.h"
+#include "cpu/machine.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/product/packed_product.cpp"
@@ -78,18 +79,24 @@ void Panel(const OuterProducts& p, const float* left, const float* packed, float
   }
 }
 
-void Multiply(const OuterProducts& p, const float* left, const float* /*right*/, int64_t row, int64_t rows,
-              const std::byte* packed, std::byte* room, float* y) {
+void Multiply(const OuterProducts& p, const PackedFactors& factors, int64_t row, int64_t rows, std::byte* room,
+              float* y) {
   float* lines = reinterpret_cast<float*>(room);
-  const auto* stripes = reinterpret_cast<const float*>(packed);
-  PackLeft(p, left + row, rows, lines);
+  const auto* stripes = reinterpret_cast<const float*>(factors.packed);
+  PackLeft(p, factors.left + row, rows, lines);
   if (rows == static_cast<int64_t>(kRows)) return Panel<kRows>(p, lines, stripes, y);
   for (; rows >= 4; rows -= 4, lines += 4, y += 4 * p.columns) Panel<4>(p, lines, stripes, y);
   for (; rows > 0; --rows, ++lines, y += p.columns) Panel<1>(p, lines, stripes, y);
 }
 
 PackedLoops FindPackedLoops() {
-  return {static_cast<int64_t>(kRows), StripeColumns(), 64, 1, sizeof(float), &Pack, &Multiply};
+  return {static_cast<int64_t>(kRows),
+          StripeColumns(),
+          kMeasured.outer_products_of_vectors,
+          1,
+          sizeof(float),
+          &Pack,
+          &Multiply};
 }
 
 }  // namespace HWY_NAMESPACE
@@ -112,28 +119,22 @@ std::optional<OuterProducts> OuterProducts::of(const ir::Op& matmul) {
   return OuterProducts{left.shape[1], left.shape[0], right.shape[1]};
 }
 
-namespace {
-
-int64_t rounded(int64_t count, int64_t quantum) { return (count + quantum - 1) / quantum * quantum; }
-
-}  // namespace
-
-PackedLoops PackedProduct::loops(const OuterProducts& product) {
-  constexpr int64_t kFewForTiles = 16;  // of the 32 products that a tile adds at a time
-  const PackedLoops* const tiles = product.inner > kFewForTiles ? amx_packed_loops() : nullptr;
+PackedLoops packed_loops(const OuterProducts& product) {
+  const bool by_tiles = product.inner > kMeasured.outer_products_for_vectors;
+  const PackedLoops* const tiles = by_tiles ? amx::packed_loops() : nullptr;
   return tiles != nullptr ? *tiles : HWY_DYNAMIC_DISPATCH(FindPackedLoops)();
 }
 
 int64_t PackedProduct::packed_bytes(int64_t lines) const {
-  return lines * rounded(product_.inner, loops_.inner_quantum) * loops_.element_bytes;
+  return lines * ir::round_up(product_.inner, loops_.inner_quantum) * loops_.element_bytes;
 }
 
 PackedProduct::PackedProduct(const OuterProducts& product)
-    : product_(product), loops_(loops(product)), shares_(kernel_threads()) {
+    : product_(product), loops_(packed_loops(product)), shares_(kernel_threads()) {
   constexpr int64_t kPartial = 4096;  // bytes: the sums of four tiles, before they go to the panel
-  packed_ = rounded(packed_bytes(rounded(product.columns, loops_.stripe_columns)), 64);
-  room_ = rounded(packed_bytes(loops_.panel_rows), 64) + kPartial;
-  panel_ = rounded(loops_.panel_rows * product.columns * static_cast<int64_t>(sizeof(float)), 64);
+  packed_ = ir::round_up(packed_bytes(ir::round_up(product.columns, loops_.stripe_columns)), kCacheLine);
+  room_ = ir::round_up(packed_bytes(loops_.panel_rows), kCacheLine) + kPartial;
+  panel_ = ir::round_up(loops_.panel_rows * product.columns * static_cast<int64_t>(sizeof(float)), kCacheLine);
 }
 
 }  // namespace alloy::cpu

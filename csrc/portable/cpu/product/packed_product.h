@@ -9,6 +9,7 @@
 
 #include "cpu/threads/parallel.h"
 #include "ir/graph.h"
+#include "ir/rounding.h"
 
 namespace alloy::cpu {
 
@@ -20,7 +21,13 @@ struct OuterProducts {
   static std::optional<OuterProducts> of(const ir::Op& matmul);
 };
 
-// Of the instruction set.
+// The factors as the loops read them; `packed`: the right one.
+struct PackedFactors {
+  const float *left, *right;
+  const std::byte* packed;
+};
+
+// How an instruction set packs and multiplies.
 struct PackedLoops {
   int64_t panel_rows;      // rows computed together
   int64_t stripe_columns;  // columns that stand together in the packed matrix
@@ -29,52 +36,50 @@ struct PackedLoops {
   int64_t element_bytes;   // of what is packed
   // Packs a stripe, with zeros behind the last column.
   void (*pack)(const OuterProducts& product, const float* right, int64_t stripe, std::byte* to);
-  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `packed`: the right matrix. `room`:
-  // for panel_rows columns of the left one.
-  void (*multiply)(const OuterProducts& product, const float* left, const float* right, int64_t row, int64_t rows,
-                   const std::byte* packed, std::byte* room, float* y);
+  // Computes `rows` rows of the result from `row` on, at most panel_rows, into y. `room`: for panel_rows columns of the
+  // left factor.
+  void (*multiply)(const OuterProducts& product, const PackedFactors& factors, int64_t row, int64_t rows,
+                   std::byte* room, float* y);
 };
+
+// The fastest that this processor has.
+PackedLoops packed_loops(const OuterProducts& product);
 
 class PackedProduct {
  public:
-  // Whether this is faster than to write the result and to read it again: where that does not stay in a cache, and the
-  // right matrix, which is read for every panel, fits into a thread's second-level cache.
-  static bool pays(const OuterProducts& product) {
-    return product.inner <= loops(product).longest_sum && product.columns <= kMostPacked / product.inner &&
-           product.rows * product.columns >= kFewestResults;
-  }
-
   explicit PackedProduct(const OuterProducts& product);
 
   size_t scratch_bytes() const { return static_cast<size_t>(packed_ + shares_ * (room_ + panel_)); }
 
-  // Calls done(row, rows, elements) on the thread that has just computed these rows; `elements` last until done
-  // returns.
+  // Rows that a thread has just computed; `share` is less than kernel_threads(), and no other thread's meanwhile. The
+  // elements last until done() returns.
+  struct Panel {
+    int64_t share, row, rows;
+    const float* elements;
+  };
+  // Calls done(panel) on that thread.
   template <class Done>
   void run(const float* left, const float* right, std::byte* scratch, const Done& done) const {
     const int64_t stripe = packed_bytes(loops_.stripe_columns),
-                  stripes = (product_.columns + loops_.stripe_columns - 1) / loops_.stripe_columns;
+                  stripes = ir::divide_up(product_.columns, loops_.stripe_columns);
     parallel_for(stripes, kWorkWorthThreads, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) loops_.pack(product_, right, i, scratch + i * stripe);
     });
-    const int64_t panels = (product_.rows + loops_.panel_rows - 1) / loops_.panel_rows;
+    const int64_t panels = ir::divide_up(product_.rows, loops_.panel_rows);
     parallel_for(shares_, kWorkWorthThreads, [&](int64_t first, int64_t last) {
       for (int64_t share = first; share < last; ++share) {
         for (int64_t i = panels * share / shares_; i < panels * (share + 1) / shares_; ++i) {
           const int64_t row = i * loops_.panel_rows, rows = std::min(loops_.panel_rows, product_.rows - row);
           std::byte* const room = scratch + packed_ + share * (room_ + panel_);
           float* const panel = reinterpret_cast<float*>(room + room_);
-          loops_.multiply(product_, left, right, row, rows, scratch, room, panel);
-          done(row, rows, const_cast<const float*>(panel));
+          loops_.multiply(product_, {left, right, scratch}, row, rows, room, panel);
+          done(Panel{share, row, rows, panel});
         }
       }
     });
   }
 
  private:
-  static constexpr int64_t kMostPacked = int64_t{1} << 18, kFewestResults = int64_t{1} << 17;
-
-  static PackedLoops loops(const OuterProducts& product);
   int64_t packed_bytes(int64_t lines) const;  // of so many columns of a matrix
 
   OuterProducts product_;

@@ -84,9 +84,7 @@ class SmallMatMul final : public Kernel {
  public:
   // Where elements of the right matrix's rows are not contiguous, it is transposed first, into scratch.
   SmallMatMul(const SmallProduct& product, bool transposed)
-      : product_(product), multiply_(HWY_DYNAMIC_DISPATCH(FindSmallMultiply)()), transposed_(transposed) {
-    if (transposed) product_.b_row = product_.columns;
-  }
+      : product_(product), multiply_(HWY_DYNAMIC_DISPATCH(FindSmallMultiply)()), transposed_(transposed) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const auto* b = reinterpret_cast<const float*>(operands[1]);
@@ -113,13 +111,9 @@ class SmallMatMul final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a,
-                                          bool transpose_b) {
-  const double products =
-      static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns);  // integers could overflow
-  if (inner > kLongestSmallSum || products > kMostSmallProducts) return nullptr;
-  const SmallProduct product{rows, inner, columns, transpose_a ? 1 : inner, transpose_a ? rows : 1, columns};
-  return std::make_unique<SmallMatMul>(product, transpose_b && columns > 1 && inner > 1);
+std::unique_ptr<Kernel> make_small_matmul(const ProductShape& s) {
+  const SmallProduct product{s.rows, s.inner, s.columns, s.a_row, s.a_column, s.columns};
+  return std::make_unique<SmallMatMul>(product, s.b_transposed());
 }
 
 }  // namespace alloy::cpu

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cpu/kernel.h"
+#include "cpu/product/shape.h"
 
 namespace alloy::cpu {
 
@@ -15,14 +16,10 @@ struct SmallProduct {
 };
 using SmallMultiply = void (*)(const SmallProduct& product, const float* a, const float* b, float* y);
 
-// Multiplications up to which our one thread was faster than oneDNN's two.
-inline constexpr int64_t kMostSmallProducts = int64_t{1} << 18;
-
 // Above, one running sum for each element of the result would lose digits.
 inline constexpr int64_t kLongestSmallSum = 1024;
 
-// Null where the product is not small. The extents are those after transposition.
-std::unique_ptr<Kernel> make_small_matmul(int64_t rows, int64_t inner, int64_t columns, bool transpose_a,
-                                          bool transpose_b);
+// Of sums up to kLongestSmallSum; the right matrix is packed row-major, itself or its transpose.
+std::unique_ptr<Kernel> make_small_matmul(const ProductShape& shape);
 
 }  // namespace alloy::cpu

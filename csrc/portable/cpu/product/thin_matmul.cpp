@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "cpu/machine.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/product/thin_matmul.cpp"
@@ -17,15 +19,17 @@
 #define ALLOY_KERNELS_THIN_MATMUL_ONCE_
 namespace alloy::cpu {
 
-inline constexpr int64_t kMostThinRows = 8;
+// Of the right matrix, itself or its transpose.
+struct RowRange {
+  int64_t begin, end;
+};
 
 struct ThinLoops {
-  // Adds left (rows, inner) times rows [begin, end) of right (inner, columns) to y (rows, columns); `sums` has room for
-  // as much.
-  void (*add_rows)(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums,
-                   float* y);
-  // Columns [begin, end) of the result, by the rows of the transposed right matrix.
-  void (*dot_rows)(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* y);
+  // Adds left (rows, inner) times these rows of right (inner, columns) to y (rows, columns); `sums` has room for as
+  // much.
+  void (*add_rows)(const ProductShape& p, const float* left, const float* right, RowRange range, float* sums, float* y);
+  // As many columns of the result, by these rows of the transposed right matrix.
+  void (*dot_rows)(const ProductShape& p, const float* left, const float* right, RowRange range, float* y);
 };
 
 }  // namespace alloy::cpu
@@ -42,7 +46,7 @@ constexpr int64_t kLongestSum = 512, kLongestDot = 4096;
 
 // sums += left's columns [k, k + depth) times as many rows of right.
 template <size_t rows, size_t depth>
-HWY_INLINE void AddRows(const ThinProduct& p, const float* left, const float* right, float* sums) {
+HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* right, float* sums) {
   const Tag d;
   hn::Vec<Tag> factors[rows][depth];
   HWY_UNROLL(8)
@@ -70,13 +74,12 @@ HWY_INLINE void AddRows(const ThinProduct& p, const float* left, const float* ri
 }
 
 template <size_t rows>
-void AddRowsOf(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* sums,
-               float* y) {
+void AddRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* sums, float* y) {
   constexpr int64_t kDepth = rows <= 2 ? 8 : rows <= 4 ? 4 : 2;  // factors in registers
   const int64_t count = p.rows * p.columns;
-  for (int64_t part = begin; part < end; part += kLongestSum) {
+  for (int64_t part = range.begin; part < range.end; part += kLongestSum) {
     std::fill_n(sums, count, 0.0F);
-    const int64_t last = std::min(part + kLongestSum, end);
+    const int64_t last = std::min(part + kLongestSum, range.end);
     int64_t k = part;
     for (; k + kDepth <= last; k += kDepth) {
       AddRows<rows, static_cast<size_t>(kDepth)>(p, left + k, right + k * p.columns, sums);
@@ -87,10 +90,10 @@ void AddRowsOf(const ThinProduct& p, const float* left, const float* right, int6
 }
 
 template <size_t rows>
-void DotRowsOf(const ThinProduct& p, const float* left, const float* right, int64_t begin, int64_t end, float* y) {
+void DotRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* y) {
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t column = begin; column < end; ++column) {
+  for (int64_t column = range.begin; column < range.end; ++column) {
     const float* w = right + column * p.inner;
     float totals[rows] = {};
     for (int64_t part = 0; part < p.inner; part += kLongestDot) {
@@ -158,31 +161,31 @@ namespace {
 // as they lie, stay in the cache of one core.
 class ThinMatMul final : public Kernel {
  public:
-  explicit ThinMatMul(const ThinProduct& product)
+  explicit ThinMatMul(const ProductShape& product)
       : product_(product), loops_(HWY_DYNAMIC_DISPATCH(FindThinLoops)(product.rows)), shares_(kernel_threads()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
-    const ThinProduct& p = product_;
+    const ProductShape& p = product_;
     const auto *a = reinterpret_cast<const float*>(operands[0]), *right = reinterpret_cast<const float*>(operands[1]);
     auto *y = reinterpret_cast<float*>(results[0]), *left = reinterpret_cast<float*>(scratch);
     for (int64_t m = 0; m < p.rows; ++m) {
       for (int64_t k = 0; k < p.inner; ++k) left[m * p.inner + k] = a[m * p.a_row + k * p.a_column];
     }
-    const int64_t lines = p.transposed ? p.columns : p.inner, count = p.rows * p.columns;
+    const int64_t lines = p.b_transposed() ? p.columns : p.inner, count = p.rows * p.columns;
     float* const parts = left + rounded(p.rows * p.inner);
     parallel_for(shares_, p.inner * p.columns / shares_, [&](int64_t first, int64_t last) {
       for (int64_t share = first; share < last; ++share) {
-        const int64_t begin = lines * share / shares_, end = lines * (share + 1) / shares_;
-        if (p.transposed) {
-          loops_.dot_rows(p, left, right, begin, end, y);
+        const RowRange range{lines * share / shares_, lines * (share + 1) / shares_};
+        if (p.b_transposed()) {
+          loops_.dot_rows(p, left, right, range, y);
         } else {
           float* const own = parts + 2 * share * rounded(count);
           std::fill_n(own, count, 0.0F);
-          loops_.add_rows(p, left, right, begin, end, own + rounded(count), own);
+          loops_.add_rows(p, left, right, range, own + rounded(count), own);
         }
       }
     });
-    if (p.transposed) return;
+    if (p.b_transposed()) return;
     std::copy_n(parts, count, y);
     for (int64_t share = 1; share < shares_; ++share) {
       const float* const part = parts + 2 * share * rounded(count);
@@ -190,31 +193,22 @@ class ThinMatMul final : public Kernel {
     }
   }
   size_t scratch_bytes() const override {
-    const int64_t parts = product_.transposed ? 0 : 2 * shares_ * rounded(product_.rows * product_.columns);
+    const int64_t parts = product_.b_transposed() ? 0 : 2 * shares_ * rounded(product_.rows * product_.columns);
     return static_cast<size_t>(rounded(product_.rows * product_.inner) + parts) * sizeof(float);
   }
 
  private:
   // Threads do not write to one cache line.
-  static int64_t rounded(int64_t count) { return (count + 15) / 16 * 16; }
+  static int64_t rounded(int64_t floats) { return ir::round_up(floats, kCacheLine / 4); }
 
-  ThinProduct product_;
+  ProductShape product_;
   ThinLoops loops_;
   int64_t shares_;
 };
 
-// Where this is faster than what else there is. To transpose a matrix first, as others do, takes longer than such a
-// product.
-bool is_faster(const ThinProduct& p) {
-  if (p.transposed) return p.rows <= kMostThinRows;
-  return p.rows <= 4 && p.inner >= (int64_t{1} << 15) / p.columns;
-}
-
 }  // namespace
 
-std::unique_ptr<Kernel> make_thin_matmul(const ThinProduct& product) {
-  return is_faster(product) ? std::make_unique<ThinMatMul>(product) : nullptr;
-}
+std::unique_ptr<Kernel> make_thin_matmul(const ProductShape& shape) { return std::make_unique<ThinMatMul>(shape); }
 
 }  // namespace alloy::cpu
 #endif

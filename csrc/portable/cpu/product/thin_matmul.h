@@ -1,21 +1,17 @@
 // Products with a left matrix of few rows, as for single samples: all they cost is to read the right matrix once.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "cpu/kernel.h"
+#include "cpu/product/shape.h"
 
 namespace alloy::cpu {
 
-// (rows, inner), of these strides, times (inner, columns), which is packed row-major, itself or its transpose.
-struct ThinProduct {
-  int64_t rows, inner, columns;
-  int64_t a_row, a_column;
-  bool transposed;
-};
+// Rows of the left matrix that there are loops for.
+inline constexpr int64_t kMostThinRows = 8;
 
-// Null where other ways are faster.
-std::unique_ptr<Kernel> make_thin_matmul(const ThinProduct& product);
+// Of up to kMostThinRows rows; the right matrix is packed row-major, itself or its transpose.
+std::unique_ptr<Kernel> make_thin_matmul(const ProductShape& shape);
 
 }  // namespace alloy::cpu

@@ -7,6 +7,7 @@
 #include "cpu/families.h"
 #include "cpu/reduction/folds.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 
 namespace alloy::cpu {
 namespace {
@@ -72,7 +73,7 @@ class Pass {
  public:
   Pass(Layout layout, Fold fold, size_t width, double divisor)
       : layout_(std::move(layout)), fold_(fold), width_(static_cast<int64_t>(width)), divisor_(divisor) {
-    column_blocks_ = (layout_.line() + kColumns - 1) / kColumns;
+    column_blocks_ = ir::divide_up(layout_.line(), kColumns);
     tasks_ = layout_.unit_count * column_blocks_;
     // Few results of much data are folded in parts, as many as the shape says.
     const int64_t total = layout_.results() * layout_.folded();
@@ -197,7 +198,7 @@ class Reduction final : public Kernel {
 class Variance final : public Kernel {
  public:
   Variance(Pass mean, Pass distances, size_t result_bytes)
-      : mean_(std::move(mean)), distances_(std::move(distances)), mean_bytes_((result_bytes + 63) / 64 * 64) {}
+      : mean_(std::move(mean)), distances_(std::move(distances)), mean_bytes_(ir::round_up(result_bytes, kCacheLine)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     mean_.run(operands[0], nullptr, scratch, scratch + mean_bytes_);
@@ -267,7 +268,7 @@ class ArgReduction final : public Kernel {
   }
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
-    const int64_t blocks = (inner_ + kMostArgColumns - 1) / kMostArgColumns;
+    const int64_t blocks = ir::divide_up(inner_, kMostArgColumns);
     parallel_for(outer_ * blocks, extent_ * std::min(inner_, kMostArgColumns) * 2, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t unit = task / blocks, from = task % blocks * kMostArgColumns;

@@ -7,6 +7,7 @@
 #include "cpu/families.h"
 #include "cpu/shape/packed.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 #include "ir/windows.h"
 
 namespace alloy::cpu {
@@ -22,14 +23,14 @@ using ir::Shape;
 constexpr int64_t kCopyBlock = 64 << 10;
 
 void copy_bytes(const std::byte* from, int64_t count, std::byte* to) {
-  parallel_for((count + kCopyBlock - 1) / kCopyBlock, kCopyBlock / 16, [&](int64_t begin, int64_t end) {
+  parallel_for(ir::divide_up(count, kCopyBlock), kCopyBlock / 16, [&](int64_t begin, int64_t end) {
     std::memcpy(to + begin * kCopyBlock, from + begin * kCopyBlock,
                 static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
   });
 }
 
 void zero_bytes(int64_t count, std::byte* to) {
-  parallel_for((count + kCopyBlock - 1) / kCopyBlock, kCopyBlock / 16, [&](int64_t begin, int64_t end) {
+  parallel_for(ir::divide_up(count, kCopyBlock), kCopyBlock / 16, [&](int64_t begin, int64_t end) {
     std::memset(to + begin * kCopyBlock, 0,
                 static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
   });
@@ -63,7 +64,7 @@ class StridedCopy {
     if (empty_) return;
     from += from_offset_ * width_;
     to += to_offset_ * width_;
-    const int64_t blocks = (split_.extent + kSplit - 1) / kSplit;
+    const int64_t blocks = ir::divide_up(split_.extent, kSplit);
     int64_t lines = blocks;
     for (const Axis& axis : outer_) lines *= axis.extent;
     parallel_for(lines, std::min(split_.extent, kSplit) * row_.extent, [&](int64_t begin, int64_t end) {

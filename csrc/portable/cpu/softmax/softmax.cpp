@@ -6,6 +6,7 @@
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/softmax/softmax.cpp"
@@ -330,7 +331,7 @@ struct Axes {
     const ir::Shape& shape = op.operands[0].shape();
     const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), shape.rank());
     for (int64_t i = 0; i < shape.rank(); ++i) (i < axis ? outer : i > axis ? inner : extent) *= shape[i];
-    blocks = (inner + kSoftmaxColumns - 1) / kSoftmaxColumns;
+    blocks = ir::divide_up(inner, kSoftmaxColumns);
   }
 
   int64_t blocks;  // of columns, for each outer index
@@ -341,7 +342,7 @@ struct Axes {
   template <class Body>
   void for_short_rows(const Body& body) const {
     constexpr int64_t kRows = 64;
-    parallel_for((outer + kRows - 1) / kRows, kRows * extent * 2, [&](int64_t begin, int64_t end) {
+    parallel_for(ir::divide_up(outer, kRows), kRows * extent * 2, [&](int64_t begin, int64_t end) {
       body(begin * kRows, std::min(end * kRows, outer) - begin * kRows);
     });
   }

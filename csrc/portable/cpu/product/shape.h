@@ -1,10 +1,7 @@
-// The product of two matrices, whatever computes it.
+// The product of two matrices, whatever computes it; choice.h says what does.
 #pragma once
 
 #include <cstdint>
-#include <memory>
-
-#include "cpu/kernel.h"
 
 namespace alloy::cpu {
 
@@ -13,9 +10,9 @@ namespace alloy::cpu {
 struct ProductShape {
   int64_t rows, inner, columns;
   int64_t a_row, a_column, b_row, b_column;
-};
 
-// The way that is fastest for matrices that are not small. Throws dnnl::error.
-std::unique_ptr<Kernel> make_product(const ProductShape& shape);
+  // Whether elements of the right matrix's rows are apart.
+  bool b_transposed() const { return b_column != 1 && columns > 1; }
+};
 
 }  // namespace alloy::cpu

@@ -1,0 +1,55 @@
+// Panels: what factors of a product are cut into for AMX tiles. Sizes and addresses only, no instructions; README.md
+// has the pictures.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/machine.h"
+#include "ir/rounding.h"
+
+namespace alloy::cpu::amx {
+
+using ir::divide_up;
+using ir::round_up;
+
+// A tile has 16 rows of 64 bytes. For a left factor it holds 16 lines (rows of the result) of 32 bfloat16s, for a right
+// one 16 rows of pairs, a pair for each of 16 lines (columns of the result). Elements i and i + 16 of the sum are a
+// pair: any order will do that both factors have.
+constexpr int64_t kLines = 16, kDepth = 32, kTileBytes = 1024, kParts = 3;
+// Tiles of two times 16 lines of each factor are multiplied with one another: their four sums take half of the
+// registers. A panel is what these lines need, as deep as is split at a time: the parts of the first 16 lines' tile,
+// those of the other 16 lines', then deeper ones.
+constexpr int64_t kPanelLines = 2 * kLines, kSplitBytes = kParts * kTileBytes, kStepBytes = 2 * kSplitBytes;
+// Of an element that is split.
+constexpr int64_t kElementBytes = 2 * kParts;
+
+// One side of a product. `left`: its lines are rows of the result.
+struct Factor {
+  const float* data;
+  int64_t lines, line_stride, inner, inner_stride;
+  bool left;
+};
+
+// Lines [line, end) of a factor, from element `depth` of their sum on, as many tiles deep as `steps`.
+struct PanelRange {
+  int64_t line, end, depth, steps;
+
+  int64_t lines() const { return end - line; }
+  int64_t tiles() const { return divide_up(lines(), kLines); }
+  int64_t panels() const { return divide_up(lines(), kPanelLines); }
+};
+
+// Where the parts of a tile stand among split panels: of their t-th 16 lines, s tiles deep.
+constexpr int64_t tile_offset(int64_t t, int64_t s, int64_t steps) {
+  return (t / 2 * steps + s) * kStepBytes + t % 2 * kSplitBytes;
+}
+
+// How many rows at this distance a second-level cache holds besides others: at a large power of two they meet in a few
+// of its sets.
+constexpr int64_t rows_that_fit(int64_t stride_bytes, const Cache& cache) {
+  const int64_t power_of_two = std::min(stride_bytes & -stride_bytes, cache.way_bytes);
+  return cache.way_bytes / power_of_two * (cache.ways / 2);
+}
+
+}  // namespace alloy::cpu::amx
