@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/elements.h"
+#include "ir/regions.h"
 #include "ir/windows.h"
 
 namespace alloy::ir {
@@ -30,6 +32,31 @@ Cost total(const Block& block) {
     sum.bytes_written += one.bytes_written;
   }
   return sum;
+}
+
+// How often a loop's regions run, as far as constants say; once of a loop that does not say.
+uint64_t iterations(const Op& op) {
+  if (regions_of(op.code).run != Run::kCounted) return 1;
+  int64_t bounds[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const std::optional<Elements> known = known_elements(op.operands[i]);
+    if (!known || known->size() != 1 || !known->front()) return 1;
+    bounds[i] = *known->front();
+  }
+  const auto [lower, upper, step] = bounds;
+  return lower >= upper ? 0 : (static_cast<uint64_t>(upper - lower) - 1) / static_cast<uint64_t>(step) + 1;
+}
+
+Cost of_loop(const Op& op) {
+  Cost sum;
+  for (const auto& region : op.regions) {
+    const Cost one = total(*region);
+    sum.flops += one.flops;
+    sum.bytes_read += one.bytes_read;
+    sum.bytes_written += one.bytes_written;
+  }
+  const uint64_t times = iterations(op);
+  return {sum.flops * times, sum.bytes_read * times, sum.bytes_written * times};
 }
 
 Cost dearer(const Cost& a, const Cost& b) {
@@ -75,6 +102,7 @@ uint64_t flops(const Op& op) {
 bool is_name(const Op& op) {
   switch (op.code) {
     case OpCode::placeholder:
+    case OpCode::argument:
     case OpCode::constant:
     case OpCode::empty:
     case OpCode::shaped:
@@ -111,7 +139,8 @@ uint64_t bytes_written(const Op& op) {
 
 Cost cost(const Op& op) {
   if (is_name(op)) return {};
-  if (op.code == OpCode::if_else) {
+  if (regions_of(op.code).is_loop()) return of_loop(op);
+  if (regions_of(op.code).run == Run::kEither) {
     Cost branch = dearer(total(*op.regions[0]), total(*op.regions[1]));
     branch.bytes_read += bytes_read(op);
     return branch;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/expr.h"
+#include "ir/regions.h"
 #include "ir/windows.h"
 
 namespace alloy::ir {
@@ -71,6 +72,7 @@ Expr product_gradient(Expr g, Expr x, const Dims& axes) {
 void gradient_placeholder(Rule&) {}
 void gradient_constant(Rule&) {}
 void gradient_empty(Rule&) {}
+void gradient_argument(Rule&) {}
 void gradient_shaped(Rule&) {}
 void gradient_variable(Rule&) {}
 void gradient_assign(Rule&) {}
@@ -80,8 +82,10 @@ void gradient_stop_gradient(Rule&) {}
 
 void gradient_read_variable(Rule& r) { r.give(0, r.g()); }
 
-// The walk differentiates conditionals itself.
+// The walk differentiates conditionals itself, and refuses loops.
 void gradient_if_else(Rule&) {}
+void gradient_while_loop(Rule&) {}
+void gradient_for_loop(Rule&) {}
 
 void gradient_fused(Rule& r) { r.op().fail("What the compiler has fused has no gradient"); }
 
@@ -378,9 +382,12 @@ class Walk {
       bool reached = false;
       for (size_t i = 0; i < op->operands.size(); ++i) reached |= passes_gradient(*op, i) && is_active(op->operands[i]);
       for (const auto& region : op->regions) mark(live_in(*region));
+      if (regions_of(op->code).is_loop()) reached = reaches(*op);
       for (uint32_t i = 0; i < op->results.size(); ++i) {
-        bool active = op->regions.empty() && reached;
-        for (const auto& region : op->regions) active |= is_active(region->results[i]);
+        bool active = reached;
+        if (regions_of(op->code).run == Run::kEither) {
+          active = is_active(op->regions[0]->results[i]) || is_active(op->regions[1]->results[i]);
+        }
         if (active) active_.insert({op, i});
       }
     }
@@ -397,7 +404,8 @@ class Walk {
       }
       if (std::none_of(incoming.begin(), incoming.end(), [](const Expr& g) { return static_cast<bool>(g); })) continue;
       label(op);
-      if (op.code == OpCode::if_else) {
+      if (regions_of(op.code).is_loop() && active_.contains({*it, 0})) op.fail("A loop has no gradient");
+      if (regions_of(op.code).run == Run::kEither) {
         walk_branches(*it, incoming, adjoints);
       } else {
         walk_op(op, std::move(incoming), adjoints);
@@ -419,6 +427,21 @@ class Walk {
   }
 
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
+
+  // Whether a target reaches any result of a loop, which may hand any value on to any other.
+  bool reaches(const Op& loop) const {
+    const auto is_active = [this](Value v) { return this->is_active(v); };
+    const std::vector<Value> used = used_values(loop);
+    if (std::any_of(used.begin(), used.end(), is_active)) return true;
+    return std::any_of(loop.regions.begin(), loop.regions.end(), [&](const auto& region) {
+      return std::any_of(region->ops.begin(), region->ops.end(), [&](const auto& op) {
+        for (uint32_t i = 0; i < op->results.size(); ++i) {
+          if (is_active({op.get(), i})) return true;
+        }
+        return false;
+      });
+    });
+  }
 
   static void add_to(Adjoints& adjoints, Value v, Expr gradient) {
     Expr& total = adjoints[v];
@@ -469,7 +492,7 @@ class Walk {
     }
     for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);
     label(*op);
-    Op* made = graph_.add(OpCode::if_else, op->operands, {}, std::move(branches));
+    Op* made = graph_.add(op->code, op->operands, {}, std::move(branches));
     for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
   }
 

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ir/grammar.h"
+#include "ir/regions.h"
 
 namespace alloy::ir {
 
@@ -40,6 +41,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->name = name;
   op->location = location;
   if (code == OpCode::variable) op->attributes.set(Attr::kSlot, variable_count_);
+  if (code == OpCode::argument) op->fail("Arguments stand at the head of a region, not among its ops");
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
   if (code == OpCode::transpose) {
     // From here on axes are counted from the front.
@@ -70,7 +72,22 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   return op->block->ops.emplace_back(std::move(op)).get();
 }
 
-void Graph::open_region() { open_.push_back(std::make_unique<Block>()); }
+std::vector<Value> Graph::open_region(const std::vector<Type>& arguments) {
+  auto block = std::make_unique<Block>();
+  std::vector<Value> values;
+  for (const Type& type : arguments) {
+    auto argument = std::make_unique<Op>();
+    argument->code = OpCode::argument;
+    argument->attributes = {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}};
+    argument->block = block.get();
+    argument->location = location;
+    argument->id = next_id_++;
+    argument->results = infer(*argument);
+    values.push_back({block->arguments.emplace_back(std::move(argument)).get(), 0});
+  }
+  open_.push_back(std::move(block));
+  return values;
+}
 
 std::unique_ptr<Block> Graph::close_region(std::vector<Value> results) {
   const bool own = std::all_of(results.begin(), results.end(), [&](const Value& v) { return v && holds(v.op->block); });
@@ -133,6 +150,7 @@ namespace {
 void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
   for (const auto& region : op.regions) {
     std::unordered_set<const Op*> inside;
+    for (const auto& argument : region->arguments) inside.insert(argument.get());
     for (const auto& inner : region->ops) {
       inside.insert(inner.get());
       for (const Value& v : inner->operands) {
@@ -187,8 +205,9 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     }
   }
   std::vector<Op*> ordered(seen.begin(), seen.end());
-  // What regions need in themselves led to what they capture and must come after.
-  std::erase_if(ordered, [&](const Op* op) { return seen.contains(op->block->parent); });
+  // What regions need in themselves led to what they capture and must come after. Arguments are there on entry.
+  std::erase_if(ordered,
+                [&](const Op* op) { return seen.contains(op->block->parent) || op->code == OpCode::argument; });
   std::sort(ordered.begin(), ordered.end(), [](Op* a, Op* b) { return a->id < b->id; });
   return ordered;
 }
@@ -285,12 +304,23 @@ void Rewriter::label_as(const Op& op) {
   copy_->after = mapped(op.after);
 }
 
-std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+std::vector<Value> Rewriter::open_copy(const Block& region, const std::vector<Type>& arguments) {
+  std::vector<Value> values = copy_->open_region(arguments);
+  for (size_t i = 0; i < region.arguments.size(); ++i) values_[{region.arguments[i].get(), 0}] = values[i];
+  return values;
+}
+
+std::vector<std::unique_ptr<Block>> Rewriter::copy_regions(const Op& op, const std::vector<Value>& operands) {
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& region : op.regions) {
-    copy_->open_region();
+    open_copy(*region, argument_types(op.code, operands, regions));
     regions.push_back(copy_->close_region(copy_block(*region)));
   }
+  return regions;
+}
+
+std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+  std::vector<std::unique_ptr<Block>> regions = copy_regions(op, operands);
   label_as(op);
   Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
   if (op.code == OpCode::variable) made->attributes.set(Attr::kSlot, op.attributes.integer(Attr::kSlot));
@@ -340,11 +370,7 @@ using Report = std::function<void(const Error&)>;
 std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands,
                                   const Report& report) {
   Graph& copy = rewriter.copy();
-  std::vector<std::unique_ptr<Block>> regions;
-  for (const auto& region : op.regions) {
-    copy.open_region();
-    regions.push_back(copy.close_region(rewriter.copy_block(*region)));
-  }
+  std::vector<std::unique_ptr<Block>> regions = rewriter.copy_regions(op, operands);
   copy.name = op.name;
   copy.location = op.location;
   copy.after.clear();

@@ -54,6 +54,8 @@ class Op {
 // A list of ops in order of execution, with the values it gives to whoever runs it.
 class Block {
  public:
+  // The values it has on entry, one for each `argument`; only regions of loops have some (ir/regions.h).
+  std::vector<std::unique_ptr<Op>> arguments;
   std::vector<std::unique_ptr<Op>> ops;
   std::vector<Value> results;
   std::vector<Op*> effects;  // ops without a used result that run all the same
@@ -75,8 +77,9 @@ class Graph {
   // The same for an op with regions, which close_region returned.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes, std::vector<std::unique_ptr<Block>> regions);
 
-  // Between open and close, ops go to a new nested block, which close hands over with these results.
-  void open_region();
+  // Between open and close, ops go to a new nested block, which close hands over with these results. Returns the
+  // block's arguments, which have these types.
+  std::vector<Value> open_region(const std::vector<Type>& arguments = {});
   // Throws Error, without the block, where a result is of another graph.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
 
@@ -145,6 +148,13 @@ class Rewriter {
   // ops go now.
   Graph& copy() { return *copy_; }
   Value mapped(Value from) const;
+  // Opens the copy of a region with arguments of these types, the first of which stand for the region's own, and
+  // returns them all.
+  std::vector<Value> open_copy(const Block& region, const std::vector<Type>& arguments);
+  // The regions of the op copied whole, where these are its operands: their arguments have the types that follow.
+  std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
+  // Gives what is added next the name and place of the op, and what that runs after.
+  void label_as(const Op& op);
   // Copies the op itself over these operands, as where a rule gives nothing.
   std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
   std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
@@ -153,7 +163,6 @@ class Rewriter {
   std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
   std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
   void copy_op(const Op& op);
-  void label_as(const Op& op);
 
   Rule rule_;
   std::unique_ptr<Graph> copy_;

@@ -6,6 +6,7 @@
 
 #include "ir/elements.h"
 #include "ir/graph.h"
+#include "ir/regions.h"
 #include "ir/windows.h"
 
 namespace alloy::ir {
@@ -131,6 +132,7 @@ const Shape& given_shape(const Op& op) {
 
 Types infer_placeholder(const Op& op) { return {{op.attributes.get<DType>(Attr::kDtype), given_shape(op)}}; }
 const auto infer_empty = infer_placeholder;
+const auto infer_argument = infer_placeholder;
 
 Types infer_shaped(const Op& op) {
   const Type& x = operand(op, 0);
@@ -169,11 +171,14 @@ Types infer_assign(const Op& op) {
   return {};
 }
 
-Types infer_if_else(const Op& op) {
-  const Type& predicate = operand(op, 0);
-  if (predicate.shape.is_static() && predicate.shape.element_count() != 1) {
-    op.fail("Expected a predicate of one element, got " + text(predicate));
+void expect_one_element(const Op& op, const std::string& what, const Type& type) {
+  if (type.shape.is_static() && type.shape.element_count() != 1) {
+    op.fail("Expected " + what + " of one element, got " + text(type));
   }
+}
+
+Types infer_if_else(const Op& op) {
+  expect_one_element(op, "a predicate", operand(op, 0));
   const auto& yes = op.regions[0]->results;
   const auto& no = op.regions[1]->results;
   if (yes.size() != no.size()) {
@@ -187,6 +192,66 @@ Types infer_if_else(const Op& op) {
       op.fail("Result " + std::to_string(i) + " is " + text(a) + " in one branch and " + text(b) + " in the other");
     }
     types.push_back({a.dtype, *shape});
+  }
+  return types;
+}
+
+// What a loop carries keeps its types: those of the operands, which the last region gives to the first again.
+void expect_carried(const Op& op) {
+  const Regions regions = regions_of(op.code);
+  for (size_t k = 0; k < op.regions.size(); ++k) {
+    const auto& arguments = op.regions[k]->arguments;
+    const Types passed = argument_types(op.code, op.operands, std::span(op.regions).first(k));
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& type = arguments[i]->results[0];
+      if (type.dtype != passed[i].dtype || !unify(type.shape, passed[i].shape)) {
+        op.fail("Argument " + std::to_string(i) + " of region " + std::to_string(k) + " is " + text(type) +
+                " and is passed " + text(passed[i]));
+      }
+    }
+  }
+  const size_t own = static_cast<size_t>(regions.rows.back().own_results);
+  const std::vector<Value>& given = op.regions.back()->results;
+  const size_t carried = op.operands.size() - regions.own_operands;
+  if (given.size() - own != carried) {
+    op.fail("The loop begins with " + std::to_string(carried) + " values and an iteration gives " +
+            std::to_string(given.size() - own));
+  }
+  for (size_t i = 0; i < carried; ++i) {
+    const Type &before = operand(op, regions.own_operands + i), &behind = given[own + i].type();
+    if (before.dtype != behind.dtype || !unify(before.shape, behind.shape)) {
+      op.fail("Value " + std::to_string(i) + " is " + text(before) + " before an iteration and " + text(behind) +
+              " behind it");
+    }
+  }
+}
+
+Types infer_while_loop(const Op& op) {
+  const auto& given = op.regions[0]->results;
+  expect_one_element(op, "a predicate", given[0].type());
+  expect_carried(op);
+  Types types;
+  for (size_t i = 1; i < given.size(); ++i) types.push_back(given[i].type());
+  return types;
+}
+
+Types infer_for_loop(const Op& op) {
+  const DType index = operand(op, 0).dtype;
+  const bool is_integer = kind(index) == DTypeKind::kSigned || kind(index) == DTypeKind::kUnsigned;
+  for (size_t i = 0; i < 3; ++i) {
+    expect_one_element(op, "bounds and a step", operand(op, i));
+    if (operand(op, i).dtype == index && is_integer) continue;
+    op.fail("Expected bounds and a step of one integer type, got " + text(operand(op, i)), Error::Kind::kType);
+  }
+  const std::optional<Elements> step = known_elements(op.operands[2]);
+  if (step && step->size() == 1 && step->front().value_or(1) <= 0) {
+    op.fail("Expected a step above 0, got " + std::to_string(*step->front()));
+  }
+  expect_carried(op);
+  Types types;
+  for (size_t i = 3; i < op.operands.size(); ++i) {
+    const Type &before = operand(op, i), &behind = op.regions[0]->results[i - 3].type();
+    types.push_back({before.dtype, *unify(before.shape, behind.shape)});
   }
   return types;
 }

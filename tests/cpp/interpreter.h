@@ -1,7 +1,7 @@
 // A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md)
 // states it: the reference against which gradients and compiled programs are held. Shares no arithmetic with
-// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state and
-// conditionals; fails a test that uses another op.
+// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state,
+// conditionals and loops; fails a test that uses another op.
 #pragma once
 
 #include <algorithm>
@@ -97,6 +97,20 @@ class Interpreter {
   }
 
   const Array& x(const Op& op, size_t i = 0) const { return values_.at(op.operands[i]); }
+
+  std::vector<Array> all_of(const std::vector<Value>& values) const {
+    std::vector<Array> arrays;
+    for (const Value& v : values) arrays.push_back(values_.at(v));
+    return arrays;
+  }
+
+  // One pass through a region of a loop.
+  std::vector<Array> pass(const Block& region, const std::vector<Array>& arguments) {
+    EXPECT_EQ(arguments.size(), region.arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) values_[{region.arguments[i].get(), 0}] = arguments[i];
+    run_block(region);
+    return all_of(region.results);
+  }
 
   void give(const Op& op, Array array, uint32_t result = 0) {
     values_[{const_cast<Op*>(&op), result}] = std::move(array);
@@ -236,6 +250,28 @@ class Interpreter {
         const Block& taken = *op.regions[predicate.values.at(0) != 0 ? 0 : 1];
         run_block(taken);
         for (uint32_t i = 0; i < op.results.size(); ++i) give(op, values_.at(taken.results[i]), i);
+        return;
+      }
+      case OpCode::while_loop: {
+        std::vector<Array> carried = all_of(op.operands);
+        while (true) {
+          const std::vector<Array> passed = pass(*op.regions[0], carried);
+          carried.assign(passed.begin() + 1, passed.end());
+          if (passed[0].values.at(0) == 0) break;
+          carried = pass(*op.regions[1], carried);
+        }
+        for (uint32_t i = 0; i < carried.size(); ++i) give(op, carried[i], i);
+        return;
+      }
+      case OpCode::for_loop: {
+        std::vector<Array> carried = all_of(op.operands);
+        const double lower = carried[0].values.at(0), upper = carried[1].values.at(0), step = carried[2].values.at(0);
+        carried.erase(carried.begin(), carried.begin() + 3);
+        for (double i = lower; step > 0 && i < upper; i += step) {
+          carried.insert(carried.begin(), Array({}, i));
+          carried = pass(*op.regions[0], carried);
+        }
+        for (uint32_t i = 0; i < carried.size(); ++i) give(op, carried[i], i);
         return;
       }
       case OpCode::fused:

@@ -10,6 +10,7 @@
 #include "compiler/passes.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/product/packed_product.h"
+#include "ir/regions.h"
 
 namespace alloy::compiler {
 namespace {
@@ -292,7 +293,8 @@ class Fuser {
     for (const Value& v : op.operands) operands.push_back(values_.at(v));
     std::vector<std::unique_ptr<Block>> regions;
     for (const auto& region : op.regions) {
-      copy_->open_region();
+      const std::vector<Value> arguments = copy_->open_region(ir::argument_types(op.code, operands, regions));
+      for (size_t i = 0; i < arguments.size(); ++i) values_[{region->arguments[i].get(), 0}] = arguments[i];
       regions.push_back(copy_->close_region(copy_block(*region)));
     }
     copy_->name = op.name;
