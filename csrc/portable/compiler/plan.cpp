@@ -129,10 +129,46 @@ class Planner {
     }
     push({.kind = Item::Kind::kLeave, .op = &op});
     branches_.back().second = 1;
+    const size_t begin = items_.size();
     for (const auto& inner : after.ops) line_up(*inner);
+    for (size_t i = 0; i < after.results.size(); ++i) {
+      if (may_become(after, i, {before.arguments[i].get(), 0}, begin)) {
+        alias_[root(after.results[i])] = {before.arguments[i].get(), 0};
+      }
+    }
     hand_over(after.results, before);
     branches_.pop_back();
     push({.kind = Item::Kind::kRepeat, .op = &op});
+  }
+
+  // Whether result `i` of a region, whose items begin at `begin`, can be computed where this argument is: behind its
+  // computation, which may work in place, nobody wants the argument.
+  bool may_become(const ir::Block& region, size_t i, Value argument, size_t begin) {
+    const Value v = root(region.results[i]);
+    const auto computes = [&](const Item& item) { return item.kind == Item::Kind::kCall && item.op == v.op; };
+    const auto first = items_.begin() + static_cast<long>(begin);
+    const auto writer = std::find_if(first, items_.end(), computes);
+    if (v.op->block != &region || writer == items_.end()) return false;
+    for (size_t k = 0; k < v.op->operands.size(); ++k) {
+      if (root(v.op->operands[k]) == argument && !kernel_of(v.op)->in_place(k, v.index)) return false;
+    }
+    const auto reads_it = [&](const Item& item) {
+      const std::vector<Value> read = operands_of(item);
+      return std::any_of(read.begin(), read.end(), [&](const Value& r) { return root(r) == argument; });
+    };
+    return std::none_of(writer + 1, items_.end(), reads_it) &&
+           std::none_of(region.results.begin(), region.results.end(),
+                        [&](const Value& result) { return root(result) == argument; });
+  }
+
+  static std::vector<Value> operands_of(const Item& item) {
+    switch (item.kind) {
+      case Item::Kind::kCall: return item.op->operands;
+      case Item::Kind::kCopy: return {item.from};
+      case Item::Kind::kIf: return {item.op->operands[0]};
+      case Item::Kind::kLeave: return {item.op->regions[0]->results[0]};
+      default: return {};
+    }
   }
 
   // Copies values to the arguments of a region, all at once: none is overwritten before it is read.
@@ -213,18 +249,13 @@ class Planner {
   void find_uses() {
     for (size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
+      for (const Value& v : operands_of(item)) uses_[root(v)].push_back(i);
       if (item.kind == Item::Kind::kCall) {
-        for (const Value& v : item.op->operands) uses_[root(v)].push_back(i);
         for (uint32_t r = 0; r < item.op->results.size(); ++r) {
           writers_[root({const_cast<Op*>(item.op), r})].push_back(i);
         }
       } else if (item.kind == Item::Kind::kCopy) {
-        uses_[root(item.from)].push_back(i);
         writers_[root(item.to)].push_back(i);
-      } else if (item.kind == Item::Kind::kIf) {
-        uses_[root(item.op->operands[0])].push_back(i);
-      } else if (item.kind == Item::Kind::kLeave) {
-        uses_[root(item.op->regions[0]->results[0])].push_back(i);
       }
       // The memory of a conditional's results is theirs from its first item to its last at least.
       if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {

@@ -510,6 +510,18 @@ TEST(Plan, WhatALoopUsesLivesUntilItsEnd) {
   for (bool optimize : {false, true}) Planned({{x, x.type()}}, {{loop, 1}, {loop, 2}}, {}, optimize).check();
 }
 
+TEST(Plan, AVariableThatOnlyALoopUpdatesIsUpdatedInItsPlace) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({})), v = variable(graph, f32({1000}));
+  Op* loop = repeat(graph, {x}, [&](const std::vector<Value>& a) {
+    assign(graph, v, graph.value(OpCode::add, {read(graph, v), a[0]}));
+    return std::vector{graph.value(OpCode::tanh, {a[0]})};
+  });
+  const Planned planned({{x, x.type()}}, {}, {loop}, false);
+  planned.check();
+  EXPECT_LE(planned.plan.scratch_offset, 256u) << "no copy of the variable beside the new value";
+}
+
 TEST(Plan, ResultsMayBeAnything) {
   Graph graph;
   const Value x = placeholder(graph, f32({8})), c = constant(graph, f32({8}), 2), v = variable(graph, f32({8})),
