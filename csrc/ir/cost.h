@@ -25,7 +25,7 @@ namespace alloy::ir {
 // bytes_read, bytes_written: of every operand whose elements count, once (a slice reads what it takes), and of every
 // result, once. What gives memory another name or shape, or was in memory before the run, moves nothing. A fused op
 // does the arithmetic of its region and moves what enters and leaves it; a conditional costs the dearer of its regions,
-// in each respect.
+// in each respect, and a loop all of them as often as constants say that they run, else once.
 struct Cost {
   uint64_t flops = 0;
   uint64_t bytes_read = 0;

@@ -1,9 +1,8 @@
 // Effects into values: what a run reads and leaves behind in the variables, as operands and results.
 #include <map>
 #include <optional>
-#include <tuple>
 
-#include "ir/graph.h"
+#include "ir/regions.h"
 #include "ir/rewrite.h"
 
 namespace alloy::ir {
@@ -36,7 +35,7 @@ class EffectRemover {
       if (!variable) variable = r.copy().value(OpCode::variable, {}, op.attributes);
       return {{variable}};
     }
-    if (op.code == OpCode::if_else) return replace_branches(r, op, operands);
+    if (!op.regions.empty()) return replace_regions(r, op, operands);
     if (op.code != OpCode::read_variable && op.code != OpCode::assign) return std::nullopt;
     const int64_t slot = operands[0].op->attributes.integer(Attr::kSlot);
     if (op.code == OpCode::assign) {
@@ -51,43 +50,41 @@ class EffectRemover {
     return known == state_.end() ? variables_.at(slot) : known->second;
   }
 
-  // Each branch gives, beside its results, the value of every variable that one of them assigns.
-  Replacement replace_branches(Rewriter& r, const Op& op, const std::vector<Value>& operands) {
+  // Every region gives, beside its results, the value of every variable that one of them assigns; a loop carries them.
+  Replacement replace_regions(Rewriter& r, const Op& op, std::vector<Value> operands) {
+    const Regions& regions = op.info().facts.regions;
+    const std::vector<int64_t> slots = assigned_slots(op);
     const State before = state_;
-    Graph& copy = r.copy();
-    const auto label = std::tuple(copy.name, copy.location, copy.after);
-    // A negative zero is zero, but not byte by byte.
-    const bool floating = kind(operands[0].dtype()) == DTypeKind::kFloating;
-    const Value predicate =
-        floating ? copy.value(OpCode::cast, operands, {{Attr::kDtype, DType::boolean}}) : operands[0];
-    std::vector<std::unique_ptr<Block>> regions;
-    std::vector<State> after;
+    if (regions.run == Run::kEither) operands[0] = truth(r.copy(), operands[0]);
+    if (regions.is_loop()) {
+      for (int64_t slot : slots) operands.push_back(current(slot));
+    }
+    std::vector<std::unique_ptr<Block>> copies;
     for (const auto& region : op.regions) {
       state_ = before;
-      r.copy().open_region();
-      regions.push_back(r.copy().close_region(r.copy_block(*region)));
-      after.push_back(state_);
+      const std::vector<Value> arguments = r.open_copy(*region, argument_types(op.code, operands, copies));
+      for (size_t i = region->arguments.size(); i < arguments.size(); ++i) {
+        state_[slots[i - region->arguments.size()]] = arguments[i];
+      }
+      std::vector<Value> results = r.copy_block(*region);
+      if (regions.run == Run::kAlternately && copies.empty()) results[0] = truth(r.copy(), results[0]);
+      for (int64_t slot : slots) results.push_back(current(slot));
+      copies.push_back(r.copy().close_region(std::move(results)));
     }
     state_ = before;
-    State changed;
-    for (const State& state : after) {
-      for (const auto& [slot, value] : state) {
-        if (!before.contains(slot) || before.at(slot) != value) changed[slot] = {};
-      }
-    }
-    for (size_t i = 0; i < regions.size(); ++i) {
-      for (const auto& [slot, unset] : changed) {
-        const auto known = after[i].find(slot);
-        regions[i]->results.push_back(known == after[i].end() ? variables_.at(slot) : known->second);
-      }
-    }
-    std::tie(copy.name, copy.location, copy.after) = label;
-    Op* made = copy.add(OpCode::if_else, {predicate}, {}, std::move(regions));
+    r.label_as(op);
+    Op* made = r.copy().add(op.code, std::move(operands), {}, std::move(copies));
     std::vector<Value> results;
     for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
     uint32_t next = static_cast<uint32_t>(op.results.size());
-    for (const auto& [slot, unset] : changed) state_[slot] = {made, next++};
+    for (int64_t slot : slots) state_[slot] = {made, next++};
     return results;
+  }
+
+  // A predicate that is zero byte by byte where it is zero: a negative zero is not.
+  static Value truth(Graph& copy, Value predicate) {
+    if (kind(predicate.dtype()) != DTypeKind::kFloating) return predicate;
+    return copy.value(OpCode::cast, {predicate}, {{Attr::kDtype, DType::boolean}});
   }
 
   State variables_;  // by slot, their values at the start of the run

@@ -37,9 +37,12 @@ class Walk {
       bool reached = false;
       for (size_t i = 0; i < op->operands.size(); ++i) reached |= passes_gradient(*op, i) && is_active(op->operands[i]);
       for (const auto& region : op->regions) mark(live_in(*region));
+      if (op->info().facts.regions.is_loop()) reached = reaches(*op);
       for (uint32_t i = 0; i < op->results.size(); ++i) {
-        bool active = op->regions.empty() && reached;
-        for (const auto& region : op->regions) active |= is_active(region->results[i]);
+        bool active = reached;
+        if (op->info().facts.regions.run == Run::kEither) {
+          active = is_active(op->regions[0]->results[i]) || is_active(op->regions[1]->results[i]);
+        }
         if (active) active_.insert({op, i});
       }
     }
@@ -56,7 +59,8 @@ class Walk {
       }
       if (std::none_of(incoming.begin(), incoming.end(), [](const Expr& g) { return static_cast<bool>(g); })) continue;
       label(op);
-      if (op.code == OpCode::if_else) {
+      if (op.info().facts.regions.is_loop() && active_.contains({*it, 0})) op.fail("A loop has no gradient");
+      if (op.info().facts.regions.run == Run::kEither) {
         walk_branches(*it, incoming, adjoints);
       } else {
         walk_op(op, std::move(incoming), adjoints);
@@ -78,6 +82,21 @@ class Walk {
   }
 
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }
+
+  // Whether a target reaches any result of a loop, which may hand any value on to any other.
+  bool reaches(const Op& loop) const {
+    const auto is_active = [this](Value v) { return this->is_active(v); };
+    const std::vector<Value> used = used_values(loop);
+    if (std::any_of(used.begin(), used.end(), is_active)) return true;
+    return std::any_of(loop.regions.begin(), loop.regions.end(), [&](const auto& region) {
+      return std::any_of(region->ops.begin(), region->ops.end(), [&](const auto& op) {
+        for (uint32_t i = 0; i < op->results.size(); ++i) {
+          if (is_active(op->result(i))) return true;
+        }
+        return false;
+      });
+    });
+  }
 
   static void add_to(Adjoints& adjoints, Value v, Expr gradient) {
     Expr& total = adjoints[v];
@@ -128,7 +147,7 @@ class Walk {
     }
     for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);
     label(*op);
-    Op* made = graph_.add(OpCode::if_else, op->operands, {}, std::move(branches));
+    Op* made = graph_.add(op->code, op->operands, {}, std::move(branches));
     for (uint32_t i = 0; i < captured.size(); ++i) add_to(adjoints, captured[i], Expr(graph_, {made, i}));
   }
 

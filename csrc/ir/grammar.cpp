@@ -14,6 +14,33 @@ bool can_see(const Block* block, const Block* other) {
   return block == other;
 }
 
+// How many arguments the op passes to its region `k`.
+size_t argument_count(const Op& op, size_t k) {
+  const Regions& regions = op.info().facts.regions;
+  if (!regions.is_loop()) return 0;
+  const size_t own = regions.own_arguments[k];
+  if (k == 0) return own + op.operands.size() - regions.own_operands;
+  return own + op.regions[k - 1]->results.size() - regions.own_results[k - 1];
+}
+
+// What is wrong with the number of regions, or of their arguments.
+std::optional<std::string> region_mistake(const Op& op) {
+  const Regions& regions = op.info().facts.regions;
+  if (op.regions.size() != regions.count) return "Expected " + std::to_string(regions.count) + " regions";
+  for (size_t k = 0; k < op.regions.size(); ++k) {
+    const std::string region = "region " + std::to_string(k);
+    const size_t wanted = argument_count(op, k), has = op.regions[k]->arguments.size();
+    if (has != wanted) {
+      return "Expected " + std::to_string(wanted) + " arguments of " + region + ", got " + std::to_string(has);
+    }
+    const size_t own = regions.own_results[k], given = op.regions[k]->results.size();
+    if (given < own) {
+      return "Expected " + std::to_string(own) + " or more results of " + region + ", got " + std::to_string(given);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> grammar_mistake(const Op& op) {
@@ -45,7 +72,7 @@ std::optional<std::string> grammar_mistake(const Op& op) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }
-  if (op.regions.size() != row.facts.regions) return "Expected " + std::to_string(row.facts.regions) + " regions";
+  if (auto mistake = region_mistake(op)) return mistake;
   if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
     return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);
   }
@@ -54,77 +81,110 @@ std::optional<std::string> grammar_mistake(const Op& op) {
 
 namespace {
 
-void verify_block(const Block& block, std::unordered_set<const Op*>& defined, std::unordered_set<int64_t>& slots,
-                  std::vector<std::string>& problems) {
-  auto report = [&](const Op& op, const std::string& message) {
-    problems.push_back("[" + std::string(op.info().name) + " #" + std::to_string(op.id) + "] " + message);
-  };
-  const Op* previous = nullptr;
-  for (const auto& op : block.ops) {
-    if (previous != nullptr && op->id <= previous->id) report(*op, "stands behind an op that was made later");
-    previous = op.get();
-    if (auto mistake = grammar_mistake(*op)) {
-      report(*op, *mistake);
-      continue;
-    }
-    if (op->block != &block) report(*op, "stands in a block that does not hold it");
-    for (const Value& v : op->operands) {
-      if (!defined.contains(v.op) || !can_see(op->block, v.op->block)) {
-        report(*op, "uses a value that is not defined before it");
+class Verifier {
+ public:
+  std::vector<std::string> run(const Graph& graph) {
+    for (const auto& argument : graph.body().arguments) report(*argument, "stands in the body, which has no arguments");
+    verify_block(graph.body());
+    return std::move(problems_);
+  }
+
+ private:
+  using Defined = std::unordered_set<const Op*>;
+
+  void report(const Op& op, const std::string& message) {
+    problems_.push_back("[" + std::string(op.info().name) + " #" + std::to_string(op.id) + "] " + message);
+  }
+
+  void verify_block(const Block& block) {
+    const Op* previous = nullptr;
+    for (const auto* list : {&block.arguments, &block.ops}) {
+      for (const auto& op : *list) {
+        if (previous != nullptr && op->id <= previous->id) report(*op, "stands behind an op that was made later");
+        previous = op.get();
+        if ((op->code == OpCode::argument) != (list == &block.arguments)) {
+          report(*op, op->code == OpCode::argument ? "stands among the ops of a block" : "stands among arguments");
+        }
+        if (auto mistake = grammar_mistake(*op)) {
+          report(*op, *mistake);
+          continue;
+        }
+        verify_place(*op, block);
+        for (const auto& region : op->regions) {
+          if (region->parent != op.get()) report(*op, "holds a region of another op");
+          const Defined outside = defined_;
+          verify_block(*region);
+          defined_ = outside;
+        }
+        verify_types(*op);
+        defined_.insert(op.get());
       }
     }
-    if (op->code == OpCode::variable && !slots.insert(op->attributes.integer(Attr::kSlot)).second) {
-      report(*op, "has the slot of another variable");
+    verify_end(block);
+  }
+
+  void verify_place(const Op& op, const Block& block) {
+    if (op.block != &block) report(op, "stands in a block that does not hold it");
+    for (const Value& v : op.operands) {
+      if (!defined_.contains(v.op) || !can_see(op.block, v.op->block)) {
+        report(op, "uses a value that is not defined before it");
+      }
     }
-    const bool global = op->code == OpCode::variable || op->code == OpCode::placeholder;
-    if (global && block.parent != nullptr) report(*op, "stands in a region");
-    if (op->code == OpCode::fused) {
-      for (const Value& v : captures(*op)) {
-        if (std::find(op->operands.begin(), op->operands.end(), v) == op->operands.end()) {
-          report(*op, "uses a value that is not among its operands");
+    if (op.code == OpCode::variable && !slots_.insert(op.attributes.integer(Attr::kSlot)).second) {
+      report(op, "has the slot of another variable");
+    }
+    const bool global = op.code == OpCode::variable || op.code == OpCode::placeholder;
+    if (global && block.parent != nullptr) report(op, "stands in a region");
+    if (op.code == OpCode::fused) {
+      for (const Value& v : captures(op)) {
+        if (std::find(op.operands.begin(), op.operands.end(), v) == op.operands.end()) {
+          report(op, "uses a value that is not among its operands");
         }
       }
     }
-    for (const Op* before : op->after) {
-      if (!defined.contains(before)) report(*op, "runs after an op that does not come before it");
+    for (const Op* before : op.after) {
+      if (!defined_.contains(before)) report(op, "runs after an op that does not come before it");
     }
-    for (const auto& region : op->regions) {
-      if (region->parent != op.get()) report(*op, "holds a region of another op");
-      std::unordered_set<const Op*> inside = defined;
-      verify_block(*region, inside, slots, problems);
+  }
+
+  void verify_types(const Op& op) {
+    for (const auto& region : op.regions) {
+      const auto is_value = [](const Value& v) { return v && v.index < v.op->results.size(); };
+      if (!std::all_of(region->results.begin(), region->results.end(), is_value)) return;  // has been reported
     }
     try {
-      const std::vector<Type> types = infer(*op);
-      if (types != op->results) report(*op, "has results other than its rule gives");
+      if (infer(op) != op.results) report(op, "has results other than its rule gives");
     } catch (const Error& error) {
-      problems.push_back(error.what());
-    }
-    defined.insert(op.get());
-  }
-  for (const Value& v : block.results) {
-    if (!defined.contains(v.op) || v.index >= v.op->results.size()) {
-      problems.push_back("[block] returns a value that is not defined in it");
+      problems_.push_back(error.what());
     }
   }
-  for (const Op* op : block.effects) {
-    if (!defined.contains(op) || op->block != &block) problems.push_back("[block] lists an effect that is not in it");
-  }
-  for (const auto& op : block.ops) {
-    const bool listed = std::find(block.effects.begin(), block.effects.end(), op.get()) != block.effects.end();
-    if (block.parent != nullptr && has_effect(*op) && !listed) {
-      report(*op, "is an effect that its region does not list");
+
+  void verify_end(const Block& block) {
+    for (const Value& v : block.results) {
+      if (!defined_.contains(v.op) || v.index >= v.op->results.size()) {
+        problems_.push_back("[block] returns a value that is not defined in it");
+      }
+    }
+    for (const Op* op : block.effects) {
+      if (!defined_.contains(op) || op->block != &block) {
+        problems_.push_back("[block] lists an effect that is not in it");
+      }
+    }
+    for (const auto& op : block.ops) {
+      const bool listed = std::find(block.effects.begin(), block.effects.end(), op.get()) != block.effects.end();
+      if (block.parent != nullptr && has_effect(*op) && !listed) {
+        report(*op, "is an effect that its region does not list");
+      }
     }
   }
-}
+
+  Defined defined_;  // what can be seen here
+  std::unordered_set<int64_t> slots_;
+  std::vector<std::string> problems_;
+};
 
 }  // namespace
 
-std::vector<std::string> verify(const Graph& graph) {
-  std::vector<std::string> problems;
-  std::unordered_set<const Op*> defined;
-  std::unordered_set<int64_t> slots;
-  verify_block(graph.body(), defined, slots, problems);
-  return problems;
-}
+std::vector<std::string> verify(const Graph& graph) { return Verifier().run(graph); }
 
 }  // namespace alloy::ir

@@ -39,6 +39,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->name = name;
   op->location = location;
   if (code == OpCode::variable && !op->attributes.has(Attr::kSlot)) op->attributes.set(Attr::kSlot, variable_count_);
+  if (code == OpCode::argument) op->fail("Arguments stand at the head of a region, not among its ops");
   if (auto mistake = grammar_mistake(*op)) op->fail(*mistake);
   if (code == OpCode::transpose) {
     // From here on axes are counted from the front.
@@ -69,7 +70,22 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   return op->block->ops.emplace_back(std::move(op)).get();
 }
 
-void Graph::open_region() { open_.push_back(std::make_unique<Block>()); }
+std::vector<Value> Graph::open_region(const std::vector<Type>& arguments) {
+  auto block = std::make_unique<Block>();
+  std::vector<Value> values;
+  for (const Type& type : arguments) {
+    auto argument = std::make_unique<Op>();
+    argument->code = OpCode::argument;
+    argument->attributes = {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}};
+    argument->block = block.get();
+    argument->location = location;
+    argument->id = next_id_++;
+    argument->results = infer(*argument);
+    values.push_back(block->arguments.emplace_back(std::move(argument))->result());
+  }
+  open_.push_back(std::move(block));
+  return values;
+}
 
 std::unique_ptr<Block> Graph::close_region(std::vector<Value> results) {
   const bool own = std::all_of(results.begin(), results.end(), [&](const Value& v) { return v && holds(v.op->block); });

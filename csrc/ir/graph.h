@@ -54,6 +54,8 @@ class Op {
 // A list of ops in order of execution, with the values it gives to whoever runs it.
 class Block {
  public:
+  // The values it has on entry, one for each `argument`; only regions of loops have some.
+  std::vector<std::unique_ptr<Op>> arguments;
   std::vector<std::unique_ptr<Op>> ops;
   std::vector<Value> results;
   std::vector<Op*> effects;  // ops without a used result that run all the same
@@ -75,8 +77,9 @@ class Graph {
   // The same for an op with regions, which close_region returned.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes, std::vector<std::unique_ptr<Block>> regions);
 
-  // Between open and close, ops go to a new nested block, which close hands over with these results.
-  void open_region();
+  // Between open and close, ops go to a new nested block, which close hands over with these results. Returns the
+  // block's arguments, which have these types.
+  std::vector<Value> open_region(const std::vector<Type>& arguments = {});
   // Throws Error, without the block, where a result is of another graph.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
 

@@ -1,7 +1,5 @@
 #include "ir/op.h"
 
-#include <array>
-
 #include "ir/graph.h"
 
 namespace alloy::ir {
@@ -23,17 +21,23 @@ constexpr auto numeric = TypeClass::numeric;
 constexpr auto boolean = TypeClass::boolean;
 constexpr auto any = TypeClass::any;
 
+// How structured ops run their regions, in the words of ops.def.
+constexpr Regions once{.run = Run::kOnce, .count = 1};
+constexpr Regions either{.run = Run::kEither, .count = 2, .own_operands = 1};
+constexpr Regions alternately{.run = Run::kAlternately, .count = 2, .own_results = {1, 0}};            // the predicate
+constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
+
 // The facts of structured ops, in the words of ops.def.
 constexpr Facts none;
 constexpr Facts renames{.renames = true, .every_type = true};
 constexpr Facts every_type{.every_type = true};
 constexpr Facts effect{.effect = true};
 constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
-constexpr Facts regions(uint8_t count) { return {.regions = count}; }
+constexpr Facts regions(const Regions& how) { return {.regions = how}; }
 constexpr Facts coefficients(uint8_t count) { return {.coefficients = count}; }
 constexpr Facts operator|(const Facts& a, const Facts& b) {
-  return {.lent = a.lent | b.lent,
-          .regions = static_cast<uint8_t>(a.regions | b.regions),
+  return {.regions = a.regions.count > 0 ? a.regions : b.regions,
+          .lent = a.lent | b.lent,
           .coefficients = static_cast<uint8_t>(a.coefficients | b.coefficients),
           .renames = a.renames || b.renames,
           .every_type = a.every_type || b.every_type,

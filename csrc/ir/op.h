@@ -1,6 +1,7 @@
 // What an op is: its code, its row of the op table, and the rules attached to it.
 #pragma once
 
+#include <array>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -39,10 +40,31 @@ enum class TypeClass : uint8_t { floating, numeric, boolean, any };
 // Where tests sample the operands of a table op.
 enum class Domain : uint8_t { real, nonzero, positive, small };
 
+// How an op runs its regions.
+enum class Run : uint8_t {
+  kNever,        // it has none
+  kOnce,         // the one it has
+  kEither,       // the first where the first operand is not zero, else the second
+  kAlternately,  // a loop: the first, the second, the first, ...; it ends where the first gives zero as its own result
+  kCounted,      // a loop: the one, for each number from the first operand to before the second by the third
+};
+
+// How an op runs its regions, and what passes between them. Own operands, arguments and results are the first ones.
+// Behind them, a loop has the values that it carries: from its operands to the first region, then from each region to
+// the one that runs next.
+struct Regions {
+  Run run = Run::kNever;
+  uint8_t count = 0;
+  uint8_t own_operands = 0;
+  std::array<uint8_t, 2> own_arguments = {}, own_results = {};  // of each region
+
+  bool is_loop() const { return run == Run::kAlternately || run == Run::kCounted; }
+};
+
 // What holds of an op whatever its operands are. The words of ops.def say what each means.
 struct Facts {
+  Regions regions = {};
   uint32_t lent = 0;  // bit i: operand i
-  uint8_t regions = 0;
   uint8_t coefficients = 0;
   bool renames = false;
   bool every_type = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/regions.h"
 #include "ir/walk.h"
 
 namespace alloy::ir {
@@ -51,12 +52,23 @@ void Rewriter::label_as(const Op& op) {
   copy_->after = mapped(op.after);
 }
 
-std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+std::vector<Value> Rewriter::open_copy(const Block& region, const std::vector<Type>& arguments) {
+  std::vector<Value> values = copy_->open_region(arguments);
+  for (size_t i = 0; i < region.arguments.size(); ++i) values_[region.arguments[i]->result()] = values[i];
+  return values;
+}
+
+std::vector<std::unique_ptr<Block>> Rewriter::copy_regions(const Op& op, const std::vector<Value>& operands) {
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& region : op.regions) {
-    copy_->open_region();
+    open_copy(*region, argument_types(op.code, operands, regions));
     regions.push_back(copy_->close_region(copy_block(*region)));
   }
+  return regions;
+}
+
+std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+  std::vector<std::unique_ptr<Block>> regions = copy_regions(op, operands);
   label_as(op);
   Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
   ops_[&op] = made;
@@ -105,11 +117,7 @@ using Report = std::function<void(const Error&)>;
 std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands,
                                   const Report& report) {
   Graph& copy = rewriter.copy();
-  std::vector<std::unique_ptr<Block>> regions;
-  for (const auto& region : op.regions) {
-    copy.open_region();
-    regions.push_back(copy.close_region(rewriter.copy_block(*region)));
-  }
+  std::vector<std::unique_ptr<Block>> regions = rewriter.copy_regions(op, operands);
   copy.name = op.name;
   copy.location = op.location;
   copy.after.clear();

@@ -31,6 +31,13 @@ class Rewriter {
   // ops go now.
   Graph& copy() { return *copy_; }
   Value mapped(Value from) const;
+  // Opens the copy of a region with arguments of these types, the first of which stand for the region's own, and
+  // returns them all.
+  std::vector<Value> open_copy(const Block& region, const std::vector<Type>& arguments);
+  // The regions of the op copied whole, where these are its operands: their arguments have the types that follow.
+  std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
+  // Gives what is added next the name and place of the op, and what that runs after.
+  void label_as(const Op& op);
   // Copies the op itself over these operands, as where a rule gives nothing.
   std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
   std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
@@ -39,7 +46,6 @@ class Rewriter {
   std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
   std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
   void copy_op(const Op& op);
-  void label_as(const Op& op);
 
   Rule rule_;
   std::unique_ptr<Graph> copy_;

@@ -148,10 +148,20 @@ class Printer {
     for (size_t i = 0; i < op.results.size(); ++i) out_ += (i ? ", " : " : ") + to_string(op.results[i]);
     out_ += "\n";
     for (const auto& region : op.regions) {
-      out_ += indent + "region {\n";
+      out_ += indent + "region " + arguments(*region) + "{\n";
       print(*region, indent + "  ");
       out_ += indent + "}\n";
     }
+  }
+
+  std::string arguments(const Block& region) {
+    if (region.arguments.empty()) return "";
+    std::string text = "(";
+    for (const auto& argument : region.arguments) {
+      ids_.emplace(argument.get(), ids_.size());
+      text += (text.size() > 1 ? ", " : "") + name_of(argument.get()) + " : " + to_string(argument->results[0]);
+    }
+    return text + ") ";
   }
 
   std::string name_of(const Op* op) { return "%" + std::to_string(ids_.at(op)); }
@@ -361,11 +371,50 @@ class Parser {
     ops_ = outer;
   }
 
-  Op* parse_op() {
+  std::unique_ptr<Block> parse_region() {
+    const auto outer = ops_;
+    std::vector<int64_t> numbers;
+    std::vector<Type> types;
+    if (accept("(")) {
+      do {
+        numbers.push_back(new_number());
+        expect(":");
+        types.push_back(type());
+      } while (accept(","));
+      expect(")");
+    }
+    graph_->location = "line " + std::to_string(line_);
+    const std::vector<Value> arguments = graph_->open_region(types);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      arguments[i].op->location.clear();
+      if (!ops_.emplace(numbers[i], arguments[i].op).second) fail(defined_twice(numbers[i]));
+    }
+    expect("{");
+    std::vector<Value> results;
+    std::vector<Op*> effects;
+    parse_block(results, effects, true);
+    ops_ = outer;
+    return graph_->close_region(std::move(results));
+  }
+
+  static std::string defined_twice(int64_t n) { return "%" + std::to_string(n) + " is defined twice"; }
+
+  int64_t new_number() {
     expect("%");
-    const int line = line_;
     const int64_t n = integer();
-    if (ops_.contains(n)) fail("%" + std::to_string(n) + " is defined twice");
+    if (ops_.contains(n)) fail(defined_twice(n));
+    return n;
+  }
+
+  Type type() {
+    const DType d = dtype();
+    return {d, shape()};
+  }
+
+  Op* parse_op() {
+    skip_blanks();
+    const int line = line_;
+    const int64_t n = new_number();
     expect("=");
     const std::string op_name = word();
     const OpInfo* row = find_op(op_name);
@@ -388,20 +437,11 @@ class Parser {
     const std::string label = accept("\"") ? quoted() : "";
     std::vector<Type> types;
     if (accept(":")) {
-      do {
-        const DType d = dtype();
-        types.push_back({d, shape()});
-      } while (accept(","));
+      do types.push_back(type());
+      while (accept(","));
     }
     std::vector<std::unique_ptr<Block>> regions;
-    while (accept("region")) {
-      expect("{");
-      graph_->open_region();
-      std::vector<Value> results;
-      std::vector<Op*> effects;
-      parse_block(results, effects, true);
-      regions.push_back(graph_->close_region(std::move(results)));
-    }
+    while (accept("region")) regions.push_back(parse_region());
     if (row->code == OpCode::variable) {
       if (!attributes.has(Attr::kSlot)) fail("The attribute slot is missing", line);
       const int64_t slot = attributes.integer(Attr::kSlot);

@@ -13,6 +13,7 @@ namespace {
 void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
   for (const auto& region : op.regions) {
     std::unordered_set<const Op*> inside;
+    for (const auto& argument : region->arguments) inside.insert(argument.get());
     for (const auto& inner : region->ops) {
       inside.insert(inner.get());
       for (const Value& v : inner->operands) {
@@ -65,8 +66,9 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     }
   }
   std::vector<Op*> ordered(seen.begin(), seen.end());
-  // What regions need in themselves led to what they capture and must come after.
-  std::erase_if(ordered, [&](const Op* op) { return seen.contains(op->block->parent); });
+  // What regions need in themselves led to what they capture and must come after. Arguments are there on entry.
+  std::erase_if(ordered,
+                [&](const Op* op) { return seen.contains(op->block->parent) || op->code == OpCode::argument; });
   std::sort(ordered.begin(), ordered.end(), [](Op* a, Op* b) { return a->id < b->id; });
   return ordered;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/regions.h"
 
 namespace alloy::test {
 
@@ -81,6 +82,29 @@ inline Op* if_else(Graph& graph, Value predicate, const std::function<std::vecto
     regions.push_back(graph.close_region(std::move(results)));
   }
   return graph.add(OpCode::if_else, {predicate}, {}, std::move(regions));
+}
+
+using Pass = std::function<std::vector<Value>(const std::vector<Value>& arguments)>;
+
+// `before` gives the predicate and what it passes on, `after` what the next iteration begins with.
+inline Op* while_loop(Graph& graph, const std::vector<Value>& initial, const Pass& before, const Pass& after) {
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const Pass& part : {before, after}) {
+    std::vector<Value> results = part(graph.open_region(argument_types(OpCode::while_loop, initial, regions)));
+    regions.push_back(graph.close_region(std::move(results)));
+  }
+  return graph.add(OpCode::while_loop, initial, {}, std::move(regions));
+}
+
+// `body` takes the index and the carried values.
+inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::vector<Value>& initial,
+                    const Pass& body) {
+  std::vector<Value> operands = bounds;
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  std::vector<std::unique_ptr<Block>> regions;
+  std::vector<Value> results = body(graph.open_region(argument_types(OpCode::for_loop, operands, regions)));
+  regions.push_back(graph.close_region(std::move(results)));
+  return graph.add(OpCode::for_loop, std::move(operands), {}, std::move(regions));
 }
 
 // Adds every op of the table at least once and makes the body's results and effects of them.
@@ -170,8 +194,24 @@ inline void add_every_op(Graph& graph) {
         return std::vector{x, graph.value(OpCode::exp, {y})};
       });
   results.push_back({branches, 1});
+  const Attributes to_int = {{Attr::kDtype, DType::int32}};
+  Op* halved = while_loop(
+      graph, {x},
+      [&](const std::vector<Value>& a) {
+        const Value most = graph.value(OpCode::max, {a[0]}, {{Attr::kAxes, Dims{0, 1}}});
+        return std::vector{graph.value(OpCode::greater, {most, rate}), a[0], graph.value(OpCode::cast, {a[0]}, to_int)};
+      },
+      [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::multiply, {a[0], rate})}; });
+  results.push_back({halved, 1});
+  const Value zero = constant(graph, i32({}), 0), three = constant(graph, i32({}), 3),
+              one = constant(graph, i32({}), 1);
+  Op* powers = for_loop(graph, {zero, three, one}, {x, y}, [&](const std::vector<Value>& a) {
+    assign(graph, v, a[1]);
+    return std::vector{graph.value(OpCode::multiply, {a[1], a[2]}), a[2]};
+  });
+  results.push_back({powers, 0});
   graph.body().results = results;
-  graph.body().effects = {second, branches};
+  graph.body().effects = {second, branches, powers};
 }
 
 }  // namespace alloy::test

@@ -1,7 +1,7 @@
 // A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md)
 // states it: the reference against which gradients and compiled programs are held. Shares no arithmetic with
-// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state and
-// conditionals; fails a test that uses another op.
+// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state,
+// conditionals and loops; fails a test that uses another op.
 #pragma once
 
 #include <algorithm>
@@ -76,6 +76,12 @@ class Interpreter {
 
   const Array& x(const Op& op, size_t i = 0) const { return values_.at(op.operands[i]); }
 
+  std::vector<Array> all_of(const std::vector<Value>& values) const {
+    std::vector<Array> arrays;
+    for (const Value& v : values) arrays.push_back(values_.at(v));
+    return arrays;
+  }
+
   void give(const Op& op, Array array, uint32_t result = 0) { values_[op.result(result)] = std::move(array); }
 
   void run_op(const Op& op) {
@@ -146,6 +152,8 @@ class Interpreter {
       case OpCode::read_variable: return give(op, current_.at(op.operands[0].op->attributes.integer(Attr::kSlot)));
       case OpCode::assign: current_[op.operands[0].op->attributes.integer(Attr::kSlot)] = x(op, 1); return;
       case OpCode::if_else: return run_region(op, x(op).values.at(0) != 0 ? 0 : 1);
+      case OpCode::while_loop: return while_loop(op);
+      case OpCode::for_loop: return for_loop(op);
       case OpCode::fused: return run_region(op, 0);
       case OpCode::stop_gradient: return give(op, x(op));
       case OpCode::reshape:
@@ -192,6 +200,36 @@ class Interpreter {
     const Block& taken = *op.regions[i];
     run_block(taken);
     for (uint32_t r = 0; r < op.results.size(); ++r) give(op, values_.at(taken.results[r]), r);
+  }
+
+  // One pass through a region of a loop.
+  std::vector<Array> pass(const Block& region, const std::vector<Array>& arguments) {
+    EXPECT_EQ(arguments.size(), region.arguments.size());
+    for (size_t i = 0; i < arguments.size(); ++i) values_[region.arguments[i]->result()] = arguments[i];
+    run_block(region);
+    return all_of(region.results);
+  }
+
+  void while_loop(const Op& op) {
+    std::vector<Array> carried = all_of(op.operands);
+    while (true) {
+      const std::vector<Array> passed = pass(*op.regions[0], carried);
+      carried.assign(passed.begin() + 1, passed.end());
+      if (passed[0].values.at(0) == 0) break;
+      carried = pass(*op.regions[1], carried);
+    }
+    for (uint32_t i = 0; i < carried.size(); ++i) give(op, carried[i], i);
+  }
+
+  void for_loop(const Op& op) {
+    std::vector<Array> carried = all_of(op.operands);
+    const double lower = carried[0].values.at(0), upper = carried[1].values.at(0), step = carried[2].values.at(0);
+    carried.erase(carried.begin(), carried.begin() + 3);
+    for (double i = lower; step > 0 && i < upper; i += step) {
+      carried.insert(carried.begin(), Array({}, i));
+      carried = pass(*op.regions[0], carried);
+    }
+    for (uint32_t i = 0; i < carried.size(); ++i) give(op, carried[i], i);
   }
 
   Array count(const Op& op) const {

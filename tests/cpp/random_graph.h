@@ -127,7 +127,7 @@ class RandomGraph {
   }
 
   void step(int depth) {
-    switch (below(18)) {
+    switch (below(19)) {
       case 0:
       case 1:
       case 2: return unary();
@@ -145,6 +145,7 @@ class RandomGraph {
       case 14:
       case 15:
       case 16: return variables_.empty() ? unary() : state();
+      case 17: return depth > 0 ? loop(depth - 1) : unary();
       default: return depth > 0 ? conditional(depth - 1) : binary();
     }
   }
@@ -319,6 +320,76 @@ class RandomGraph {
     Op* op = graph.add(OpCode::if_else, {predicate}, {}, std::move(regions));
     for (uint32_t i = 0; i < shapes.size(); ++i) know({op, i}, most[i]);
     if (has_effect(*op)) writes_.push_back(op);
+  }
+
+  // What a region of a loop gives: values like `carried`, often its own arguments in another order.
+  std::vector<Value> pass(int depth, const std::vector<Value>& arguments, const std::vector<Value>& carried) {
+    const std::vector<Value> outer_pool = pool_, outer_flags = flags_;
+    const std::vector<Op*> outer_writes = writes_;
+    for (const Value& v : arguments) {
+      if (v.dtype() == DType::float32) know(v, 6);
+      else if (chance(2)) know(graph.value(OpCode::cast, {v}, {{Attr::kDtype, DType::float32}}), 6);
+    }
+    const size_t steps = below(4);
+    for (size_t i = 0; i < steps; ++i) step(depth);
+    std::vector<Value> given;
+    for (const Value& v : carried) {
+      std::vector<Value> alike;
+      for (const Value& argument : arguments) {
+        if (argument.type() == v.type()) alike.push_back(argument);
+      }
+      const bool takes_one = !alike.empty() && !chance(3);
+      given.push_back(takes_one ? alike[below(alike.size())] : of_shape(v.shape()));
+    }
+    pool_ = outer_pool;
+    flags_ = outer_flags;
+    writes_ = outer_writes;
+    return given;
+  }
+
+  void loop(int depth) {
+    std::vector<Value> carried;
+    for (size_t i = below(4); i > 0; --i) carried.push_back(any());
+    if (carried.size() > 1 && chance(2)) carried[1] = of_shape(carried[0].shape());
+    Op* op = chance(2) ? counted(depth, carried) : repeated(depth, carried);
+    for (uint32_t i = 0; i < op->results.size(); ++i) know({op, i}, 6);
+    if (has_effect(*op)) writes_.push_back(op);
+  }
+
+  // Up to four iterations.
+  Op* counted(int depth, const std::vector<Value>& carried) {
+    const auto number = [&](size_t n) {
+      return constant(graph, i32(chance(2) ? Shape() : Shape({1})), static_cast<double>(n));
+    };
+    const size_t lower = below(3);
+    const std::vector<Value> bounds = {number(lower), number(lower + below(5)), number(1 + below(2))};
+    return for_loop(graph, bounds, carried,
+                    [&](const std::vector<Value>& arguments) { return pass(depth, arguments, carried); });
+  }
+
+  // The first value is the number of iterations that are left, up to three.
+  Op* repeated(int depth, std::vector<Value> carried) {
+    carried.insert(carried.begin(), constant(graph, f32({}), static_cast<double>(below(4))));
+    const auto before = [&](const std::vector<Value>& arguments) {
+      const Value zero = constant(graph, f32({}), 0), left = arguments[0];
+      std::vector<Value> given = pass(depth, arguments, chance(2) ? carried : others(carried));
+      given[0] = left;
+      given.insert(given.begin(), chance(2) ? graph.value(OpCode::greater, {left, zero}) : left);
+      return given;
+    };
+    const auto after = [&](const std::vector<Value>& arguments) {
+      std::vector<Value> given = pass(depth, arguments, carried);
+      given[0] = graph.value(OpCode::subtract, {arguments[0], constant(graph, f32({}), 1)});
+      return given;
+    };
+    return while_loop(graph, carried, before, after);
+  }
+
+  // Values to pass on that are not like those that come in.
+  std::vector<Value> others(std::vector<Value> carried) {
+    if (carried.size() > 1) carried.pop_back();
+    carried.push_back(any());
+    return carried;
   }
 
   std::mt19937 random_;

@@ -366,6 +366,9 @@ ELSEWHERE = {
     "assign": "test_graph.py",
     "read_variable": "tests/facade",
     "if_else": "tests/facade",
+    "while_loop": "tests/cpp",
+    "for_loop": "tests/cpp",
+    "argument": "tests/cpp",
     "fused": "tests/cpp",
     "empty": "tests/cpp",
 }

@@ -9,6 +9,9 @@ Nodes lower_stop_gradient(Lowering& lowering, const ir::Op& op, NSString* name) 
 }
 
 Nodes lower_if_else(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
+Nodes lower_while_loop(Lowering&, const ir::Op& op, NSString*) { op.fail("A loop cannot be lowered"); }
+Nodes lower_for_loop(Lowering&, const ir::Op& op, NSString*) { op.fail("A loop cannot be lowered"); }
+Nodes lower_argument(Lowering&, const ir::Op& op, NSString*) { op.fail("An argument cannot be lowered"); }
 Nodes lower_fused(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 
 }  // namespace alloy::engine

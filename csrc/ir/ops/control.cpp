@@ -1,6 +1,9 @@
 // Regions, and what only steers.
 #include <algorithm>
+#include <optional>
 
+#include "ir/elements.h"
+#include "ir/regions.h"
 #include "ir/rules.h"
 
 namespace alloy::ir {
@@ -11,11 +14,38 @@ void gradient_stop_gradient(GradientRule&) {}
 
 Cost cost_stop_gradient(const Op&) { return {}; }
 
-Types infer_if_else(const Op& op) {
-  const Type& predicate = operand(op, 0);
-  if (predicate.shape.is_static() && predicate.shape.element_count() != 1) {
-    op.fail("Expected a predicate of one element, got " + text(predicate));
+// ---- what regions share ----
+
+namespace {
+
+void require_one_element(const Op& op, const std::string& what, const Type& type) {
+  if (type.shape.is_static() && type.shape.element_count() != 1) {
+    op.fail("Expected " + what + " of one element, got " + text(type));
   }
+}
+
+Cost operator+(const Cost& a, const Cost& b) {
+  return {a.flops + b.flops, a.bytes_read + b.bytes_read, a.bytes_written + b.bytes_written};
+}
+
+Cost total(const Block& block) {
+  Cost sum;
+  for (const auto& op : block.ops) sum = sum + cost(*op);
+  return sum;
+}
+
+}  // namespace
+
+Types infer_argument(const Op& op) { return {{op.attributes.get<DType>(Attr::kDtype), given_shape(op)}}; }
+
+void gradient_argument(GradientRule&) {}
+
+Cost cost_argument(const Op&) { return {}; }
+
+// ---- conditionals ----
+
+Types infer_if_else(const Op& op) {
+  require_one_element(op, "a predicate", operand(op, 0));
   const auto& yes = op.regions[0]->results;
   const auto& no = op.regions[1]->results;
   if (yes.size() != no.size()) {
@@ -38,17 +68,6 @@ void gradient_if_else(GradientRule&) {}
 
 namespace {
 
-Cost total(const Block& block) {
-  Cost sum;
-  for (const auto& op : block.ops) {
-    const Cost one = cost(*op);
-    sum.flops += one.flops;
-    sum.bytes_read += one.bytes_read;
-    sum.bytes_written += one.bytes_written;
-  }
-  return sum;
-}
-
 Cost dearer(const Cost& a, const Cost& b) {
   return {std::max(a.flops, b.flops), std::max(a.bytes_read, b.bytes_read), std::max(a.bytes_written, b.bytes_written)};
 }
@@ -60,6 +79,103 @@ Cost cost_if_else(const Op& op) {
   branch.bytes_read += op.operands[0].type().byte_count();
   return branch;
 }
+
+// ---- loops ----
+
+namespace {
+
+// What a loop carries keeps its types: those of the operands, which the last region gives to the first again.
+void require_carried(const Op& op) {
+  const Regions& regions = op.info().facts.regions;
+  for (size_t k = 0; k < op.regions.size(); ++k) {
+    const auto& arguments = op.regions[k]->arguments;
+    const Types passed = argument_types(op.code, op.operands, std::span(op.regions).first(k));
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const Type& type = arguments[i]->results[0];
+      if (type.dtype != passed[i].dtype || !unify(type.shape, passed[i].shape)) {
+        op.fail("Argument " + std::to_string(i) + " of region " + std::to_string(k) + " is " + text(type) +
+                " and is passed " + text(passed[i]));
+      }
+    }
+  }
+  const size_t own = regions.own_results[op.regions.size() - 1];
+  const std::vector<Value>& given = op.regions.back()->results;
+  const size_t carried = op.operands.size() - regions.own_operands;
+  if (given.size() - own != carried) {
+    op.fail("The loop begins with " + std::to_string(carried) + " values and an iteration gives " +
+            std::to_string(given.size() - own));
+  }
+  for (size_t i = 0; i < carried; ++i) {
+    const Type &before = operand(op, regions.own_operands + i), &behind = given[own + i].type();
+    if (before.dtype != behind.dtype || !unify(before.shape, behind.shape)) {
+      op.fail("Value " + std::to_string(i) + " is " + text(before) + " before an iteration and " + text(behind) +
+              " behind it");
+    }
+  }
+}
+
+}  // namespace
+
+Types infer_while_loop(const Op& op) {
+  const auto& given = op.regions[0]->results;
+  require_one_element(op, "a predicate", given[0].type());
+  require_carried(op);
+  Types types;
+  for (size_t i = 1; i < given.size(); ++i) types.push_back(given[i].type());
+  return types;
+}
+
+Types infer_for_loop(const Op& op) {
+  const DType index = operand(op, 0).dtype;
+  const bool is_integer = kind(index) == DTypeKind::kSigned || kind(index) == DTypeKind::kUnsigned;
+  for (size_t i = 0; i < 3; ++i) {
+    require_one_element(op, "bounds and a step", operand(op, i));
+    if (operand(op, i).dtype == index && is_integer) continue;
+    op.fail("Expected bounds and a step of one integer type, got " + text(operand(op, i)), Error::Kind::kType);
+  }
+  const std::optional<Elements> step = known_elements(op.operands[2]);
+  if (step && step->size() == 1 && step->front().value_or(1) <= 0) {
+    op.fail("Expected a step above 0, got " + std::to_string(*step->front()));
+  }
+  require_carried(op);
+  Types types;
+  for (size_t i = 3; i < op.operands.size(); ++i) {
+    const Type &before = operand(op, i), &behind = op.regions[0]->results[i - 3].type();
+    types.push_back({before.dtype, *unify(before.shape, behind.shape)});
+  }
+  return types;
+}
+
+// The walk refuses loops itself: what they capture may need a gradient, too.
+void gradient_while_loop(GradientRule&) {}
+void gradient_for_loop(GradientRule&) {}
+
+Cost cost_while_loop(const Op& op) { return total(*op.regions[0]) + total(*op.regions[1]); }
+
+namespace {
+
+// How often the region runs, as far as constants say; else once.
+uint64_t iterations(const Op& op) {
+  int64_t bounds[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const std::optional<Elements> known = known_elements(op.operands[i]);
+    if (!known || known->size() != 1 || !known->front()) return 1;
+    bounds[i] = *known->front();
+  }
+  const auto [lower, upper, step] = bounds;
+  if (lower >= upper) return 0;
+  return (static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) - 1) / static_cast<uint64_t>(step) + 1;
+}
+
+}  // namespace
+
+Cost cost_for_loop(const Op& op) {
+  const Cost one = total(*op.regions[0]);
+  const uint64_t times = iterations(op);
+  return {one.flops * times, one.bytes_read * times, one.bytes_written * times};
+}
+
+// ---- fused ----
 
 Types infer_fused(const Op& op) {
   Types types;

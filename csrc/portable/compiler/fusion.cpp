@@ -10,6 +10,7 @@
 #include "compiler/passes.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/product/choice.h"
+#include "ir/regions.h"
 #include "ir/walk.h"
 
 namespace alloy::compiler {
@@ -293,7 +294,8 @@ class Fuser {
     for (const Value& v : op.operands) operands.push_back(values_.at(v));
     std::vector<std::unique_ptr<Block>> regions;
     for (const auto& region : op.regions) {
-      copy_->open_region();
+      const std::vector<Value> arguments = copy_->open_region(ir::argument_types(op.code, operands, regions));
+      for (size_t i = 0; i < arguments.size(); ++i) values_[region->arguments[i]->result()] = arguments[i];
       regions.push_back(copy_->close_region(copy_block(*region)));
     }
     copy_->name = op.name;

@@ -10,8 +10,8 @@
 namespace alloy::compiler {
 
 // Resolves what only depended on shapes: *_like ops get shapes as attributes, counts and shapes become constants,
-// copies vanish, and an operand that only lends its shape becomes `empty`. Throws ir::Error for a value whose type is
-// not static.
+// copies vanish, and an operand that only lends its shape becomes `empty`. `for_loop` becomes `while_loop`. Throws
+// ir::Error for a value whose type is not static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
 // Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and

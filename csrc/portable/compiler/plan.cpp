@@ -21,18 +21,22 @@ size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 // One thing to do, in the order in which all of them stand: what becomes a step. Positions in that order are the
 // planner's time.
 struct Item {
-  enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd };
+  // A conditional is kIf, its first region, kElse, its second, kEnd; a loop is kLoop, its first region, kLeave, its
+  // second, kRepeat.
+  enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd, kLoop, kLeave, kRepeat };
   Kind kind;
-  const Op* op = nullptr;                                // of a call, or the conditional
+  const Op* op = nullptr;                                // of a call, or the conditional or loop
   Value from = {}, to = {};                              // of a copy
-  std::vector<std::pair<const Op*, int>> branches = {};  // the conditionals it stands in, and in which region of each
+  std::vector<std::pair<const Op*, int>> branches = {};  // the ops whose regions it stands in, and which region of each
 };
 
 // Whether no run does both.
 bool exclusive(const Item& a, const Item& b) {
   for (size_t i = 0; i < std::min(a.branches.size(), b.branches.size()); ++i) {
     if (a.branches[i].first != b.branches[i].first) return false;
-    if (a.branches[i].second != b.branches[i].second) return true;
+    if (a.branches[i].second != b.branches[i].second) {
+      return a.branches[i].first->info().facts.regions.run == ir::Run::kEither;
+    }
   }
   return false;
 }
@@ -84,8 +88,17 @@ class Planner {
       }
       case OpCode::variable: variables_.emplace_back(v, op.attributes.integer(ir::Attr::kSlot)); break;
       case OpCode::reshape: alias_[v] = op.operands[0]; break;
-      case OpCode::if_else: line_up_branches(op); break;
-      default: push({.kind = Item::Kind::kCall, .op = &op});
+      default: line_up_run(op);
+    }
+  }
+
+  void line_up_run(const Op& op) {
+    switch (op.info().facts.regions.run) {
+      case ir::Run::kEither: line_up_branches(op); break;
+      case ir::Run::kAlternately: line_up_loop(op); break;
+      case ir::Run::kCounted: op.fail("A counted loop has no plan");  // resolve_shapes leaves none
+      case ir::Run::kNever:
+      case ir::Run::kOnce: push({.kind = Item::Kind::kCall, .op = &op});
     }
   }
 
@@ -99,6 +112,97 @@ class Planner {
       branches_.pop_back();
     }
     push({.kind = Item::Kind::kEnd, .op = &op});
+  }
+
+  // What the first region passes on is the second's arguments and the loop's results as it stands; what the second
+  // gives is copied to the first one's arguments.
+  void line_up_loop(const Op& op) {
+    const ir::Block &before = *op.regions[0], &after = *op.regions[1];
+    hand_over(op.operands, before);
+    push({.kind = Item::Kind::kLoop, .op = &op});
+    branches_.emplace_back(&op, 0);
+    for (const auto& inner : before.ops) line_up(*inner);
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      alias_[after.arguments[i]->result()] = before.results[i + 1];
+      alias_[op.result(i)] = before.results[i + 1];
+    }
+    push({.kind = Item::Kind::kLeave, .op = &op});
+    branches_.back().second = 1;
+    const size_t begin = items_.size();
+    for (const auto& inner : after.ops) line_up(*inner);
+    for (size_t i = 0; i < after.results.size(); ++i) {
+      if (may_become(after, i, before.arguments[i]->result(), begin)) {
+        alias_[root(after.results[i])] = before.arguments[i]->result();
+      }
+    }
+    hand_over(after.results, before);
+    branches_.pop_back();
+    push({.kind = Item::Kind::kRepeat, .op = &op});
+  }
+
+  // Whether result `i` of a region, whose items begin at `begin`, can be computed where this argument is: behind its
+  // computation, which may work in place, nobody wants the argument.
+  bool may_become(const ir::Block& region, size_t i, Value argument, size_t begin) {
+    const Value v = root(region.results[i]);
+    const auto computes = [&](const Item& item) { return item.kind == Item::Kind::kCall && item.op == v.op; };
+    const auto first = items_.begin() + static_cast<long>(begin);
+    const auto writer = std::find_if(first, items_.end(), computes);
+    if (v.op->block != &region || writer == items_.end()) return false;
+    for (size_t k = 0; k < v.op->operands.size(); ++k) {
+      if (root(v.op->operands[k]) == argument && !kernel_of(v.op)->in_place(k, v.index)) return false;
+    }
+    const auto reads_it = [&](const Item& item) {
+      const std::vector<Value> read = operands_of(item);
+      return std::any_of(read.begin(), read.end(), [&](const Value& r) { return root(r) == argument; });
+    };
+    return std::none_of(writer + 1, items_.end(), reads_it) &&
+           std::none_of(region.results.begin(), region.results.end(),
+                        [&](const Value& result) { return root(result) == argument; });
+  }
+
+  static std::vector<Value> operands_of(const Item& item) {
+    switch (item.kind) {
+      case Item::Kind::kCall: return item.op->operands;
+      case Item::Kind::kCopy: return {item.from};
+      case Item::Kind::kIf: return {item.op->operands[0]};
+      case Item::Kind::kLeave: return {item.op->regions[0]->results[0]};
+      default: return {};
+    }
+  }
+
+  // Copies values to the arguments of a region, all at once: none is overwritten before it is read.
+  void hand_over(const std::vector<Value>& values, const ir::Block& region) {
+    std::vector<std::pair<Value, Value>> waiting;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const Value argument = region.arguments[i]->result();
+      if (root(values[i]) != argument) waiting.emplace_back(values[i], argument);
+    }
+    while (!waiting.empty()) {
+      const auto is_free = [&](const auto& move) {
+        return std::none_of(waiting.begin(), waiting.end(),
+                            [&](const auto& other) { return root(other.first) == move.second; });
+      };
+      auto next = std::find_if(waiting.begin(), waiting.end(), is_free);
+      if (next == waiting.end()) {  // they go round in rings; one value steps aside
+        next = waiting.begin();
+        const Value aside = step_aside(next->second);
+        for (auto& [from, to] : waiting) {
+          if (root(from) == next->second) from = aside;
+        }
+      }
+      push({.kind = Item::Kind::kCopy, .from = next->first, .to = next->second});
+      waiting.erase(next);
+    }
+  }
+
+  // A copy of the value in memory of its own.
+  Value step_aside(Value v) {
+    Op& made = *asides_.emplace_back(std::make_unique<Op>());
+    made.code = OpCode::argument;
+    made.results = {v.type()};
+    stands_for_[made.result()] = v;
+    push({.kind = Item::Kind::kCopy, .from = v, .to = made.result()});
+    return made.result();
   }
 
   // A branch computes a result where the conditional wants it, or, where the value is not its own, copies it there.
@@ -119,7 +223,8 @@ class Planner {
     items_.push_back(std::move(item));
   }
 
-  // The value whose memory `v` is: a reshape has its operand's, a branch's result the conditional's.
+  // The value whose memory `v` is: a reshape has its operand's, a branch's result the conditional's, a loop's result
+  // that of what its first region passes on.
   Value root(Value v) const {
     for (auto it = alias_.find(v); it != alias_.end(); it = alias_.find(v)) v = it->second;
     return v;
@@ -143,16 +248,13 @@ class Planner {
   void find_uses() {
     for (size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
+      for (const Value& v : operands_of(item)) uses_[root(v)].push_back(i);
       if (item.kind == Item::Kind::kCall) {
-        for (const Value& v : item.op->operands) uses_[root(v)].push_back(i);
         for (uint32_t r = 0; r < item.op->results.size(); ++r) {
           writers_[root(item.op->result(r))].push_back(i);
         }
       } else if (item.kind == Item::Kind::kCopy) {
-        uses_[root(item.from)].push_back(i);
         writers_[root(item.to)].push_back(i);
-      } else if (item.kind == Item::Kind::kIf) {
-        uses_[root(item.op->operands[0])].push_back(i);
       }
       // The memory of a conditional's results is theirs from its first item to its last at least.
       if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {
@@ -161,7 +263,24 @@ class Planner {
         }
       }
     }
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (items_[i].kind == Item::Kind::kRepeat) keep_through_loop(*items_[i].op, i);
+    }
     for (const Value& v : graph_.body().results) uses_[root(v)].push_back(items_.size());
+  }
+
+  // The arguments of a loop's first region live from one iteration to the next, and what was there before the loop and
+  // is used in it is used until its end.
+  void keep_through_loop(const Op& loop, size_t end) {
+    const auto is_begin = [&](const Item& item) { return item.kind == Item::Kind::kLoop && item.op == &loop; };
+    const auto begin = static_cast<size_t>(std::find_if(items_.begin(), items_.end(), is_begin) - items_.begin());
+    for (const auto& argument : loop.regions[0]->arguments) lives_at_[argument->result()] = {begin, end};
+    for (auto& [v, uses] : uses_) {
+      const auto first = std::lower_bound(uses.begin(), uses.end(), begin);
+      const auto behind = std::lower_bound(first, uses.end(), end);
+      if (first == behind || (writers_.contains(v) && first_item(v) >= begin)) continue;
+      if (behind == uses.end() || *behind != end) uses.insert(behind, end);
+    }
   }
 
   size_t first_item(Value v) const {
@@ -244,6 +363,10 @@ class Planner {
     if (item.kind == Item::Kind::kIf) {
       for (uint32_t r = 0; r < item.op->results.size(); ++r) new_buffer(root(item.op->result(r)));
     }
+    if (item.kind == Item::Kind::kCopy) {
+      const Value from = root(item.from), v = root(item.to);
+      if (!places_.contains(v) && !buffer_of_.contains(v) && !inherit(from, i, v)) new_buffer(v);
+    }
     if (item.kind != Item::Kind::kCall) return;
     kernel_of(item.op);
     for (uint32_t r = 0; r < item.op->results.size(); ++r) {
@@ -264,21 +387,22 @@ class Planner {
   // Puts `v` in the place of an operand that dies here.
   bool take_over(const Op& op, size_t i, Value v) {
     for (const Value& operand : op.operands) {
-      const Value old = root(operand);
-      const auto it = buffer_of_.find(old);
-      if (it == buffer_of_.end()) continue;
-      Buffer& buffer = buffers_[it->second];
-      if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count() ||
-          !works_in_place(&op, old, v)) {
-        continue;
-      }
-      buffer.taken_at = i;
-      buffer.last = last_item(v);
-      buffer.contents.emplace_back(i, v);
-      buffer_of_[v] = it->second;
-      return true;
+      if (works_in_place(&op, root(operand), v) && inherit(root(operand), i, v)) return true;
     }
     return false;
+  }
+
+  // Puts `v` in the place of a value that dies at this item.
+  bool inherit(Value old, size_t i, Value v) {
+    const auto it = buffer_of_.find(old);
+    if (it == buffer_of_.end()) return false;
+    Buffer& buffer = buffers_[it->second];
+    if (buffer.last != i || buffer.taken_at == i || buffer.bytes != v.type().byte_count()) return false;
+    buffer.taken_at = i;
+    buffer.last = last_item(v);
+    buffer.contents.emplace_back(i, v);
+    buffer_of_[v] = it->second;
+    return true;
   }
 
   // What is not in its place after the last item is copied there: results first, then variables, which results may
@@ -323,7 +447,9 @@ class Planner {
       if (peak < buffer.first || peak > buffer.last) continue;
       const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(),
                                      [&](const auto& entry) { return entry.first > peak; });
-      plan_.at_peak.push_back(std::prev(next)->second);
+      const Value v = std::prev(next)->second;
+      const auto original = stands_for_.find(v);
+      plan_.at_peak.push_back(original == stands_for_.end() ? v : original->second);
     }
   }
 
@@ -340,18 +466,12 @@ class Planner {
 
   void emit() {
     size_t scratch = 0;
-    std::vector<size_t> waiting;  // jumps whose target is not known yet, innermost last
+    std::vector<size_t> waiting, begins;  // innermost last: jumps whose target is not known yet, loops' first steps
     for (const Item& item : items_) {
       switch (item.kind) {
         case Item::Kind::kCall: scratch = std::max(scratch, emit_call(*item.op)); break;
         case Item::Kind::kCopy: emit_copy(place_of(item.from), place_of(item.to), item.to.type().byte_count()); break;
-        case Item::Kind::kIf: {
-          const Value predicate = item.op->operands[0];
-          waiting.push_back(emit_jump({.kind = Step::Kind::kJumpIfNot,
-                                       .operands = {place_of(predicate)},
-                                       .bytes = predicate.type().byte_count()}));
-          break;
-        }
+        case Item::Kind::kIf: waiting.push_back(emit_jump_if_not(item.op->operands[0])); break;
         case Item::Kind::kElse: {
           const size_t over = emit_jump({.kind = Step::Kind::kJump});
           plan_.steps[waiting.back()].target = plan_.steps.size();
@@ -359,6 +479,14 @@ class Planner {
           break;
         }
         case Item::Kind::kEnd:
+          plan_.steps[waiting.back()].target = plan_.steps.size();
+          waiting.pop_back();
+          break;
+        case Item::Kind::kLoop: begins.push_back(plan_.steps.size()); break;
+        case Item::Kind::kLeave: waiting.push_back(emit_jump_if_not(item.op->regions[0]->results[0])); break;
+        case Item::Kind::kRepeat:
+          emit_jump({.kind = Step::Kind::kJump, .target = begins.back()});
+          begins.pop_back();
           plan_.steps[waiting.back()].target = plan_.steps.size();
           waiting.pop_back();
           break;
@@ -407,6 +535,11 @@ class Planner {
     plan_.steps.push_back({.kind = Step::Kind::kCopy, .operands = {from}, .results = {to}, .bytes = bytes});
   }
 
+  size_t emit_jump_if_not(Value predicate) {
+    return emit_jump(
+        {.kind = Step::Kind::kJumpIfNot, .operands = {place_of(predicate)}, .bytes = predicate.type().byte_count()});
+  }
+
   size_t emit_jump(Step step) {
     plan_.steps.push_back(std::move(step));
     return plan_.steps.size() - 1;
@@ -431,6 +564,8 @@ class Planner {
   std::vector<std::pair<Value, int64_t>> variables_;
   ValueMap<Value> alias_;
   ValueMap<bool> given_;
+  std::vector<std::unique_ptr<Op>> asides_;  // whose results are copies of values of the graph, ...
+  ValueMap<Value> stands_for_;               // ... these
   ValueMap<Place> places_;
   ValueMap<std::vector<size_t>> uses_, writers_, lives_at_;  // positions, ascending
   std::unordered_map<const Op*, std::unique_ptr<cpu::Kernel>> kernels_;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/elements.h"
+#include "ir/regions.h"
 #include "ir/rewrite.h"
 
 namespace alloy::compiler {
@@ -54,6 +55,45 @@ Replacement without_lent(Graph& copy, const Op& op, std::vector<Value> operands)
   return {{copy.value(op.code, operands, op.attributes)}};
 }
 
+void expect_static_arguments(const Op& op) {
+  for (const auto& region : op.regions) {
+    for (const auto& argument : region->arguments) {
+      const Type& type = argument->results[0];
+      if (!type.is_static()) op.fail("The loop carries " + to_string(type) + ", which is not of a known shape");
+    }
+  }
+}
+
+// A counted loop as one that carries the index as its first value and ends where that reaches the upper bound.
+std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
+  Graph& copy = rewriter.copy();
+  const auto scalar = [&](Value v) {
+    return v.shape() == Shape() ? v : copy.value(OpCode::reshape, {v}, {{Attr::kShape, Shape()}});
+  };
+  const Value lower = scalar(operands[0]), step = scalar(operands[2]);
+  // By a step that is not positive there is no iteration.
+  const Value counts = copy.value(OpCode::greater, {step, constant(copy, step.type(), 0)});
+  const Value upper = copy.value(OpCode::select, {counts, scalar(operands[1]), lower});
+  std::vector<Value> carried = {lower};
+  carried.insert(carried.end(), operands.begin() + 3, operands.end());
+  std::vector<std::unique_ptr<ir::Block>> regions;
+  std::vector<Value> passed = copy.open_region(ir::argument_types(OpCode::while_loop, carried, regions));
+  passed.insert(passed.begin(), copy.value(OpCode::less, {passed[0], upper}));
+  regions.push_back(copy.close_region(passed));
+  const std::vector<Type> types = ir::argument_types(OpCode::while_loop, carried, regions);
+  const Value index = rewriter.open_copy(*op.regions[0], types)[0];
+  std::vector<Value> next = rewriter.copy_block(*op.regions[0]);
+  // No further than to the upper bound, behind which there may be no number.
+  const Value rest = copy.value(OpCode::subtract, {upper, index});
+  next.insert(next.begin(), copy.value(OpCode::add, {index, copy.value(OpCode::minimum, {step, rest})}));
+  regions.push_back(copy.close_region(std::move(next)));
+  rewriter.label_as(op);
+  Op* made = copy.add(OpCode::while_loop, std::move(carried), {}, std::move(regions));
+  std::vector<Value> results;
+  for (uint32_t i = 1; i < made->results.size(); ++i) results.push_back({made, i});
+  return results;
+}
+
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   for (const Type& type : op.results) {
@@ -62,6 +102,7 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
     const bool may_be_open = op.code == OpCode::empty || op.code == OpCode::shaped;
     if (!type.is_static() && !may_be_open) op.fail("The result " + to_string(type) + " is not of a known shape");
   }
+  expect_static_arguments(op);
   auto one = [](Value v) { return Replacement({v}); };
   auto same_shape = [&] { return operands[0].shape() == op.results[0].shape; };
   auto with_shape = [&](OpCode code) {
@@ -82,6 +123,7 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
       return one(
           copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
     }
+    case OpCode::for_loop: return count_up(rewriter, op, operands);
     case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
     default: return without_lent(copy, op, operands);
   }

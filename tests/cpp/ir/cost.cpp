@@ -140,6 +140,18 @@ TEST_F(Costs, OfStructuredOps) {
       [&] { return std::vector{graph.value(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}})}; });
   expect(*branches, 5 * 6, 1 + 24, 12);
 
+  // Four sums of x; and one pass through both regions of a loop of which nobody knows how often it runs.
+  const auto number = [&](double value) { return constant(graph, i32({}), value); };
+  const Op* sums = for_loop(graph, {number(0), number(8), number(2)}, {x}, [&](const std::vector<Value>& a) {
+    expect(*a[1].op, 0, 0, 0);
+    return std::vector{graph.value(OpCode::add, {a[1], x})};
+  });
+  expect(*sums, 4 * 6, 4 * 12, 4 * 6);
+  const Op* repeated = while_loop(
+      graph, {x}, [&](const std::vector<Value>& a) { return std::vector{one, graph.value(OpCode::exp, {a[0]})}; },
+      [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::add, {a[0], row})}; });
+  expect(*repeated, 6 + 6, 6 + 9, 6 + 6);
+
   for (const OpInfo& op : op_table()) {
     EXPECT_TRUE(op.family != Family::kStructured || counted.contains(op.code)) << op.name << " has no count by hand";
   }

@@ -375,6 +375,8 @@ TEST(Parse, SurvivesMutations) {
                                            "\n",
                                            " ",
                                            "if_else",
+                                           "region (%90 : float32()) {",
+                                           "(%91 : int32())",
                                            "assign",
                                            "slot = 0",
                                            std::string(1, '\0'),

@@ -3,6 +3,7 @@
 #include "runtime/program.h"
 #include "cpu/device.h"
 
+#include <array>
 #include <cstring>
 
 #include "ir/gradients.h"
@@ -304,6 +305,113 @@ TEST(Program, APredicateIsTrueUnlessItIsZero) {
     EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {value})}})[0]), value != 0) << value;
   }
   EXPECT_EQ(only(runner.run({{p, Array({1, 1}, {-0.0})}})[0]), 0) << "a negative zero is zero";
+}
+
+// ---- loops ----
+
+Value whole_number(Graph& graph, double value) { return constant(graph, i32({}), value); }
+
+TEST(Program, LoopsSwapWhatTheyCarry) {
+  Graph graph;
+  const Value n = placeholder(graph, f32({})), a = placeholder(graph, f32({2})), b = placeholder(graph, f32({2}));
+  // Fibonacci's numbers: a, b become b, a + b.
+  Op* loop = while_loop(
+      graph, {n, a, b}, [](const std::vector<Value>& v) { return std::vector{v[0], v[0], v[1], v[2]}; },
+      [&](const std::vector<Value>& v) {
+        return std::vector{graph.value(OpCode::subtract, {v[0], constant(graph, f32({}), 1)}), v[2],
+                           graph.value(OpCode::add, {v[1], v[2]})};
+      });
+  Runner runner(graph, {{n, n.type()}, {a, a.type()}, {b, b.type()}}, {{loop, 1}, {loop, 2}}, {});
+  const auto run = [&](double count) {
+    const std::vector<Array> out =
+        runner.run({{n, Array({}, {count})}, {a, Array({2}, {0, 1})}, {b, Array({2}, {1, 2})}});
+    return std::vector{out[0].values, out[1].values};
+  };
+  using Pairs = std::vector<std::vector<double>>;
+  EXPECT_EQ(run(0), (Pairs{{0, 1}, {1, 2}}));
+  EXPECT_EQ(run(-0.0), (Pairs{{0, 1}, {1, 2}})) << "a negative zero is zero";
+  EXPECT_EQ(run(1), (Pairs{{1, 2}, {1, 3}}));
+  EXPECT_EQ(run(10), (Pairs{{55, 144}, {89, 233}}));
+}
+
+// The first region runs once more than the second.
+TEST(Program, LoopsAssignInEveryIteration) {
+  Graph graph;
+  const Value n = placeholder(graph, f32({})), before = variable(graph, f32({})), after = variable(graph, f32({}));
+  const Value one = constant(graph, f32({}), 1);
+  Op* loop = while_loop(
+      graph, {n},
+      [&](const std::vector<Value>& v) {
+        assign(graph, before, graph.value(OpCode::add, {read(graph, before), one}));
+        return std::vector{v[0], v[0]};
+      },
+      [&](const std::vector<Value>& v) {
+        assign(graph, after, graph.value(OpCode::add, {read(graph, after), read(graph, before)}));
+        return std::vector{graph.value(OpCode::subtract, {v[0], one})};
+      });
+  Runner runner(graph, {{n, n.type()}}, {read(graph, after)}, {loop});
+  EXPECT_EQ(only(runner.run({{n, Array({}, {3})}})[0]), 1 + 2 + 3);
+  EXPECT_EQ(only(runner.variable(0)), 4);
+  EXPECT_EQ(only(runner.run({{n, Array({}, {0})}})[0]), 6);
+  EXPECT_EQ(only(runner.variable(0)), 5);
+}
+
+TEST(Program, LoopsCount) {
+  for (const auto& [lower, upper, step, sum] :
+       std::vector<std::array<double, 4>>{{0, 5, 1, 10},
+                                          {-3, 4, 3, 0},
+                                          {2, 9, 3, 15},
+                                          {5, 5, 1, 0},
+                                          {7, 5, 1, 0},
+                                          {2147483640, 2147483647, 4, 4294967284},
+                                          {0, 5, -1, 0},
+                                          {0, 5, 0, 0}}) {
+    SCOPED_TRACE(step);
+    Graph graph;
+    // The step is not a constant, so that one that does not lead on is not refused.
+    const Value given = placeholder(graph, f32({})), zero = constant(graph, {DType::float32, Shape()}, 0);
+    const Value by = graph.value(OpCode::cast, {given}, {{Attr::kDtype, DType::int32}});
+    const Value from = whole_number(graph, lower), to = whole_number(graph, upper);
+    Op* loop = for_loop(graph, {from, to, by}, {zero}, [&](const std::vector<Value>& v) {
+      const Value index = graph.value(OpCode::cast, {v[0]}, {{Attr::kDtype, DType::float32}});
+      return std::vector{graph.value(OpCode::add, {v[1], index})};
+    });
+    Runner runner(graph, {{given, given.type()}}, {{loop, 0}}, {});
+    EXPECT_NEAR(only(runner.run({{given, Array({}, {step})}})[0]), sum, 1e-6 * std::fabs(sum));
+  }
+}
+
+TEST(Program, LoopsNest) {
+  Graph graph;
+  const Value n = placeholder(graph, f32({})), x = placeholder(graph, f32({3})), flag = placeholder(graph, bools({}));
+  const Value zero = whole_number(graph, 0), one = whole_number(graph, 1);
+  const Value count = graph.value(OpCode::cast, {n}, {{Attr::kDtype, DType::int32}});
+  // Of n rows, row i adds i + 1 times x, or takes it away in a branch.
+  Op* rows = for_loop(graph, {zero, count, one}, {x}, [&](const std::vector<Value>& outer) {
+    const Value length = graph.value(OpCode::add, {outer[0], one});
+    Op* row = for_loop(graph, {zero, length, one}, {outer[1]}, [&](const std::vector<Value>& inner) {
+      Op* step = if_else(
+          graph, flag, [&] { return std::vector{graph.value(OpCode::add, {inner[1], x})}; },
+          [&] { return std::vector{graph.value(OpCode::subtract, {inner[1], x})}; });
+      return std::vector<Value>{{step, 0}};
+    });
+    return std::vector<Value>{{row, 0}};
+  });
+  Runner runner(graph, {{n, n.type()}, {x, x.type()}, {flag, flag.type()}}, {{rows, 0}}, {});
+  const auto run = [&](double rows_wanted, double adds) {
+    return runner.run({{n, Array({}, {rows_wanted})}, {x, Array({3}, {1, 2, 3})}, {flag, Array({}, {adds})}})[0].values;
+  };
+  EXPECT_EQ(run(3, 1), (std::vector<double>{7, 14, 21}));
+  EXPECT_EQ(run(3, 0), (std::vector<double>{-5, -10, -15}));
+  EXPECT_EQ(run(0, 1), (std::vector<double>{1, 2, 3}));
+}
+
+TEST(Program, RefusesLoopsOverUnknownShapes) {
+  Graph graph;
+  const Value shape = placeholder(graph, i32({1})), n = whole_number(graph, 2);
+  const Value open = graph.value(OpCode::shaped, {shape}, {{Attr::kDtype, DType::float32}});
+  Op* loop = for_loop(graph, {n, n, n}, {open}, [](const std::vector<Value>& v) { return std::vector{v[1]}; });
+  EXPECT_NE(error_of([&] { Runner(graph, {{shape, shape.type()}}, {{loop, 0}}, {}); }), "no error");
 }
 
 // ---- denormals ----

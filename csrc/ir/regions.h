@@ -1,0 +1,20 @@
+// What passes into regions and out of them; how an op runs its regions is a fact of its row (ops.def).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace alloy::ir {
+
+// The types of the arguments of an op's next region, where it has these operands and these regions come before that:
+// its own arguments, then what it is handed. Own arguments are scalars, of the element types of the first operands.
+std::vector<Type> argument_types(OpCode code, const std::vector<Value>& operands,
+                                 std::span<const std::unique_ptr<Block>> before);
+
+// The slots of the variables that the op, or an op in its regions, assigns; ascending.
+std::vector<int64_t> assigned_slots(const Op& op);
+
+}  // namespace alloy::ir

@@ -1,0 +1,339 @@
+// Regions with arguments, through the loops that have them: what add() refuses and verify() finds, the text form,
+// types, copies, effects and costs.
+#include "ir/cost.h"
+#include "ir/gradients.h"
+#include "ir/grammar.h"
+#include "ir/inspect.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
+#include "ir/walk.h"
+
+#include "graph_builder.h"
+
+namespace alloy::test {
+namespace {
+
+Value number(Graph& graph, double value) { return constant(graph, i32({}), value); }
+
+// x doubled while its greatest element is below y, and how often.
+struct Doubling {
+  Graph graph;
+  Value x, y;
+  Op* loop = nullptr;
+
+  explicit Doubling(const Type& type = f32({2})) {
+    x = placeholder(graph, type);
+    y = placeholder(graph, f32({}));
+    loop = while_loop(
+        graph, {x, number(graph, 0)},
+        [&](const std::vector<Value>& a) {
+          const Value most = graph.value(OpCode::max, {a[0]}, {{Attr::kAxes, Dims{0}}});
+          return std::vector{graph.value(OpCode::less, {most, y}), a[1], a[0]};
+        },
+        [&](const std::vector<Value>& a) {
+          return std::vector{graph.value(OpCode::add, {a[1], a[1]}),
+                             graph.value(OpCode::add, {a[0], number(graph, 1)})};
+        });
+    graph.body().results = {{loop, 1}};
+  }
+
+  std::string first_problem() const {
+    const std::vector<std::string> problems = verify(graph);
+    return problems.empty() ? "legal" : problems.front();
+  }
+  Op& argument(size_t region, size_t i) { return *loop->regions[region]->arguments[i]; }
+};
+
+// ---- the text form ----
+
+const std::string kDoubling = R"(graph {
+  %0 = placeholder() {shape = (2,), dtype = float32} : float32(2,)
+  %1 = placeholder() {shape = (), dtype = float32} : float32()
+  %2 = constant() {value = int32()[0]} : int32()
+  %3 = while_loop(%0, %2) : int32(), float32(2,)
+  region (%4 : float32(2,), %5 : int32()) {
+    %6 = max(%4) {axes = [0]} : float32(1,)
+    %7 = less(%6, %1) : bool(1,)
+    return (%7, %5, %4)
+  }
+  region (%8 : int32(), %9 : float32(2,)) {
+    %10 = add(%9, %9) : float32(2,)
+    %11 = constant() {value = int32()[1]} : int32()
+    %12 = add(%8, %11) : int32()
+    return (%10, %12)
+  }
+  return (%3#1)
+}
+)";
+
+TEST(Loops, HaveAText) {
+  EXPECT_EQ(print(Doubling().graph), kDoubling);
+  const std::unique_ptr<Graph> again = parse(kDoubling);
+  EXPECT_EQ(print(*again), kDoubling);
+  EXPECT_EQ(verify(*again), std::vector<std::string>{});
+}
+
+// What parsing says when one piece of the text is another.
+std::string parse_mistake(const std::string& piece, const std::string& other) {
+  std::string text = kDoubling;
+  const size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece;
+  text.replace(at, piece.size(), other);
+  return error_of([&] { parse(text); });
+}
+
+TEST(Loops, NameTheLineOfAMistakeInTheText) {
+  EXPECT_EQ(parse_mistake("%5 : int32()", "%4 : int32()"), "[parse] %4 is defined twice; line 6.");
+  EXPECT_EQ(parse_mistake("%5 : int32()", "%0 : int32()"), "[parse] %0 is defined twice; line 6.");
+  EXPECT_EQ(parse_mistake("%5 : int32()", "%5 = int32()"), "[parse] Expected ':'; line 6.");
+  EXPECT_EQ(parse_mistake("%5 : int32()", ""), "[parse] Expected '%'; line 6.");
+  EXPECT_EQ(parse_mistake("%5 : int32()) {", "%5 : int32() {"), "[parse] Expected ')'; line 6.");
+  EXPECT_EQ(parse_mistake("return (%10, %12)", "return (%10, %5)"),
+            "[parse] %5 is not defined before its use; line 15.");
+  EXPECT_EQ(parse_mistake("return (%3#1)", "return (%4)"), "[parse] %4 is not defined before its use; line 17.");
+  EXPECT_EQ(parse_mistake("%5 : int32())", "%5 : int64())"),
+            "[while_loop] Argument 1 of region 0 is int64() and is passed int32(); built at line 5.");
+  EXPECT_EQ(parse_mistake("%11 = constant()", "%11 = argument()"),
+            "[argument] Arguments stand at the head of a region, not among its ops; built at line 13.");
+}
+
+// ---- the grammar ----
+
+TEST(Loops, AreRefusedWhereWhatTheyCarryDoesNotAgree) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), flag = constant(graph, bools({}), 0);
+  const auto mistake = [&](const std::vector<Value>& initial, const std::vector<Value>& before,
+                           const std::vector<Value>& after) {
+    return error_of([&] {
+      while_loop(
+          graph, initial, [&](const std::vector<Value>&) { return before; },
+          [&](const std::vector<Value>&) { return after; });
+    });
+  };
+  const Value wide = placeholder(graph, f32({2, 2})), half = placeholder(graph, {DType::float16, Shape({2})});
+  EXPECT_EQ(mistake({x}, {flag}, {x}), "no error");
+  EXPECT_EQ(mistake({}, {flag, x, wide}, {}), "no error");
+  EXPECT_EQ(mistake({x}, {}, {x}), "[while_loop] Expected 1 or more results of region 0, got 0.");
+  EXPECT_EQ(mistake({x}, {x, x}, {x}), "[while_loop] Expected a predicate of one element, got float32(2,).");
+  EXPECT_EQ(mistake({x}, {flag, x}, {}), "[while_loop] The loop begins with 1 values and an iteration gives 0.");
+  EXPECT_EQ(mistake({x}, {flag, x}, {x, x}), "[while_loop] The loop begins with 1 values and an iteration gives 2.");
+  EXPECT_EQ(mistake({x}, {flag, x}, {wide}),
+            "[while_loop] Value 0 is float32(2,) before an iteration and float32(2, 2) behind it.");
+  EXPECT_EQ(mistake({x}, {flag, x}, {half}),
+            "[while_loop] Value 0 is float32(2,) before an iteration and float16(2,) behind it.");
+  EXPECT_EQ(verify(graph), std::vector<std::string>{});
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::while_loop, {x}); }), "[while_loop] Expected 2 regions.");
+  EXPECT_EQ(error_of([&] { graph.value(OpCode::argument, {}, {{Attr::kShape, Shape()}, {Attr::kDtype, x.dtype()}}); }),
+            "[argument] Arguments stand at the head of a region, not among its ops.");
+}
+
+TEST(Loops, CountByIntegersOfOneElement) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), zero = number(graph, 0), n = placeholder(graph, i32({1}));
+  const auto mistake = [&](const std::vector<Value>& bounds, const std::vector<Value>& given) {
+    return error_of([&] { for_loop(graph, bounds, {x}, [&](const std::vector<Value>&) { return given; }); });
+  };
+  const Value one = number(graph, 1), less = number(graph, -1), large = constant(graph, {DType::int64, Shape()}, 1);
+  EXPECT_EQ(mistake({zero, n, one}, {x}), "no error");
+  EXPECT_EQ(mistake({zero, n, n}, {x}), "no error");
+  EXPECT_EQ(mistake({zero, n, zero}, {x}), "[for_loop] Expected a step above 0, got 0.");
+  EXPECT_EQ(mistake({zero, n, less}, {x}), "[for_loop] Expected a step above 0, got -1.");
+  EXPECT_EQ(mistake({zero, n, large}, {x}), "[for_loop] Expected bounds and a step of one integer type, got int64().");
+  const Value f = constant(graph, f32({}), 1);
+  EXPECT_EQ(mistake({f, f, f}, {x}), "[for_loop] Expected bounds and a step of one integer type, got float32().");
+  EXPECT_EQ(mistake({zero, constant(graph, i32({2}), 1), one}, {x}),
+            "[for_loop] Expected bounds and a step of one element, got int32(2,).");
+  EXPECT_EQ(mistake({zero, n, one}, {}), "[for_loop] The loop begins with 1 values and an iteration gives 0.");
+  EXPECT_EQ(mistake({zero, n, one}, {n}),
+            "[for_loop] Value 0 is float32(2,) before an iteration and int32(1,) behind it.");
+}
+
+TEST(Loops, ThatAreBrokenAreFound) {
+  EXPECT_EQ(Doubling().first_problem(), "legal");
+  {
+    Doubling g;
+    g.loop->regions[0]->arguments.pop_back();
+    EXPECT_EQ(g.first_problem(), "[while_loop #12] Expected 2 arguments of region 0, got 1");
+  }
+  {
+    Doubling g;
+    g.argument(0, 0).results[0] = f32({3});
+    EXPECT_EQ(g.first_problem(), "[argument #3] has results other than its rule gives");
+  }
+  {
+    Doubling g;
+    g.argument(1, 0).attributes.set(Attr::kDtype, DType::int64);
+    g.argument(1, 0).results[0].dtype = DType::int64;
+    const std::vector<std::string> problems = verify(g.graph);
+    EXPECT_NE(std::find(problems.begin(), problems.end(),
+                        "[while_loop] Argument 0 of region 1 is int64() and is passed int32()."),
+              problems.end());
+  }
+  {
+    Doubling g;
+    g.argument(0, 0).block = &g.graph.body();
+    EXPECT_EQ(g.first_problem(), "[argument #3] stands in a block that does not hold it");
+  }
+  {
+    // An argument is not seen outside its region, ...
+    Doubling g;
+    g.graph.value(OpCode::exp, {g.x}).op->operands[0] = {&g.argument(0, 0), 0};
+    EXPECT_EQ(g.first_problem(), "[exp #13] uses a value that is not defined before it");
+  }
+  {
+    // ... nor in the other one.
+    Doubling g;
+    g.loop->regions[1]->results[1] = {&g.argument(0, 1), 0};
+    EXPECT_EQ(g.first_problem(), "[block] returns a value that is not defined in it");
+  }
+  {
+    Doubling g;
+    auto& arguments = g.loop->regions[0]->arguments;
+    g.graph.body().arguments.push_back(std::move(arguments.back()));
+    arguments.pop_back();
+    EXPECT_EQ(g.first_problem(), "[argument #4] stands in the body, which has no arguments");
+  }
+}
+
+TEST(Loops, ArgumentsAndOpsAreKeptApart) {
+  Doubling g;
+  std::swap(g.loop->regions[0]->arguments[0]->code, g.loop->regions[0]->ops[0]->code);
+  const std::vector<std::string> problems = verify(g.graph);
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "[max #3] stands among arguments"), problems.end());
+  EXPECT_NE(std::find(problems.begin(), problems.end(), "[argument #5] stands among the ops of a block"),
+            problems.end());
+}
+
+TEST(Loops, OnlyTheyHaveArguments) {
+  Graph graph;
+  const Value flag = placeholder(graph, bools({}));
+  std::vector<std::unique_ptr<Block>> regions;
+  for (int k = 0; k < 2; ++k) {
+    graph.open_region({f32({2})});
+    regions.push_back(graph.close_region({}));
+  }
+  EXPECT_EQ(error_of([&] { graph.add(OpCode::if_else, {flag}, {}, std::move(regions)); }),
+            "[if_else] Expected 0 arguments of region 0, got 1.");
+}
+
+// ---- copies ----
+
+TEST(Loops, AreSpecialisedByWhatTheyBeginWith) {
+  Doubling g(f32({U}));
+  EXPECT_EQ(g.loop->results[1], f32({U}));
+  const Specialized special = specialize({{g.x, f32({2})}, {g.y, f32({})}}, {{g.loop, 1}}, {});
+  EXPECT_EQ(print(*special.graph), kDoubling);
+  EXPECT_EQ(captures(*g.loop), std::vector<Value>{g.y});
+  EXPECT_EQ(print(*Rewriter([](Rewriter&, const Op&, const std::vector<Value>&) {
+                     return std::optional<std::vector<Value>>();
+                   }).run(Doubling().graph)),
+            kDoubling)
+      << "with arguments that nobody uses";
+}
+
+// An iteration that gives another shape is a mistake as soon as the shapes are known.
+TEST(Loops, KeepTheShapesOfWhatTheyCarry) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({U, 2})), three = number(graph, 3);
+  graph.location = "model.py:3";
+  Op* loop = for_loop(graph, {number(graph, 0), three, number(graph, 1)}, {x}, [&](const std::vector<Value>& a) {
+    return std::vector{graph.value(OpCode::concat, {a[1], x}, {{Attr::kAxis, int64_t{0}}})};
+  });
+  std::vector<std::string> problems;
+  specialize({{x, f32({4, 2})}}, {{loop, 0}}, {}, problems);
+  EXPECT_EQ(problems, std::vector<std::string>{"[for_loop] Value 0 is float32(4, 2) before an iteration and "
+                                               "float32(8, 2) behind it; built at model.py:3."});
+  EXPECT_EQ(error_of([&] { specialize({{x, f32({4, 2})}}, {{loop, 0}}, {}); }), problems[0]);
+}
+
+// ---- effects ----
+
+TEST(Loops, CarryWhatTheyAssign) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2}));
+  const Value v = variable(graph, f32({2}), 1), w = variable(graph, f32({2}), 2);
+  Op* first = assign(graph, w, x);
+  Op* loop = while_loop(
+      graph, {},
+      [&](const std::vector<Value>&) {
+        assign(graph, v, graph.value(OpCode::add, {read(graph, v), w}));
+        return std::vector{graph.value(OpCode::max, {read(graph, v)}, {{Attr::kAxes, Dims{0}}})};
+      },
+      [&](const std::vector<Value>&) {
+        assign(graph, w, read(graph, v));
+        return std::vector<Value>();
+      });
+  graph.body().results = {read(graph, w)};
+  graph.body().effects = {first, loop};
+  const Pure pure = remove_effects(graph);
+  EXPECT_EQ(verify(*pure.graph), std::vector<std::string>{});
+  EXPECT_EQ(pure.slots, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(print(*pure.graph), R"(graph {
+  %0 = placeholder() {shape = (2,), dtype = float32} : float32(2,)
+  %1 = variable() {value = float32(2,)[1 ...], slot = 0} : float32(2,)
+  %2 = variable() {value = float32(2,)[2 ...], slot = 1} : float32(2,)
+  %3 = while_loop(%1, %0) : float32(2,), float32(2,)
+  region (%4 : float32(2,), %5 : float32(2,)) {
+    %6 = add(%4, %2) : float32(2,)
+    %7 = max(%6) {axes = [0]} : float32(1,)
+    %8 = cast(%7) {dtype = bool} : bool(1,)
+    return (%8, %6, %5)
+  }
+  region (%9 : float32(2,), %10 : float32(2,)) {
+    return (%9, %9)
+  }
+  return (%3#1, %3, %3#1)
+}
+)");
+}
+
+// ---- costs and gradients ----
+
+TEST(Loops, CostTheirRegionsAsOftenAsConstantsSay) {
+  Doubling g;
+  // max, less and one addition of two elements, one of a number.
+  EXPECT_EQ(cost(*g.loop).flops, 2u + 1u + 2u + 1u);
+  Graph graph;
+  const Value x = placeholder(graph, f32({5})), n = placeholder(graph, i32({}));
+  const auto flops = [&](Value lower, Value upper, Value step) {
+    return cost(*for_loop(graph, {lower, upper, step}, {x},
+                          [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::exp, {a[1]})}; }))
+        .flops;
+  };
+  EXPECT_EQ(flops(number(graph, 0), number(graph, 7), number(graph, 1)), 7u * 5u);
+  EXPECT_EQ(flops(number(graph, 1), number(graph, 8), number(graph, 3)), 3u * 5u);
+  EXPECT_EQ(flops(number(graph, 1), number(graph, 7), number(graph, 3)), 2u * 5u);
+  EXPECT_EQ(flops(number(graph, 3), number(graph, 3), number(graph, 3)), 0u);
+  EXPECT_EQ(flops(number(graph, 3), number(graph, -3), number(graph, 3)), 0u);
+  EXPECT_EQ(flops(number(graph, 0), n, number(graph, 1)), 5u);
+}
+
+TEST(Loops, HaveNoGradient) {
+  Doubling g;
+  const Value loss = g.graph.value(OpCode::exp, {{g.loop, 1}});
+  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.x}); }), "[while_loop] A loop has no gradient.");
+  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.y}); }), "[while_loop] A loop has no gradient.")
+      << "through what it captures";
+  // One to what the loop gives does not pass through it, ...
+  EXPECT_TRUE(gradients(g.graph, loss, {{g.loop, 1}})[0]);
+  // ... nor one to what the loop does not use.
+  const Value other = placeholder(g.graph, f32({2}));
+  EXPECT_TRUE(gradients(g.graph, g.graph.value(OpCode::add, {loss, other}), {other})[0]);
+  EXPECT_EQ(verify(g.graph), std::vector<std::string>{});
+}
+
+// ---- order ----
+
+TEST(Loops, StandBehindWhatTheyUse) {
+  Doubling g;
+  EXPECT_EQ(live_ops({{g.loop, 1}}, {}).size(), 4u);
+  const auto found = stages({{g.loop, 1}}, {});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1], std::vector<Op*>{g.loop});
+  const std::vector<Inspected> ops = inspect({}, {{g.loop, 1}}, {});
+  ASSERT_EQ(ops.size(), 4u);
+  EXPECT_EQ(ops.back().results, (std::vector<Type>{i32({}), f32({2})}));
+}
+
+}  // namespace
+}  // namespace alloy::test
