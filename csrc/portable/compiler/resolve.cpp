@@ -83,9 +83,9 @@ std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vec
   const std::vector<Type> types = ir::argument_types(OpCode::while_loop, carried, regions);
   const Value index = rewriter.open_copy(*op.regions[0], types)[0];
   std::vector<Value> next = rewriter.copy_block(*op.regions[0]);
-  // No further than to the upper bound, behind which there may be no number.
-  const Value rest = copy.value(OpCode::subtract, {upper, index});
-  next.insert(next.begin(), copy.value(OpCode::add, {index, copy.value(OpCode::minimum, {step, rest})}));
+  // Behind the greatest number a sum goes on with the least; then the loop ends.
+  const Value sum = copy.value(OpCode::add, {index, step}), grows = copy.value(OpCode::greater, {sum, index});
+  next.insert(next.begin(), copy.value(OpCode::select, {grows, sum, upper}));
   regions.push_back(copy.close_region(std::move(next)));
   rewriter.label_as(op);
   Op* made = copy.add(OpCode::while_loop, std::move(carried), {}, std::move(regions));
