@@ -76,6 +76,13 @@ std::optional<std::string> grammar_mistake(const Op& op) {
   if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
     return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);
   }
+  if (op.code == OpCode::fused) {
+    for (const Value& v : captures(op)) {
+      if (std::find(op.operands.begin(), op.operands.end(), v) == op.operands.end()) {
+        return "Expected every value that the region uses among the operands";
+      }
+    }
+  }
   return std::nullopt;
 }
 
@@ -135,13 +142,6 @@ class Verifier {
     }
     const bool global = op.code == OpCode::variable || op.code == OpCode::placeholder;
     if (global && block.parent != nullptr) report(op, "stands in a region");
-    if (op.code == OpCode::fused) {
-      for (const Value& v : captures(op)) {
-        if (std::find(op.operands.begin(), op.operands.end(), v) == op.operands.end()) {
-          report(op, "uses a value that is not among its operands");
-        }
-      }
-    }
     for (const Op* before : op.after) {
       if (!defined_.contains(before)) report(op, "runs after an op that does not come before it");
     }

@@ -107,78 +107,133 @@ inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::v
   return graph.add(OpCode::for_loop, std::move(operands), {}, std::move(regions));
 }
 
-// Adds every op of the table at least once and makes the body's results and effects of them.
-inline void add_every_op(Graph& graph) {
-  std::vector<Value> results;
-  auto add = [&](OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
-    const Op* op = graph.add(code, std::move(operands), std::move(attributes));
+// Adds ops, and remembers their results.
+class OpAdder {
+ public:
+  explicit OpAdder(Graph& graph) : graph_(graph) {}
+
+  Value add(OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
+    const Op* op = graph_.add(code, std::move(operands), std::move(attributes));
     for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back(op->result(i));
     return op->result();
-  };
-  const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
-  const Value flag = placeholder(graph, bools({}));
-  for (const OpInfo& row : op_table()) {
-    switch (row.family) {
-      case Family::kUnary:
-      case Family::kActivation:
-      case Family::kPredicate: add(row.code, {row.types == TypeClass::boolean ? flag : x}); break;
-      case Family::kBinary:
-      case Family::kComparison:
-      case Family::kActivationGradient:
-        if (row.types == TypeClass::boolean) add(row.code, {flag, graph.value(OpCode::less, {x, y})});
-        else add(row.code, {x, y});
-        break;
-      case Family::kTernary: add(row.code, {x, x, y}); break;
-      case Family::kReduction:
-      case Family::kMoment: add(row.code, {x}, {{Attr::kAxes, Dims{0, -1}}}); break;
-      case Family::kArgReduction: add(row.code, {x}, {{Attr::kAxis, int64_t{-1}}}); break;
-      case Family::kStructured: break;
+  }
+
+  // The ops of the table's families, of a (2, 3) and a (3,), or of bools.
+  void add_table_ops(Value x, Value y) {
+    const Value flag = placeholder(graph_, bools({})), flags = graph_.value(OpCode::less, {x, y});
+    for (const OpInfo& row : op_table()) {
+      switch (row.family) {
+        case Family::kUnary:
+        case Family::kActivation:
+        case Family::kPredicate: add(row.code, {row.types == TypeClass::boolean ? flag : x}); break;
+        case Family::kBinary:
+        case Family::kComparison:
+        case Family::kActivationGradient:
+          if (row.types == TypeClass::boolean) add(row.code, {flag, flags});
+          else add(row.code, {x, y});
+          break;
+        case Family::kTernary: add(row.code, {x, x, y}); break;
+        case Family::kReduction:
+        case Family::kMoment: add(row.code, {x}, {{Attr::kAxes, Dims{0, -1}}}); break;
+        case Family::kArgReduction: add(row.code, {x}, {{Attr::kAxis, int64_t{-1}}}); break;
+        case Family::kStructured: break;
+      }
     }
   }
-  const Value c = constant(graph, f32({2, 3}), 0.5),
-              e = graph.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
-  const Value v = variable(graph, f32({2, 3}), 1.5);
-  add(OpCode::read_variable, {v});
-  add(OpCode::stop_gradient, {x});
-  results.push_back(c);
-  add(OpCode::reshape, {x}, {{Attr::kShape, Shape({U, 2})}});
-  add(OpCode::reshape_like, {x, e});
-  add(OpCode::shaped, {graph.value(OpCode::shape_of, {x})}, {{Attr::kDtype, DType::float32}});
-  const Value tall = add(OpCode::expand_dims, {x}, {{Attr::kAxes, Dims{0, -1}}});
-  add(OpCode::squeeze, {tall}, {{Attr::kAxes, Dims{0, 3}}});
-  const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});
-  add(OpCode::broadcast_to, {y}, {{Attr::kShape, Shape({4, 2, 3})}});
-  add(OpCode::broadcast_like, {y, x});
-  add(OpCode::reduce_like, {x, y});
-  const Attributes bounds = slicing({0, INT64_MAX}, {INT64_MAX, INT64_MIN}, {1, -2});
-  const Value part = add(OpCode::slice, {x}, bounds);
-  add(OpCode::slice_gradient, {part, x}, bounds);
-  add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
-  add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
-  add(OpCode::shape_of, {x});
-  add(OpCode::count, {x}, {{Attr::kAxes, Dims{1}}});
-  add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
-  add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
-  add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
-  add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
-  const Value image = placeholder(graph, f32({2, 5, 5, 4})), weights = placeholder(graph, f32({3, 3, 2, 6}));
-  const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
-  add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));
-  add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2));
-  const Attributes ceiled = with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
-  const Value pooled = add(OpCode::max_pool2d, {image}, ceiled);
-  add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
-  add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
-  add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
-  std::vector<std::unique_ptr<Block>> chain;
-  graph.open_region();
-  const Value first_link = graph.value(OpCode::add, {x, y});
-  chain.push_back(graph.close_region({graph.value(OpCode::exp, {first_link}), first_link}));
-  results.push_back({graph.add(OpCode::fused, {x, y}, {}, std::move(chain)), 1});
-  const Value rate = constant(graph, f32({1}), 0.25);
-  add(OpCode::sgd, {rate, v, x});
-  add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x});
-  add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
+
+  // What moves elements or asks for shapes; c is of the shape of x.
+  void add_shape_ops(Value x, Value y, Value c) {
+    const Value e = graph_.value(OpCode::empty, {}, {{Attr::kShape, Shape({3, 2})}, {Attr::kDtype, DType::float32}});
+    add(OpCode::stop_gradient, {x});
+    results.push_back(c);
+    add(OpCode::reshape, {x}, {{Attr::kShape, Shape({U, 2})}});
+    add(OpCode::reshape_like, {x, e});
+    add(OpCode::shaped, {graph_.value(OpCode::shape_of, {x})}, {{Attr::kDtype, DType::float32}});
+    const Value tall = add(OpCode::expand_dims, {x}, {{Attr::kAxes, Dims{0, -1}}});
+    add(OpCode::squeeze, {tall}, {{Attr::kAxes, Dims{0, 3}}});
+    add(OpCode::broadcast_to, {y}, {{Attr::kShape, Shape({4, 2, 3})}});
+    add(OpCode::broadcast_like, {y, x});
+    add(OpCode::reduce_like, {x, y});
+    const Attributes bounds = slicing({0, INT64_MAX}, {INT64_MAX, INT64_MIN}, {1, -2});
+    const Value part = add(OpCode::slice, {x}, bounds);
+    add(OpCode::slice_gradient, {part, x}, bounds);
+    add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
+    add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
+    add(OpCode::shape_of, {x});
+    add(OpCode::count, {x}, {{Attr::kAxes, Dims{1}}});
+  }
+
+  // Products, softmax and windows.
+  void add_sums(Value x, Value c) {
+    const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});
+    add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
+    add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
+    add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});
+    const Value image = placeholder(graph_, f32({2, 5, 5, 4})), weights = placeholder(graph_, f32({3, 3, 2, 6}));
+    const Value convolved = add(OpCode::conv2d, {image, weights}, convolution("same", 2));
+    add(OpCode::conv2d_data_gradient, {convolved, weights, image}, convolution("same", 2));
+    add(OpCode::conv2d_weights_gradient, {convolved, image, weights}, convolution("same", 2));
+    const Attributes ceiled = with(with(pooling("explicit"), Attr::kCeilMode, true), Attr::kPadding, Dims{1, 0, 0, 1});
+    const Value pooled = add(OpCode::max_pool2d, {image}, ceiled);
+    add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
+    add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
+    add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+  }
+
+  // A chain, and the steps of optimizers; v is a variable of the shape of x.
+  void add_chain_and_steps(Value x, Value y, Value v) {
+    std::vector<std::unique_ptr<Block>> chain;
+    graph_.open_region();
+    const Value first_link = graph_.value(OpCode::add, {x, y});
+    chain.push_back(graph_.close_region({graph_.value(OpCode::exp, {first_link}), first_link}));
+    results.push_back({graph_.add(OpCode::fused, {x, y}, {}, std::move(chain)), 1});
+    const Value rate = constant(graph_, f32({1}), 0.25);
+    add(OpCode::sgd, {rate, v, x});
+    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x});
+    add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
+  }
+
+  // A loop of each kind; the counted one, which is returned, assigns to v.
+  Op* add_loops(Value x, Value y, Value v) {
+    const Value rate = constant(graph_, f32({1}), 0.25);
+    const Attributes to_int = {{Attr::kDtype, DType::int32}};
+    Op* halved = while_loop(
+        graph_, {x},
+        [&](const std::vector<Value>& a) {
+          const Value most = graph_.value(OpCode::max, {a[0]}, {{Attr::kAxes, Dims{0, 1}}});
+          return std::vector{graph_.value(OpCode::greater, {most, rate}), a[0],
+                             graph_.value(OpCode::cast, {a[0]}, to_int)};
+        },
+        [&](const std::vector<Value>& a) { return std::vector{graph_.value(OpCode::multiply, {a[0], rate})}; });
+    results.push_back({halved, 1});
+    const Value zero = constant(graph_, i32({}), 0), three = constant(graph_, i32({}), 3),
+                one = constant(graph_, i32({}), 1);
+    Op* powers = for_loop(graph_, {zero, three, one}, {x, y}, [&](const std::vector<Value>& a) {
+      assign(graph_, v, a[1]);
+      return std::vector{graph_.value(OpCode::multiply, {a[1], a[2]}), a[2]};
+    });
+    results.push_back({powers, 0});
+    return powers;
+  }
+
+  std::vector<Value> results;
+
+ private:
+  Graph& graph_;
+};
+
+// Adds every op of the table at least once and makes the body's results and effects of them.
+inline void add_every_op(Graph& graph) {
+  OpAdder ops(graph);
+  const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
+  const Value flag = placeholder(graph, bools({}));
+  ops.add_table_ops(x, y);
+  const Value c = constant(graph, f32({2, 3}), 0.5), v = variable(graph, f32({2, 3}), 1.5);
+  ops.add(OpCode::read_variable, {v});
+  ops.add_shape_ops(x, y, c);
+  ops.add_sums(x, c);
+  ops.add_chain_and_steps(x, y, v);
 
   graph.name = "writes";
   Op* first = assign(graph, v, x);
@@ -193,25 +248,10 @@ inline void add_every_op(Graph& graph) {
         assign(graph, v, c);
         return std::vector{x, graph.value(OpCode::exp, {y})};
       });
-  results.push_back({branches, 1});
-  const Attributes to_int = {{Attr::kDtype, DType::int32}};
-  Op* halved = while_loop(
-      graph, {x},
-      [&](const std::vector<Value>& a) {
-        const Value most = graph.value(OpCode::max, {a[0]}, {{Attr::kAxes, Dims{0, 1}}});
-        return std::vector{graph.value(OpCode::greater, {most, rate}), a[0], graph.value(OpCode::cast, {a[0]}, to_int)};
-      },
-      [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::multiply, {a[0], rate})}; });
-  results.push_back({halved, 1});
-  const Value zero = constant(graph, i32({}), 0), three = constant(graph, i32({}), 3),
-              one = constant(graph, i32({}), 1);
-  Op* powers = for_loop(graph, {zero, three, one}, {x, y}, [&](const std::vector<Value>& a) {
-    assign(graph, v, a[1]);
-    return std::vector{graph.value(OpCode::multiply, {a[1], a[2]}), a[2]};
-  });
-  results.push_back({powers, 0});
-  graph.body().results = results;
-  graph.body().effects = {second, branches, powers};
+  ops.results.push_back({branches, 1});
+  Op* counted = ops.add_loops(x, y, v);
+  graph.body().results = ops.results;
+  graph.body().effects = {second, branches, counted};
 }
 
 }  // namespace alloy::test

@@ -114,9 +114,11 @@ static std::pair<Array, Array> operands_of(const BinaryRow& row, const Shape& sh
 }
 
 static void binary_ops() {
-  const std::pair<Shape, Shape> shapes[] = {{{3, 5, 2}, {3, 5, 2}}, {{3, 1, 4}, {5, 1}},  {{7}, {2, 3, 7}},
-                                            {{2, 3, 7}, {7}},       {{4, 3}, {}},         {{}, {4, 3}},
-                                            {{1, 5}, {6, 1}},       {{257, 1}, {1, 131}}, {{2, 1, 3, 1}, {1, 4, 1, 5}}};
+  const std::pair<Shape, Shape> shapes[] = {
+      {{3, 5, 2}, {3, 5, 2}}, {{3, 1, 4}, {5, 1}},  {{7}, {2, 3, 7}},
+      {{2, 3, 7}, {7}},       {{4, 3}, {}},         {{}, {4, 3}},
+      {{1, 5}, {6, 1}},       {{257, 1}, {1, 131}}, {{2, 1, 3, 1}, {1, 4, 1, 5}},
+  };
   for (const BinaryRow& row : kBinary) {
     for (const auto& [shape_a, shape_b] : shapes) {
       Session session;

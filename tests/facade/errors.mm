@@ -85,6 +85,12 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[matmul]", [g matrixMultiplicationWithPrimaryTensor:ones(g, {2, 3, 4})
                                                      secondaryTensor:ones(g, {3, 4, 5})
                                                                 name:nil]);
+}
+
+static void axes_that_are_not_there() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  MPSGraphTensor* x = victim.x;
   CHECK_REASON(@"Axis 2", [g reductionSumWithTensor:x axis:2 name:nil]);
   CHECK_REASON(@"Axis -3", [g reductionMaximumWithTensor:x axes:numbers({0, -3}) name:nil]);
   CHECK_REASON(@"Axis 2", [g reductionArgMinimumWithTensor:x axis:2 name:nil]);
@@ -100,6 +106,12 @@ static void operands_that_do_not_fit() {
                                                                     axis:1
                                                            reductionType:static_cast<MPSGraphLossReductionType>(7)
                                                                     name:nil]);
+}
+
+static void shapes_that_do_not_fit() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  MPSGraphTensor *x = victim.x, *integers = victim.integers;
   CHECK_REASON(@"(4, 2)", [g reshapeTensor:x withShape:numbers({4, 2}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, 4}) name:nil]);
   CHECK_REASON(@"[reshape]", [g reshapeTensor:x withShape:numbers({-1, -1}) name:nil]);
@@ -111,6 +123,19 @@ static void operands_that_do_not_fit() {
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({0, 0}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x permutation:numbers({1, 0, 2}) name:nil]);
   CHECK_REASON(@"[transpose]", [g transposeTensor:x dimension:0 withDimension:2 name:nil]);
+  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:ones(g, {3, 2}) dimension:0 name:nil]);
+  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:integers dimension:0 name:nil]);
+  CHECK_REASON(@"Axis 2", [g concatTensor:x withTensor:x dimension:2 name:nil]);
+  CHECK_REASON(@"[concat]", [g concatTensors:[NSArray array] dimension:0 name:nil]);
+  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShape:numbers({2, 4}) name:nil]);
+  CHECK_REASON(@"[broadcast", [g broadcastTensor:x toShape:numbers({3}) name:nil]);
+  CHECK_REASON(@"type", [g castTensor:x toType:MPSDataTypeInvalid name:nil]);
+}
+
+static void slices_that_do_not_fit() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  MPSGraphTensor* x = victim.x;
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:2 start:0 length:1 name:nil]);
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:1 start:1 length:3 name:nil]);
   CHECK_REASON(@"[slice]", [g sliceTensor:x dimension:0 start:-3 length:1 name:nil]);
@@ -136,13 +161,12 @@ static void operands_that_do_not_fit() {
                                                       ends:numbers({1, 1})
                                                    strides:numbers({1, 1})
                                                       name:nil]);
-  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:ones(g, {3, 2}) dimension:0 name:nil]);
-  CHECK_REASON(@"[concat]", [g concatTensor:x withTensor:integers dimension:0 name:nil]);
-  CHECK_REASON(@"Axis 2", [g concatTensor:x withTensor:x dimension:2 name:nil]);
-  CHECK_REASON(@"[concat]", [g concatTensors:[NSArray array] dimension:0 name:nil]);
-  CHECK_REASON(@"(2, 4)", [g broadcastTensor:x toShape:numbers({2, 4}) name:nil]);
-  CHECK_REASON(@"[broadcast", [g broadcastTensor:x toShape:numbers({3}) name:nil]);
-  CHECK_REASON(@"type", [g castTensor:x toType:MPSDataTypeInvalid name:nil]);
+}
+
+static void state_that_does_not_fit() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  MPSGraphTensor *x = victim.x, *integers = victim.integers;
   CHECK_REASON(@"[assign]", [g assignVariable:victim.state withValueOfTensor:ones(g, {3, 2}) name:nil]);
   CHECK_REASON(@"int32", [g assignVariable:victim.state withValueOfTensor:integers name:nil]);
   CHECK_REASON(@"[assign]", [g assignVariable:x withValueOfTensor:x name:nil]);
@@ -198,6 +222,13 @@ static void windows_that_do_not_fit() {
                                                                                    outputShape:numbers({3, 3, 2, 4})
                                                                   forwardConvolutionDescriptor:d
                                                                                           name:nil]);
+}
+
+static void windows_of_pooling_that_do_not_fit() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  MPSGraphTensor* source = ones(g, {1, 5, 6, 4});
+  id nothing = nil;
   MPSGraphPooling2DOpDescriptor* p =
       [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
                                                   kernelHeight:6
@@ -315,7 +346,13 @@ static void runs_that_do_not_fit() {
   NSMutableDictionary* with_lengths = [NSMutableDictionary dictionaryWithDictionary:feeds];
   [with_lengths setObject:tensor_data(Array({2}, {2, 3}, MPSDataTypeInt32)) forKey:lengths];
   CHECK_REASON(@"only a run knows", [g runWithFeeds:with_lengths targetTensors:list(wider) targetOperations:nil]);
-  // The results of the caller.
+}
+
+static void results_of_the_caller_that_do_not_fit() {
+  Victim victim;
+  MPSGraph* g = victim.g;
+  NSDictionary* feeds = victim.session.feeds();
+  MPSGraphTensor* y = victim.y;
   id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
   id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
   auto run_into = [&](NSDictionary* results) {
@@ -403,10 +440,16 @@ int main() {
     victim.still_works();
 #else
     operands_that_do_not_fit();
+    axes_that_are_not_there();
+    shapes_that_do_not_fit();
+    slices_that_do_not_fit();
+    state_that_does_not_fit();
     windows_that_do_not_fit();
+    windows_of_pooling_that_do_not_fit();
     tensors_of_nobody_and_of_another_graph();
     constants_that_do_not_fit();
     runs_that_do_not_fit();
+    results_of_the_caller_that_do_not_fit();
     tensor_data_that_does_not_fit();
 #endif
   }

@@ -213,7 +213,7 @@ static void enter(F entry) {
   }
 }
 
-static void use_every_entry() {
+static void run_and_compile() {
   Busy& b = *g_busy;
   NSArray* inputs = [NSArray arrayWithObject:b.data];
   NSDictionary* typed = [NSDictionary dictionaryWithObject:Busy::type(7) forKey:b.x];
@@ -262,6 +262,10 @@ static void use_every_entry() {
     enter([&] { [b.executable performSelector:NSSelectorFromString(name)]; });
   }
   enter([&] { [(id)b.device performSelector:NSSelectorFromString(@"alloyThreads")]; });
+}
+
+static void use_memory_and_a_graph_of_its_own() {
+  Busy& b = *g_busy;
   // What is in memory can be read and written.
   std::vector<float> values(256 * 64);
   bool is_read = false;
@@ -283,6 +287,10 @@ static void use_every_entry() {
         targetOperations:nil];
   });
   if (!is_built) _exit(5);
+}
+
+static void use_events_and_command_buffers() {
+  Busy& b = *g_busy;
   enter([&] { (void)[b.event signaledValue]; });
   enter([&] { [b.event setSignaledValue:5]; });
 #ifndef __APPLE__  // older SDKs lack it
@@ -304,6 +312,10 @@ static void use_every_entry() {
   enter([&] { [b.unfinished waitUntilScheduled]; });
   enter([&] { [b.unfinished waitUntilCompleted]; });
   enter([&] { [b.unfinished release]; });
+}
+
+static void use_dispatch() {
+  Busy& b = *g_busy;
   enter([&] {
     dispatch_sync(b.serial, ^{
                   });
@@ -327,6 +339,13 @@ static void use_every_entry() {
     });
   });
   if (calls != 1) _exit(6);
+}
+
+static void use_every_entry() {
+  run_and_compile();
+  use_memory_and_a_graph_of_its_own();
+  use_events_and_command_buffers();
+  use_dispatch();
 }
 
 // A process may fork at any moment, while another of its threads holds any lock.

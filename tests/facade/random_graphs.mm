@@ -240,6 +240,14 @@ static bool broadcasts(const Shape& a, const Shape& b) {
   return true;
 }
 
+static void propose_slice(const Shape& shape, Step& s) {
+  for (const long extent : shape) {
+    const long start = static_cast<long>(random_below(static_cast<size_t>(extent)));
+    s.numbers.push_back(start);
+    s.more.push_back(start + 1 + static_cast<long>(random_below(static_cast<size_t>(extent - start))));
+  }
+}
+
 // A random step that is legal on these values; `smooth` leaves out what has kinks. False: not this time.
 static bool propose(const std::vector<Array>& values, bool smooth, Step& s) {
   s.kind = static_cast<Kind>(random_below(12));
@@ -277,13 +285,7 @@ static bool propose(const std::vector<Array>& values, bool smooth, Step& s) {
       s.numbers = next_random() < 0.5 ? Shape{side, count / side} : Shape{1, count / side, side};
       return true;
     }
-    case Kind::slice:
-      for (size_t d = 0; d < rank; ++d) {
-        const long start = static_cast<long>(random_below(static_cast<size_t>(a.shape.at(d))));
-        s.numbers.push_back(start);
-        s.more.push_back(start + 1 + static_cast<long>(random_below(static_cast<size_t>(a.shape.at(d) - start))));
-      }
-      return rank > 0;
+    case Kind::slice: propose_slice(a.shape, s); return rank > 0;
     case Kind::concat: {
       if (rank == 0 || b.shape.size() != rank) return false;
       const size_t axis = random_below(rank);

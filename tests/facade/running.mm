@@ -430,6 +430,27 @@ static void results_of_another_shape() {
 }
 
 // A run whose results lie where its feeds do computes with the values that the feeds had before it.
+static void run_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
+  [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
+}
+
+static void run_async_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
+  MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  [descriptor setWaitUntilCompleted:YES];
+  [g runAsyncWithMTLCommandQueue:g_queue
+                           feeds:feeds
+                targetOperations:nil
+               resultsDictionary:results
+             executionDescriptor:descriptor];
+}
+
+static void encode_into(MPSGraph* g, NSDictionary* feeds, NSDictionary* results) {
+  MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  [g encodeToCommandBuffer:buffer feeds:feeds targetOperations:nil resultsDictionary:results executionDescriptor:nil];
+  [buffer commit];
+  [buffer waitUntilCompleted];
+}
+
 static void results_over_feeds() {
   MPSGraph* g = [[MPSGraph new] autorelease];
   const Array value = random_array({67, 67}), other = random_array({67, 67});
@@ -442,36 +463,13 @@ static void results_over_feeds() {
     products.at({i.at(0), i.at(1)}) += value.at({i.at(0), i.at(2)}) * other.at({i.at(2), i.at(1)});
   });
   const Array sums = map(value, other, [](double a, double b) { return a + b; });
-  using Form = std::function<void(NSDictionary*, NSDictionary*)>;
-  const Form forms[] = {[&](NSDictionary* feeds, NSDictionary* results) {
-                          [g runWithMTLCommandQueue:g_queue feeds:feeds targetOperations:nil resultsDictionary:results];
-                        },
-                        [&](NSDictionary* feeds, NSDictionary* results) {
-                          MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
-                          [descriptor setWaitUntilCompleted:YES];
-                          [g runAsyncWithMTLCommandQueue:g_queue
-                                                   feeds:feeds
-                                        targetOperations:nil
-                                       resultsDictionary:results
-                                     executionDescriptor:descriptor];
-                        },
-                        [&](NSDictionary* feeds, NSDictionary* results) {
-                          MPSCommandBuffer* buffer = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
-                          [g encodeToCommandBuffer:buffer
-                                             feeds:feeds
-                                  targetOperations:nil
-                                 resultsDictionary:results
-                               executionDescriptor:nil];
-                          [buffer commit];
-                          [buffer waitUntilCompleted];
-                        }};
-  for (const Form& form : forms) {
+  for (const auto form : {run_into, run_async_into, encode_into}) {
     for (MPSGraphTensor* target : {product, sum, turned}) {
       for (bool into_x : {true, false}) {
         id<MTLBuffer> in_x = buffer_with(value), in_z = buffer_with(other);
         NSDictionary* feeds =
             [NSDictionary dictionaryWithObjectsAndKeys:over(in_x, {67, 67}), x, over(in_z, {67, 67}), z, nil];
-        form(feeds, pair(over(into_x ? in_x : in_z, {67, 67}), target));
+        form(g, feeds, pair(over(into_x ? in_x : in_z, {67, 67}), target));
         const Array expected = target == product ? products : target == sum ? sums : permuted(value, {1, 0});
         CHECK_ARRAY_WITHIN(1e-4, read_array(over(into_x ? in_x : in_z, {67, 67})), expected);
         CHECK_ARRAY_WITHIN(0, read_array(over(into_x ? in_z : in_x, {67, 67})), into_x ? other : value);
@@ -480,7 +478,7 @@ static void results_over_feeds() {
     // Both at once, crossed; and data that is the feed itself.
     id<MTLBuffer> in_x = buffer_with(value), in_z = buffer_with(other);
     MPSGraphTensorData *data_x = over(in_x, {67, 67}), *data_z = over(in_z, {67, 67});
-    form([NSDictionary dictionaryWithObjectsAndKeys:data_x, x, data_z, z, nil],
+    form(g, [NSDictionary dictionaryWithObjectsAndKeys:data_x, x, data_z, z, nil],
          [NSDictionary dictionaryWithObjectsAndKeys:data_z, turned, data_x, product, nil]);
     CHECK_ARRAY_WITHIN(1e-4, read_array(data_x), products);
     CHECK_ARRAY_WITHIN(0, read_array(data_z), permuted(value, {1, 0}));

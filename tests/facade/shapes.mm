@@ -45,20 +45,11 @@ static void reshape() {
 }
 
 static void transpose() {
-  for (const std::vector<long>& permutation : {std::vector<long>{1, 0},
-                                               {0, 1},
-                                               {2, 0, 1},
-                                               {1, 2, 0},
-                                               {0, 2, 1},
-                                               {2, 1, 0},
-                                               {1, 0, 2},
-                                               {0, 3, 1, 2},
-                                               {0, 2, 3, 1},
-                                               {3, 0, 2, 1},
-                                               {2, 3, 0, 1},
-                                               {4, 2, 0, 3, 1},
-                                               {1, 2, 3, 4, 0},
-                                               {0}}) {
+  const std::vector<long> permutations[] = {
+      {1, 0},       {0, 1},       {2, 0, 1},    {1, 2, 0},    {0, 2, 1},       {2, 1, 0},       {1, 0, 2},
+      {0, 3, 1, 2}, {0, 2, 3, 1}, {3, 0, 2, 1}, {2, 3, 0, 1}, {4, 2, 0, 3, 1}, {1, 2, 3, 4, 0}, {0},
+  };
+  for (const std::vector<long>& permutation : permutations) {
     Shape shape;
     for (long i = 0; i < static_cast<long>(permutation.size()); ++i) shape.push_back(i + 2);
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
@@ -167,6 +158,54 @@ static MPSGraphTensor* sliced(MPSGraph* g, MPSGraphTensor* x, const Slice& s) {
                    name:nil];
 }
 
+// Of a slice of x, which is fed: by what it gave, by any way to say the shape, and by differences.
+static void check_gradients_of_slice(Session& session, MPSGraphTensor* tx, const Array& x, const Slice& s) {
+  MPSGraph* g = session.graph();
+  const Shape& shape = x.shape;
+  const bool has_masks = (s.start_mask | s.end_mask | s.squeeze_mask) != 0;
+  const Array dy = random_array(for_each_taken(s, shape, [](const Index&, const Index&) {}));
+  Array dx(shape);
+  for_each_taken(s, shape, [&](const Index& from, const Index& to) { dx.at(from) += dy.at(to); });
+  MPSGraphTensor* tdy = session.feed(dy);
+  for (MPSGraphTensor* in_shape :
+       {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64), [g shapeOfTensor:tx name:nil]}) {
+    CHECK_ARRAY_WITHIN(0,
+                       session.run([g sliceGradientTensor:tdy
+                                         fwdInShapeTensor:in_shape
+                                                   starts:numbers(s.starts)
+                                                     ends:numbers(s.ends)
+                                                  strides:numbers(s.strides)
+                                                startMask:s.start_mask
+                                                  endMask:s.end_mask
+                                              squeezeMask:s.squeeze_mask
+                                                     name:nil]),
+                       dx);
+    if (has_masks) continue;
+    CHECK_ARRAY_WITHIN(0,
+                       session.run([g sliceGradientTensor:tdy
+                                         fwdInShapeTensor:in_shape
+                                                   starts:numbers(s.starts)
+                                                     ends:numbers(s.ends)
+                                                  strides:numbers(s.strides)
+                                                     name:nil]),
+                       dx);
+  }
+  const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) { return sliced(graph, t.at(0), s); };
+  CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), dx);
+  const Build back = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
+    return [graph sliceGradientTensor:t.at(0)
+                     fwdInShapeTensor:shape_constant(graph, shape)
+                               starts:numbers(s.starts)
+                                 ends:numbers(s.ends)
+                              strides:numbers(s.strides)
+                            startMask:s.start_mask
+                              endMask:s.end_mask
+                          squeezeMask:s.squeeze_mask
+                                 name:nil];
+  };
+  CHECK_GRADIENTS(back, {dy});
+}
+
 static void strided_slice() {
   const Shape shape = {5, 6, 7};
   for (const Slice& s : kSlices) {
@@ -188,50 +227,7 @@ static void strided_slice() {
                                                  name:nil]),
                            y);
       }
-      if (type != MPSDataTypeFloat32) continue;
-      const Array dy = random_array(y.shape);
-      Array dx(shape);
-      for_each_taken(s, shape, [&](const Index& from, const Index& to) { dx.at(from) += dy.at(to); });
-      MPSGraphTensor* tdy = session.feed(dy);
-      for (MPSGraphTensor* in_shape :
-           {shape_constant(g, shape), shape_constant(g, shape, MPSDataTypeInt64), [g shapeOfTensor:tx name:nil]}) {
-        CHECK_ARRAY_WITHIN(0,
-                           session.run([g sliceGradientTensor:tdy
-                                             fwdInShapeTensor:in_shape
-                                                       starts:numbers(s.starts)
-                                                         ends:numbers(s.ends)
-                                                      strides:numbers(s.strides)
-                                                    startMask:s.start_mask
-                                                      endMask:s.end_mask
-                                                  squeezeMask:s.squeeze_mask
-                                                         name:nil]),
-                           dx);
-        if (has_masks) continue;
-        CHECK_ARRAY_WITHIN(0,
-                           session.run([g sliceGradientTensor:tdy
-                                             fwdInShapeTensor:in_shape
-                                                       starts:numbers(s.starts)
-                                                         ends:numbers(s.ends)
-                                                      strides:numbers(s.strides)
-                                                         name:nil]),
-                           dx);
-      }
-      const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-        return sliced(graph, t.at(0), s);
-      };
-      CHECK_ARRAY_WITHIN(0, Differentiated(build, {x}, dy).gradients.at(0), dx);
-      const Build back = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
-        return [graph sliceGradientTensor:t.at(0)
-                         fwdInShapeTensor:shape_constant(graph, shape)
-                                   starts:numbers(s.starts)
-                                     ends:numbers(s.ends)
-                                  strides:numbers(s.strides)
-                                startMask:s.start_mask
-                                  endMask:s.end_mask
-                              squeezeMask:s.squeeze_mask
-                                     name:nil];
-      };
-      CHECK_GRADIENTS(back, {dy});
+      if (type == MPSDataTypeFloat32) check_gradients_of_slice(session, tx, x, s);
     }
   }
 }
@@ -350,9 +346,10 @@ static void concatenate_and_broadcast() {
 }
 
 static void broadcast() {
-  const std::pair<Shape, Shape> rows[] = {{{4}, {3, 4}},         {{3, 1}, {3, 4}},          {{1}, {2, 3}},
-                                          {{}, {2, 3}},          {{2, 1, 3}, {5, 2, 4, 3}}, {{2, 3}, {2, 3}},
-                                          {{1, 3, 1}, {2, 3, 5}}};
+  const std::pair<Shape, Shape> rows[] = {
+      {{4}, {3, 4}},    {{3, 1}, {3, 4}},       {{1}, {2, 3}}, {{}, {2, 3}}, {{2, 1, 3}, {5, 2, 4, 3}},
+      {{2, 3}, {2, 3}}, {{1, 3, 1}, {2, 3, 5}},
+  };
   for (const auto& [from, to] : rows) {
     for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeBool}) {
       Session session;
@@ -393,6 +390,11 @@ static MPSGraphTensor* part(MPSGraph* g, MPSGraphTensor* shape, long start, long
   return [g sliceTensor:shape dimension:0 start:start length:length name:nil];
 }
 
+// To the shape that two parts of one make.
+static MPSGraphTensor* reshaped(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* first, MPSGraphTensor* rest) {
+  return [g reshapeTensor:x withShapeTensor:[g concatTensor:first withTensor:rest dimension:0 name:nil] name:nil];
+}
+
 // Shapes computed from shapes, as programs make them: slices of shapeOfTensor: joined with constants, arithmetic, other
 // integers; of tensors whose lengths are known when the graph is built, and of ones that each run gives others.
 static void shapes_made_of_shapes() {
@@ -405,15 +407,11 @@ static void shapes_made_of_shapes() {
     MPSGraphTensor *batch = part(g, shape, 0, 1), *rest = part(g, shape, 1, 2), *last = part(g, shape, -1, 1);
     MPSGraphTensor *open = shape_constant(g, {-1}), *five = shape_constant(g, {5}),
                    *two = [g constantWithScalar:2 dataType:MPSDataTypeInt32];
-    MPSGraphTensor* flat = [g reshapeTensor:x
-                            withShapeTensor:[g concatTensor:batch withTensor:open dimension:0 name:nil]
-                                       name:nil];
+    MPSGraphTensor* flat = reshaped(g, x, batch, open);
     MPSGraphTensor* merged = [g multiplicationWithPrimaryTensor:part(g, shape, 0, 1)
                                                 secondaryTensor:part(g, shape, 1, 1)
                                                            name:nil];
-    MPSGraphTensor* tall = [g reshapeTensor:x
-                            withShapeTensor:[g concatTensor:merged withTensor:last dimension:0 name:nil]
-                                       name:nil];
+    MPSGraphTensor* tall = reshaped(g, x, merged, last);
     MPSGraphTensor* line = [g reshapeTensor:x
                             withShapeTensor:[g reductionProductWithTensor:shape axis:0 name:nil]
                                        name:nil];
@@ -425,9 +423,7 @@ static void shapes_made_of_shapes() {
                                         dimension:0
                                              name:nil];
     MPSGraphTensor* twice = [g broadcastTensor:row toShapeTensor:joined_wide name:nil];
-    MPSGraphTensor* same = [g reshapeTensor:[g squareWithTensor:flat name:nil]
-                            withShapeTensor:[g concatTensor:batch withTensor:rest dimension:0 name:nil]
-                                       name:nil];
+    MPSGraphTensor* same = reshaped(g, [g squareWithTensor:flat name:nil], batch, rest);
     MPSGraphTensor* loss = [g reductionSumWithTensor:[g multiplicationWithPrimaryTensor:same secondaryTensor:x name:nil]
                                                 axes:nil
                                                 name:nil];

@@ -107,72 +107,89 @@ static void a_perceptron_against_double_precision() {
 
 // A convolutional classifier with batch statistics: it learns to tell horizontal from vertical bars, with one
 // executable that trains and one that evaluates.
-static void a_convolutional_network_learns() {
-  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-  id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
-  MPSGraph* g = [[MPSGraph new] autorelease];
-  const long n = 16;
-  MPSGraphTensor *images = placeholder(g, {n, 6, 7, 1}), *labels = placeholder(g, {n, 2});
-  MPSGraphTensor *kernel = variable(g, random_array({3, 3, 1, 4}, -0.5, 0.5)), *bias = variable(g, Array({4}, 0.0));
-  MPSGraphTensor* weights = variable(g, random_array({36, 2}, -0.25, 0.25));
-  MPSGraphConvolution2DOpDescriptor* same =
-      [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
-                                                       strideInY:1
-                                                 dilationRateInX:1
-                                                 dilationRateInY:1
-                                                          groups:1
-                                                    paddingStyle:MPSGraphPaddingStyleTF_SAME
-                                                      dataLayout:MPSGraphTensorNamedDataLayoutNHWC
-                                                   weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
-  MPSGraphPooling2DOpDescriptor* half =
-      [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
-                                                  kernelHeight:2
-                                                     strideInX:2
-                                                     strideInY:2
-                                                  paddingStyle:MPSGraphPaddingStyleTF_VALID
-                                                    dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
-  MPSGraphTensor* x =
-      plus(g, [g convolution2DWithSourceTensor:images weightsTensor:kernel descriptor:same name:nil], bias);
-  x = [g maxPooling2DWithSourceTensor:[g reLUWithTensor:x name:nil] descriptor:half name:nil];
-  x = [g matrixMultiplicationWithPrimaryTensor:[g reshapeTensor:x withShape:numbers({n, 36}) name:nil]
-                               secondaryTensor:weights
-                                          name:nil];
-  MPSGraphTensor* loss = [g softMaxCrossEntropyWithSourceTensor:x
-                                                   labelsTensor:labels
-                                                           axis:1
-                                                  reductionType:MPSGraphLossReductionTypeMean
-                                                           name:nil];
-  MPSGraphTensor* right = [g equalWithPrimaryTensor:[g reductionArgMaximumWithTensor:x axis:1 name:nil]
-                                    secondaryTensor:[g reductionArgMaximumWithTensor:labels axis:1 name:nil]
-                                               name:nil];
-  MPSGraphTensor* accuracy = [g meanOfTensor:[g castTensor:right toType:MPSDataTypeFloat32 name:nil]
-                                        axes:numbers({0, 1})
-                                        name:nil];
-  NSArray* step = descent(g, loss, [NSArray arrayWithObjects:kernel, bias, weights, nil], 0.5);
-  auto shaped = [](MPSGraphTensor* t) {
-    return [[[MPSGraphShapedType alloc] initWithShape:[t shape] dataType:[t dataType]] autorelease];
-  };
-  NSDictionary* types = [NSDictionary dictionaryWithObjectsAndKeys:shaped(images), images, shaped(labels), labels, nil];
-  MPSGraphExecutable* trains = [g compileWithDevice:nil
-                                              feeds:types
-                                      targetTensors:list(loss)
-                                   targetOperations:step
-                              compilationDescriptor:nil];
-  MPSGraphExecutable* evaluates = [g compileWithDevice:nil
-                                                 feeds:types
-                                         targetTensors:list(accuracy)
-                                      targetOperations:nil
-                                 compilationDescriptor:nil];
-  auto batch = [&](MPSGraphExecutable* executable) {
-    Array pictures = random_array({n, 6, 7, 1}, 0, 0.25), classes({n, 2});
+// Lines in noise, with their classes: those across are 0, those down 1.
+struct Pictures {
+  Array pictures, classes;
+
+  explicit Pictures(long n) : pictures(random_array({n, 6, 7, 1}, 0, 0.25)), classes({n, 2}) {
     for (long k = 0; k < n; ++k) {
       const bool is_vertical = next_random() < 0.5;
       const long line = static_cast<long>(next_random() * 6);
       for (long i = 0; i < 6; ++i) (is_vertical ? pictures.at({k, i, line, 0}) : pictures.at({k, line, i, 0})) += 1;
       classes.at({k, is_vertical}) = 1;
     }
-    NSDictionary* feeds =
-        [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(pictures), images, tensor_data(classes), labels, nil];
+  }
+};
+
+struct ConvolutionalNetwork {
+  MPSGraphTensor *images, *labels, *loss, *accuracy;
+  NSArray* step;
+
+  ConvolutionalNetwork(MPSGraph* g, long n) {
+    images = placeholder(g, {n, 6, 7, 1});
+    labels = placeholder(g, {n, 2});
+    MPSGraphTensor *kernel = variable(g, random_array({3, 3, 1, 4}, -0.5, 0.5)), *bias = variable(g, Array({4}, 0.0));
+    MPSGraphTensor* weights = variable(g, random_array({36, 2}, -0.25, 0.25));
+    MPSGraphConvolution2DOpDescriptor* same =
+        [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:1
+                                                         strideInY:1
+                                                   dilationRateInX:1
+                                                   dilationRateInY:1
+                                                            groups:1
+                                                      paddingStyle:MPSGraphPaddingStyleTF_SAME
+                                                        dataLayout:MPSGraphTensorNamedDataLayoutNHWC
+                                                     weightsLayout:MPSGraphTensorNamedDataLayoutHWIO];
+    MPSGraphPooling2DOpDescriptor* half =
+        [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
+                                                    kernelHeight:2
+                                                       strideInX:2
+                                                       strideInY:2
+                                                    paddingStyle:MPSGraphPaddingStyleTF_VALID
+                                                      dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
+    MPSGraphTensor* x =
+        plus(g, [g convolution2DWithSourceTensor:images weightsTensor:kernel descriptor:same name:nil], bias);
+    x = [g maxPooling2DWithSourceTensor:[g reLUWithTensor:x name:nil] descriptor:half name:nil];
+    x = [g matrixMultiplicationWithPrimaryTensor:[g reshapeTensor:x withShape:numbers({n, 36}) name:nil]
+                                 secondaryTensor:weights
+                                            name:nil];
+    loss = [g softMaxCrossEntropyWithSourceTensor:x
+                                     labelsTensor:labels
+                                             axis:1
+                                    reductionType:MPSGraphLossReductionTypeMean
+                                             name:nil];
+    MPSGraphTensor* right = [g equalWithPrimaryTensor:[g reductionArgMaximumWithTensor:x axis:1 name:nil]
+                                      secondaryTensor:[g reductionArgMaximumWithTensor:labels axis:1 name:nil]
+                                                 name:nil];
+    accuracy = [g meanOfTensor:[g castTensor:right toType:MPSDataTypeFloat32 name:nil] axes:numbers({0, 1}) name:nil];
+    step = descent(g, loss, [NSArray arrayWithObjects:kernel, bias, weights, nil], 0.5);
+  }
+};
+
+static void a_convolutional_network_learns() {
+  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+  id<MTLCommandQueue> queue = [[device newCommandQueue] autorelease];
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  const long n = 16;
+  const ConvolutionalNetwork net(g, n);
+  auto shaped = [](MPSGraphTensor* t) {
+    return [[[MPSGraphShapedType alloc] initWithShape:[t shape] dataType:[t dataType]] autorelease];
+  };
+  NSDictionary* types =
+      [NSDictionary dictionaryWithObjectsAndKeys:shaped(net.images), net.images, shaped(net.labels), net.labels, nil];
+  MPSGraphExecutable* trains = [g compileWithDevice:nil
+                                              feeds:types
+                                      targetTensors:list(net.loss)
+                                   targetOperations:net.step
+                              compilationDescriptor:nil];
+  MPSGraphExecutable* evaluates = [g compileWithDevice:nil
+                                                 feeds:types
+                                         targetTensors:list(net.accuracy)
+                                      targetOperations:nil
+                                 compilationDescriptor:nil];
+  auto batch = [&](MPSGraphExecutable* executable) {
+    const Pictures drawn(n);
+    NSDictionary* feeds = [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(drawn.pictures), net.images,
+                                                                     tensor_data(drawn.classes), net.labels, nil];
     NSMutableArray* inputs = [NSMutableArray array];
     for (MPSGraphTensor* tensor in [executable feedTensors]) [inputs addObject:[feeds objectForKey:tensor]];
     NSArray* results = [executable runWithMTLCommandQueue:queue

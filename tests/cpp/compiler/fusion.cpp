@@ -146,9 +146,10 @@ TEST(Fuse, ComputesCheapValuesAnew) {
   struct Case {
     std::string op, operands;
   };
-  const Case cases[] = {{"subtract(%0, %1)", "%0, %1"}, {"multiply(%2, %0)", "%2, %0"},
-                        {"negative(%0)", "%0"},         {"square(%0)", "%0"},
-                        {"multiply(%0, %0)", "%0"},     {"clamp(%0, %3, %1)", "%0, %3, %1"}};
+  const Case cases[] = {
+      {"subtract(%0, %1)", "%0, %1"}, {"multiply(%2, %0)", "%2, %0"}, {"negative(%0)", "%0"},
+      {"square(%0)", "%0"},           {"multiply(%0, %0)", "%0"},     {"clamp(%0, %3, %1)", "%0, %3, %1"},
+  };
   for (const auto& [op, operands] : cases) {
     expect_fused(
         reused(op + " : float32(2, 3)"), "%7",

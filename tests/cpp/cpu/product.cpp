@@ -118,8 +118,9 @@ struct Product {
 
 // Extents that fill no tile, vector or block, sums and matrices that are cut into parts, and every layout.
 TEST_P(Products, AreAsExactAsSumsInFloat32) {
-  const Dims extents[] = {{65, 64, 70},  {97, 131, 203},   {300, 520, 79}, {64, 1100, 97},
-                          {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500}};
+  const Dims extents[] = {
+      {65, 64, 70}, {97, 131, 203}, {300, 520, 79}, {64, 1100, 97}, {600, 70, 90}, {150, 513, 1100}, {33, 200, 1500},
+  };
   for (const Dims& e : extents) {
     for (int layout = 0; layout < 4; ++layout) {
       const Product p{e[0], e[1], e[2], layout % 2 == 1, layout >= 2};

@@ -189,13 +189,11 @@ TEST_P(Simd, ArgReductionsGiveTheFirst) {
 }
 
 TEST_P(Simd, ReduceLikeIsTheAdjointOfBroadcasting) {
-  for (const auto& [from, to] : {std::pair<Shape, Shape>{{4, 5, 6}, {6}},
-                                 {{4, 5, 6}, {5, 1}},
-                                 {{4, 5, 6}, {4, 1, 6}},
-                                 {{4, 5, 6}, {}},
-                                 {{4, 5, 6}, {4, 5, 6}},
-                                 {{0, 3}, {3}},
-                                 {{2, 3}, {1, 1}}}) {
+  const std::pair<Shape, Shape> cases[] = {
+      {{4, 5, 6}, {6}},       {{4, 5, 6}, {5, 1}}, {{4, 5, 6}, {4, 1, 6}}, {{4, 5, 6}, {}},
+      {{4, 5, 6}, {4, 5, 6}}, {{0, 3}, {3}},       {{2, 3}, {1, 1}},
+  };
+  for (const auto& [from, to] : cases) {
     const Tensor x = random_.tensor(from);
     const Tensor y = run(OpCode::reduce_like, {x, Tensor(Type{DType::float32, to})}, {}, 1);
     std::vector<double> expected(static_cast<size_t>(to.element_count()), 0);

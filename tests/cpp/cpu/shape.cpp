@@ -35,12 +35,10 @@ TEST(ShapeKernels, Transpose) {
 
 TEST(ShapeKernels, Broadcast) {
   Random random;
-  for (const auto& [from, to] : {std::pair<Shape, Shape>{{3}, {2, 3}},
-                                 {{2, 1, 3}, {2, 4, 3}},
-                                 {{}, {5, 2}},
-                                 {{7, 1}, {7, 5000}},
-                                 {{1, 6}, {0, 6}},
-                                 {{2, 3}, {2, 3}}}) {
+  const std::pair<Shape, Shape> cases[] = {
+      {{3}, {2, 3}}, {{2, 1, 3}, {2, 4, 3}}, {{}, {5, 2}}, {{7, 1}, {7, 5000}}, {{1, 6}, {0, 6}}, {{2, 3}, {2, 3}},
+  };
+  for (const auto& [from, to] : cases) {
     const Tensor x = random.tensor(from, DType::int64);
     const Tensor y = run(OpCode::broadcast_to, {x}, {{Attr::kShape, to}});
     int64_t n = 0;

@@ -350,7 +350,16 @@ TEST(Verify, FindsWhatFusedOpsDoNotList) {
   Op* op = graph.add(OpCode::fused, {x, y}, {}, std::move(regions));
   EXPECT_EQ(verify(graph), std::vector<std::string>{});
   op->operands.pop_back();
-  EXPECT_EQ(verify(graph), std::vector<std::string>{"[fused #3] uses a value that is not among its operands"});
+  const std::string says = "Expected every value that the region uses among the operands";
+  EXPECT_EQ(verify(graph), std::vector<std::string>{"[fused #3] " + says});
+  EXPECT_NE(error_of([&] {
+              graph.open_region();
+              const Value sum = graph.value(OpCode::add, {x, y});
+              std::vector<std::unique_ptr<Block>> other;
+              other.push_back(graph.close_region({sum}));
+              graph.add(OpCode::fused, {x}, {}, std::move(other));
+            }).find(says),
+            std::string::npos);
 }
 
 TEST(Verify, FindsTypesOtherThanTheRulesGive) {

@@ -10,20 +10,11 @@ namespace {
 // ---- element types ----
 
 TEST(DTypes, HaveTheWidthsOfTheirNames) {
-  for (const auto& [text, bytes] : std::vector<std::pair<std::string, size_t>>{{"float32", 4},
-                                                                               {"float16", 2},
-                                                                               {"bfloat16", 2},
-                                                                               {"int8", 1},
-                                                                               {"int16", 2},
-                                                                               {"int32", 4},
-                                                                               {"int64", 8},
-                                                                               {"uint8", 1},
-                                                                               {"uint16", 2},
-                                                                               {"uint32", 4},
-                                                                               {"uint64", 8},
-                                                                               {"bool", 1},
-                                                                               {"complex32", 4},
-                                                                               {"complex64", 8}}) {
+  const std::pair<std::string, size_t> widths[] = {
+      {"float32", 4}, {"float16", 2}, {"bfloat16", 2}, {"int8", 1},   {"int16", 2}, {"int32", 4},     {"int64", 8},
+      {"uint8", 1},   {"uint16", 2},  {"uint32", 4},   {"uint64", 8}, {"bool", 1},  {"complex32", 4}, {"complex64", 8},
+  };
+  for (const auto& [text, bytes] : widths) {
     const auto dtype = dtype_named(text);
     ASSERT_TRUE(dtype) << text;
     EXPECT_EQ(name(*dtype), text);

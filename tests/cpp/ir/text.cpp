@@ -334,78 +334,67 @@ TEST(Parse, KeepsRegionsApart) {
 
 // ---- mutations ----
 
-// Whatever happens to a text, parsing gives a legal graph, which prints and reads back, or an Error: nothing
-// else, and never a crash.
-TEST(Parse, SurvivesMutations) {
-  Graph every;
-  add_every_op(every);
-  const std::string source = print(every);
-  std::vector<std::string> lines;
-  std::istringstream stream(source);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line + "\n");
-  const std::vector<std::string> pieces = {"(",
-                                           ")",
-                                           "{",
-                                           "}",
-                                           "[",
-                                           "]",
-                                           "%",
-                                           "%0",
-                                           "%7#1",
-                                           "#",
-                                           ",",
-                                           "...",
-                                           "\"",
-                                           "\\",
-                                           "return",
-                                           "region",
-                                           "do",
-                                           "after",
-                                           ": ",
-                                           "float32",
-                                           "bool",
-                                           "?",
-                                           "-1",
-                                           "0",
-                                           "9223372036854775807",
-                                           "-9223372036854775808",
-                                           "nan",
-                                           "inf",
-                                           "1e999",
-                                           "\n",
-                                           " ",
-                                           "if_else",
-                                           "region (%90 : float32()) {",
-                                           "(%91 : int32())",
-                                           "assign",
-                                           "slot = 0",
-                                           std::string(1, '\0'),
-                                           "\xff"};
-  std::mt19937 random(20240229);
-  auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
-  int accepted = 0;
-  for (int round = 0; round < 20000; ++round) {
-    std::string text;
-    if (round % 2 == 0) {
-      text = source;
-    } else {
-      for (const std::string& line : lines) {
-        const size_t fate = below(60);
-        if (fate == 0) continue;
-        text += line;
-        if (fate == 1) text += lines[below(lines.size())];
-      }
-    }
+// What a text is made of, and what it should not hold.
+// clang-format off
+const std::vector<std::string> kPieces = {
+    "(", ")", "{", "}", "[", "]", "%", "%0", "%7#1", "#", ",", "...", "\"", "\\",
+    "return", "region", "do", "after", ": ", "float32", "bool", "?",
+    "-1", "0", "9223372036854775807", "-9223372036854775808", "nan", "inf", "1e999",
+    "\n", " ", "if_else", "region (%90 : float32()) {", "(%91 : int32())",
+    "assign", "slot = 0", std::string(1, '\0'), "\xff"};
+// clang-format on
+
+class Mutations {
+ public:
+  explicit Mutations(std::string source) : source_(std::move(source)) {
+    std::istringstream stream(source_);
+    for (std::string line; std::getline(stream, line);) lines_.push_back(line + "\n");
+  }
+
+  // In every second text lines are missing or stand twice; in each there are one to three edits more.
+  std::string text(int round) {
+    std::string text = round % 2 == 0 ? source_ : with_other_lines();
     for (size_t edits = 1 + below(3); edits > 0 && !text.empty(); --edits) {
       const size_t at = below(text.size());
       switch (below(5)) {
         case 0: text.erase(at, 1 + below(8)); break;
-        case 1: text.insert(at, pieces[below(pieces.size())]); break;
+        case 1: text.insert(at, kPieces[below(kPieces.size())]); break;
         case 2: text[at] = static_cast<char>(below(256)); break;
         case 3: text.insert(at, text.substr(below(text.size()), below(40))); break;
         default: text.resize(round % 16 == 0 ? at : text.size()); break;
       }
     }
+    return text;
+  }
+
+ private:
+  size_t below(size_t n) { return static_cast<size_t>(random_() % n); }
+
+  std::string with_other_lines() {
+    std::string text;
+    for (const std::string& line : lines_) {
+      const size_t fate = below(60);
+      if (fate == 0) continue;
+      text += line;
+      if (fate == 1) text += lines_[below(lines_.size())];
+    }
+    return text;
+  }
+
+  std::string source_;
+  std::vector<std::string> lines_;
+  std::mt19937 random_{20240229};
+};
+
+// Whatever happens to a text, parsing gives a legal graph, which prints and reads back, or an Error: nothing
+// else, and never a crash.
+TEST(Parse, SurvivesMutations) {
+  Graph every;
+  add_every_op(every);
+  Mutations mutations(print(every));
+  int accepted = 0;
+  for (int round = 0; round < 20000; ++round) {
+    const std::string text = mutations.text(round);
     std::unique_ptr<Graph> graph;
     try {
       graph = parse(text);
