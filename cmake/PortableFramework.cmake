@@ -4,8 +4,8 @@
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
 alloy_layer(device "${portable}/device" SEES ir)
-alloy_layer(compiler "${portable}/compiler" SEES ir device cpu)
-alloy_layer(cpu "${portable}/cpu" SEES ir device compiler)
+alloy_layer(compiler "${portable}/compiler" SEES ir device)
+alloy_layer(cpu "${portable}/cpu" SEES ir device)
 if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -20,7 +20,7 @@ if(TARGET alloy_cpu)
   target_link_libraries(alloy_cpu PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
-alloy_layer(runtime "${portable}/runtime" SEES ir device compiler cpu)
+alloy_layer(runtime "${portable}/runtime" SEES ir device compiler)
 
 # The op table is a public header too: a program may list the ops that the framework has.
 file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")

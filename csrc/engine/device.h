@@ -11,8 +11,10 @@
 // Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated
 // now: allocatedBytes (NSNumbers).
 - (NSDictionary*)alloyCounters;
-// How many threads compute, from the next run on; at least 1.
-- (void)alloySetThreads:(NSUInteger)count;
+// What it is, in a word, such as "cpu".
+- (NSString*)alloyKind;
+// How many threads compute, from the next run on; at least 1. NO, and 0, where it has no such choice.
+- (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
 // The version of the macOS whose framework it behaves like, major and minor (NSNumbers); 0 and 0: none's.
 - (NSArray*)alloySystem;

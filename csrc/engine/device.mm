@@ -28,16 +28,21 @@ namespace {
 
 uint64_t number(NSDictionary* counts, NSString* key) { return [[counts objectForKey:key] unsignedLongLongValue]; }
 
+// Every device that the system tells of. (By name: not every system of Apple's has the function.)
+Ref<NSArray<id<MTLDevice>>*> all_devices() {
+  using CopyAll = NSArray<id<MTLDevice>>* (*)();
+  const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
+  return Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all == nullptr ? nil : copy_all());
+}
+
 }  // namespace
 
 id<MTLDevice> metal_device() {
   static const Ref<id<MTLDevice>> device = [] {
     auto found = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
-    // Programs without a window may be told of no default. (By name: not every system of Apple's has the function.)
-    using CopyAll = NSArray<id<MTLDevice>>* (*)();
-    if (const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
-        found.get() == nil && copy_all != nullptr) {
-      const auto all = Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all());
+    // Programs without a window may be told of no default.
+    if (found.get() == nil) {
+      const auto all = all_devices();
       if ([all.get() count] > 0) found = Ref<id<MTLDevice>>::retain([all.get() objectAtIndex:0]);
     }
     return found;
@@ -93,15 +98,36 @@ ir::System device_system() {
   return system;
 }
 
+namespace {
+
+DeviceInfo info_of(id<MTLDevice> device) {
+  const bool tells = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyKind)];
+  NSString* kind = tells ? [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyKind] : @"gpu";
+  const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
+  const ir::System system = device_system();
+  return {[kind UTF8String],
+          [[device name] UTF8String],
+          memory,
+          [device hasUnifiedMemory] != NO,
+          system.is_apple() ? to_string(system) : std::string()};
+}
+
+}  // namespace
+
 DeviceInfo device_info() {
   DeviceInfo out;
+  on_device([&] { out = info_of(metal_device()); });
+  return out;
+}
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> out;
   on_device([&] {
-    id<MTLDevice> device = metal_device();
-    const bool portable = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyCounters)];
-    const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
-    const ir::System system = device_system();
-    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], memory, [device hasUnifiedMemory] != NO,
-           system.is_apple() ? to_string(system) : std::string()};
+    out.push_back(info_of(metal_device()));
+    const auto all = all_devices();
+    for (id<MTLDevice> device in all.get()) {
+      if (device != metal_device()) out.push_back(info_of(device));
+    }
   });
   return out;
 }
@@ -111,8 +137,7 @@ bool set_threads(int count) {
   on_device([&] {
     NSObject* device = static_cast<NSObject*>(metal_device());
     if (![device respondsToSelector:@selector(alloySetThreads:)]) return;
-    [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySetThreads:static_cast<NSUInteger>(count)];
-    done = true;
+    done = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySetThreads:static_cast<NSUInteger>(count)] != NO;
   });
   return done;
 }

@@ -5,7 +5,7 @@ from alloy._core import DeviceError, device_stats, op_table, stats
 from alloy.arrays import empty
 from alloy.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.checkpoint import load, save
-from alloy.device import Device, device, set_threads, threads
+from alloy.device import Device, device, devices, set_threads, threads
 from alloy.dtypes import bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
 from alloy.history import History
@@ -87,6 +87,7 @@ __all__ = [
     "data",
     "device",
     "device_stats",
+    "devices",
     "empty",
     "init",
     "load",

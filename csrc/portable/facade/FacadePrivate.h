@@ -64,8 +64,14 @@ void hide_newer_selectors();
 
 // Metal ----------------------------------------------------------------------------------------------------
 
+// Every device, one object each, the default one first and the host's own last; not retained for the caller.
+NSArray<id<MTLDevice>>* all_devices();
+
 // The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
 id<MTLDevice> default_device();
+
+// The object of a device, of which there is to be one; retained for the caller.
+id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) NS_RETURNS_RETAINED;
 
 // The queue of runs that name none; not retained for the caller.
 id<MTLCommandQueue> default_queue();

@@ -91,9 +91,9 @@ struct Request {
   std::vector<ir::Op*> effects;
 };
 
-// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
-// device may be used.
-std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+// The program on the device for feeds of these types, in the order of the request; raises when it cannot be compiled,
+// and where no device may be used.
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,
                                           const std::vector<ir::Type>& types);
 // The type of an array; raises for nil, and for an element type that ir does not know. Valid while the data lives.
 const ir::Type& type_of(MPSGraphTensorData* data);
@@ -109,7 +109,6 @@ void wait_for(id<MTLCommandBuffer> buffer);
 // A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
 // yet.
 MPSGraphExecutable* new_executable(const std::shared_ptr<FacadeGraph>& graph, Request request,
-                                   std::shared_ptr<runtime::Program> program,
-                                   MPSGraphDevice* device) NS_RETURNS_RETAINED;
+                                   std::shared_ptr<runtime::Program> program, id<MTLDevice> device) NS_RETURNS_RETAINED;
 
 }  // namespace alloy::facade
