@@ -39,7 +39,7 @@ $(IMITATED:%=test-%): test-%: setup
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op; of test-all, whatever does not
 # ask for a property of the CPU.
-REMOTE := env ALLOY_DEVICE_LIBRARY=$(CURDIR)/$(BUILD)/tests/libremote_device.so
+REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 
 test-remote: test-native
 	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)

@@ -1,6 +1,6 @@
 // A device that is nothing like the CPU, for the tests: the host does not see its memory, it computes on a thread of
 // its own, later than it is asked to, it fuses and folds nothing, and it lacks the ops that ALLOY_REMOTE_LACKS names,
-// separated by commas. The framework loads it where ALLOY_DEVICE_LIBRARY says (facade/metal/devices.mm).
+// separated by commas. A second build of the framework has it (tests/CMakeLists.txt), where it is the default device.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
 #include "reference.h"
@@ -25,10 +26,10 @@ using device::Place;
 using device::Step;
 
 // Not the CPU's: a plan for this device shows that it asked.
-constexpr size_t kAlignment = 256;
+constexpr size_t kAlignment = 128;
 
-// The thread of the device. Where none can run any more, in a forked child or at the end of the process, memory is
-// reached by the caller, as memory of a process always is.
+// The thread of the device. Where it cannot be asked any more, in a forked child or at the end of the process, the
+// caller does the work: all that is left then is to free and to refuse.
 class Processor {
  public:
   static Processor& shared() {
@@ -252,11 +253,7 @@ class RemoteDevice final : public device::Device {
   const device::FusionPolicy fuses_nothing_;
 };
 
+[[gnu::constructor]] void add() { device::add_device(*new RemoteDevice); }
+
 }  // namespace
 }  // namespace alloy::remote
-
-// What the framework asks the library for.
-extern "C" __attribute__((visibility("default"))) alloy::device::Device* alloy_device() {
-  static auto& device = *new alloy::remote::RemoteDevice;
-  return &device;
-}

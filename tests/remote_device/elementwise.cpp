@@ -66,6 +66,11 @@ constexpr bool is_of(TypeClass types) {
 
 // ---- elementwise ----
 
+// Whether an element of the type is not zero.
+bool is_true(ir::DType dtype, const std::byte* array, size_t i) {
+  return for_type<bool>(dtype, [&](auto t) { return load<decltype(t)>(array, i) != 0; });
+}
+
 // For each element of the result the operands' numbers. `From`: the type of the operands, but of select's predicate.
 template <class Row, class From>
 Reference loop_of(const Op& op) {
@@ -76,13 +81,15 @@ Reference loop_of(const Op& op) {
     for (const ir::Value& v : op.operands) dims.push_back(v.shape().dims());
     const ir::Dims result = op.results[0].shape.dims();
     const bool has_predicate = op.code == OpCode::select;
+    const ir::DType first = op.operands[0].dtype();
+    if (has_predicate && !ir::computes(first)) return nullptr;
     return [=](const std::byte* const* operands, std::byte* const* results) {
       size_t at = 0;
       for_each_index(result, [&](const ir::Dims& index) {
         Number<From> in[3] = {};
         for (size_t i = 0; i < dims.size(); ++i) {
           const size_t from = position(dims[i], index);
-          if (has_predicate && i == 0) in[i] = static_cast<Number<From>>(load<Bool>(operands[i], from));
+          if (has_predicate && i == 0) in[i] = is_true(first, operands[i], from) ? 1 : 0;
           else in[i] = load<From>(operands[i], from);
         }
         const auto out = Row::of(Number<From>(), in[0], in[1], in[2]);
@@ -196,14 +203,14 @@ Reference arg_reduction_of(const Op& op) {
     using N = Number<T>;
     const auto all = groups<T>(operands[0], dims, result);
     for (size_t i = 0; i < all.size(); ++i) {
-      N best = code == OpCode::argmax ? Lowest(N()) : Highest(N());
-      size_t index = 0;
+      int32_t index = -1;  // of NaN alone
       for (size_t k = 0; k < all[i].size(); ++k) {
-        if (code == OpCode::argmax ? !(all[i][k] > best) : !(all[i][k] < best)) continue;
-        best = all[i][k];
-        index = k;
+        const N v = all[i][k];
+        if (v != v) continue;
+        const N best = index < 0 ? v : all[i][static_cast<size_t>(index)];
+        if (index < 0 || (code == OpCode::argmax ? v > best : v < best)) index = static_cast<int32_t>(k);
       }
-      store<int32_t>(results[0], i, static_cast<int32_t>(index));
+      store<int32_t>(results[0], i, index);
     }
   };
 }
