@@ -7,8 +7,8 @@
 
 #include "engine/device_info.h"
 #include "engine/error.h"
-#import "engine/ref.h"
 #include "engine/stats.h"
+#include "ir/op.h"
 
 // MTLDevice's own property of macOS, which the SDKs of the other systems hide.
 @protocol AlloyWorkingSet
@@ -54,12 +54,6 @@ id<MTLDevice> metal_device() {
   return device.get();
 }
 
-MPSGraphDevice* graph_device() {
-  static const Ref<MPSGraphDevice*> device =
-      Ref<MPSGraphDevice*>::retain([MPSGraphDevice deviceWithMTLDevice:metal_device()]);
-  return device.get();
-}
-
 void on_device(const std::function<void()>& work) {
   std::string message;
   bool lacks_memory = false, aborts = false;
@@ -100,12 +94,15 @@ ir::System device_system() {
 
 namespace {
 
-DeviceInfo info_of(id<MTLDevice> device) {
+NSString* kind_of(id<MTLDevice> device) {
   const bool tells = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyKind)];
-  NSString* kind = tells ? [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyKind] : @"gpu";
+  return tells ? [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyKind] : @"gpu";
+}
+
+DeviceInfo info_of(id<MTLDevice> device) {
   const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
   const ir::System system = device_system();
-  return {[kind UTF8String],
+  return {[kind_of(device) UTF8String],
           [[device name] UTF8String],
           memory,
           [device hasUnifiedMemory] != NO,
@@ -120,16 +117,42 @@ DeviceInfo device_info() {
   return out;
 }
 
+namespace {
+
+// The default device, then the others.
+std::vector<Ref<id<MTLDevice>>> devices_in_order() {
+  std::vector<Ref<id<MTLDevice>>> out{Ref<id<MTLDevice>>::retain(metal_device())};
+  const auto all = all_devices();
+  for (id<MTLDevice> device in all.get()) {
+    if (device != metal_device()) out.push_back(Ref<id<MTLDevice>>::retain(device));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> out;
   on_device([&] {
-    out.push_back(info_of(metal_device()));
-    const auto all = all_devices();
-    for (id<MTLDevice> device in all.get()) {
-      if (device != metal_device()) out.push_back(info_of(device));
-    }
+    for (const auto& device : devices_in_order()) out.push_back(info_of(device.get()));
   });
   return out;
+}
+
+Ref<id<MTLDevice>> find_device(const std::string& kind_or_name) {
+  Ref<id<MTLDevice>> found;
+  on_device([&] {
+    NSString* wanted = [NSString stringWithUTF8String:kind_or_name.c_str()];
+    for (const auto& device : devices_in_order()) {
+      const bool is_it = kind_or_name.empty() || [kind_of(device.get()) isEqualToString:wanted] ||
+                         [[device.get() name] isEqualToString:wanted];
+      if (is_it && found.get() == nil) found = device;
+    }
+  });
+  if (found.get() == nil) {
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] There is no device of the kind or name '" + kind_or_name + "'");
+  }
+  return found;
 }
 
 bool set_threads(int count) {

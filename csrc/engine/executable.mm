@@ -104,13 +104,15 @@ Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lower
   on_device([&] {
     graph.impl().land_all();  // nothing may run while the framework's graph is compiled
     impl_ = std::make_unique<Impl>(graph, of);
-    MPSGraphExecutable* executable = [of.framework->graph.get() compileWithDevice:graph_device()
-                                                                            feeds:of.types.get()
-                                                                    targetTensors:of.targets.get()
-                                                                 targetOperations:of.operations.get()
-                                                            compilationDescriptor:compilation().get()];
+    MPSGraphExecutable* executable =
+        [of.framework->graph.get() compileWithDevice:[MPSGraphDevice deviceWithMTLDevice:graph.impl().device.get()]
+                                               feeds:of.types.get()
+                                       targetTensors:of.targets.get()
+                                    targetOperations:of.operations.get()
+                               compilationDescriptor:compilation().get()];
     impl_->executable = Ref<MPSGraphExecutable*>::retain(executable);
     auto places = std::make_shared<Places>();
+    places->device = graph.impl().device;
     places->input_count = of.fed.size();
     places->output_count = of.fetched.size();
     const size_t given = of.feed_types.size(), results = of.result_types.size();

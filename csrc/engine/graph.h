@@ -19,7 +19,8 @@ enum class Storage { kVariable, kBuffers };
 // Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
-  explicit Graph(Storage storage = Storage::kVariable);
+  // On the first device of that kind or name, or the default one; throws ir::Error where there is none.
+  explicit Graph(Storage storage = Storage::kVariable, const std::string& device = {});
   ~Graph();
 
   Storage storage() const { return storage_; }

@@ -12,9 +12,10 @@
 
 namespace alloy::engine {
 
-Graph::Graph(Storage storage) : storage_(storage), impl_(std::make_unique<Impl>()) {
+Graph::Graph(Storage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
+  impl_->device = find_device(device);
   on_device([&] {
-    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([metal_device() newCommandQueue]);
+    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);
     impl_->begin_framework();
   });
 }
@@ -71,7 +72,7 @@ Buffers& Graph::Impl::buffers_of(int64_t slot) {
   std::unique_lock lock(beginning);
   const ir::LiteralRef contents = initial.at(slot);
   lock.unlock();
-  Buffers made = Buffers::make(*contents);
+  Buffers made = Buffers::make(device.get(), *contents);
   lock.lock();
   initial.erase(slot);
   return buffers.emplace(slot, std::move(made)).first->second;

@@ -21,7 +21,7 @@ class Device:
 
 
 def devices() -> list[Device]:
-    """The devices of this machine; the first one is the default, which runs every graph.
+    """The devices of this machine; the first one is the default. al.Graph(device=kind or name) runs on another one.
 
     DeviceError: the machine has none."""
     return [Device(**found) for found in _core.devices()]

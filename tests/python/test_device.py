@@ -76,6 +76,12 @@ def test_a_machine_that_has_no_default_device(extra, told):
     assert ran.stdout.startswith(told), ran.stderr
 
 
+def test_a_graph_on_a_device_that_is_not_there():
+    assert al.Graph(device=al.device().name).variables == []
+    with pytest.raises(ValueError, match=r"^\[graph\] There is no device of the kind or name 'tpu'$"):
+        al.Graph(device="tpu")
+
+
 @pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
 def test_another_device_than_the_cpu():
     """It is the default one, computes what the CPU computes, and says which op it lacks."""
@@ -87,6 +93,11 @@ def test_another_device_than_the_cpu():
         graph = al.Graph()
         x = graph.placeholder((3,))
         print(graph.compile([x], [al.relu(x) * 2.0])([1, -2, 3])[0].tolist(), al.device_stats()["dispatches"])
+        there = al.Graph(device="cpu", storage="buffers")
+        count = there.variable([1.0, 2.0])
+        step = there.compile([], [al.softmax(count)], [there.assign(count, count + 1.0)])
+        step(), step()
+        print(there.read_variables([count])[0].tolist(), al.device_stats()["dispatches"])
         try:
             graph.compile([x], [al.softmax(x)])([1, 2, 3])
         except al.DeviceError as error:
@@ -97,6 +108,7 @@ def test_another_device_than_the_cpu():
         capture_output=True,
         text=True,
     )
-    kinds, values, lacking = ran.stdout.splitlines() or [ran.stderr]
+    kinds, values, others, lacking = ran.stdout.splitlines() or [ran.stderr]
     assert (kinds, values) == ("['remote', 'cpu']", "[2.0, 0.0, 6.0] 1")
+    assert others == "[3.0, 4.0] 1", "the other graph ran on the CPU"
     assert re.match(r"\[softmax\] The remote test device has no kernel for this op with float32\(3,\)", lacking)

@@ -101,17 +101,20 @@ Reference matmul(const Op& op) {
   const int64_t inner = a[a.size() - (ta ? 2 : 1)];
   return [=](const std::byte* const* operands, std::byte* const* results) {
     const std::vector<double> left = floats(operands[0], count_of(a)), right = floats(operands[1], count_of(b));
+    const size_t next_left = ta ? static_cast<size_t>(a.back()) : 1,
+                 next_right = tb ? 1 : static_cast<size_t>(b.back());
     std::vector<double> out;
     for_each_index(y, [&](const Dims& index) {
+      // An extent of 1 is the matrix's own, not one that broadcasts: there both indices are 0.
       Dims l = index, r = index;
       const size_t row = index.size() - 2, column = index.size() - 1;
+      l[ta ? column : row] = index[row];
+      r[tb ? row : column] = index[column];
+      l[ta ? row : column] = r[tb ? column : row] = 0;
+      size_t from_left = position(a, l), from_right = position(b, r);
       double sum = 0;
-      for (int64_t k = 0; k < inner; ++k) {
-        l[ta ? column : row] = index[row];
-        l[ta ? row : column] = k;
-        r[tb ? row : column] = index[column];
-        r[tb ? column : row] = k;
-        sum += left[position(a, l)] * right[position(b, r)];
+      for (int64_t k = 0; k < inner; ++k, from_left += next_left, from_right += next_right) {
+        sum += left[from_left] * right[from_right];
       }
       out.push_back(sum);
     });

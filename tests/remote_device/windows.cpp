@@ -34,25 +34,32 @@ Reference convolution(const Op& op) {
                    columns = ir::window_of(op.attributes, 1, extent(weights, w.width), extent(source, x.width));
   const int64_t groups = op.attributes.integer(Attr::kGroups), in = extent(weights, w.in),
                 out = extent(weights, w.out) / groups;
+  const auto one_further = [](const Dims& dims, int64_t axis) { return place(dims, {{axis, 1}}); };
+  const size_t next_s = extent(source, x.channels) > 1 ? one_further(source, x.channels) : 0,
+               next_y = extent(result, x.channels) > 1 ? one_further(result, x.channels) : 0,
+               next_in = extent(weights, w.in) > 1 ? one_further(weights, w.in) : 0,
+               next_out = extent(weights, w.out) > 1 ? one_further(weights, w.out) : 0;
   return [=](const std::byte* const* operands, std::byte* const* results) {
     const std::vector<double> first = floats(operands[0], count_of(a)), second = floats(operands[1], count_of(b));
     std::vector<double> sums(count_of(r), 0);
-    for_each_index(
-        {result[0], extent(result, x.height), extent(result, x.width), rows.size, columns.size, groups},
-        [&](const Dims& i) {
-          const int64_t h = i[1] * rows.stride - rows.before + i[3] * rows.dilation,
-                        v = i[2] * columns.stride - columns.before + i[4] * columns.dilation;
-          if (h < 0 || h >= extent(source, x.height) || v < 0 || v >= extent(source, x.width)) return;
-          for_each_index({in, out}, [&](const Dims& c) {
-            const int64_t from = i[5] * in + c[0], to = i[5] * out + c[1];
-            const size_t s = place(source, {{x.batch, i[0]}, {x.height, h}, {x.width, v}, {x.channels, from}}),
-                         k = place(weights, {{w.height, i[3]}, {w.width, i[4]}, {w.in, c[0]}, {w.out, to}}),
-                         y = place(result, {{x.batch, i[0]}, {x.height, i[1]}, {x.width, i[2]}, {x.channels, to}});
-            if (code == OpCode::conv2d) sums[y] += first[s] * second[k];
-            else if (code == OpCode::conv2d_data_gradient) sums[s] += first[y] * second[k];
-            else sums[k] += first[y] * second[s];
-          });
-        });
+    const Dims seen = {result[0], extent(result, x.height), extent(result, x.width), rows.size, columns.size, groups};
+    for_each_index(seen, [&](const Dims& i) {
+      const int64_t h = i[1] * rows.stride - rows.before + i[3] * rows.dilation,
+                    v = i[2] * columns.stride - columns.before + i[4] * columns.dilation;
+      if (h < 0 || h >= extent(source, x.height) || v < 0 || v >= extent(source, x.width)) return;
+      const size_t s0 = place(source, {{x.batch, i[0]}, {x.height, h}, {x.width, v}, {x.channels, i[5] * in}}),
+                   k0 = place(weights, {{w.height, i[3]}, {w.width, i[4]}, {w.out, i[5] * out}}),
+                   y0 = place(result, {{x.batch, i[0]}, {x.height, i[1]}, {x.width, i[2]}, {x.channels, i[5] * out}});
+      for (int64_t from = 0; from < in; ++from) {
+        for (int64_t to = 0; to < out; ++to) {
+          const size_t s = s0 + static_cast<size_t>(from) * next_s, y = y0 + static_cast<size_t>(to) * next_y,
+                       k = k0 + static_cast<size_t>(from) * next_in + static_cast<size_t>(to) * next_out;
+          if (code == OpCode::conv2d) sums[y] += first[s] * second[k];
+          else if (code == OpCode::conv2d_data_gradient) sums[s] += first[y] * second[k];
+          else sums[k] += first[y] * second[s];
+        }
+      }
+    });
     store_floats(results[0], sums);
   };
 }
