@@ -80,146 +80,60 @@ def times(rows, columns):
     )
 
 
+def goal(name, measured, asked, aim="", at_most=False, show="{:.2f}"):
+    reached = measured <= asked if at_most else measured >= asked
+    return [
+        name,
+        ("at most " if at_most else "") + show.format(asked),
+        show.format(aim) if aim else "",
+        f"**{show.format(measured)}**",
+        "yes" if reached else "**no**",
+    ]
+
+
 def goals(results):
     """(goal, asked, aim, measured, reached) of everything that was measured and has a goal."""
     found = []
-
-    def add(goal, measured, asked, aim="", at_most=False, show="{:.2f}"):
-        reached = measured <= asked if at_most else measured >= asked
-        found.append(
-            [
-                goal,
-                ("at most " if at_most else "") + show.format(asked),
-                show.format(aim) if aim else "",
-                f"**{show.format(measured)}**",
-                "yes" if reached else "**no**",
-            ]
-        )
-
-    rows = {(row["workload"], row["beside_busy"]): row for row in results["rows"]}
+    quiet = {row["workload"]: row for row in results["rows"] if not row["beside_busy"]}
     for row in results["rows"]:
-        target, peer = row["target"], fastest_peer(row)
-        if target and ratio(row, peer):
-            add(
-                f"{row['title']}: times faster than the fastest peer ({peer})",
-                ratio(row, peer),
-                target["at_least"],
-                target["aim"],
-            )
-        if target and target["eager"] and ratio(row, "PyTorch eager"):
-            add(f"{row['title']}: times faster than PyTorch eager", ratio(row, "PyTorch eager"), target["eager"])
-        quiet = rows[row["workload"], False]
-        if row["beside_busy"] and ALLOY in row["columns"] and ALLOY in quiet["columns"]:
-            add(
-                f"{row['title']}: times Alloy's own quiet step",
-                median(row, ALLOY) / median(quiet, ALLOY),
-                2,
-                at_most=True,
-            )
-        alone = row.get("alone", {}) if row["workload"] == "resnet50_b64" else {}
-        if {ALLOY, "PyTorch eager"} <= alone.keys():
-            add(
-                f"{row['title']}: share of PyTorch eager's peak memory",
-                alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"],
-                0.6,
-                at_most=True,
-            )
-        if ALLOY in alone:
-            add(
-                f"{row['title']}: compilation and first step",
-                alone[ALLOY]["first_step_seconds"],
-                3,
-                at_most=True,
-                show="{:.2f} s",
-            )
+        found += speed_goals(row, quiet[row["workload"]])
+        if row["workload"] == "resnet50_b64":
+            found += goals_alone(row["title"], row.get("alone", {}))
     if "alloy" in results["imports"]:
-        add("`import alloy`", statistics.median(results["imports"]["alloy"]), 0.2, at_most=True, show="{:.2f} s")
+        seconds = statistics.median(results["imports"]["alloy"])
+        found.append(goal("`import alloy`", seconds, 0.2, at_most=True, show="{:.2f} s"))
     if steps := results["digits_steps"]:
         above = statistics.median(python - native for python, native in zip(steps["python"], steps["native"]))
-        add(
-            "CNN on 8x8x1, b32, Adam: from Python above the native binary, taking turns",
-            1e6 * above,
-            10,
-            at_most=True,
-            show="{:.0f} us",
-        )
+        name = "CNN on 8x8x1, b32, Adam: from Python above the native binary, taking turns"
+        found.append(goal(name, 1e6 * above, 10, at_most=True, show="{:.0f} us"))
     return found
 
 
-def markdown(results):
-    rows = results["rows"]
-    columns = [column for column in (ALLOY, *MARKS) if any(column in row["columns"] for row in rows)]
-    columns += sorted({column for row in rows for column in row["columns"]} - set(columns))
-    training = [row for row in rows if not row["inference"]]
-    inference = [row for row in rows if row["inference"]]
-    machine = results["machine"] | {"threads of each framework": results["threads"]} | results["versions"]
-    quiet = results["quiet"]
-    text = [
-        "# Alloy beside its peers on one CPU",
-        "",
-        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by "
-        "`benchmarks/report.py`; not edited by hand.",
-        "",
-        "![Step times of all frameworks as multiples of Alloy's](results.png)",
-        "",
-        table(["machine and versions", ""], machine.items()),
-    ]
-    if reached := goals(results):
-        text += ["## Goals", "", table(["", "asked", "aim", "measured", "reached"], reached)]
-    for title, some in (("Training: one step", training), ("Inference: one batch", inference)):
-        if some:
-            text += [f"## {title}", "", "Median, and how far the quartiles lie from it.", "", times(some, columns)]
-    alone = [row for row in rows if row.get("alone")]
-    if alone:
-        text += [
-            "## Memory and first step",
-            "",
-            "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), "
-            "and the time from the network's description to the first step's loss, which contains tracing and "
-            "compilation with empty caches.",
-            "",
-            table(
-                ["", *columns],
-                [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone],
-            ),
-        ]
-    if results["imports"]:
-        text += [
-            "## Import",
-            "",
-            "Of a fresh interpreter, files cached by the system; median.",
-            "",
-            table(
-                results["imports"], [[f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]]
-            ),
-        ]
-    if results["native"]:
-        text += [
-            "## Without Python",
-            "",
-            "`benchmarks/cpp`, medians of five repetitions; share of the peaks that the same run measured.",
-            "",
-            native(results["native"]),
-        ]
-    text += [
-        "## Which variant is shown",
-        "",
-        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of "
-        "their column were not measured further.",
-        "",
-        variants(rows, [column for column in columns if column != ALLOY]),
-    ]
-    missing = [f"* {name}: {reason}" for name, reason in results["unavailable"].items()]
-    missing += [f"* {row['title']}, {column}: {reason}" for row in rows for column, reason in row["failed"].items()]
-    missing += ["* LSTM and GRU: Alloy has no such layers yet."]
-    text += [
-        "## Not measured",
-        "",
-        *missing,
-        "",
-        METHOD.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"]),
-    ]
-    return "\n".join(text)
+def speed_goals(row, quiet):
+    """Of a row beside its peers, and of one on busy cores beside the same on quiet ones."""
+    found, target, peer = [], row["target"], fastest_peer(row)
+    if target and ratio(row, peer):
+        name = f"{row['title']}: times faster than the fastest peer ({peer})"
+        found.append(goal(name, ratio(row, peer), target["at_least"], target["aim"]))
+    if target and target["eager"] and ratio(row, "PyTorch eager"):
+        name = f"{row['title']}: times faster than PyTorch eager"
+        found.append(goal(name, ratio(row, "PyTorch eager"), target["eager"]))
+    if row["beside_busy"] and ALLOY in row["columns"] and ALLOY in quiet["columns"]:
+        name = f"{row['title']}: times Alloy's own quiet step"
+        found.append(goal(name, median(row, ALLOY) / median(quiet, ALLOY), 2, at_most=True))
+    return found
+
+
+def goals_alone(title, alone):
+    """Of processes that run one framework and one workload each."""
+    found = []
+    if {ALLOY, "PyTorch eager"} <= alone.keys():
+        share = alone[ALLOY]["peak_bytes"] / alone["PyTorch eager"]["peak_bytes"]
+        found.append(goal(f"{title}: share of PyTorch eager's peak memory", share, 0.6, at_most=True))
+    if ALLOY in alone:
+        seconds = alone[ALLOY]["first_step_seconds"]
+        found.append(goal(f"{title}: compilation and first step", seconds, 3, at_most=True, show="{:.2f} s"))
+    return found
 
 
 METHOD = """## How it is measured
@@ -247,6 +161,85 @@ METHOD = """## How it is measured
   is"); the peers' ways to use those tiles round to bfloat16.
 * MLX's package for Linux brings the reference BLAS, on one thread; it is measured as it comes.
 """
+
+
+def markdown(results):
+    rows = results["rows"]
+    columns = [column for column in (ALLOY, *MARKS) if any(column in row["columns"] for row in rows)]
+    columns += sorted({column for row in rows for column in row["columns"]} - set(columns))
+    machine = results["machine"] | {"threads of each framework": results["threads"]} | results["versions"]
+    text = [
+        "# Alloy beside its peers on one CPU",
+        "",
+        f"Measured on {results['date']} by `{results['command']}` in {results['rounds']} rounds. Written by "
+        "`benchmarks/report.py`; not edited by hand.",
+        "",
+        "![Step times of all frameworks as multiples of Alloy's](results.png)",
+        "",
+        table(["machine and versions", ""], machine.items()),
+    ]
+    if reached := goals(results):
+        text += ["## Goals", "", table(["", "asked", "aim", "measured", "reached"], reached)]
+    for title, inference in (("Training: one step", False), ("Inference: one batch", True)):
+        if some := [row for row in rows if row["inference"] == inference]:
+            text += [f"## {title}", "", "Median, and how far the quartiles lie from it.", "", times(some, columns)]
+    text += memory_section(rows, columns) + other_sections(results)
+    text += [
+        "## Which variant is shown",
+        "",
+        "Bold, with the medians of the trial of all variants. Those that were a tenth slower there than the best of "
+        "their column were not measured further.",
+        "",
+        variants(rows, [column for column in columns if column != ALLOY]),
+    ]
+    return "\n".join(text + missing_section(results))
+
+
+def memory_section(rows, columns):
+    alone = [row for row in rows if row.get("alone")]
+    if not alone:
+        return []
+    return [
+        "## Memory and first step",
+        "",
+        "A new process for each: it imports one framework and runs one workload. Peak resident memory (VmHWM), "
+        "and the time from the network's description to the first step's loss, which contains tracing and "
+        "compilation with empty caches.",
+        "",
+        table(
+            ["", *columns], [[row["title"], *(cost(row["alone"].get(column)) for column in columns)] for row in alone]
+        ),
+    ]
+
+
+def other_sections(results):
+    """What is measured of no workload."""
+    text = []
+    if results["imports"]:
+        medians = [f"{statistics.median(seconds):.2f} s" for seconds in results["imports"].values()]
+        text += ["## Import", "", "Of a fresh interpreter, files cached by the system; median.", ""]
+        text += [table(results["imports"], [medians])]
+    if results["native"]:
+        text += [
+            "## Without Python",
+            "",
+            "`benchmarks/cpp`, medians of five repetitions; share of the peaks that the same run measured.",
+            "",
+            native(results["native"]),
+        ]
+    return text
+
+
+def missing_section(results):
+    """What was not measured, and how the rest was."""
+    missing = [f"* {name}: {reason}" for name, reason in results["unavailable"].items()]
+    missing += [
+        f"* {row['title']}, {column}: {reason}" for row in results["rows"] for column, reason in row["failed"].items()
+    ]
+    missing += ["* LSTM and GRU: Alloy has no such layers yet."]
+    quiet = results["quiet"]
+    method = METHOD.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])
+    return ["## Not measured", "", *missing, "", method]
 
 
 def variants(rows, columns):
@@ -288,6 +281,40 @@ def native(runs):
     return table(["", "time", "GFLOP/s (of the peak)", "GB/s (of the peak)"], map(row, runs))
 
 
+def panel(axis, title, rows):
+    """A line for each row, drawn into the axis."""
+    for i, row in enumerate(rows):
+        ratios = {column: ratio(row, column) for column in peers(row)}
+        axis.plot(
+            [min(1, *ratios.values()), max(1, *ratios.values())], [i, i], color="#dddddd", linewidth=1.5, zorder=1
+        )
+        for column, value in ratios.items():
+            color, shape = MARKS.get(column, ("#666666", "P"))
+            axis.plot(
+                value, i, shape, color=color, markersize=7.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3
+            )
+        if row["target"]:
+            axis.plot([row["target"]["at_least"]] * 2, [i - 0.34, i + 0.34], color="black", linewidth=2, zorder=2)
+        axis.text(
+            1.01,
+            i,
+            f"{min(ratios.values()):.2f}×",
+            transform=axis.get_yaxis_transform(),
+            va="center",
+            fontweight="bold",
+        )
+    axis.axvline(1, color="#333333", linewidth=1.2, zorder=2)
+    axis.set_xscale("log")
+    axis.set_title(title, loc="left", fontweight="bold")
+    axis.set_yticks(range(len(rows)), [f"{short(row)}   {duration(median(row, ALLOY))}" for row in rows])
+    axis.tick_params(axis="y", length=0)
+    axis.invert_yaxis()
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
+    axis.grid(axis="x", color="#eeeeee", zorder=0)
+    axis.set_axisbelow(True)
+    axis.set_xlabel("time, as a multiple of Alloy's")
+
+
 def chart(results, path):
     """Each workload a line, each peer a mark where its time is as a multiple of Alloy's."""
     panels = [
@@ -314,36 +341,7 @@ def chart(results, path):
         layout="constrained",
     )
     for axis, (title, rows) in zip(axes[0], panels):
-        for i, row in enumerate(rows):
-            ratios = {column: ratio(row, column) for column in peers(row)}
-            axis.plot(
-                [min(1, *ratios.values()), max(1, *ratios.values())], [i, i], color="#dddddd", linewidth=1.5, zorder=1
-            )
-            for column, value in ratios.items():
-                color, shape = MARKS.get(column, ("#666666", "P"))
-                axis.plot(
-                    value, i, shape, color=color, markersize=7.5, markeredgecolor="white", markeredgewidth=0.6, zorder=3
-                )
-            if row["target"]:
-                axis.plot([row["target"]["at_least"]] * 2, [i - 0.34, i + 0.34], color="black", linewidth=2, zorder=2)
-            axis.text(
-                1.01,
-                i,
-                f"{min(ratios.values()):.2f}×",
-                transform=axis.get_yaxis_transform(),
-                va="center",
-                fontweight="bold",
-            )
-        axis.axvline(1, color="#333333", linewidth=1.2, zorder=2)
-        axis.set_xscale("log")
-        axis.set_title(title, loc="left", fontweight="bold")
-        axis.set_yticks(range(len(rows)), [f"{short(row)}   {duration(median(row, ALLOY))}" for row in rows])
-        axis.tick_params(axis="y", length=0)
-        axis.invert_yaxis()
-        axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}×")
-        axis.grid(axis="x", color="#eeeeee", zorder=0)
-        axis.set_axisbelow(True)
-        axis.set_xlabel("time, as a multiple of Alloy's")
+        panel(axis, title, rows)
     shown = {column for _, rows in panels for row in rows for column in peers(row)}
     handles = [
         Line2D([], [], linestyle="", marker=shape, color=color, markersize=7.5, label=column)

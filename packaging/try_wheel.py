@@ -70,7 +70,7 @@ for path in hidden:
     sys.exit(f"{path} is not hidden")
 train()
 subprocess.run(
-    [sys.executable, "-I", "-m", "alloy.cli", "doctor"], check=True, stdout=subprocess.DEVNULL
+    [sys.executable, "-I", "-m", "alloy.tools.cli", "doctor"], check=True, stdout=subprocess.DEVNULL
 )  # a program of the wheel's own
 # What every system has: glibc, GCC's C and C++ runtimes.
 basic = re.compile(r"/(ld-linux-x86-64|lib(c|m|dl|rt|util|pthread|gcc_s|stdc\+\+))\.so|/gconv/")

@@ -11,6 +11,7 @@
 
 #include "cpu/device.h"
 #include "ir/expr.h"
+#include "ir/rewrite.h"
 #include "runtime/program.h"
 
 namespace {

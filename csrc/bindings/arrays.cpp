@@ -1,9 +1,12 @@
 #include "arrays.h"
 
+#include "user.h"
+
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace py = pybind11;
@@ -20,7 +23,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {ir::DType::float32, NPY_FLOAT32}, {ir::DType::float16, NPY_FLOAT16}, {ir::DType::int8, NPY_INT8},
     {ir::DType::int16, NPY_INT16},     {ir::DType::int32, NPY_INT32},     {ir::DType::int64, NPY_INT64},
     {ir::DType::uint8, NPY_UINT8},     {ir::DType::uint16, NPY_UINT16},   {ir::DType::uint32, NPY_UINT32},
-    {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},    {ir::DType::complex64, NPY_COMPLEX64},
+    {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},
 };
 
 int numpy_type(ir::DType dtype) {
@@ -37,14 +40,23 @@ py::object steal(PyObject* object) {
   return py::reinterpret_steal<py::object>(object);
 }
 
-// Whether the object has an element type of its own, which a Python number or a sequence of them has not.
+// Whether the object has an element type of its own, which a Python number or a sequence of them has not: a feed that
+// has one is not cast, but for float64.
 bool is_typed(py::handle object) {
   return PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr()) || py::hasattr(object, "__dlpack__");
 }
 
+// Whether the object is Python's own numbers, of which constants do not take the type that NumPy gives them. Not the
+// reverse of is_typed: a NumPy float64 is a Python float, too, and a range is neither.
+bool is_python_numbers(PyObject* object) {
+  return PyLong_Check(object) || PyFloat_Check(object) || PyList_Check(object) || PyTuple_Check(object);
+}
+
 // An array over the object's memory, or a new one of NumPy's choice.
 py::object any_array(py::handle object) {
-  if (PyArray_Check(object.ptr()) || !py::hasattr(object, "__dlpack__")) return steal(PyArray_FROM_O(object.ptr()));
+  if (PyArray_Check(object.ptr()) || is_python_numbers(object.ptr()) || !py::hasattr(object, "__dlpack__")) {
+    return steal(PyArray_FROM_OF(object.ptr(), NPY_ARRAY_ENSUREARRAY));
+  }
   return py::module_::import("numpy").attr("from_dlpack")(object);
 }
 
@@ -52,28 +64,51 @@ py::object cast_to(py::handle array, int number) {
   return steal(PyArray_FROMANY(array.ptr(), number, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST));
 }
 
+std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
+
+[[noreturn]] void fail(const Argument& argument, const std::string& message) {
+  mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
+}
+
+// Where the type cannot hold the array's numbers, of which `cast` is the cast; floats may be rounded. None: nowhere.
+py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir::DType dtype) {
+  if (dtype == ir::DType::boolean && !PyTypeNum_ISBOOL(PyArray_TYPE(as_array(array)))) {
+    return numpy.attr("full")(array.attr("shape"), true);
+  }
+  if (kind(dtype) != ir::DTypeKind::kFloating) return numpy.attr("not_equal")(cast, array);
+  const py::object finite = numpy.attr("isfinite")(cast);
+  if (finite.attr("all")().cast<bool>()) return py::none();  // as nearly always, without a look at the array
+  return numpy.attr("not_equal")(finite, numpy.attr("isfinite")(array));
+}
+
 // An array whose numbers the type can hold, though floats may be rounded; throws ir::Error where it cannot.
-py::object cast_exactly(py::handle array, ir::DType dtype, const std::string& what) {
+py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argument) {
   const py::module_ numpy = py::module_::import("numpy");
   const py::object quiet = numpy.attr("errstate")(py::arg("all") = "ignore");
   quiet.attr("__enter__")();
   const py::object cast = cast_to(array, numpy_type(dtype));
   quiet.attr("__exit__")(py::none(), py::none(), py::none());
-  const bool is_floating = kind(dtype) == ir::DTypeKind::kFloating;
-  const auto seen = [&](py::handle of) {
-    return is_floating ? numpy.attr("isfinite")(of) : py::reinterpret_borrow<py::object>(of);
-  };
-  const py::object differs = numpy.attr("not_equal")(seen(cast), seen(array));
-  if (!numpy.attr("any")(differs).cast<bool>()) return cast;
+  const py::object differs = lost(numpy, array, cast, dtype);
+  if (differs.is_none() || !differs.attr("any")().cast<bool>()) return cast;
   const py::object first = array.attr("__getitem__")(differs).attr("flat").attr("__getitem__")(0);
-  throw ir::Error(ir::Error::Kind::kType, what + " is " + std::string(name(dtype)) + ", which cannot hold " +
-                                              std::string(py::str(first)) + ".");
+  fail(argument, " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)));
 }
 
-py::object to_float32(py::handle array, const std::string& what) {
-  const std::string message = what + " is float64 and was cast to float32.";
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw py::error_already_set();
-  return cast_exactly(array, ir::DType::float32, what);
+py::object to_float32(py::handle array, const Argument& argument) {
+  warn_user(argument.what + " is float64 and was cast to float32.");
+  return cast_exactly(array, ir::DType::float32, argument);
+}
+
+// The element type of the array, with `plain` the one that Python's own numbers are meant to have of which NumPy made
+// it; throws ir::Error where there is none.
+ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
+  const int given = PyArray_TYPE(as_array(array));
+  if (given == NPY_FLOAT64 || (plain && PyTypeNum_ISFLOAT(given))) return ir::DType::float32;
+  if (plain && PyTypeNum_ISSIGNED(given)) return ir::DType::int32;
+  for (const NumpyType& row : kNumpyTypes) {
+    if (PyArray_EquivTypenums(row.number, given)) return row.dtype;
+  }
+  fail(argument, " is an array of " + type_name(array) + ", which is no element type here");
 }
 
 // Objects that the engine has let go of, wherever that was; the interpreter drops them when it comes to it.
@@ -105,18 +140,25 @@ struct Dropped {
   }
 };
 
-std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
-
 }  // namespace
 
 void import_numpy() {
   if (_import_array() < 0) throw py::error_already_set();
 }
 
-ir::DType dtype_named(const std::string& name) {
-  if (auto dtype = ir::dtype_named(name)) return *dtype;
-  throw ir::Error(ir::Error::Kind::kType,
-                  "[dtype] Expected the name of an element type such as float32, got '" + name + "'.");
+ir::DType dtype_from(py::handle object, std::string_view op) {
+  std::string text;
+  try {
+    const bool is_name = py::isinstance<py::str>(object);
+    text = py::str(is_name ? object : py::module_::import("numpy").attr("dtype")(object).attr("name"));
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    text = py::repr(object);
+  }
+  const auto dtype = ir::dtype_named(text);
+  if (dtype && kind(*dtype) != ir::DTypeKind::kComplex) return *dtype;  // nothing takes complex numbers yet
+  mistake(ir::Error::Kind::kType, "[" + std::string(op) + "] Expected an element type such as float32, got " + text,
+          "built");
 }
 
 bool is_packed(py::handle object, ir::DType dtype) {
@@ -124,7 +166,7 @@ bool is_packed(py::handle object, ir::DType dtype) {
          PyArray_ISCARRAY_RO(as_array(object));
 }
 
-py::object packed_array(py::handle object, ir::DType dtype, const std::string& what) {
+py::object packed_array(py::handle object, ir::DType dtype, const Argument& argument) {
   if (is_packed(object, dtype)) return py::reinterpret_borrow<py::object>(object);
   const int wanted = numpy_type(dtype);
   py::object array = any_array(object);
@@ -134,27 +176,23 @@ py::object packed_array(py::handle object, ir::DType dtype, const std::string& w
   const bool keeps_kind = PyArray_CanCastTypeTo(PyArray_DESCR(as_array(array)),
                                                 reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
   const bool are_integers = PyTypeNum_ISINTEGER(given) && PyTypeNum_ISINTEGER(wanted);
-  if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, what);
-  if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, what);
-  throw ir::Error(ir::Error::Kind::kType,
-                  what + " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array) + ".");
+  if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, argument);
+  if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, argument);
+  fail(argument, " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array));
 }
 
-py::object packed_array(py::handle object, ir::DType* dtype, const std::string& what) {
+py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argument) {
   py::object array = any_array(object);
-  const int given = PyArray_TYPE(as_array(array));
-  if (given == NPY_FLOAT64) {
-    *dtype = ir::DType::float32;
-    // A Python number or list of numbers is not somebody's float64 data.
-    return is_typed(object) ? to_float32(array, what) : cast_exactly(array, *dtype, what);
-  }
-  for (const NumpyType& row : kNumpyTypes) {
-    if (!PyArray_EquivTypenums(row.number, given)) continue;
-    *dtype = row.dtype;
-    return cast_to(array, row.number);
-  }
-  throw ir::Error(ir::Error::Kind::kType,
-                  what + " was given an array of " + type_name(array) + ", which is no element type here.");
+  const bool plain = is_python_numbers(object.ptr());
+  *dtype = dtype_of(array, plain, argument);
+  if (plain) return cast_exactly(array, *dtype, argument);
+  return PyArray_TYPE(as_array(array)) == NPY_FLOAT64 ? to_float32(array, argument) : array;
+}
+
+py::object packed_number(py::handle object, ir::DType dtype, const Argument& argument) {
+  const py::object array = any_array(object);
+  dtype_of(array, true, argument);  // it is a number
+  return cast_exactly(array, dtype, argument);
 }
 
 py::object new_array(const ir::Type& type) {
@@ -179,7 +217,8 @@ ir::Shape shape_of(py::handle array) {
   return ir::Shape(ir::Dims(dims, dims + PyArray_NDIM(as_array(array))));
 }
 
-ir::LiteralRef literal(py::handle array, ir::DType dtype) {
+ir::LiteralRef literal(py::handle given, ir::DType dtype) {
+  const py::object array = cast_to(given, numpy_type(dtype));
   const ir::Type type{dtype, shape_of(array)};
   return std::make_shared<ir::Literal>(type,
                                        std::span(static_cast<const std::byte*>(data_of(array)), type.byte_count()));

@@ -1,7 +1,11 @@
 // Arrays in and out, by NumPy's C API: pybind11's array_t costs several microseconds a call. All of it needs the GIL.
+// What Python hands over is validated and cast here and nowhere else.
 #pragma once
 
 #include <pybind11/pybind11.h>
+
+#include <string>
+#include <string_view>
 
 #include "engine/feed_bytes.h"
 #include "ir/graph.h"
@@ -11,16 +15,26 @@ namespace alloy::bindings {
 // Loads NumPy's C API; once, when the module is imported.
 void import_numpy();
 
-ir::DType dtype_named(const std::string& name);
+// An argument as messages name it, for instance "[constant] 'c'", and what the user's line does with it.
+struct Argument {
+  std::string what;
+  const char* act;
+};
+
+// The element type that Python gives as a name, a NumPy dtype or a type of NumPy's or its own.
+ir::DType dtype_from(pybind11::handle object, std::string_view op);
 
 // Whether `object` is a packed array of that type already.
 bool is_packed(pybind11::handle object, ir::DType dtype);
 // `object` as a packed array of that type, sharing memory where it can: an array of the type itself, a float64 array
-// for float32 (with one warning), anything that speaks DLPack, or numbers and sequences of them. Throws ir::Error,
-// naming `what`, for an array of another type.
-pybind11::object packed_array(pybind11::handle object, ir::DType dtype, const std::string& what);
-// The same with the type of the array itself.
-pybind11::object packed_array(pybind11::handle object, ir::DType* dtype, const std::string& what);
+// for float32 (with one warning), anything that speaks DLPack, or numbers and sequences of them that the type can hold.
+// Throws ir::Error, naming the argument, for an array of another type.
+pybind11::object packed_array(pybind11::handle object, ir::DType dtype, const Argument& argument);
+// `object` as an array of its own type, sharing memory where it can. A float64 array is cast to float32 with a warning;
+// Python's own numbers, and lists of them, become float32, int32 or bool. Throws ir::Error where it is not numbers.
+pybind11::object typed_array(pybind11::handle object, ir::DType* dtype, const Argument& argument);
+// A number as a packed array of that type. Throws ir::Error where it cannot hold it: 0.5 as int32, 1 as bool, 1e300.
+pybind11::object packed_number(pybind11::handle object, ir::DType dtype, const Argument& argument);
 // A new packed array of that static type with undefined contents.
 pybind11::object new_array(const ir::Type& type);
 
@@ -29,7 +43,7 @@ pybind11::object new_array(const ir::Type& type);
 engine::FeedBytes feed_bytes(pybind11::handle array);
 void* data_of(pybind11::handle array);
 ir::Shape shape_of(pybind11::handle array);
-// A copy of a packed array of that type.
+// A copy of an array of that type.
 ir::LiteralRef literal(pybind11::handle array, ir::DType dtype);
 
 }  // namespace alloy::bindings

@@ -33,10 +33,11 @@ std::string described(const std::vector<ir::Value>& placeholders) {
 }
 
 // "[placeholder] 'x', built at model.py:3,"
-std::string feed_label(const ir::Value& feed) {
+Argument fed_to(const ir::Value& feed) {
   const ir::Op& op = *feed.op;
-  return "[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
-         (op.location.empty() ? "" : ", built at " + op.location + ",");
+  return {"[placeholder] " + (op.name.empty() ? "The placeholder" : "'" + op.name + "'") +
+              (op.location.empty() ? "" : ", built at " + op.location + ","),
+          "called"};
 }
 
 // The position of the one placeholder of that name.
@@ -89,7 +90,7 @@ struct Call {
     for (size_t i = 0; i < declared.size(); ++i) {
       if (arrays[i]) {
         const ir::DType dtype = declared[i].dtype();
-        if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, feed_label(declared[i]));
+        if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, fed_to(declared[i]));
         feeds.push_back(feed_bytes(arrays[i]));
         shapes.push_back(shape_of(arrays[i]));
       } else if (auto contents = executable->graph()->bound(declared[i])) {
@@ -190,9 +191,8 @@ void bind(const std::shared_ptr<engine::Graph>& graph, const py::object& given) 
                                       ? key.cast<const Tensor&>().value
                                       : placeholders[labelled(placeholders, key.cast<std::string>(), "bind")];
     const ir::DType dtype = placeholder.dtype();
-    bindings.push_back({placeholder, object.is_none()
-                                         ? nullptr
-                                         : literal(packed_array(object, dtype, feed_label(placeholder)), dtype)});
+    bindings.push_back(
+        {placeholder, object.is_none() ? nullptr : literal(packed_array(object, dtype, fed_to(placeholder)), dtype)});
   }
   graph->bind(bindings);
 }
@@ -202,7 +202,7 @@ py::object memory_plan(const std::shared_ptr<Executable>& executable, const std:
     wrong_feeds(executable->feeds(), std::to_string(shapes.size()) + " shapes");
   }
   std::vector<ir::Shape> given;
-  for (const py::object& shape : shapes) given.push_back(shape_from(shape));
+  for (const py::object& shape : shapes) given.push_back(shape_from(shape, "memory_plan"));
   const auto plan = step_for(executable, given)->memory_plan();
   if (!plan) return py::none();
   py::dict out;

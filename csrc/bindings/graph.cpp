@@ -5,6 +5,10 @@
 #include "arrays.h"
 #include "gil.h"
 #include "ir/expr.h"
+#include "ir/gradients.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
+#include "user.h"
 
 namespace py = pybind11;
 
@@ -23,8 +27,8 @@ constexpr const char* kAssignDoc =
     "shape or dtype.";
 constexpr const char* kTensorDoc = "A symbolic value of a graph: a shape, a dtype, and the op that computes it.";
 
-std::string named(const char* what, const std::string& name) {
-  return std::string("[") + what + "] " + (name.empty() ? "The value" : "'" + name + "'");
+Argument named(const std::string& op, const std::string& name, const char* act = "built") {
+  return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
 }
 
 ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, const std::string& location) {
@@ -41,8 +45,8 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, con
         case ir::AttrKind::Int: return attributes.set(attr, value.cast<int64_t>());
         case ir::AttrKind::Word: return attributes.set(attr, value.cast<std::string>());
         case ir::AttrKind::Ints: return attributes.set(attr, value.cast<ir::Dims>());
-        case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value));
-        case ir::AttrKind::DType: return attributes.set(attr, dtype_named(value.cast<std::string>()));
+        case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, row.name));
+        case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, row.name));
         case ir::AttrKind::Literal: return fail("The attribute " + text + " cannot be given here");
       }
     };
@@ -67,27 +71,37 @@ std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<T
   return values;
 }
 
-constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::Storage
+constexpr const char* kStorages[] = {"variable", "buffers"};  // by engine::VariableStorage
 
-engine::Storage storage_named(const std::string& name) {
+engine::VariableStorage storage_named(const std::string& name) {
   for (size_t i = 0; i < std::size(kStorages); ++i) {
-    if (name == kStorages[i]) return static_cast<engine::Storage>(i);
+    if (name == kStorages[i]) return static_cast<engine::VariableStorage>(i);
   }
   throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected the storage 'variable' or 'buffers', got '" + name + "'.");
 }
 
 using GraphRef = std::shared_ptr<engine::Graph>;
 
-Tensor placeholder(const GraphRef& graph, const py::object& shape, const std::string& dtype, const std::string& name,
+Tensor placeholder(const GraphRef& graph, const py::object& shape, const py::object& dtype, const std::string& name,
                    const std::string& location) {
-  ir::Attributes attributes{{Attr::kShape, shape_from(shape)}, {Attr::kDtype, dtype_named(dtype)}};
+  ir::Attributes attributes{{Attr::kShape, shape_from(shape, "placeholder")},
+                            {Attr::kDtype, dtype_from(dtype, "placeholder")}};
   const Building building(*graph, name, location);
   return {graph, graph->ir().value(OpCode::placeholder, {}, std::move(attributes))};
 }
 
-Tensor constant(const GraphRef& graph, const py::object& value, const std::string& name, const std::string& location) {
+// `op` is the one that takes the value, for messages; `number_type` the type of a number, None for what brings its own.
+Tensor constant(const GraphRef& graph, const std::string& op, const py::object& value, const py::object& number_type,
+                const std::string& name, const std::string& location) {
+  const Argument argument = named(op, name);
   ir::DType dtype;
-  const py::object array = packed_array(value, &dtype, named("constant", name));
+  py::object array;
+  if (number_type.is_none()) {
+    array = typed_array(value, &dtype, argument);
+  } else {
+    dtype = dtype_from(number_type, op);
+    array = packed_number(value, dtype, argument);
+  }
   ir::LiteralRef contents = literal(array, dtype);
   const Building building(*graph, name, location);
   return {graph, graph->ir().value(OpCode::constant, {}, {{Attr::kValue, std::move(contents)}})};
@@ -96,7 +110,7 @@ Tensor constant(const GraphRef& graph, const py::object& value, const std::strin
 Variable variable(const GraphRef& graph, const py::object& value, const std::string& name,
                   const std::string& location) {
   ir::DType dtype;
-  const py::object array = packed_array(value, &dtype, named("variable", name));
+  const py::object array = typed_array(value, &dtype, named("variable", name));
   ir::LiteralRef initial = literal(array, dtype);
   const Building building(*graph, name, location);
   return {{graph, graph->variable(std::move(initial))}};
@@ -110,7 +124,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   const Building building(*graph, name, location);
   const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), std::move(given));
   std::vector<Tensor> out;
-  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, {const_cast<ir::Op*>(made), i}});
+  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, made->result(i)});
   return out;
 }
 
@@ -178,7 +192,7 @@ void assign_variables(const GraphRef& graph, const std::vector<Variable>& variab
   std::vector<const void*> bytes;
   for (size_t i = 0; i < variables.size(); ++i) {
     const Variable& v = variables[i];
-    arrays.push_back(packed_array(given[i], v.value.dtype(), named("assign", v.value.op->name)));
+    arrays.push_back(packed_array(given[i], v.value.dtype(), named("assign", v.value.op->name, "called")));
     require_shape(v, arrays.back());
     values.push_back(v.value);
     bytes.push_back(data_of(arrays.back()));
@@ -191,15 +205,16 @@ py::object read_variable(const Variable& v) { return read_variables(v.graph, {v}
 
 void assign_variable(const Variable& v, const py::object& value) { assign_variables(v.graph, {v}, {value}); }
 
-std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::vector<py::object>& shapes) {
+std::vector<ir::Feed> feeds_of(const std::string& op, const std::vector<Tensor>& tensors,
+                               const std::vector<py::object>& shapes) {
   if (shapes.size() != tensors.size()) {
-    throw ir::Error(ir::Error::Kind::kValue, "[graph] Expected " + std::to_string(tensors.size()) +
+    throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] Expected " + std::to_string(tensors.size()) +
                                                  " shapes, one for each feed, got " + std::to_string(shapes.size()) +
                                                  ".");
   }
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i])}});
+    feeds.push_back({tensors[i].value, {tensors[i].value.dtype(), shape_from(shapes[i], op)}});
   }
   return feeds;
 }
@@ -207,14 +222,14 @@ std::vector<ir::Feed> feeds_of(const std::vector<Tensor>& tensors, const std::ve
 std::vector<std::string> verify(const GraphRef& graph, const std::vector<Tensor>& feeds,
                                 const std::vector<py::object>& shapes, const std::vector<Tensor>& fetches,
                                 const std::vector<Update>& updates) {
-  return graph->verify(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates));
+  return graph->verify(feeds_of("verify", feeds, shapes), values_in(fetches), ops_in(updates));
 }
 
 std::vector<Inspected> inspect(const GraphRef& graph, const std::vector<Tensor>& feeds,
                                const std::vector<py::object>& shapes, const std::vector<Tensor>& fetches,
                                const std::vector<Update>& updates) {
   std::vector<Inspected> out;
-  for (ir::Inspected& op : graph->inspect(feeds_of(feeds, shapes), values_in(fetches), ops_in(updates))) {
+  for (ir::Inspected& op : graph->inspect(feeds_of("inspect", feeds, shapes), values_in(fetches), ops_in(updates))) {
     out.push_back({graph, std::move(op)});
   }
   return out;
@@ -230,7 +245,7 @@ std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::
 
 std::vector<ir::Value> results_of(const ir::Op& op) {
   std::vector<ir::Value> values;
-  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back({const_cast<ir::Op*>(&op), i});
+  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back(op.result(i));
   return values;
 }
 
@@ -242,26 +257,37 @@ void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {
   graph->set_most_in_flight(static_cast<size_t>(count));
 }
 
+// An integer of 0 or more; nothing where it does not fit. Throws TypeError where it is no integer.
+std::optional<int64_t> extent_from(py::handle object) {
+  const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(object.ptr()));
+  if (!integer) throw py::error_already_set();
+  int overflow = 0;
+  const int64_t extent = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  return overflow == 0 && extent >= 0 ? std::optional(extent) : std::nullopt;
+}
+
 }  // namespace
 
-ir::Shape shape_from(const py::handle& object) {
+ir::Shape shape_from(py::handle object, std::string_view op) {
   if (object.is_none()) return ir::Shape::unranked();
+  const std::string who = "[" + std::string(op) + "] ";
   ir::Dims dims;
-  for (py::handle extent : py::reinterpret_borrow<py::iterable>(object)) {
-    int64_t d = ir::kUnknown;
-    try {
-      if (!extent.is_none()) d = extent.cast<int64_t>();
-    } catch (const py::cast_error&) {
-      throw ir::Error(ir::Error::Kind::kType, "[shape] Expected dimensions as integers below 2^63, or None, got " +
-                                                  std::string(py::repr(extent)) + ".");
+  bool fits = true;
+  try {
+    for (py::handle extent : py::iter(object)) {
+      const auto known = extent.is_none() ? std::nullopt : extent_from(extent);
+      fits = fits && (known || extent.is_none());
+      dims.push_back(known.value_or(ir::kUnknown));
     }
-    if (d < 0 && !extent.is_none()) {
-      throw ir::Error(ir::Error::Kind::kValue,
-                      "[shape] Expected dimensions of 0 or more, or None, got " + std::to_string(d) + ".");
-    }
-    dims.push_back(d);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+    mistake(ir::Error::Kind::kType, who + "Expected a shape of integers and None, got " + std::string(py::repr(object)),
+            "built");
   }
-  return ir::Shape(dims);
+  if (fits) return ir::Shape(dims);
+  mistake(ir::Error::Kind::kValue,
+          who + "Expected dimensions of 0 or more and below 2^63, or None, got " + std::string(py::str(object)),
+          "built");
 }
 
 py::object shape_to(const ir::Shape& shape) {

@@ -48,8 +48,9 @@ class Building {
   ir::Graph& graph_;
 };
 
-// Shapes as Python writes them: a tuple with None for what is not known, None for an unknown rank.
-ir::Shape shape_from(const pybind11::handle& object);
+// Shapes as Python writes them: a sequence of integers with None for what is not known, None for an unknown rank.
+// Throws ir::Error, naming `op`, for anything else.
+ir::Shape shape_from(pybind11::handle object, std::string_view op);
 pybind11::object shape_to(const ir::Shape& shape);
 
 std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors);

@@ -107,6 +107,22 @@ PYBIND11_MODULE(_core, m) {
         return out;
       },
       "What the devices say of themselves, a dict each; the first one runs the graphs.");
+  // How Python's own functions read arguments.
+  m.def(
+      "as_shape", [](const py::object& shape, const std::string& op) { return shape_to(shape_from(shape, op)); },
+      py::arg("shape"), py::arg("op"), "A shape as a tuple, or None for an unknown rank.");
+  m.def(
+      "as_dtype", [](const py::object& dtype, const std::string& op) { return name(dtype_from(dtype, op)); },
+      py::arg("dtype"), py::arg("op"),
+      "The name of an element type given as a name, a NumPy dtype or a NumPy or Python type.");
+  m.def(
+      "as_array",
+      [](const py::object& value, const std::string& op, const std::string& act) {
+        ir::DType dtype;
+        return typed_array(value, &dtype, {"[" + op + "] The value", act.c_str()});
+      },
+      py::arg("value"), py::arg("op"), py::arg("act") = "built",
+      "The value as an array of a type that tensors have, as Graph.constant takes it.");
   m.def("set_threads", &engine::set_threads);
   m.def("threads", &engine::threads);
   bind_graph(m);

@@ -1,5 +1,5 @@
-// Arrays on the device that the engine owns: of feeds and results, and of variables under Storage::kBuffers. Private to
-// the engine. Everything here messages the framework, so that it runs inside on_device.
+// Arrays on the device that the engine owns: of feeds and results, and of variables under VariableStorage::kBuffers.
+// Private to the engine. Everything here messages the framework, so that it runs inside on_device.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
@@ -37,10 +37,10 @@ class Array {
 
 // A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it
 // did not allocate. Other memory is copied, and so are few bytes, because that takes less time.
-class Feed {
+class FeedSlot {
  public:
   // Of a static type; `at` is its position in the inputs of a run.
-  static Feed make(id<MTLDevice> device, const ir::Type& type, NSUInteger at);
+  static FeedSlot make(id<MTLDevice> device, const ir::Type& type, NSUInteger at);
 
   // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
   // where the caller keeps it until the run is over; with one, what stands for it stays for the next run.
@@ -49,7 +49,7 @@ class Feed {
   void leave(NSMutableArray* inputs);
 
  private:
-  Feed() = default;
+  FeedSlot() = default;
   // The memory as data, which does not own it; nil where Metal refuses it.
   Ref<MPSGraphTensorData*> lend(const void* bytes) const;
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #import "engine/device.h"
-#import "engine/lowering.h"
+#import "engine/mps_types.h"
 #include "engine/stats.h"
 
 namespace alloy::engine {
@@ -35,8 +35,8 @@ bool can_be_lent(const void* data, size_t bytes) {
   return bytes >= kWorthLending && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(getpagesize()) == 0;
 }
 
-Feed Feed::make(id<MTLDevice> device, const ir::Type& type, NSUInteger at) {
-  Feed made;
+FeedSlot FeedSlot::make(id<MTLDevice> device, const ir::Type& type, NSUInteger at) {
+  FeedSlot made;
   made.device_ = Ref<id<MTLDevice>>::retain(device);
   made.type_ = type;
   made.bytes_ = type.byte_count();
@@ -45,7 +45,7 @@ Feed Feed::make(id<MTLDevice> device, const ir::Type& type, NSUInteger at) {
   return made;
 }
 
-Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
+Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
   // Whole pages, which are mapped anyway; nothing looks behind the contents.
   const auto page = static_cast<size_t>(getpagesize());
   const auto buffer =
@@ -59,7 +59,7 @@ Ref<MPSGraphTensorData*> Feed::lend(const void* bytes) const {
                                                                               dataType:mps_type(type_.dtype)]);
 }
 
-void Feed::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it) {
+void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it) {
   if (lent_.data != nullptr && lent_.data == given.data && lent_.owner == given.owner) return;
   if (can_be_lent(given.data, bytes_) && (given.owner || caller_keeps_it)) {
     const auto data = lend(given.data);
@@ -76,7 +76,7 @@ void Feed::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_kee
   own_->write(given.data);
 }
 
-void Feed::leave(NSMutableArray* inputs) {
+void FeedSlot::leave(NSMutableArray* inputs) {
   if (lent_.data == nullptr || lent_.owner) return;
   lent_ = {};
   [inputs replaceObjectAtIndex:at_ withObject:own_ ? static_cast<id>(own_->data()) : [NSNull null]];

@@ -8,24 +8,6 @@
 namespace alloy::engine {
 namespace {
 
-// Whether the op only moves elements, which every type allows.
-bool moves(const ir::Op& op) {
-  switch (op.code) {
-    case ir::OpCode::placeholder:
-    case ir::OpCode::constant:
-    case ir::OpCode::variable:
-    case ir::OpCode::read_variable:
-    case ir::OpCode::assign:
-    case ir::OpCode::identity:
-    case ir::OpCode::stop_gradient:
-    case ir::OpCode::reshape:
-    case ir::OpCode::reshape_like:
-    case ir::OpCode::squeeze:
-    case ir::OpCode::expand_dims: return true;
-    default: return false;
-  }
-}
-
 bool has_no_elements(const ir::Type& type) { return type.is_static() && type.shape.element_count() == 0; }
 
 // An array of the framework counts its elements in an int (MPSNDArray.h).
@@ -53,7 +35,7 @@ void require_capable(const ir::Op& op, ir::System system) {
 
 void require_computable(const ir::Op& op, ir::System system) {
   require_capable(op, system);
-  if (!moves(op)) {
+  if (!op.info().facts.every_type) {
     for (const ir::Value& v : op.operands) {
       if (!ir::computes(v.dtype())) {
         op.fail("Computing with " + to_string(v.type()) + " is not available", ir::Error::Kind::kType);

@@ -9,21 +9,22 @@
 #include "engine/executable.h"
 #include "engine/stats.h"
 #include "ir/inspect.h"
+#include "ir/rewrite.h"
 
 namespace alloy::engine {
 
 // What holds the variables of a graph between runs: variables of the framework, or arrays of the engine that every run
 // is fed and writes.
-enum class Storage { kVariable, kBuffers };
+enum class VariableStorage { kVariable, kBuffers };
 
 // Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   // On the first device of that kind or name, or the default one; throws ir::Error where there is none.
-  explicit Graph(Storage storage = Storage::kVariable, const std::string& device = {});
+  explicit Graph(VariableStorage storage = VariableStorage::kVariable, const std::string& device = {});
   ~Graph();
 
-  Storage storage() const { return storage_; }
+  VariableStorage storage() const { return storage_; }
 
   // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because
   // executables of the graph may be compiled meanwhile. Throws DeviceError in a forked child where nobody could let go
@@ -75,8 +76,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<ir::Inspected> inspect(const std::vector<ir::Feed>& feeds, std::vector<ir::Value> fetches,
                                      std::vector<ir::Op*> updates);
 
-  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first. Storage::kBuffers
-  // allows one.
+  // How many submitted steps may be in flight before the next one waits, at least 1; 2 at first.
+  // VariableStorage::kBuffers allows one.
   size_t most_in_flight() const;
   void set_most_in_flight(size_t count);
 
@@ -90,9 +91,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void renew_if_wasteful();
 
  private:
+  std::shared_ptr<Compiled> make_writer(const std::vector<ir::Value>& variables);
   std::shared_ptr<Compiled> access(bool writes, const std::vector<ir::Value>& variables);
 
-  const Storage storage_;
+  const VariableStorage storage_;
   std::mutex building_;
   ir::Graph ir_;
   std::vector<VariableEntry> variables_;

@@ -7,12 +7,13 @@
 
 #include "engine/error.h"
 #import "engine/graph_impl.h"
-#import "engine/lowered.h"
+#import "engine/lowering/lowered.h"
 #include "engine/process.h"
+#include "ir/rewrite.h"
 
 namespace alloy::engine {
 
-Graph::Graph(Storage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
+Graph::Graph(VariableStorage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
   impl_->device = find_device(device);
   on_device([&] {
     impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);
@@ -23,59 +24,6 @@ Graph::Graph(Storage storage, const std::string& device) : storage_(storage), im
 Graph::~Graph() {
   // Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
   if (!impl_->flying.empty() && !Entry::is_refused()) on_device([&] { impl_->land_all(); });
-}
-
-void Graph::Impl::begin_framework() {
-  auto made = std::make_shared<Framework>();
-  made->graph = Ref<MPSGraph*>::adopt([[MPSGraph alloc] init]);
-  framework = std::move(made);
-}
-
-namespace {
-
-std::string before_this_one(const std::string& failure) { return "A step before this one failed: " + failure; }
-
-}  // namespace
-
-void Graph::Impl::land() {
-  const std::shared_ptr<Run> run = std::move(flying.front());
-  flying.pop_front();
-  run->wait();
-  run->land();
-  if (run->failure().empty()) return;
-  untold = run->failure();
-  for (const auto& behind : flying) behind->fail_behind(before_this_one(untold));
-}
-
-void Graph::Impl::land_all() {
-  while (!flying.empty()) land();
-}
-
-void Graph::Impl::land(const Run& run) {
-  while (!run.has_landed()) land();
-}
-
-void Graph::Impl::land_behind(Run& run) {
-  land_all();
-  run.wait();
-  if (!untold.empty()) run.fail_behind(before_this_one(untold));
-  run.land();
-}
-
-void Graph::Impl::require_sound() {
-  if (untold.empty()) return;
-  throw DeviceError("[step] " + before_this_one(std::exchange(untold, {})));
-}
-
-Buffers& Graph::Impl::buffers_of(int64_t slot) {
-  if (const auto known = buffers.find(slot); known != buffers.end()) return known->second;
-  std::unique_lock lock(beginning);
-  const ir::LiteralRef contents = initial.at(slot);
-  lock.unlock();
-  Buffers made = Buffers::make(device.get(), *contents);
-  lock.lock();
-  initial.erase(slot);
-  return buffers.emplace(slot, std::move(made)).first->second;
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
@@ -116,7 +64,7 @@ void Graph::renew_if_wasteful() {
   Impl& own = *impl_;
   if (!own.framework->is_mostly_waste()) return;
   std::vector<ir::Value> held;
-  if (storage_ == Storage::kVariable) {
+  if (storage_ == VariableStorage::kVariable) {
     const auto lock = lock_building();
     for (const auto& [slot, tensor] : own.framework->variables) {
       held.push_back(variables_[static_cast<size_t>(slot)].value);
@@ -159,6 +107,23 @@ std::vector<int64_t> slots_of(const std::vector<ir::Value>& variables) {
 
 }  // namespace
 
+// What assigns variables: in a graph of its own, because the user's shows what the user built.
+std::shared_ptr<Compiled> Graph::make_writer(const std::vector<ir::Value>& variables) {
+  ir::Graph apart;
+  std::vector<ir::Feed> feeds;
+  std::vector<ir::Op*> updates;
+  for (const ir::Value& variable : variables) {
+    const ir::Type type = variable.type();
+    apart.name = variable.op->name;
+    const ir::Value target = apart.value(ir::OpCode::variable, {}, variable.op->attributes);
+    const ir::Value given =
+        apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}});
+    feeds.push_back({given, type});
+    updates.push_back(apart.add(ir::OpCode::assign, {target, given}));
+  }
+  return std::make_shared<Compiled>(*this, Lowered::make(*this, feeds, {}, updates));
+}
+
 // The executable that reads or writes these variables in one dispatch.
 std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value>& variables) {
   constexpr size_t kMostAccesses = 32;
@@ -170,26 +135,8 @@ std::shared_ptr<Compiled> Graph::access(bool writes, const std::vector<ir::Value
     known.splice(known.begin(), known, found);
     return known.front().step;
   }
-  std::shared_ptr<Compiled> step;
-  if (writes) {
-    // In a graph of its own: the user's shows what the user built.
-    ir::Graph apart;
-    std::vector<ir::Feed> feeds;
-    std::vector<ir::Op*> updates;
-    for (size_t i = 0; i < variables.size(); ++i) {
-      const ir::Type type = variables[i].type();
-      apart.name = variables[i].op->name;
-      const ir::Value target = apart.value(ir::OpCode::variable, {}, variables[i].op->attributes);
-      target.op->attributes.set(ir::Attr::kSlot, slots[i]);
-      feeds.push_back(
-          {apart.value(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}}),
-           type});
-      updates.push_back(apart.add(ir::OpCode::assign, {target, feeds.back().placeholder}));
-    }
-    step = std::make_shared<Compiled>(*this, Lowered::make(*this, feeds, {}, updates));
-  } else {
-    step = std::make_shared<Compiled>(*this, Lowered::make(*this, {}, variables, {}));
-  }
+  const auto step =
+      writes ? make_writer(variables) : std::make_shared<Compiled>(*this, Lowered::make(*this, {}, variables, {}));
   ++counters().compiled_for[static_cast<size_t>(Reason::kFirst)];
   known.push_front({writes, std::move(slots), step});
   if (known.size() > kMostAccesses) known.pop_back();
@@ -201,7 +148,7 @@ void Graph::read(const std::vector<ir::Value>& variables, void* const* out) {
   if (variables.empty()) return;
   const Entry entry;
   std::lock_guard lock(impl_->busy);
-  if (storage_ == Storage::kBuffers) {
+  if (storage_ == VariableStorage::kBuffers) {
     const std::vector<int64_t> slots = slots_of(variables);
     return on_device([&] {
       impl_->land_all();
@@ -232,7 +179,7 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
       contents.push_back({bytes[i], nullptr});
     }
   }
-  if (!held.empty() && storage_ == Storage::kBuffers) {
+  if (!held.empty() && storage_ == VariableStorage::kBuffers) {
     const std::vector<int64_t> slots = slots_of(held);
     on_device([&] {
       impl_->land_all();

@@ -11,11 +11,16 @@
 #import "engine/array.h"
 #import "engine/device.h"
 #include "engine/graph.h"
-#import "engine/lowering.h"
 #import "engine/ref.h"
 #import "engine/run.h"
 
 namespace alloy::engine {
+
+// What stands for the variables in a framework graph, by slot: made when first needed, then the same for every
+// executable.
+using VariableTensors = std::map<int64_t, MPSGraphTensor*>;
+// And for the constants, which it keeps: a constant that several compilations need is there once.
+using ConstantTensors = std::map<ir::LiteralRef, MPSGraphTensor*>;
 
 // A graph of the framework and what was made in it. Nothing can be taken out of one, so it grows with every
 // compilation; once most of it serves nobody any more the engine begins another.
@@ -36,7 +41,7 @@ struct Graph::Impl {
   std::shared_ptr<Framework> framework;
   Ref<id<MTLDevice>> device;
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
-  std::map<int64_t, Buffers> buffers;  // of Storage::kBuffers, by slot; made when first needed
+  std::map<int64_t, Buffers> buffers;  // of VariableStorage::kBuffers, by slot; made when first needed
 
   // Runs that are not known to be over, the oldest first, and the failure of one that nobody has been told of yet.
   std::deque<std::shared_ptr<Run>> flying;

@@ -5,6 +5,9 @@
 #include "engine/computable.h"
 #include "engine/device_info.h"
 #include "engine/graph.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/walk.h"
 
 namespace alloy::engine {
 namespace {

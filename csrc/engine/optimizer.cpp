@@ -3,6 +3,7 @@
 #include <string>
 
 #include "ir/expr.h"
+#include "ir/gradients.h"
 
 namespace alloy::engine {
 namespace {

@@ -25,7 +25,7 @@ struct Places {
   Ref<id<MTLDevice>> device = {};
   NSUInteger input_count = 0, output_count = 0;
   std::vector<Place> feeds = {}, results = {};
-  std::vector<std::pair<NSUInteger, Buffers*>> read = {}, written = {};  // variables of Storage::kBuffers
+  std::vector<std::pair<NSUInteger, Buffers*>> read = {}, written = {};  // variables of VariableStorage::kBuffers
 };
 
 // Used again and again, for one run at a time: from start() until what it gave has been read.
@@ -44,8 +44,8 @@ class Run {
   // Blocks until it is. Any thread may.
   void wait() const;
 
-  // After its end, once: lets go of lent memory, and, if the run succeeded, gives the variables of Storage::kBuffers
-  // their new values.
+  // After its end, once: lets go of lent memory, and, if the run succeeded, gives the variables of
+  // VariableStorage::kBuffers their new values.
   void land();
   bool has_landed() const { return has_landed_; }
   // The failure of a run before it, by which what this one computed is worthless.
@@ -64,7 +64,7 @@ class Run {
   Ref<NSMutableArray*> inputs_ = {}, outputs_ = {};
   Ref<MPSGraphExecutableExecutionDescriptor*> descriptor_ = {};
   Ref<MPSGraphExecutable*> executable_ = {};
-  std::vector<Feed> feeds_ = {};
+  std::vector<FeedSlot> feeds_ = {};
   std::vector<Array> results_ = {};
   std::atomic<bool> is_over_{true};
   std::string failure_ = {}, behind_ = {};

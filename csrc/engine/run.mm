@@ -17,7 +17,7 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   made->inputs_ = Ref<NSMutableArray*>::retain(places(of.input_count));
   made->outputs_ = Ref<NSMutableArray*>::retain(places(of.output_count));
   for (const Places::Place& place : of.feeds) {
-    Feed feed = Feed::make(of.device.get(), place.type, place.at);
+    FeedSlot feed = FeedSlot::make(of.device.get(), place.type, place.at);
     made->feeds_.push_back(std::move(feed));
   }
   for (const Places::Place& place : of.results) {
@@ -42,7 +42,7 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const
     ~Refused() {
       if (run == nullptr) return;
       run->is_over_ = true;
-      for (Feed& feed : run->feeds_) feed.leave(run->inputs_.get());
+      for (FeedSlot& feed : run->feeds_) feed.leave(run->inputs_.get());
     }
   } refused{this};
   for (size_t i = 0; i < feeds_.size(); ++i) feeds_[i].enter(inputs_.get(), feeds[places_->feeds[i].index], waits);
@@ -80,7 +80,7 @@ void Run::end(NSError* error) {
 void Run::wait() const { is_over_.wait(false, std::memory_order_acquire); }
 
 void Run::land() {
-  for (Feed& feed : feeds_) feed.leave(inputs_.get());
+  for (FeedSlot& feed : feeds_) feed.leave(inputs_.get());
   has_landed_ = true;
   if (!failure().empty()) return;
   for (const auto& [at, variable] : places_->written) variable->swap();

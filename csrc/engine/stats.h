@@ -17,7 +17,8 @@ enum class Reason : uint8_t {
 inline constexpr const char* kReasons[] = {"first", "new shapes", "evicted", "graph renewed"};
 
 struct Stats {
-  uint64_t dispatches = 0;  // runs of executables; under Storage::kVariable reading and assigning variables is one too
+  uint64_t dispatches =
+      0;  // runs of executables; under VariableStorage::kVariable reading and assigning variables is one too
   uint64_t compilations = 0;       // graphs compiled for concrete shapes
   uint64_t compiled_for[4] = {};   // of them, by Reason; the engine's only
   uint64_t live_steps = 0;         // what was compiled and is kept now; the engine's only

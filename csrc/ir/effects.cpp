@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ir/graph.h"
+#include "ir/rewrite.h"
 
 namespace alloy::ir {
 namespace {
@@ -32,10 +33,7 @@ class EffectRemover {
     if (op.code == OpCode::variable) {
       const int64_t slot = op.attributes.integer(Attr::kSlot);
       Value& variable = variables_[slot];
-      if (!variable) {
-        variable = r.copy().value(OpCode::variable, {}, op.attributes);
-        variable.op->attributes.set(Attr::kSlot, slot);
-      }
+      if (!variable) variable = r.copy().value(OpCode::variable, {}, op.attributes);
       return {{variable}};
     }
     if (op.code == OpCode::if_else) return replace_branches(r, op, operands);

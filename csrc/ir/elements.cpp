@@ -44,71 +44,76 @@ class Evaluator {
     if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) return std::nullopt;
     if (!v.shape().ranked() || v.shape().rank() > 1) return std::nullopt;
     switch (op.code) {
-      case OpCode::constant: {
-        const Literal& literal = *op.attributes.get<LiteralRef>(Attr::kValue);
-        Elements elements;
-        for (int64_t i = 0; i < v.shape().element_count(); ++i) {
-          const double element = literal.at(i);
-          elements.push_back(std::abs(element) < 0x1p62 ? Element(static_cast<int64_t>(element)) : Element());
-        }
-        return elements;
-      }
-      case OpCode::shape_of: {
-        const Shape& shape = op.operands[0].shape();
-        if (!shape.ranked()) return std::nullopt;
-        Elements elements;
-        for (int64_t d : shape.dims()) elements.push_back(d == kUnknown ? Element() : d);
-        return elements;
-      }
+      case OpCode::constant: return of_literal(*op.attributes.get<LiteralRef>(Attr::kValue));
+      case OpCode::shape_of: return of_dimensions(op.operands[0].shape());
       case OpCode::identity:
       case OpCode::cast:
       case OpCode::reshape:
       case OpCode::reshape_like:
       case OpCode::squeeze:
       case OpCode::expand_dims: return of(op.operands[0]);
-      case OpCode::slice: {
-        const std::optional<Elements>& from = of(op.operands[0]);
-        if (!from || v.shape().rank() != 1) return std::nullopt;
-        auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
-        const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides),
-                                             static_cast<int64_t>(from->size()));
-        Elements elements;
-        for (int64_t i = 0; i < axis.length; ++i) {
-          elements.push_back((*from)[static_cast<size_t>(axis.start + i * axis.stride)]);
-        }
-        return elements;
-      }
-      case OpCode::concat: {
-        Elements elements;
-        for (const Value& part : op.operands) {
-          const std::optional<Elements>& from = of(part);
-          if (!from) return std::nullopt;
-          elements.insert(elements.end(), from->begin(), from->end());
-        }
-        return elements;
-      }
+      case OpCode::slice: return v.shape().rank() == 1 ? sliced(op, of(op.operands[0])) : std::nullopt;
+      case OpCode::concat: return joined(op.operands);
       case OpCode::add:
       case OpCode::subtract:
       case OpCode::multiply:
       case OpCode::divide:
       case OpCode::minimum:
-      case OpCode::maximum: return combine(op.code, of(op.operands[0]), of(op.operands[1]));
-      case OpCode::sum:
-      case OpCode::product: {
-        const std::optional<Elements>& from = of(op.operands[0]);
-        if (!from || op.attributes.ints(Attr::kAxes).empty() || op.operands[0].shape().rank() != 1) return std::nullopt;
-        Element total = op.code == OpCode::sum ? 0 : 1;
-        for (const Element& e : *from) {
-          total = computed(op.code == OpCode::sum ? OpCode::add : OpCode::multiply, total, e);
-        }
-        return Elements{total};
-      }
+      case OpCode::maximum: return combined(op.code, of(op.operands[0]), of(op.operands[1]));
+      case OpCode::sum: return folded(op, OpCode::add, 0);
+      case OpCode::product: return folded(op, OpCode::multiply, 1);
       default: return std::nullopt;
     }
   }
 
-  static std::optional<Elements> combine(OpCode code, const std::optional<Elements>& a,
-                                         const std::optional<Elements>& b) {
+  static Elements of_literal(const Literal& literal) {
+    Elements elements;
+    for (int64_t i = 0; i < literal.type().shape.element_count(); ++i) {
+      const double element = literal.at(i);
+      elements.push_back(std::abs(element) < 0x1p62 ? Element(static_cast<int64_t>(element)) : Element());
+    }
+    return elements;
+  }
+
+  static std::optional<Elements> of_dimensions(const Shape& shape) {
+    if (!shape.ranked()) return std::nullopt;
+    Elements elements;
+    for (int64_t d : shape.dims()) elements.push_back(d == kUnknown ? Element() : d);
+    return elements;
+  }
+
+  static std::optional<Elements> sliced(const Op& op, const std::optional<Elements>& from) {
+    if (!from) return std::nullopt;
+    const auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
+    const SliceAxis axis =
+        resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), static_cast<int64_t>(from->size()));
+    Elements elements;
+    for (int64_t i = 0; i < axis.length; ++i) {
+      elements.push_back((*from)[static_cast<size_t>(axis.start + i * axis.stride)]);
+    }
+    return elements;
+  }
+
+  std::optional<Elements> joined(const std::vector<Value>& parts) {
+    Elements elements;
+    for (const Value& part : parts) {
+      const std::optional<Elements>& from = of(part);
+      if (!from) return std::nullopt;
+      elements.insert(elements.end(), from->begin(), from->end());
+    }
+    return elements;
+  }
+
+  std::optional<Elements> folded(const Op& op, OpCode combine, int64_t start) {
+    const std::optional<Elements>& from = of(op.operands[0]);
+    if (!from || op.attributes.ints(Attr::kAxes).empty() || op.operands[0].shape().rank() != 1) return std::nullopt;
+    Element total = start;
+    for (const Element& e : *from) total = computed(combine, total, e);
+    return Elements{total};
+  }
+
+  static std::optional<Elements> combined(OpCode code, const std::optional<Elements>& a,
+                                          const std::optional<Elements>& b) {
     if (!a || !b) return std::nullopt;
     const size_t count = a->size() == 1 ? b->size() : a->size();
     Elements elements;

@@ -14,19 +14,18 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
   return Expr(graph, graph.value(code, std::move(values), std::move(attributes)));
 }
 
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+#define ALLOY_UNARY(name, ...) \
   Expr name(Expr x) { return apply(OpCode::name, {x}); }
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) \
+#define ALLOY_PREDICATE ALLOY_UNARY
+#define ALLOY_BINARY(name, ...) \
   Expr name(Expr a, Expr b) { return apply(OpCode::name, {a, b}); }
-#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  Expr name(Expr a, Expr b) { return apply(OpCode::name, {a, b}); }
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
+#define ALLOY_COMPARISON ALLOY_BINARY
+#define ALLOY_ACTIVATION_GRADIENT(name, ...) \
   Expr name(Expr g, Expr x) { return apply(OpCode::name, {g, x}); }
-#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+#define ALLOY_REDUCTION(name, ...) \
   Expr name(Expr x, const Dims& axes) { return apply(OpCode::name, {x}, {{Attr::kAxes, axes}}); }
-#define ALLOY_MOMENT(name, stem, gradient, doc) \
-  Expr name(Expr x, const Dims& axes) { return apply(OpCode::name, {x}, {{Attr::kAxes, axes}}); }
+#define ALLOY_MOMENT ALLOY_REDUCTION
 #include "ir/ops.def"
 
 Expr operator-(Expr x) { return negative(x); }
@@ -73,10 +72,7 @@ Dims all_axes(Expr x, std::optional<int64_t> except) {
   return axes;
 }
 
-Expr softmax_gradient(Expr g, Expr x, int64_t axis) {
-  const Expr y = softmax(x, axis);
-  return y * (g - sum(g * y, {axis}));
-}
+Expr softmax_gradient(Expr g, Expr y, int64_t axis) { return y * (g - sum(g * y, {axis})); }
 
 Expr softmax_cross_entropy_gradient(Expr g, Expr source, Expr labels, int64_t axis, const std::string& reduction) {
   const Expr per_row = softmax(source, axis) * sum(labels, {axis}) - labels;

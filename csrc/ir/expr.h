@@ -28,13 +28,14 @@ inline const Expr none;
 // Adds any op with one result; the operands' graph is the first one's.
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
 
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) Expr name(Expr x);
+#define ALLOY_UNARY(name, ...) Expr name(Expr x);
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) Expr name(Expr a, Expr b);
-#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) Expr name(Expr a, Expr b);
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) Expr name(Expr g, Expr x);
-#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) Expr name(Expr x, const Dims& axes);
-#define ALLOY_MOMENT(name, stem, gradient, doc) Expr name(Expr x, const Dims& axes);
+#define ALLOY_PREDICATE ALLOY_UNARY
+#define ALLOY_BINARY(name, ...) Expr name(Expr a, Expr b);
+#define ALLOY_COMPARISON ALLOY_BINARY
+#define ALLOY_ACTIVATION_GRADIENT(name, ...) Expr name(Expr g, Expr x);
+#define ALLOY_REDUCTION(name, ...) Expr name(Expr x, const Dims& axes);
+#define ALLOY_MOMENT ALLOY_REDUCTION
 #include "ir/ops.def"
 
 Expr operator-(Expr x);
@@ -65,8 +66,8 @@ Expr reduce_like(Expr x, Expr like);
 
 // Every axis of x, whose rank must be known; with `except`, all but that one.
 Dims all_axes(Expr x, std::optional<int64_t> except = std::nullopt);
-// The gradient of softmax over `axis` at x.
-Expr softmax_gradient(Expr g, Expr x, int64_t axis);
+// The gradient of softmax over `axis`, of which y is the result.
+Expr softmax_gradient(Expr g, Expr y, int64_t axis);
 // The gradient of softmax_cross_entropy to its source; `reduction` as in the op.
 Expr softmax_cross_entropy_gradient(Expr g, Expr source, Expr labels, int64_t axis, const std::string& reduction);
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/walk.h"
+
 namespace alloy::ir {
 namespace {
-
-constexpr bool is_flag(Attr attr) {
-  return attr == Attr::kCeilMode || attr == Attr::kIncludePadding || attr == Attr::kTransposeA ||
-         attr == Attr::kTransposeB;
-}
 
 // Whether code in `block` may use what `other` holds: its own block or one around it.
 bool can_see(const Block* block, const Block* other) {
@@ -44,12 +41,11 @@ std::optional<std::string> grammar_mistake(const Op& op) {
   }
   for (int i = 0; i < 64; ++i) {
     const Attr attr = static_cast<Attr>(i);
-    if ((row.attributes >> i & 1) != 0 && !is_flag(attr) && !op.attributes.has(attr)) {
+    if ((row.attributes >> i & 1) != 0 && kind(attr) != AttrKind::Bool && !op.attributes.has(attr)) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }
-  const size_t regions = op.code == OpCode::if_else ? 2 : op.code == OpCode::fused ? 1 : 0;
-  if (op.regions.size() != regions) return "Expected " + std::to_string(regions) + " regions";
+  if (op.regions.size() != row.facts.regions) return "Expected " + std::to_string(row.facts.regions) + " regions";
   if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
     return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);
   }

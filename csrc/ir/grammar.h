@@ -11,4 +11,7 @@ namespace alloy::ir {
 // What is wrong with the op's operands, attributes, regions or place, or nothing. Types are the rule's business.
 std::optional<std::string> grammar_mistake(const Op& op);
 
+// Checks the whole graph against the grammar and returns every violation; empty means legal.
+std::vector<std::string> verify(const Graph& graph);
+
 }  // namespace alloy::ir

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/rewrite.h"
+#include "ir/walk.h"
+
 namespace alloy::ir {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/cost.h"
+#include "ir/rewrite.h"
 
 namespace alloy::ir {
 

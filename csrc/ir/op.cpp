@@ -20,29 +20,52 @@ enum : uint64_t {
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
+constexpr auto boolean = TypeClass::boolean;
 constexpr auto any = TypeClass::any;
+
+// The facts of structured ops, in the words of ops.def.
+constexpr Facts none;
+constexpr Facts renames{.renames = true, .every_type = true};
+constexpr Facts every_type{.every_type = true};
+constexpr Facts effect{.effect = true};
+constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
+constexpr Facts regions(uint8_t count) { return {.regions = count}; }
+constexpr Facts coefficients(uint8_t count) { return {.coefficients = count}; }
+constexpr Facts operator|(const Facts& a, const Facts& b) {
+  return {.lent = a.lent | b.lent,
+          .regions = static_cast<uint8_t>(a.regions | b.regions),
+          .coefficients = static_cast<uint8_t>(a.coefficients | b.coefficients),
+          .renames = a.renames || b.renames,
+          .every_type = a.every_type || b.every_type,
+          .effect = a.effect || b.effect};
+}
+
+// A unary row whose forward expression is x itself only gives x another name.
+constexpr Facts facts_of_unary(std::string_view forward) { return forward == "x" ? renames : none; }
 
 constexpr OpInfo kTable[] = {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kUnary, 1, 1, 1, 0, types, Domain::domain, doc},
+  {OpCode::name, #name, Family::kUnary, 1, 1, 1, 0, types, Domain::domain, facts_of_unary(#forward), doc},
 #define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, doc},
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, doc},
+  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, none, doc},
+#define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) \
+  {OpCode::name, #name, Family::kPredicate, 1, 1, 1, 0, types, Domain::domain, none, doc},
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, none, doc},
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, doc},
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, doc},
-#define ALLOY_TERNARY(name, types, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, doc},
+  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, none, doc},
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
+  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, none, doc},
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
+  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, none, doc},
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
-  {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, doc},
+  {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, none, doc},
 #define ALLOY_MOMENT(name, stem, gradient, doc) \
-  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, numeric, Domain::real, doc},
+  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, numeric, Domain::real, none, doc},
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
-  {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, doc},
-#define ALLOY_OP(name, fewest, most, results, attributes, doc) \
-  {OpCode::name, #name, Family::kStructured, fewest, most, results, attributes, any, Domain::real, doc},
+  {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, none, doc},
+#define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
+  {OpCode::name, #name, Family::kStructured, fewest, most, results, attributes, any, Domain::real, facts, doc},
 #include "ir/ops.def"
 };
 
@@ -62,6 +85,7 @@ bool accepts(TypeClass types, DType dtype) {
   switch (types) {
     case TypeClass::floating: return kind(dtype) == DTypeKind::kFloating;
     case TypeClass::numeric: return kind(dtype) != DTypeKind::kBoolean && kind(dtype) != DTypeKind::kComplex;
+    case TypeClass::boolean: return kind(dtype) == DTypeKind::kBoolean;
     case TypeClass::any: return true;
   }
   return false;
@@ -76,13 +100,14 @@ std::vector<Attr> attributes_of(const OpInfo& row) {
 }
 
 std::string_view name(Family family) {
-  constexpr std::string_view names[] = {"unary",   "activation", "binary", "comparison",    "activation_gradient",
-                                        "ternary", "reduction",  "moment", "arg_reduction", "structured"};
+  constexpr std::string_view names[] = {"unary",      "activation",          "predicate", "binary",
+                                        "comparison", "activation_gradient", "ternary",   "reduction",
+                                        "moment",     "arg_reduction",       "structured"};
   return names[static_cast<size_t>(family)];
 }
 
 std::string_view name(TypeClass types) {
-  constexpr std::string_view names[] = {"floating", "numeric", "any"};
+  constexpr std::string_view names[] = {"floating", "numeric", "boolean", "any"};
   return names[static_cast<size_t>(types)];
 }
 

@@ -14,16 +14,7 @@ class Op;
 class Graph;
 
 enum class OpCode : uint8_t {
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) name,
-#define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) name,
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) name,
-#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) name,
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) name,
-#define ALLOY_TERNARY(name, types, forward, gradient, doc) name,
-#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) name,
-#define ALLOY_MOMENT(name, stem, gradient, doc) name,
-#define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) name,
-#define ALLOY_OP(name, fewest, most, results, attributes, doc) name,
+#define ALLOY_ROW(name) name,
 #include "ir/ops.def"
 };
 
@@ -31,6 +22,7 @@ enum class OpCode : uint8_t {
 enum class Family : uint8_t {
   kUnary,
   kActivation,
+  kPredicate,
   kBinary,
   kComparison,
   kActivationGradient,
@@ -42,10 +34,20 @@ enum class Family : uint8_t {
 };
 
 // Which element types an operand may have.
-enum class TypeClass : uint8_t { floating, numeric, any };
+enum class TypeClass : uint8_t { floating, numeric, boolean, any };
 
 // Where tests sample the operands of a table op.
 enum class Domain : uint8_t { real, nonzero, positive, small };
+
+// What holds of an op whatever its operands are. The words of ops.def say what each means.
+struct Facts {
+  uint32_t lent = 0;  // bit i: operand i
+  uint8_t regions = 0;
+  uint8_t coefficients = 0;
+  bool renames = false;
+  bool every_type = false;
+  bool effect = false;
+};
 
 // One row of the op table.
 struct OpInfo {
@@ -58,7 +60,11 @@ struct OpInfo {
   uint64_t attributes;  // bit i: the attribute with enumerator i; every one is required except flags
   TypeClass types;
   Domain domain;
+  Facts facts;
   std::string_view doc;
+
+  // Whether the op reads the elements of an operand; of the others it only takes the shape.
+  bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }
 };
 
 const OpInfo& info(OpCode code);

@@ -402,11 +402,10 @@ class Parser {
       parse_block(results, effects, true);
       regions.push_back(graph_->close_region(std::move(results)));
     }
-    int64_t slot = 0;
     if (row->code == OpCode::variable) {
       if (!attributes.has(Attr::kSlot)) fail("The attribute slot is missing", line);
-      slot = attributes.integer(Attr::kSlot);
-      if (slot < 0) fail("Expected a slot of 0 or more, got " + std::to_string(slot), line);
+      const int64_t slot = attributes.integer(Attr::kSlot);
+      if (slot < 0 || slot == INT64_MAX) fail("Expected a slot of 0 or more, got " + std::to_string(slot), line);
       if (!slots_.insert(slot).second) fail("Another variable has slot " + std::to_string(slot), line);
     }
     graph_->after = after;
@@ -414,7 +413,6 @@ class Parser {
     graph_->location = "line " + std::to_string(line);  // for a message of the grammar or a rule
     Op* op = graph_->add(row->code, std::move(operands), std::move(attributes), std::move(regions));
     op->location.clear();
-    if (op->code == OpCode::variable) op->attributes.set(Attr::kSlot, slot);
     if (op->results != types) fail("The op has other types than those written", line);
     ops_[n] = op;
     return op;

@@ -2,38 +2,30 @@
 
 from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
-from alloy.arrays import empty
-from alloy.callbacks import Callback, Checkpoint, EarlyStopping
-from alloy.checkpoint import load, save
 from alloy.device import Device, device, devices, set_threads, threads
-from alloy.dtypes import bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8, uint16, uint32, uint64
 from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
-from alloy.history import History
-from alloy.ops import (
-    avg_pool2d,
-    broadcast_to,
-    cast,
-    clamp,
-    concat,
-    conv2d,
-    expand_dims,
-    flatten,
-    log_softmax,
-    matmul,
-    max_pool2d,
-    one_hot,
-    reshape,
-    select,
-    softmax,
-    squeeze,
-    stack,
-    stop_gradient,
-    transpose,
+from alloy.graph.arrays import empty
+from alloy.graph.dtypes import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
 )
+from alloy.ops import *  # noqa: F403
+from alloy.ops import __all__ as _ops
 from alloy.optimizers import SGD, Adam
-from alloy.table_ops import *  # noqa: F403  one function for each row of the op table
-from alloy.table_ops import __all__ as _table_ops
-from alloy.trainer import Trainer
+from alloy.training.callbacks import Callback, Checkpoint, EarlyStopping
+from alloy.training.checkpoint import load, save
+from alloy.training.history import History
+from alloy.training.trainer import Trainer
 
 __all__ = [
     "Adam",
@@ -52,26 +44,7 @@ __all__ = [
     "Trainer",
     "Update",
     "Variable",
-    "avg_pool2d",
-    "broadcast_to",
-    "cast",
-    "clamp",
-    "concat",
-    "conv2d",
-    "expand_dims",
-    "flatten",
     "gradients",
-    "log_softmax",
-    "matmul",
-    "max_pool2d",
-    "one_hot",
-    "reshape",
-    "select",
-    "softmax",
-    "squeeze",
-    "stack",
-    "stop_gradient",
-    "transpose",
     "bfloat16",
     "bool_",
     "float16",
@@ -101,7 +74,7 @@ __all__ = [
     "set_threads",
     "stats",
     "threads",
-    *_table_ops,
+    *_ops,
 ]
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from alloy import _core
-from alloy.location import mistake
+from alloy.graph.location import mistake
 
 
 @dataclass(frozen=True)

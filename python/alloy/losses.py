@@ -3,12 +3,25 @@
 import math
 
 from alloy._core import Tensor
-from alloy.apply import apply, require_tensor
-from alloy.dtypes import is_integer
-from alloy.location import mistake
-from alloy.ops import clamp, one_hot, select, squeeze, stop_gradient
-from alloy.table_ops import abs, equal, exp, log, maximum, mean, negative, square
-from alloy.tensor import describe
+from alloy.graph.apply import apply, require_tensor
+from alloy.graph.dtypes import is_integer
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.ops import (
+    abs,
+    clamp,
+    equal,
+    exp,
+    log,
+    maximum,
+    mean,
+    negative,
+    one_hot,
+    select,
+    square,
+    squeeze,
+    stop_gradient,
+)
 
 __all__ = ["binary_cross_entropy", "mean_squared_error", "softmax_cross_entropy"]
 

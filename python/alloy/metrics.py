@@ -1,13 +1,12 @@
 """Metrics, computed in the graph: one number for a batch."""
 
 from alloy._core import Tensor
-from alloy.apply import require_tensor
-from alloy.dtypes import is_integer
-from alloy.location import mistake
+from alloy.graph.apply import require_tensor
+from alloy.graph.dtypes import is_integer
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
 from alloy.losses import require_shapes
-from alloy.ops import cast, expand_dims
-from alloy.table_ops import argmax, equal, greater, mean
-from alloy.tensor import describe
+from alloy.ops import argmax, cast, equal, expand_dims, greater, mean
 
 __all__ = ["accuracy", "binary_accuracy"]
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import Tensor, Update, Variable
-from alloy.apply import require_all, require_tensor
-from alloy.location import mistake, user_location
-from alloy.scope import free_path, scope
+from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.location import mistake, user_location
+from alloy.graph.scope import OPTIMIZER, free_path, scope
 
 
 class _Optimizer:
@@ -84,15 +84,15 @@ class _Optimizer:
             for variable in (weak() for weak in self._rates):
                 if variable is not None and variable.graph is graph:
                     return variable, []
-            with scope(graph, "optimizer"):
-                name = free_path(graph, "learning_rate", "").removeprefix("optimizer/")
+            with scope(graph, OPTIMIZER):
+                name = free_path(graph, "learning_rate", "").removeprefix(f"{OPTIMIZER}/")
                 variable = graph.variable(np.float32(self._rate), name, trainable=False)
             self._rates.append(variable.weak())
             return variable, []
         self._computed = True
         if isinstance(self._rate, Tensor):
             return self._rate, []
-        with scope(graph, "optimizer"):
+        with scope(graph, OPTIMIZER):
             step = graph.variable(np.float32([0]), "step", trainable=False)
             rate = self._rate(step)
             if not isinstance(rate, Tensor):

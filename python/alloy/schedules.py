@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from alloy._core import Tensor
-from alloy.location import mistake
-from alloy.table_ops import maximum, minimum
+from alloy.graph.location import mistake
+from alloy.ops import maximum, minimum
 
 
 def linear(peak: float, steps: int, warmup: int = 0) -> Callable[[Tensor], Tensor]:

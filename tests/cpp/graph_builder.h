@@ -88,18 +88,22 @@ inline void add_every_op(Graph& graph) {
   std::vector<Value> results;
   auto add = [&](OpCode code, std::vector<Value> operands, Attributes attributes = {}) {
     const Op* op = graph.add(code, std::move(operands), std::move(attributes));
-    for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back({const_cast<Op*>(op), i});
-    return Value{const_cast<Op*>(op), 0};
+    for (uint32_t i = 0; i < op->results.size(); ++i) results.push_back(op->result(i));
+    return op->result();
   };
   const Value x = placeholder(graph, f32({2, 3})), y = placeholder(graph, f32({3}));
   const Value flag = placeholder(graph, bools({}));
   for (const OpInfo& row : op_table()) {
     switch (row.family) {
       case Family::kUnary:
-      case Family::kActivation: add(row.code, {x}); break;
+      case Family::kActivation:
+      case Family::kPredicate: add(row.code, {row.types == TypeClass::boolean ? flag : x}); break;
       case Family::kBinary:
       case Family::kComparison:
-      case Family::kActivationGradient: add(row.code, {x, y}); break;
+      case Family::kActivationGradient:
+        if (row.types == TypeClass::boolean) add(row.code, {flag, graph.value(OpCode::less, {x, y})});
+        else add(row.code, {x, y});
+        break;
       case Family::kTernary: add(row.code, {x, x, y}); break;
       case Family::kReduction:
       case Family::kMoment: add(row.code, {x}, {{Attr::kAxes, Dims{0, -1}}}); break;

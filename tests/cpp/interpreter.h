@@ -98,14 +98,13 @@ class Interpreter {
 
   const Array& x(const Op& op, size_t i = 0) const { return values_.at(op.operands[i]); }
 
-  void give(const Op& op, Array array, uint32_t result = 0) {
-    values_[{const_cast<Op*>(&op), result}] = std::move(array);
-  }
+  void give(const Op& op, Array array, uint32_t result = 0) { values_[op.result(result)] = std::move(array); }
 
   void run_op(const Op& op) {
     switch (op.info().family) {
       case Family::kUnary:
       case Family::kActivation:
+      case Family::kPredicate:
       case Family::kBinary:
       case Family::kComparison:
       case Family::kActivationGradient:
@@ -149,6 +148,13 @@ class Interpreter {
       case OpCode::less_equal: return a <= b;
       case OpCode::greater: return a > b;
       case OpCode::greater_equal: return a >= b;
+      case OpCode::is_nan: return a != a;
+      case OpCode::is_infinite: return std::fabs(a) == INFINITY;
+      case OpCode::is_finite: return a - a == 0;
+      case OpCode::logical_not: return a == 0;
+      case OpCode::logical_and: return a * b;
+      case OpCode::logical_or: return a + b > 0;
+      case OpCode::logical_xor: return a != b;
       case OpCode::select: return a != 0 ? b : c;
       case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
       default: ADD_FAILURE() << "the interpreter does not know " << info(code).name; return 0;
@@ -217,7 +223,7 @@ class Interpreter {
 
   void structured(const Op& op) {
     switch (op.code) {
-      case OpCode::placeholder: ASSERT_TRUE(values_.contains({const_cast<Op*>(&op), 0})) << "not fed"; return;
+      case OpCode::placeholder: ASSERT_TRUE(values_.contains(op.result())) << "not fed"; return;
       case OpCode::constant: return give(op, literal(*op.attributes.get<LiteralRef>(Attr::kValue)));
       // Not a number: whoever computes with it is found out.
       case OpCode::empty:

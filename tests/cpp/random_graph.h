@@ -7,6 +7,7 @@
 #include <random>
 
 #include "interpreter.h"
+#include "ir/rewrite.h"
 
 namespace alloy::test {
 

@@ -268,6 +268,53 @@ static void comparisons() {
                      Array({4}, {0, 1, 1, 0}, MPSDataTypeBool));
 }
 
+// Of numbers that are fed, and of those that a quotient gives.
+static void tests_of_numbers() {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  const UnaryRow rows[] = {
+      {UNARY([g isNaNWithTensor:x name:nil]), 0, 0, NUMBER(std::isnan(x)), nullptr},
+      {UNARY([g isInfiniteWithTensor:x name:nil]), 0, 0, NUMBER(std::isinf(x)), nullptr},
+      {UNARY([g isFiniteWithTensor:x name:nil]), 0, 0, NUMBER(std::isfinite(x)), nullptr},
+  };
+  const Array specials({9}, {nan, -nan, infinity, -infinity, 0, -0.0, 1, -2.5, 3e38});
+  const Array over({4}, {0, 1, -1, 1}), under({4}, {0, 0, 0, 2});
+  for (const UnaryRow& row : rows) {
+    Session session;
+    MPSGraph* graph = session.graph();
+    Array expected = map(specials, row.value);
+    expected.type = MPSDataTypeBool;
+    check::report_array(session.run(row.call(graph, session.feed(specials))), expected, 0, row.name, __FILE__,
+                        __LINE__);
+    MPSGraphTensor* quotient = [graph divisionWithPrimaryTensor:session.feed(over)
+                                                secondaryTensor:session.feed(under)
+                                                           name:nil];
+    expected = map(Array({4}, {nan, infinity, -infinity, 0.5}), row.value);
+    expected.type = MPSDataTypeBool;
+    check::report_array(session.run(row.call(graph, quotient)), expected, 0, row.name, __FILE__, __LINE__);
+  }
+}
+
+static void logic() {
+  const BinaryRow rows[] = {
+      {BINARY([g logicalANDWithPrimaryTensor:a secondaryTensor:b name:nil]), false, NUMBER2(a && b), nullptr, nullptr},
+      {BINARY([g logicalORWithPrimaryTensor:a secondaryTensor:b name:nil]), false, NUMBER2(a || b), nullptr, nullptr},
+      {BINARY([g logicalXORWithPrimaryTensor:a secondaryTensor:b name:nil]), false, NUMBER2(a != b), nullptr, nullptr},
+  };
+  for (const BinaryRow& row : rows) {
+    Session session;
+    const Array a = random_integers({3, 1, 7}, 0, 1, MPSDataTypeBool),
+                b = random_integers({5, 1}, 0, 1, MPSDataTypeBool);
+    Array expected = map(a, b, row.value);
+    expected.type = MPSDataTypeBool;
+    check::report_array(session.run(row.call(session.graph(), session.feed(a), session.feed(b))), expected, 0, row.name,
+                        __FILE__, __LINE__);
+  }
+  Session session;
+  const Array flags({3}, {0, 1, 1}, MPSDataTypeBool);
+  CHECK_ARRAY_WITHIN(0, session.run([session.graph() notWithTensor:session.feed(flags) name:nil]),
+                     Array({3}, {1, 0, 0}, MPSDataTypeBool));
+}
+
 static MPSGraphTensor* build_select(MPSGraph* graph, MPSGraphTensor* predicate, MPSGraphTensor* yes,
                                     MPSGraphTensor* no) {
   return [graph selectWithPredicateTensor:predicate truePredicateTensor:yes falsePredicateTensor:no name:nil];
@@ -402,6 +449,8 @@ int main() {
     one_tensor_as_both_operands();
     binary_ops_of_integers();
     comparisons();
+    tests_of_numbers();
+    logic();
     select_takes_where_the_predicate_is_not_zero();
     clamp_holds_between_two_tensors();
     special_numbers();

@@ -18,6 +18,11 @@ FOLDERS = ("Metal", "MPSCore", "MetalPerformanceShaders", "MetalPerformanceShade
 NULLABILITY = re.compile(r"\b(_Nullable|_Nonnull|__nullable|__nonnull|_Null_unspecified)\b")
 
 
+def is_by_hand(row):
+    """Whether a row of api.json was added by hand (make_api_table.py says how)."""
+    return isinstance(row, dict) and {"row", "source"} <= row.keys()
+
+
 def find_clang():
     """A clang of version 16 or newer, or None."""
     for name in ("clang++", *(f"clang++-{version}" for version in range(21, 15, -1))):

@@ -9,7 +9,15 @@ and 26): {"classes": {name: {"super", "protocols", "methods": [{"kind", "selecto
 {"returns", "args": [{"type"}]}}}, "functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a
 method or property also has "introduced_macos" and "sdks", those of the three that declare it. It is not part of the
 project: only facts about what we implement are. Run this again when a header declares more;
-tests/python/test_api_table.py then holds headers and table together."""
+tests/python/test_api_table.py then holds headers and table together.
+
+Who has no full table adds a row by hand: in place of the row an object of the row, the header and SDK that it was read
+in, and the macOS that brought it,
+
+    "- logarithmWithTensor:name:": {"row": ["MPSGraphTensor *", "MPSGraphTensor *", "NSString * _Nullable"],
+        "source": "MPSGraphArithmeticOps.h, macOS 14.5 SDK", "introduced": "11.0"}
+
+and, where that is later than 13.3, the selector to the list "newer". Rows by hand stay until a full table has them."""
 
 import json
 import pathlib
@@ -42,6 +50,29 @@ def members(full, ours):
         "methods": kept(methods, ours["methods"]),
         "properties": kept(properties, ours["properties"]),
     }
+
+
+def with_rows_by_hand(made, before):
+    """The table that was made, and what the one before has by hand and the made one lacks."""
+    rows = dict(made)
+    for name, row in before.items():
+        if declarations.is_by_hand(row):
+            rows.setdefault(name, row)
+        elif isinstance(row, dict):
+            inner = with_rows_by_hand(rows.get(name, {}), row)
+            if inner or name in rows:
+                rows[name] = inner
+    return rows
+
+
+def newer_by_hand(rows):
+    """The selectors and properties among the rows by hand that came after macOS 13.3."""
+    for name, row in rows.items():
+        if declarations.is_by_hand(row):
+            if tuple(map(int, row["introduced"].split("."))) > (13, 3):
+                yield name.split(" ")[-1]
+        elif isinstance(row, dict):
+            yield from newer_by_hand(row)
 
 
 def kept(full, ours):
@@ -108,7 +139,7 @@ def table(full, ours):
 def text(value, indent=""):
     """JSON with a line for each row, so that a change shows as one."""
     inner = indent + " "
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or declarations.is_by_hand(value):
         return json.dumps(value)
     if not value:
         return "{}"
@@ -116,5 +147,12 @@ def text(value, indent=""):
     return "{\n" + rows + "\n" + indent + "}"
 
 
+def renewed(full, ours, before):
+    """The table of what our headers declare, from the full one and the rows by hand of the one before."""
+    rows = with_rows_by_hand(table(full, ours), before)
+    return rows | {"newer": sorted({*rows["newer"], *newer_by_hand(rows)})}
+
+
 if __name__ == "__main__":
-    TABLE.write_text(text(table(json.loads(pathlib.Path(sys.argv[1]).read_text()), declarations.declared())) + "\n")
+    full, before = (json.loads(path.read_text()) for path in (pathlib.Path(sys.argv[1]), TABLE))
+    TABLE.write_text(text(renewed(full, declarations.declared(), before)) + "\n")

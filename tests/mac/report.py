@@ -24,7 +24,7 @@ GOLDENS, OUTPUT = ROOT / "tests" / "goldens", ROOT / "build" / "mac-report"
 TEST_LIMIT, BUILD_LIMIT, TRAINING_LIMIT = 120, 3600, 300  # seconds for a child
 WIDTH = 80
 
-_spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "doctor.py")
+_spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "tools" / "doctor.py")
 doctor = sys.modules["doctor"] = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(doctor)
 VERDICTS = {

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "goldens"))
 import alloy as al  # noqa: E402
 import resnet50_reference  # noqa: E402
 import training_reference  # noqa: E402
-from alloy.cli import small_cnn  # noqa: E402
+from alloy.tools.cli import small_cnn  # noqa: E402
 from smooth import smoothed  # noqa: E402
 
 

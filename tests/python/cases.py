@@ -10,11 +10,12 @@ import numpy as np
 
 import alloy as al
 import reference as ref
-from alloy.location import user_location
+from alloy.graph.location import user_location
 
 TYPES = {
     "floating": ("float32",),
     "numeric": ("float32", "int32", "int64"),
+    "boolean": ("bool",),
     "any": ("float32", "int32", "int64", "bool"),
 }
 
@@ -98,6 +99,8 @@ REFERENCES = {
     "multiply": np.multiply, "divide": _divide, "divide_no_nan": np.divide, "power": np.power,
     "minimum": np.minimum, "maximum": np.maximum, "equal": np.equal, "not_equal": np.not_equal,
     "less": np.less, "less_equal": np.less_equal, "greater": np.greater, "greater_equal": np.greater_equal,
+    "is_nan": np.isnan, "is_infinite": np.isinf, "is_finite": np.isfinite, "logical_not": np.logical_not,
+    "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
     "sum": np.sum, "max": np.max, "min": np.min, "product": np.prod, "mean": _mean, "variance": _variance,
     "argmax": np.argmax, "argmin": np.argmin}
 # fmt: on
@@ -113,9 +116,12 @@ def _table_cases():
         op, family = row["name"], row["family"]
         if family in ("structured", "ternary"):
             continue
+        assert op in REFERENCES, f"{op}: add an entry to REFERENCES of tests/python/cases.py"
         function, reference = getattr(al, op), REFERENCES[op]
         common = {"dtypes": TYPES[row["types"]], "domain": row["domain"]}
-        if family in ("unary", "activation"):
+        if family in ("unary", "activation", "predicate"):
+            if family == "predicate":
+                common |= {"result": "bool", "wanted": ()}
             for shapes in _UNARY:
                 yield Case(op, function, reference, shapes, empty=((0, 3),), **common)
         elif family in ("binary", "comparison", "activation_gradient"):
@@ -429,12 +435,15 @@ def wrong_call(row) -> tuple[Callable, list, list, str]:
     if op in WRONG:
         call, shapes, says = WRONG[op]
         return call, shapes, ["float32"] * len(shapes), says
+    assert family not in ("structured", "ternary"), (
+        f"{op}: add an illegal call to WRONG of tests/python/cases.py, or the op to ALWAYS_LEGAL"
+    )
     call = getattr(al, op)
     if family in ("reduction", "moment"):
         return lambda x: call(x, axes=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
     if family == "arg_reduction":
         return lambda x: call(x, axis=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
-    if family in ("unary", "activation"):
-        given = "int32" if row["types"] == "floating" else "bool"
+    if family in ("unary", "activation", "predicate"):
+        given = {"floating": "int32", "numeric": "bool", "boolean": "float32"}[row["types"]]
         return call, [(2, 3)], [given], rf"Expected operands of a .*, got {given}\(2, 3\)"
-    return call, [(2, 3), (2, 4)], ["float32"] * 2, r"\(2, 3\) and \(2, 4\) do not broadcast"
+    return call, [(2, 3), (2, 4)], TYPES[row["types"]][:1] * 2, r"\(2, 3\) and \(2, 4\) do not broadcast"

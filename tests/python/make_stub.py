@@ -1,12 +1,12 @@
-"""Writes python/alloy/table_ops.pyi, the list of the functions that the op table gives, for readers and type
+"""Writes python/alloy/ops/table.pyi, the list of the functions that the op table gives, for readers and type
 checkers."""
 
 import inspect
 import pathlib
 
-from alloy import table_ops
+from alloy.ops import table
 
-PATH = pathlib.Path(__file__).parents[2] / "python" / "alloy" / "table_ops.pyi"
+PATH = pathlib.Path(__file__).parents[2] / "python" / "alloy" / "ops" / "table.pyi"
 HEAD = '''"""Made from the op table by tests/python/make_stub.py; do not edit."""
 from collections.abc import Iterable
 
@@ -29,14 +29,14 @@ TYPES = {
 
 
 def render() -> str:
-    names = ",\n".join(f'    "{name}"' for name in table_ops.__all__)
+    names = ",\n".join(f'    "{name}"' for name in table.__all__)
     return f"{HEAD}\n__all__ = [\n{names},\n]\n" + "".join(
-        f"\ndef {name}{_signature(name)}: ...\n" for name in table_ops.__all__
+        f"\ndef {name}{_signature(name)}: ...\n" for name in table.__all__
     )
 
 
 def _signature(name):
-    signature = inspect.signature(getattr(table_ops, name))
+    signature = inspect.signature(getattr(table, name))
     parameters = [
         parameter.replace(annotation=_Verbatim(TYPES[key])) for key, parameter in signature.parameters.items()
     ]

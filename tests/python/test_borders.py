@@ -1,5 +1,6 @@
 """The layers see each other only in the direction of the design, read from the sources themselves."""
 
+import ast
 import pathlib
 import re
 
@@ -125,4 +126,21 @@ def test_no_objective_c_exception_passes_a_container():
             re.findall(r"^(\w+)::\1\([^;]*?\{(.*?)^\}", code, re.M | re.S) if path.suffix == ".mm" else ()
         ):
             assert "on_device(" in body or not re.search(r"\[\[?\w[^\]\n]* \w+[\]:]", body), f"{path.name}: {name}"
-    assert made_by_functions == {"Array", "Feed", "Buffers"}
+    assert made_by_functions == {"Array", "FeedSlot", "Buffers"}
+
+
+# Each folder or module of the package sees those before it.
+PYTHON = "graph device init ops losses metrics schedules optimizers nn models data training tools".split()
+
+
+def test_python_folders_see_those_before_them():
+    package = CSRC.parent / "python" / "alloy"
+    assert {path.stem for path in package.glob("[!_]*") if path.suffix in ("", ".py")} == set(PYTHON)
+    for path in set(package.rglob("*.py")) - {package / "__init__.py"}:
+        folder = path.relative_to(package).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "alloy":
+                names = [node.module.split(".")[1]] if "." in node.module else [alias.name for alias in node.names]
+                for name in names:
+                    legal = name == "_core" or PYTHON.index(name) <= PYTHON.index(folder)
+                    assert legal, f"{path}: {folder} may not import {name}"

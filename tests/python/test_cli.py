@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.inspection import amount
+from alloy.graph.text import amount
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
@@ -23,7 +23,7 @@ def run(*command, cwd, fails=False):
 
 
 def test_train(tmp_path):
-    done = run("-m", "alloy.cli", "train", "--epochs", 1, "--seed", 3, "--output", "out", cwd=tmp_path)
+    done = run("-m", "alloy.tools.cli", "train", "--epochs", 1, "--seed", 3, "--output", "out", cwd=tmp_path)
     last = done.stdout.splitlines()[-1]
     assert re.fullmatch(r"test accuracy [01]\.\d{3}", last) and float(last.split()[-1]) > 0.5
     assert "epoch 1/1" in done.stderr and re.search(r"ms/step, \d\d:\d\d left", done.stderr)
@@ -37,7 +37,7 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
         records.tofile(tmp_path / name)
     done = run(
         "-m",
-        "alloy.cli",
+        "alloy.tools.cli",
         "train",
         "--model",
         "resnet18",
@@ -65,13 +65,13 @@ def test_train_a_residual_network_on_cifar10(tmp_path, rng):
     ],
 )
 def test_what_train_cannot_do(options, says, tmp_path):
-    done = run("-m", "alloy.cli", "train", *options, cwd=tmp_path, fails=True)
+    done = run("-m", "alloy.tools.cli", "train", *options, cwd=tmp_path, fails=True)
     assert says in done.stderr and "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_inspect(tmp_path):
-    done = run("-m", "alloy.cli", "inspect", "--model", "resnet50", "--batch-size", 2, cwd=tmp_path)
+    done = run("-m", "alloy.tools.cli", "inspect", "--model", "resnet50", "--batch-size", 2, cwd=tmp_path)
     rows = {row[0]: row for row in (line.split() for line in done.stdout.splitlines()) if row}
     assert re.search(r"^ +total +23,528,522 ", done.stdout, re.M)
     # 13x13 positions of 7x7 windows of 3 channels for 64 filters, and a matrix of 2048 by 10 with its bias.
@@ -90,7 +90,7 @@ def test_inspect(tmp_path):
 
 
 def test_info(tmp_path):
-    assert run("-m", "alloy.cli", "info", cwd=tmp_path).stdout.startswith("alloy ")
+    assert run("-m", "alloy.tools.cli", "info", cwd=tmp_path).stdout.startswith("alloy ")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -142,7 +142,11 @@ FILE = r"^alloy: Expected a directory to write into, got file(/x)?: [A-Z][a-z ]+
 def test_what_goes_wrong_is_said_in_a_sentence_before_anything_is_done(command, status, says, tmp_path):
     (tmp_path / "file").write_text("")
     done = subprocess.run(
-        [sys.executable, "-m", "alloy.cli", *command.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "alloy.tools.cli", *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == status and done.stdout == "", done.stderr
     assert re.search(says, done.stderr, re.S) and "Traceback" not in done.stderr and "epoch 1" not in done.stderr
@@ -151,7 +155,7 @@ def test_what_goes_wrong_is_said_in_a_sentence_before_anything_is_done(command, 
 
 def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "alloy.cli", "train", "--epochs", "1", "--output", "a/b"],
+        [sys.executable, "-m", "alloy.tools.cli", "train", "--epochs", "1", "--output", "a/b"],
         cwd=tmp_path,
         text=True,
         capture_output=True,
@@ -164,7 +168,7 @@ def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
 
 def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "alloy.cli", "train", "--epochs", "100000"],
+        [sys.executable, "-m", "alloy.tools.cli", "train", "--epochs", "100000"],
         cwd=tmp_path,
         text=True,
         stderr=subprocess.PIPE,
@@ -184,7 +188,7 @@ def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
 
 
 def test_a_reader_may_leave(tmp_path):
-    command = f"{sys.executable} -m alloy.cli inspect | head -1"
+    command = f"{sys.executable} -m alloy.tools.cli inspect | head -1"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("forward, 32 images") and done.stderr == ""
 
@@ -201,7 +205,7 @@ try:
     x + al.Graph().placeholder((3,))
 except ValueError as error:
     print(error)
-from alloy import cli
+from alloy.tools import cli
 import sys
 sys.argv = ["alloy", "train", "--epochs", "1"]
 cli.app()

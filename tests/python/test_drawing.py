@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy import drawing
-from alloy.cli import small_cnn
+from alloy.tools import drawing
+from alloy.tools.cli import small_cnn
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEAVES = {"op", "variable", "placeholder", "folded"}

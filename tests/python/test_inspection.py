@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy import inspection
-from alloy.cli import small_cnn
-from alloy.inspection import amount
+from alloy.graph import inspection
+from alloy.graph.text import amount
+from alloy.tools.cli import small_cnn
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
 

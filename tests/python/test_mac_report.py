@@ -15,7 +15,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from alloy import cli, doctor
+from alloy.tools import cli, doctor
 
 ROOT = pathlib.Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "mac" / "report.py")
@@ -214,7 +214,9 @@ def test_doctor(program, monkeypatch):
 
 
 def test_doctor_asks_the_framework_here():
-    done = subprocess.run([sys.executable, "-m", "alloy.cli", "doctor"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-m", "alloy.tools.cli", "doctor"], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d+ questions: \d+ right", done.stdout, re.M) and done.stderr == ""
 

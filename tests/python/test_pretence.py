@@ -38,7 +38,9 @@ def test_every_quirk(program, word):
     system = SYSTEMS[word]
     ran = subprocess.run([program], env=environment(word), capture_output=True, text=True, timeout=300)
     lines = [line.split("\t") for line in ran.stdout.splitlines()]
-    assert {name for name, *_ in lines} == {*QUIRKS, *NEWER}, ran.stderr
+    assert {name for name, *_ in lines} == {*QUIRKS, *NEWER}, (
+        f"Each row of csrc/ir/quirks.def and facade/newer.def has a case in tests/facade/pretence.mm. {ran.stderr}"
+    )
     assert (ran.returncode == 0) == (system is None)
     shown = set()
     for name, outcome, reason in lines:
@@ -88,5 +90,5 @@ def test_the_device_says_which_system_it_imitates(program, word):
 
 
 def test_nobody_takes_the_end_of_the_process_for_a_failure_of_the_device():
-    """That the engine tells them apart is shown in tests/cpp/engine_storage.cpp."""
+    """That the engine tells them apart is shown in tests/cpp/engine/storage.cpp."""
     assert not issubclass(_core.WouldAbort, (al.DeviceError, RuntimeError, ValueError, TypeError, MemoryError))

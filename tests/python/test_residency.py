@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.cli import small_cnn
+from alloy.tools.cli import small_cnn
 
 STEPS = 1000
 STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])

@@ -1,6 +1,6 @@
 """The two storages of a graph's variables: the same programs, the same bits. (That they are right, and what
 crosses to the device, is shown in test_training and test_residency; how arrays take turns in
-tests/cpp/engine_storage.cpp.)"""
+tests/cpp/engine/storage.cpp.)"""
 
 import threading
 
@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 import reference as ref
-from alloy.cli import small_cnn
+from alloy.tools.cli import small_cnn
 
 STORAGES = ["variable", "buffers"]
 

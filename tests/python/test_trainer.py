@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.training import batches
 
 
 @pytest.fixture(autouse=True, params=[0, 1], ids=["waiting", "ahead"])
@@ -309,7 +310,7 @@ def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rn
     bad = x.copy()
     bad[9:] = 1e30
     t = trainer(optimizer=al.SGD(0.1))
-    take, taken = al.trainer._take, []
+    take, taken = batches.take, []
 
     def interrupted(array, rows, out):
         taken.append(len(rows))
@@ -318,7 +319,7 @@ def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rn
         return take(array, rows, out)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt if ahead else FloatingPointError):
-        patch.setattr(al.trainer, "_take", interrupted)
+        patch.setattr(batches, "take", interrupted)
         patch.setattr(t, "_order", type("Rows", (), {"permutation": staticmethod(np.arange)}))
         t.fit((bad, y), 1, batch_size=8, progress=False)
     history = t.fit((x, y), 20, batch_size=8, progress=False)

@@ -17,6 +17,7 @@
 #include "device/added_devices.h"
 #include "device/arena.h"
 #include "device/executor.h"
+#include "ir/rewrite.h"
 #include "reference.h"
 
 namespace alloy::remote {

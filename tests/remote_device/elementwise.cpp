@@ -17,12 +17,18 @@ using ir::TypeClass;
 
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
+constexpr auto boolean = TypeClass::boolean;
 constexpr auto any = TypeClass::any;
 constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last; }
 
 template <class T>
 constexpr bool is_of(TypeClass types) {
-  return types == floating ? std::is_same_v<T, float> : types == numeric ? !std::is_same_v<T, Bool> : true;
+  switch (types) {
+    case floating: return std::is_same_v<T, float>;
+    case numeric: return !std::is_same_v<T, Bool>;
+    case boolean: return std::is_same_v<T, Bool>;
+    default: return true;
+  }
 }
 
 // ---- one struct a row ----
@@ -36,31 +42,32 @@ constexpr bool is_of(TypeClass types) {
     }                                                                  \
   };
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc) \
-  struct name##_row {                                                   \
-    static constexpr TypeClass kTypes = types;                          \
-    template <class N>                                                  \
-    static auto of([[maybe_unused]] N d, N a, N b, N) {                 \
-      return forward;                                                   \
-    }                                                                   \
+#define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) ALLOY_UNARY(name, stem, types, domain, forward, , doc)
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  struct name##_row {                                                                 \
+    static constexpr TypeClass kTypes = types;                                        \
+    template <class N>                                                                \
+    static auto of([[maybe_unused]] N d, N a, N b, N) {                               \
+      return forward;                                                                 \
+    }                                                                                 \
   };
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  ALLOY_BINARY(name, stem, types, domain, forward, , doc)
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
-  struct name##_row {                                                        \
-    static constexpr TypeClass kTypes = types;                               \
-    template <class N>                                                       \
-    static auto of([[maybe_unused]] N d, N g, N x, N) {                      \
-      return forward;                                                        \
-    }                                                                        \
+  ALLOY_BINARY(name, stem, types, domain, forward, , , doc)
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
+  struct name##_row {                                                                      \
+    static constexpr TypeClass kTypes = types;                                             \
+    template <class N>                                                                     \
+    static auto of([[maybe_unused]] N d, N g, N x, N) {                                    \
+      return forward;                                                                      \
+    }                                                                                      \
   };
-#define ALLOY_TERNARY(name, types, forward, gradient, doc) \
-  struct name##_row {                                      \
-    static constexpr TypeClass kTypes = last_of types;     \
-    template <class N>                                     \
-    static auto of([[maybe_unused]] N d, N a, N b, N c) {  \
-      return forward;                                      \
-    }                                                      \
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
+  struct name##_row {                                                                \
+    static constexpr TypeClass kTypes = last_of types;                               \
+    template <class N>                                                               \
+    static auto of([[maybe_unused]] N d, N a, N b, N c) {                            \
+      return forward;                                                                \
+    }                                                                                \
   };
 #include "ir/ops.def"
 
@@ -222,6 +229,7 @@ Reference elementwise_reference(const Op& op) {
 #define ALLOY_UNARY(name, ...) \
   case OpCode::name: return row_of<name##_row>(op);
 #define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY ALLOY_UNARY
 #define ALLOY_COMPARISON ALLOY_UNARY
 #define ALLOY_ACTIVATION_GRADIENT ALLOY_UNARY

@@ -123,6 +123,27 @@ N Sign(N, N x) {
   return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? x : 0;
 }
 
+// Of truth values, which are 0 or 1.
+template <class N>
+N Not(N, N x) {
+  return x == 0;
+}
+template <class N>
+N And(N, N a, N b) {
+  return a != 0 && b != 0;
+}
+template <class N>
+N Or(N, N a, N b) {
+  return a != 0 || b != 0;
+}
+template <class N>
+N Xor(N, N a, N b) {
+  return (a != 0) != (b != 0);
+}
+
+inline bool IsNaN(double, double x) { return std::isnan(x); }
+inline bool IsInf(double, double x) { return std::isinf(x); }
+inline bool IsFinite(double, double x) { return std::isfinite(x); }
 inline double Sqrt(double, double x) { return std::sqrt(x); }
 inline double Exp(double, double x) { return std::exp(x); }
 inline double Log(double, double x) { return std::log(x); }

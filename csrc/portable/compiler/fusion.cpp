@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/passes.h"
+#include "ir/walk.h"
 
 namespace alloy::compiler {
 namespace {
@@ -301,15 +302,14 @@ class Fuser {
     copy_->name = op.name;
     copy_->location = op.location;
     Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
-    if (op.code == OpCode::variable) made->attributes.set(ir::Attr::kSlot, op.attributes.integer(ir::Attr::kSlot));
-    for (uint32_t i = 0; i < op.results.size(); ++i) values_[{const_cast<Op*>(&op), i}] = {made, i};
+    for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = {made, i};
   }
 
   void copy_group(const std::vector<const Op*>& members, const std::set<const Op*>& copies, const Traffic& traffic) {
     std::vector<Value> operands, results;
     for (const Op* op : members) {
       for (uint32_t i = 0; i < op->results.size(); ++i) {
-        const Value v{const_cast<Op*>(op), i};
+        const Value v = op->result(i);
         if (traffic.is_written(v)) results.push_back(v);
       }
     }
@@ -329,7 +329,7 @@ class Fuser {
     // What stands for a value in other groups must not be forgotten for this one's own copy of it.
     ValueMap<Value> others;
     for (const Op* op : copies) {
-      const Value v{const_cast<Op*>(op), 0};
+      const Value v = op->result();
       if (const auto known = values_.find(v); known != values_.end()) others.insert(*known);
     }
     copy_->open_region();
@@ -349,7 +349,7 @@ class Fuser {
     Values needed(results.begin(), results.end());
     for (size_t i = ops.size(); i-- > 0;) {
       bool is_needed = false;
-      for (uint32_t r = 0; r < ops[i]->results.size(); ++r) is_needed |= needed.contains({const_cast<Op*>(ops[i]), r});
+      for (uint32_t r = 0; r < ops[i]->results.size(); ++r) is_needed |= needed.contains(ops[i]->result(r));
       if (!is_needed) ops.erase(ops.begin() + static_cast<long>(i));
       else needed.insert(ops[i]->operands.begin(), ops[i]->operands.end());
     }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ir/expr.h"
+#include "ir/rewrite.h"
 #include "ir/windows.h"
 
 namespace alloy::compiler {
@@ -235,7 +236,7 @@ class Imitator {
   // Steps of a scalar by coefficients of one axis have that axis.
   std::vector<Value> step(Graph& copy, const Op& op, const std::vector<Value>& operands,
                           std::vector<Value> results) const {
-    const size_t coefficients = ir::coefficient_count(op.code);
+    const size_t coefficients = op.info().facts.coefficients;
     const bool has_axis = std::any_of(operands.begin(), operands.begin() + static_cast<long>(coefficients),
                                       [](const Value& v) { return v.shape().rank() > 0; });
     if (!has_axis || operands[coefficients].shape().rank() > 0 || !has(Quirk::optimizer_of_scalar)) return results;

@@ -75,7 +75,7 @@ class Planner {
 
   // Lists what an op does, and places what is not computed.
   void line_up(const Op& op) {
-    const Value v{const_cast<Op*>(&op), 0};
+    const Value v = op.result();
     switch (op.code) {
       case OpCode::placeholder:
       case OpCode::empty: break;
@@ -97,7 +97,7 @@ class Planner {
       branches_.emplace_back(&op, k);
       const ir::Block& region = *op.regions[static_cast<size_t>(k)];
       for (const auto& inner : region.ops) line_up(*inner);
-      for (uint32_t r = 0; r < op.results.size(); ++r) give(region, region.results[r], {const_cast<Op*>(&op), r});
+      for (uint32_t r = 0; r < op.results.size(); ++r) give(region, region.results[r], op.result(r));
       branches_.pop_back();
     }
     push({.kind = Item::Kind::kEnd, .op = &op});
@@ -148,7 +148,7 @@ class Planner {
       if (item.kind == Item::Kind::kCall) {
         for (const Value& v : item.op->operands) uses_[root(v)].push_back(i);
         for (uint32_t r = 0; r < item.op->results.size(); ++r) {
-          writers_[root({const_cast<Op*>(item.op), r})].push_back(i);
+          writers_[root(item.op->result(r))].push_back(i);
         }
       } else if (item.kind == Item::Kind::kCopy) {
         uses_[root(item.from)].push_back(i);
@@ -159,7 +159,7 @@ class Planner {
       // The memory of a conditional's results is theirs from its first item to its last at least.
       if (item.kind == Item::Kind::kIf || item.kind == Item::Kind::kEnd) {
         for (uint32_t r = 0; r < item.op->results.size(); ++r) {
-          lives_at_[root({const_cast<Op*>(item.op), r})].push_back(i);
+          lives_at_[root(item.op->result(r))].push_back(i);
         }
       }
     }
@@ -231,7 +231,7 @@ class Planner {
   // Whether the result of `op` that is `v` may be written over every operand that is `old`.
   bool works_in_place(const Op* op, Value old, Value v) {
     for (uint32_t r = 0; r < op->results.size(); ++r) {
-      if (root({const_cast<Op*>(op), r}) != v) continue;
+      if (root(op->result(r)) != v) continue;
       for (size_t i = 0; i < op->operands.size(); ++i) {
         if (root(op->operands[i]) == old && !kernel_of(op)->in_place(i, r)) return false;
       }
@@ -244,12 +244,12 @@ class Planner {
   void place_item(size_t i) {
     const Item& item = items_[i];
     if (item.kind == Item::Kind::kIf) {
-      for (uint32_t r = 0; r < item.op->results.size(); ++r) new_buffer(root({const_cast<Op*>(item.op), r}));
+      for (uint32_t r = 0; r < item.op->results.size(); ++r) new_buffer(root(item.op->result(r)));
     }
     if (item.kind != Item::Kind::kCall) return;
     kernel_of(item.op);
     for (uint32_t r = 0; r < item.op->results.size(); ++r) {
-      const Value v = root({const_cast<Op*>(item.op), r});
+      const Value v = root(item.op->result(r));
       if (!places_.contains(v) && !buffer_of_.contains(v) && !take_over(*item.op, i, v)) new_buffer(v);
     }
   }
@@ -397,7 +397,7 @@ class Planner {
     step.op = &op;
     step.kernel = std::move(kernels_.at(&op));
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
-    for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of({const_cast<Op*>(&op), r}));
+    for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
     if (const auto own = step.kernel->prepacked(); own && lasts(step.operands[own->operand])) {
       plan_.layouts.push_back({plan_.steps.size(), own->operand, step.operands[own->operand], layout_bytes_});
       layout_bytes_ += aligned(own->bytes);

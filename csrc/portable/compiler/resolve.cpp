@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/elements.h"
+#include "ir/rewrite.h"
 
 namespace alloy::compiler {
 namespace {
@@ -44,6 +45,15 @@ Value shape_constant(Graph& graph, const Shape& shape) {
                      {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(dims)))}});
 }
 
+// The op with empty tensors for the operands that only lend their shape; nothing where none does.
+Replacement without_lent(Graph& copy, const Op& op, std::vector<Value> operands) {
+  if (op.info().facts.lent == 0) return std::nullopt;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!op.info().reads(i)) operands[i] = empty_like(copy, operands[i]);
+  }
+  return {{copy.value(op.code, operands, op.attributes)}};
+}
+
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
   for (const Type& type : op.results) {
@@ -57,26 +67,12 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
   auto with_shape = [&](OpCode code) {
     return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}}));
   };
-  auto with_empty = [&](size_t like) {
-    std::vector<Value> resolved = operands;
-    resolved[like] = empty_like(copy, operands[like]);
-    return one(copy.value(op.code, resolved, op.attributes));
-  };
+  if (op.info().facts.renames) return same_shape() ? one(operands[0]) : with_shape(OpCode::reshape);
   switch (op.code) {
-    case OpCode::identity:
-    case OpCode::stop_gradient: return one(operands[0]);
     case OpCode::cast: return operands[0].dtype() == op.results[0].dtype ? one(operands[0]) : std::nullopt;
-    case OpCode::reshape:
-    case OpCode::reshape_like:
-    case OpCode::squeeze:
-    case OpCode::expand_dims: return same_shape() ? one(operands[0]) : with_shape(OpCode::reshape);
     case OpCode::broadcast_to:
     case OpCode::broadcast_like: return same_shape() ? one(operands[0]) : with_shape(OpCode::broadcast_to);
-    case OpCode::reduce_like: return same_shape() ? one(operands[0]) : with_empty(1);
-    case OpCode::slice_gradient:
-    case OpCode::avg_pool2d_gradient: return with_empty(1);
-    case OpCode::conv2d_data_gradient:
-    case OpCode::conv2d_weights_gradient: return with_empty(2);
+    case OpCode::reduce_like: return same_shape() ? one(operands[0]) : without_lent(copy, op, operands);
     case OpCode::count: return one(constant(copy, op.results[0], reduced_count(op, operands[0].shape())));
     case OpCode::shaped: {
       const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
@@ -87,7 +83,7 @@ Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Valu
           copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
     }
     case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
-    default: return std::nullopt;
+    default: return without_lent(copy, op, operands);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/walk.h"
+
 namespace alloy::compiler {
 namespace {
 

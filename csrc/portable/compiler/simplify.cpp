@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/passes.h"
+#include "ir/rewrite.h"
 
 namespace alloy::compiler {
 namespace {
@@ -42,6 +43,7 @@ bool is_elementwise(const Op& op) {
   switch (op.info().family) {
     case ir::Family::kUnary:
     case ir::Family::kActivation:
+    case ir::Family::kPredicate:
     case ir::Family::kBinary:
     case ir::Family::kComparison:
     case ir::Family::kActivationGradient:

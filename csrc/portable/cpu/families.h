@@ -1,5 +1,5 @@
-// The kernels' constructors by family, for make_kernel. Each throws ir::Error where the op's types have no
-// kernel.
+// The kernels' constructors by family, which the rows of ops.def name. Each throws ir::Error where the op's types have
+// no kernel.
 #pragma once
 
 #include <memory>

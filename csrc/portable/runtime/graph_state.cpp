@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "ir/rewrite.h"
 #include "runtime/guard.h"
 
 namespace alloy::runtime {

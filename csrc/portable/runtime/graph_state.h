@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/array_layout.h"
+#include "ir/rewrite.h"
 #include "runtime/program.h"
 
 namespace alloy::runtime {

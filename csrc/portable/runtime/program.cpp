@@ -6,32 +6,28 @@
 #include "compiler/imitation.h"
 #include "compiler/passes.h"
 #include "compiler/plan.h"
+#include "ir/grammar.h"
 
 namespace alloy::runtime {
 
 Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, const std::vector<ir::Feed>& feeds,
                  const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects)
     : device_(device), arena_(std::move(arena)) {
-  // Every feed rides along as a result, so that the passes keep its placeholder; the plan then takes them off again.
-  ir::Specialized special = ir::specialize(feeds, results, effects);
-  auto& wanted = special.graph->body().results;
-  wanted.insert(wanted.begin(), special.feeds.begin(), special.feeds.end());
-  if (const ir::System system = compiler::imitation().system; system.is_apple())
-    special.graph = compiler::imitate(*special.graph, system);
-  const auto& outputs = special.graph->body().results;
-  for (auto v = outputs.begin() + static_cast<long>(feeds.size()); v != outputs.end(); ++v) {
-    result_types_.push_back(v->type());
-  }
   for (const ir::Feed& feed : feeds) feed_types_.push_back(feed.type);
-  ir::Pure pure = ir::remove_effects(*special.graph);
-  slots_ = std::move(pure.slots);
-  const auto lowered = device.lower(*compiler::resolve_shapes(*pure.graph));
-  graph_ = compiler::fuse(*compiler::simplify(*lowered, device), device.fusion_policy());
-  assert(ir::verify(*graph_).empty());
-  auto& planned = graph_->body().results;
-  const auto end_of_feeds = planned.begin() + static_cast<long>(feeds.size());
-  placeholders_.assign(planned.begin(), end_of_feeds);
-  planned.erase(planned.begin(), end_of_feeds);
+  ir::Specialized special = ir::specialize(feeds, results, effects);
+  if (const ir::System system = compiler::imitation().system; system.is_apple()) {
+    ir::carry_feeds(special, [&](const ir::Graph& graph) { return compiler::imitate(graph, system); });
+  }
+  for (const ir::Value& v : special.graph->body().results) result_types_.push_back(v.type());
+  ir::carry_feeds(special, [&](const ir::Graph& graph) {
+    ir::Pure pure = ir::remove_effects(graph);
+    slots_ = std::move(pure.slots);
+    const auto lowered = device.lower(*compiler::resolve_shapes(*pure.graph));
+    return compiler::fuse(*compiler::simplify(*lowered, device), device.fusion_policy());
+  });
+  assert(ir::verify(*special.graph).empty());
+  graph_ = std::move(special.graph);
+  placeholders_ = std::move(special.feeds);
   prepare();
 }
 

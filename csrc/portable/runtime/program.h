@@ -7,7 +7,7 @@
 
 #include "device/arena.h"
 #include "device/executor.h"
-#include "ir/graph.h"
+#include "ir/rewrite.h"
 
 namespace alloy::runtime {
 

@@ -1,5 +1,5 @@
 from alloy.nn.layer import Layer
-from alloy.table_ops import relu
+from alloy.ops import relu
 
 
 class ReLU(Layer):

@@ -1,6 +1,6 @@
 from alloy import init
 from alloy.nn.layer import Layer
-from alloy.table_ops import mean, rsqrt, variance
+from alloy.ops import mean, rsqrt, variance
 
 
 class BatchNorm(Layer):

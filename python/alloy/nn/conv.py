@@ -1,5 +1,6 @@
 from alloy.nn.affine import Affine
-from alloy.ops import conv2d, pair
+from alloy.ops import conv2d
+from alloy.ops.windows import pair
 
 
 class Conv2D(Affine):

@@ -2,11 +2,11 @@
 
 import zlib
 
-from alloy.apply import require_all, require_tensor
 from alloy.graph import Graph, Tensor, Update, Variable
-from alloy.location import meant, mistake
-from alloy.scope import free_path, scope, scoped
-from alloy.tensor import describe
+from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.location import meant, mistake
+from alloy.graph.scope import free_path, is_scoped, scope, scoped
+from alloy.graph.text import describe
 
 
 class Layer:
@@ -14,7 +14,7 @@ class Layer:
     handed to Layer.__init__ or kept in attributes, as are variables: by themselves or in lists, tuples and dicts.
 
     seed: of the variables' initial values; None leaves it to the layer around this one, and is 0 without one. name:
-    in the names of its ops and variables (alloy.scope); None is the attribute that keeps it ("head", "blocks/0"),
+    in the names of its ops and variables (alloy.graph.scope); None is the attribute that keeps it ("head", "blocks/0"),
     or else its kind and a number, and nothing for the outermost layer if that is made of layers only."""
 
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
@@ -155,7 +155,7 @@ class Layer:
 
     def _new_path(self, graph: Graph) -> str:
         made_of_layers = self._inner() and type(self).build is Layer.build
-        if graph._scope is None and self.name is None and made_of_layers:
+        if not is_scoped(graph) and self.name is None and made_of_layers:
             return ""
         return free_path(graph, self.name, self._kind())
 

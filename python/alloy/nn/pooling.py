@@ -1,6 +1,5 @@
 from alloy.nn.layer import Layer
-from alloy.ops import avg_pool2d, max_pool2d
-from alloy.table_ops import mean
+from alloy.ops import avg_pool2d, max_pool2d, mean
 
 
 class _Pool2D(Layer):

@@ -5,6 +5,8 @@
 #include "cpu/elementwise/elementwise.h"
 #include "graph_builder.h"
 #include "graph_lines.h"
+#include "ir/grammar.h"
+#include "ir/text.h"
 
 namespace alloy::compiler {
 namespace {

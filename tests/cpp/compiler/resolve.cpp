@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 #include "random_graph.h"
 
 namespace alloy::compiler {

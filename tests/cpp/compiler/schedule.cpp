@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/grammar.h"
 #include "ir/graph.h"
+#include "ir/text.h"
 
 namespace alloy::compiler {
 namespace {

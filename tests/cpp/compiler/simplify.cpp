@@ -4,6 +4,8 @@
 #include "cpu/device.h"
 #include "graph_builder.h"
 #include "graph_lines.h"
+#include "ir/grammar.h"
+#include "ir/text.h"
 
 namespace alloy::compiler {
 namespace {

@@ -288,6 +288,13 @@ double reference(OpCode code, DType dtype, double a, double b, double c) {
     case OpCode::less_equal: return a <= b;
     case OpCode::greater: return a > b;
     case OpCode::greater_equal: return a >= b;
+    case OpCode::is_nan: return std::isnan(a);
+    case OpCode::is_infinite: return std::isinf(a);
+    case OpCode::is_finite: return std::isfinite(a);
+    case OpCode::logical_not: return a == 0;
+    case OpCode::logical_and: return a * b;
+    case OpCode::logical_or: return a + b > 0;
+    case OpCode::logical_xor: return a != b;
     case OpCode::select: return a != 0 ? b : c;
     case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
     default: ADD_FAILURE() << "No reference for " << ir::info(code).name; return 0;
@@ -410,11 +417,27 @@ TEST_P(Simd, SelectTakesAPredicateOfAnyTypeAndBroadcastsAllThree) {
                {1, 9, 3});
 }
 
+TEST_P(Simd, TestsOfNumbers) {
+  constexpr double kMost = std::numeric_limits<float>::max(), kLeast = std::numeric_limits<float>::denorm_min();
+  std::vector<double> values;
+  for (int i = 0; i < 30; ++i) {
+    values.insert(values.end(), {kNaN, -kNaN, kInfinity, -kInfinity, 0.0, -0.0, 1, -2, kMost, -kMost, kLeast, -kLeast});
+    const Tensor x({static_cast<int64_t>(values.size())}, values);
+    for (OpCode code : {OpCode::is_nan, OpCode::is_infinite, OpCode::is_finite}) {
+      expect_elementwise(ir::info(code), {x});
+    }
+  }
+}
+
 TEST_P(Simd, AnyByteButZeroIsTrue) {
   const Tensor a({4}, {2, 0, 255, 1}, DType::boolean), b({4}, {1, 0, 3, 0}, DType::boolean);
   expect_equal(run(OpCode::equal, {a, b}), {1, 1, 1, 0});
   expect_equal(run(OpCode::select, {a, a, b}), {1, 0, 1, 1});
   expect_equal(run(OpCode::cast, {a}, {{Attr::kDtype, DType::float32}}), {1, 0, 1, 1});
+  expect_equal(run(OpCode::logical_not, {a}), {0, 1, 0, 0});
+  expect_equal(run(OpCode::logical_and, {a, b}), {1, 0, 1, 0});
+  expect_equal(run(OpCode::logical_or, {b, a}), {1, 0, 1, 1});
+  expect_equal(run(OpCode::logical_xor, {a, b}), {0, 0, 0, 1});
 }
 
 TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
@@ -1825,7 +1848,7 @@ TEST_P(Simd, StepsAreHeldBackByAFlagAllOrNone) {
   const ir::Op* adam = graph.add(OpCode::adam, {operands.begin(), operands.begin() + 8}, {});
   std::vector<Value> kept;
   for (uint32_t r = 0; r < 3; ++r) {
-    kept.push_back(graph.value(OpCode::select, {operands[8], {const_cast<ir::Op*>(adam), r}, operands[4 + r]}));
+    kept.push_back(graph.value(OpCode::select, {operands[8], adam->result(r), operands[4 + r]}));
   }
   const std::unique_ptr<Kernel> kernel = make_kernel(*fused_op(graph, operands, kept));
   for (size_t operand = 4; operand < 7; ++operand) {

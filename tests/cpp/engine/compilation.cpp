@@ -3,14 +3,15 @@
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine_testing.h"
+#include "ir/rewrite.h"
 #include "watch/watch.h"
 
 namespace alloy::test {
 namespace {
 
-using engine::Storage;
+using engine::VariableStorage;
 
-class Compilation : public testing::TestWithParam<Storage> {
+class Compilation : public testing::TestWithParam<VariableStorage> {
  public:
   std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>(GetParam());
   ir::Graph& ir = graph->ir();
@@ -57,8 +58,8 @@ TEST_P(Compilation, OfShapesThatWereForgottenAddsNothingToTheGraph) {
 
 TEST_P(Compilation, HasATargetOnSystemsThatNeedOne) {
   step_of(*graph->compile({x}, {}, {assign(ir, v, sum)}));
-  const bool gives_nothing =
-      GetParam() == Storage::kVariable && !ir::has(engine::device_system(), ir::Quirk::executable_of_no_targets);
+  const bool gives_nothing = GetParam() == VariableStorage::kVariable &&
+                             !ir::has(engine::device_system(), ir::Quirk::executable_of_no_targets);
   EXPECT_EQ(watch.without_targets(), gives_nothing ? 1u : 0u);
 }
 
@@ -76,8 +77,10 @@ TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
   EXPECT_EQ(refusal(Watch::Lie::kForeign), "[compile] The framework's executable has a tensor that it was not given.");
 }
 
-INSTANTIATE_TEST_SUITE_P(Storages, Compilation, testing::Values(Storage::kVariable, Storage::kBuffers),
-                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Compilation, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),
+                         [](const auto& info) {
+                           return info.param == VariableStorage::kVariable ? "variable" : "buffers";
+                         });
 
 }  // namespace
 }  // namespace alloy::test

@@ -13,6 +13,7 @@
 
 #include "engine/optimizer.h"
 #include "ir/expr.h"
+#include "ir/rewrite.h"
 
 namespace {
 

@@ -12,9 +12,9 @@ namespace alloy::test {
 namespace {
 
 using engine::Executable;
-using engine::Storage;
+using engine::VariableStorage;
 
-class State : public testing::TestWithParam<Storage> {
+class State : public testing::TestWithParam<VariableStorage> {
  public:
   std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>(GetParam());
   ir::Graph& ir = graph->ir();
@@ -119,7 +119,7 @@ TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
       EXPECT_EQ(error.what(), expected);
     }
   };
-  const bool keeps = GetParam() == Storage::kBuffers;
+  const bool keeps = GetParam() == VariableStorage::kBuffers;
   fail(*step, {},
        std::string("[step] The device was lost. ") +
            (keeps ? "No variable has changed." : "Variables that it assigns may be partly updated."));
@@ -133,11 +133,13 @@ TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
   EXPECT_EQ(value(v), left + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Storages, State, testing::Values(Storage::kVariable, Storage::kBuffers),
-                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, State, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),
+                         [](const auto& info) {
+                           return info.param == VariableStorage::kVariable ? "variable" : "buffers";
+                         });
 
 TEST(Device, TheEndOfTheProcessIsNoFailureOfTheDevice) {
-  const auto graph = std::make_shared<engine::Graph>(Storage::kVariable);
+  const auto graph = std::make_shared<engine::Graph>(VariableStorage::kVariable);
   const auto step = graph->compile({}, {constant(graph->ir(), f32({}), 1)}, {});
   float out;
   void* to = &out;
@@ -153,7 +155,7 @@ TEST(Device, TheEndOfTheProcessIsNoFailureOfTheDevice) {
   }
 }
 
-class Feeds : public testing::TestWithParam<Storage> {};
+class Feeds : public testing::TestWithParam<VariableStorage> {};
 
 // Memory that is not there any more cannot be touched unnoticed.
 TEST_P(Feeds, MemoryIsLentForOneRunAlsoIfItFails) {
@@ -236,8 +238,10 @@ TEST_P(Feeds, MemoryThatSomebodyKeepsIsLentOnceForManyRuns) {
   EXPECT_TRUE(of_first.expired());
 }
 
-INSTANTIATE_TEST_SUITE_P(Storages, Feeds, testing::Values(Storage::kVariable, Storage::kBuffers),
-                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Feeds, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),
+                         [](const auto& info) {
+                           return info.param == VariableStorage::kVariable ? "variable" : "buffers";
+                         });
 
 }  // namespace
 }  // namespace alloy::test

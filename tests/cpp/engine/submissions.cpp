@@ -11,12 +11,12 @@ namespace alloy::test {
 namespace {
 
 using engine::Executable;
-using engine::Storage;
 using engine::Submission;
+using engine::VariableStorage;
 using namespace std::chrono_literals;
 
 // A step that adds x to a variable and gives the sum.
-class Submissions : public testing::TestWithParam<Storage> {
+class Submissions : public testing::TestWithParam<VariableStorage> {
  public:
   static constexpr size_t kCount = 1 << 16;
   std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>(GetParam());
@@ -46,7 +46,7 @@ class Submissions : public testing::TestWithParam<Storage> {
     EXPECT_EQ(out, std::vector<float>(kCount, out[0]));
     return out[0];
   }
-  bool keeps_variables() const { return GetParam() == Storage::kBuffers; }
+  bool keeps_variables() const { return GetParam() == VariableStorage::kBuffers; }
 };
 
 std::string message(const std::function<void()>& work) {
@@ -182,8 +182,10 @@ TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   EXPECT_EQ(first(*submit(1)), now + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Storages, Submissions, testing::Values(Storage::kVariable, Storage::kBuffers),
-                         [](const auto& info) { return info.param == Storage::kVariable ? "variable" : "buffers"; });
+INSTANTIATE_TEST_SUITE_P(Storages, Submissions, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),
+                         [](const auto& info) {
+                           return info.param == VariableStorage::kVariable ? "variable" : "buffers";
+                         });
 
 }  // namespace
 }  // namespace alloy::test

@@ -32,7 +32,14 @@ class Costs : public ::testing::Test {
 
 TEST_F(Costs, OfTableOps) {
   const Value x = feed({2, 3}), row = feed({3}), column = feed({2, 1});
+  const Value yes = placeholder(graph, bools({3})), no = placeholder(graph, bools({2, 1}));
   for (const OpInfo& op : op_table()) {
+    if (op.types == TypeClass::boolean) {  // one byte an element
+      const bool unary = op.most_operands == 1;
+      const Op& made = *graph.add(op.code, unary ? std::vector{yes} : std::vector{yes, no});
+      EXPECT_EQ(cost(made), unary ? (Cost{3, 3, 3}) : (Cost{6, 5, 6})) << op.name;
+      continue;
+    }
     switch (op.family) {
       case Family::kUnary:
       case Family::kActivation:
@@ -40,6 +47,7 @@ TEST_F(Costs, OfTableOps) {
         break;
       case Family::kBinary:
       case Family::kActivationGradient: expect(op.code, {row, column}, {}, 6, 5, 6); break;
+      case Family::kPredicate: EXPECT_EQ(cost(*graph.add(op.code, {x})), (Cost{6, 24, 6})) << op.name; break;
       case Family::kComparison:  // its result has one byte an element
         EXPECT_EQ(cost(*graph.add(op.code, {row, column})), (Cost{6, 20, 6})) << op.name;
         break;

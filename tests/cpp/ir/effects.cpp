@@ -1,6 +1,9 @@
 // Effects turned into values: text in, text out. That random graphs keep their meaning is shown with the
 // passes (runtime_passes.cpp).
 #include "graph_builder.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 
 namespace alloy::test {
 namespace {

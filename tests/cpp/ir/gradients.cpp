@@ -5,6 +5,10 @@
 
 #include "graph_builder.h"
 #include "ir/expr.h"
+#include "ir/gradients.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 
 namespace alloy::test {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph_builder.h"
+#include "ir/grammar.h"
 
 namespace alloy::test {
 namespace {
@@ -100,6 +101,16 @@ TEST(Add, CountsVariablesInSlots) {
   EXPECT_EQ(b.op->attributes.integer(Attr::kSlot), 1);
   EXPECT_NE(error_of([&] { graph.add(OpCode::variable, {}); }), "no error");
   EXPECT_EQ(graph.variable_count(), 2);
+}
+
+TEST(Add, KeepsASlotThatIsGiven) {
+  Graph graph;
+  const Value first = variable(graph, f32({}));
+  Attributes attributes = first.op->attributes;
+  attributes.set(Attr::kSlot, int64_t{4});
+  EXPECT_EQ(graph.value(OpCode::variable, {}, attributes).op->attributes.integer(Attr::kSlot), 4);
+  EXPECT_EQ(variable(graph, f32({})).op->attributes.integer(Attr::kSlot), 5);
+  EXPECT_EQ(graph.variable_count(), 6);
 }
 
 TEST(Add, GivesEveryOpTheCurrentNamePlaceAndOrder) {

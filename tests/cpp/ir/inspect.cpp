@@ -1,6 +1,10 @@
 // Looking at a graph before it runs: stages, in which any order is an order of execution; the mistakes that
 // specialising finds, all of them; and what it makes of each op.
 #include "ir/inspect.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
+#include "ir/walk.h"
 
 #include <algorithm>
 #include <numeric>
@@ -167,8 +171,8 @@ TEST_F(Mistakes, AreFoundInBranches) {
         return std::vector{sum};
       },
       [&] { return std::vector{x}; });
-  const Value result{const_cast<Op*>(op), 0};
-  EXPECT_TRUE(of({{flag, bools({})}, {x, f32({3})}}, {result}, {const_cast<Op*>(op)}).empty());
+  const Value result = op->result();
+  EXPECT_TRUE(of({{flag, bools({})}, {x, f32({3})}}, {result}, {result.op}).empty());
   EXPECT_EQ(of({{flag, bools({})}, {x, f32({2})}}, {result}),
             std::vector<std::string>{"[add] Shapes (2,) and (3,) do not broadcast."});
 }

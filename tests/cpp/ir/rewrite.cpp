@@ -2,6 +2,10 @@
 #include <algorithm>
 
 #include "graph_builder.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
+#include "ir/walk.h"
 
 namespace alloy::test {
 namespace {
@@ -310,6 +314,18 @@ TEST(Specialize, KeepsFeedsThatNothingUses) {
   EXPECT_EQ(special.feeds[0].type(), i32({4}));
   EXPECT_EQ(special.feeds[1].type(), f32({5, 3}));
   EXPECT_EQ(special.graph->body().results.size(), 1u);
+}
+
+TEST(Specialize, CarriesFeedsThroughPasses) {
+  Graph graph;
+  const Value used = placeholder(graph, f32({U})), unused = placeholder(graph, f32({U}));
+  Specialized special = specialize({{unused, f32({3})}, {used, f32({2})}}, {graph.value(OpCode::exp, {used})}, {});
+  carry_feeds(special, [](const Graph& given) { return remove_effects(given).graph; });
+  ASSERT_EQ(special.graph->body().results.size(), 1u);
+  EXPECT_EQ(special.graph->body().results[0].op->code, OpCode::exp);
+  ASSERT_EQ(special.feeds.size(), 2u);
+  EXPECT_EQ(special.feeds[0].type(), f32({3}));
+  EXPECT_EQ(special.feeds[1], special.graph->body().results[0].op->operands[0]);
 }
 
 TEST(Specialize, TakesAnyValueAsAResult) {

@@ -69,6 +69,19 @@ TEST(Rules, ComparisonsGiveBools) {
   EXPECT_EQ(infer_text(OpCode::equal, {f32({2}), f32({3})}), "[equal] Shapes (2,) and (3,) do not broadcast.");
 }
 
+TEST(Rules, TestsOfNumbersGiveBools) {
+  EXPECT_EQ(infer_text(OpCode::is_nan, {f32({2, U})}), "bool(2, ?)");
+  EXPECT_EQ(infer_text(OpCode::is_finite, {i32({2})}),
+            "[is_finite] Expected operands of a floating type, got int32(2,).");
+}
+
+TEST(Rules, LogicTakesBools) {
+  EXPECT_EQ(infer_text(OpCode::logical_not, {bools({2})}), "bool(2,)");
+  EXPECT_EQ(infer_text(OpCode::logical_and, {bools({2, 1}), bools({3})}), "bool(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::logical_or, {bools({3}), f32({3})}),
+            "[logical_or] Expected operands of a bool, got float32(3,).");
+}
+
 TEST(Rules, SelectMixesAPredicateOfAnyType) {
   EXPECT_EQ(infer_text(OpCode::select, {bools({2, 1}), f32({3}), f32({})}), "float32(2, 3)");
   EXPECT_EQ(infer_text(OpCode::select, {f32({2}), i32({2}), i32({2})}), "int32(2,)");

@@ -49,6 +49,8 @@ TEST(DTypes, ClassesDecideWhatAnOpAccepts) {
   EXPECT_TRUE(accepts(TypeClass::numeric, DType::uint8));
   EXPECT_FALSE(accepts(TypeClass::numeric, DType::boolean));
   EXPECT_FALSE(accepts(TypeClass::numeric, DType::complex32));
+  EXPECT_TRUE(accepts(TypeClass::boolean, DType::boolean));
+  EXPECT_FALSE(accepts(TypeClass::boolean, DType::uint8));
   EXPECT_TRUE(accepts(TypeClass::any, DType::boolean));
 }
 

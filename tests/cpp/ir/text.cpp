@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "graph_builder.h"
+#include "ir/grammar.h"
+#include "ir/text.h"
 
 namespace alloy::test {
 namespace {

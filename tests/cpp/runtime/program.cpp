@@ -5,6 +5,10 @@
 
 #include <cstring>
 
+#include "ir/gradients.h"
+#include "ir/grammar.h"
+#include "ir/rewrite.h"
+#include "ir/text.h"
 #include "random_graph.h"
 
 namespace alloy::runtime {

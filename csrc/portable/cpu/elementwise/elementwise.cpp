@@ -128,7 +128,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
       step.operands.push_back(place);
       if (place < operands.size()) {
         inputs_[place].last_step = i;
-        inputs_[place].is_scalar &= k < ir::coefficient_count(op.code);
+        inputs_[place].is_scalar &= k < op.info().facts.coefficients;
       }
       const bool ends =
           place >= first_buffer && last_use[v] == i && std::find(ended.begin(), ended.end(), place) == ended.end();
@@ -141,7 +141,7 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
       ended.push_back(truth);
     }
     for (uint32_t r = 0; r < op.results.size(); ++r) {
-      const Value result{const_cast<Op*>(&op), r};
+      const Value result = op.result(r);
       if (!places.contains(result)) {
         places[result] = take_buffer(size_of(result.dtype()));
         if (!last_use.contains(result)) ended.push_back(places[result]);
@@ -350,7 +350,7 @@ bool Elementwise::in_place(size_t operand, size_t result) const {
 std::unique_ptr<Kernel> make_elementwise(const Op& op) {
   const Op* ops[] = {&op};
   std::vector<Value> results;
-  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({const_cast<Op*>(&op), i});
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back(op.result(i));
   return std::make_unique<Elementwise>(ops, op.operands, results);
 }
 

@@ -47,7 +47,7 @@ std::optional<Guard> take_guard(const Op& fused, std::vector<const Op*>& chain, 
   }
   std::vector<const Op*> rest;
   for (const Op* op : chain) {
-    if (position(results, {const_cast<Op*>(op), 0}) == results.size()) rest.push_back(op);
+    if (position(results, op->result()) == results.size()) rest.push_back(op);
   }
   for (const Op* op : rest) {
     for (const Value& v : op->operands) {

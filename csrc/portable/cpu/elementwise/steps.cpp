@@ -34,12 +34,20 @@ HWY_INLINE void StoreElements(D d, Vec<D> v, std::byte* p, size_t i) {
 
 template <class T>
 constexpr bool Accepts(TypeClass types) {
-  return types == TypeClass::floating ? hwy::IsFloat<T>() : types == TypeClass::numeric ? sizeof(T) != 1 : true;
+  constexpr bool is_bool = sizeof(T) == 1;
+  switch (types) {
+    case TypeClass::floating: return hwy::IsFloat<T>();
+    case TypeClass::numeric: return !is_bool;
+    case TypeClass::boolean: return is_bool;
+    case TypeClass::any: return true;
+  }
+  return false;
 }
 
 constexpr TypeClass LastOf(TypeClass, TypeClass, TypeClass last) { return last; }
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
+constexpr auto boolean = TypeClass::boolean;
 constexpr auto any = TypeClass::any;
 
 // One struct per row: its type class and its forward expression.
@@ -52,21 +60,29 @@ constexpr auto any = TypeClass::any;
     }                                                                  \
   };
 #define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient, doc)     \
-  struct Row_##name {                                                       \
-    static constexpr TypeClass kTypes = types;                              \
-    template <class D>                                                      \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) { \
-      return forward;                                                       \
-    }                                                                       \
+#define ALLOY_PREDICATE(name, stem, types, domain, forward, doc)   \
+  struct Row_##name {                                              \
+    static constexpr TypeClass kTypes = types;                     \
+    template <class D>                                             \
+    static HWY_INLINE Mask<D> Of([[maybe_unused]] D d, Vec<D> x) { \
+      return forward;                                              \
+    }                                                              \
   };
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient, doc) \
-  struct Row_##name {                                                        \
-    static constexpr TypeClass kTypes = types;                               \
-    template <class D>                                                       \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) {  \
-      return forward;                                                        \
-    }                                                                        \
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  struct Row_##name {                                                                 \
+    static constexpr TypeClass kTypes = types;                                        \
+    template <class D>                                                                \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> a, Vec<D> b) {           \
+      return forward;                                                                 \
+    }                                                                                 \
+  };
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
+  struct Row_##name {                                                                      \
+    static constexpr TypeClass kTypes = types;                                             \
+    template <class D>                                                                     \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, Vec<D> g, Vec<D> x) {                \
+      return forward;                                                                      \
+    }                                                                                      \
   };
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc)            \
   struct Row_##name {                                                        \
@@ -76,13 +92,13 @@ constexpr auto any = TypeClass::any;
       return forward;                                                        \
     }                                                                        \
   };
-#define ALLOY_TERNARY(name, types, forward, gradient, doc)                       \
-  struct Row_##name {                                                            \
-    static constexpr TypeClass kTypes = LastOf types;                            \
-    template <class D, class A>                                                  \
-    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, A a, Vec<D> b, Vec<D> c) { \
-      return forward;                                                            \
-    }                                                                            \
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
+  struct Row_##name {                                                                \
+    static constexpr TypeClass kTypes = LastOf types;                                \
+    template <class D, class A>                                                      \
+    static HWY_INLINE Vec<D> Of([[maybe_unused]] D d, A a, Vec<D> b, Vec<D> c) {     \
+      return forward;                                                                \
+    }                                                                                \
   };
 #include "ir/ops.def"
 
@@ -119,20 +135,33 @@ struct Ternary {
 
 // Truth in bytes and truth in lanes of T are translated a quantum at a time by loops that the compiler
 // vectorises.
+template <class T, class F>
+HWY_INLINE void StoreTruth(std::byte* out, size_t count, const F& holds_at) {
+  const hn::ScalableTag<T> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  HWY_ALIGN hwy::MakeUnsigned<T> wide[kStepQuantum];
+  for (size_t begin = 0; begin < count; begin += kStepQuantum) {
+    for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
+      hn::Store(hn::BitCast(du, hn::VecFromMask(d, holds_at(d, begin + i))), du, wide + i);
+    }
+    auto* bytes = reinterpret_cast<uint8_t*>(out) + begin;
+    for (size_t i = 0; i < kStepQuantum; ++i) bytes[i] = static_cast<uint8_t>(wide[i] & 1);
+  }
+}
+
+template <class T, class Row>
+struct Predicate {
+  static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
+    StoreTruth<T>(out[0], count, [in](auto d, size_t i) HWY_ATTR { return Row::Of(d, LoadElements(d, in[0], i)); });
+  }
+};
+
 template <class T, class Row>
 struct Comparison {
   static void Run(const std::byte* const* in, std::byte* const* out, size_t count) {
-    const hn::ScalableTag<T> d;
-    const hn::RebindToUnsigned<decltype(d)> du;
-    HWY_ALIGN hwy::MakeUnsigned<T> wide[kStepQuantum];
-    for (size_t begin = 0; begin < count; begin += kStepQuantum) {
-      for (size_t i = 0; i < kStepQuantum; i += hn::Lanes(d)) {
-        const auto holds = Row::Of(d, LoadElements(d, in[0], begin + i), LoadElements(d, in[1], begin + i));
-        hn::Store(hn::BitCast(du, hn::VecFromMask(d, holds)), du, wide + i);
-      }
-      auto* bytes = reinterpret_cast<uint8_t*>(out[0]) + begin;
-      for (size_t i = 0; i < kStepQuantum; ++i) bytes[i] = static_cast<uint8_t>(wide[i] & 1);
-    }
+    StoreTruth<T>(out[0], count, [in](auto d, size_t i) HWY_ATTR {
+      return Row::Of(d, LoadElements(d, in[0], i), LoadElements(d, in[1], i));
+    });
   }
 };
 
@@ -244,6 +273,8 @@ Step TabledStep(OpCode code, DType dtype) {
 #define ALLOY_BINARY(name, ...) \
   case OpCode::name: return StepFor<Binary, Row_##name>(dtype);
 #define ALLOY_ACTIVATION_GRADIENT ALLOY_BINARY
+#define ALLOY_PREDICATE(name, ...) \
+  case OpCode::name: return StepFor<Predicate, Row_##name>(dtype);
 #define ALLOY_COMPARISON(name, ...) \
   case OpCode::name: return StepFor<Comparison, Row_##name>(dtype);
 #define ALLOY_TERNARY(name, ...) \

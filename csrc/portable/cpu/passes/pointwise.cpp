@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cpu/passes/pointwise.h"
+#include "ir/rewrite.h"
 #include "ir/windows.h"
 
 namespace alloy::cpu {

@@ -85,6 +85,37 @@ HWY_INLINE Mask<D> Ge(D, Vec<D> a, Vec<D> b) {
 }
 
 template <class D>
+HWY_INLINE Mask<D> IsNaN(D, Vec<D> x) {
+  return hn::IsNaN(x);
+}
+template <class D>
+HWY_INLINE Mask<D> IsInf(D, Vec<D> x) {
+  return hn::IsInf(x);
+}
+template <class D>
+HWY_INLINE Mask<D> IsFinite(D, Vec<D> x) {
+  return hn::IsFinite(x);
+}
+
+// Of truths: vectors of 0 and 1.
+template <class D>
+HWY_INLINE Vec<D> Not(D d, Vec<D> x) {
+  return hn::Xor(x, One(d));
+}
+template <class D>
+HWY_INLINE Vec<D> And(D, Vec<D> a, Vec<D> b) {
+  return hn::And(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Or(D, Vec<D> a, Vec<D> b) {
+  return hn::Or(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> Xor(D, Vec<D> a, Vec<D> b) {
+  return hn::Xor(a, b);
+}
+
+template <class D>
 HWY_INLINE Vec<D> IfThenElse(D, Mask<D> predicate, Vec<D> yes, Vec<D> no) {
   return hn::IfThenElse(predicate, yes, no);
 }

@@ -247,7 +247,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     const device::Step& step = steps[i];
     if (step.kind != device::Step::Kind::kCall && step.kind != device::Step::Kind::kCopy) continue;
     const bool is_copy = step.op == nullptr;
-    const ir::Value value{const_cast<ir::Op*>(step.op), 0};
+    const ir::Value value = is_copy ? ir::Value{} : step.op->result();
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
     auto number = [](uint64_t n) { return [NSNumber numberWithUnsignedLongLong:n]; };
     auto seconds = [](int64_t nanoseconds) {

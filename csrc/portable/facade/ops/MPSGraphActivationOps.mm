@@ -30,7 +30,7 @@ using ir::OpCode;
                                                   axis:(NSInteger)axis
                                                   name:(NSString*)name {
   const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source);
-  return compose(self, name, [&] { return ir::softmax_gradient(g, x, axis); });
+  return compose(self, name, [&] { return ir::softmax_gradient(g, ir::softmax(x, axis), axis); });
 }
 
 @end

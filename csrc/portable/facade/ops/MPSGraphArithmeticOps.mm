@@ -27,6 +27,7 @@ MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Va
   -(MPSGraphTensor*)stem##WithTensor : (MPSGraphTensor*)tensor name : (NSString*)name { \
     return add(self, OpCode::op, {value_of(self, tensor)}, {}, name);                   \
   }
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY(op, stem, ...)                                                                    \
   -(MPSGraphTensor*)stem##WithPrimaryTensor : (MPSGraphTensor*)primary secondaryTensor                 \
       : (MPSGraphTensor*)secondary name : (NSString*)name {                                            \

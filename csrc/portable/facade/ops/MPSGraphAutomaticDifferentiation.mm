@@ -1,6 +1,7 @@
 // Gradients.
 
 #include "facade/GraphPrivate.h"
+#include "ir/gradients.h"
 
 using namespace alloy;
 using namespace alloy::facade;

@@ -12,6 +12,7 @@
 
 #define ALLOY_UNARY(op, stem, ...) \
   -(MPSGraphTensor* _Nonnull)stem##WithTensor : (MPSGraphTensor* _Nonnull)tensor name : (NSString* _Nullable)name;
+#define ALLOY_PREDICATE ALLOY_UNARY
 #define ALLOY_BINARY(op, stem, ...)                                                                            \
   -(MPSGraphTensor* _Nonnull)stem##WithPrimaryTensor : (MPSGraphTensor* _Nonnull)primaryTensor secondaryTensor \
       : (MPSGraphTensor* _Nonnull)secondaryTensor name : (NSString* _Nullable)name;

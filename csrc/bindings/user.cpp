@@ -1,0 +1,21 @@
+#include "user.h"
+
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+py::module_ location() { return py::module_::import("alloy.graph.location"); }
+
+}  // namespace
+
+void mistake(ir::Error::Kind kind, const std::string& message, const char* act) {
+  const auto line = location().attr("user_location")().cast<std::string>();
+  throw ir::Error(kind, message + "; " + act + " at " + line + ".");
+}
+
+void warn_user(const std::string& message) { location().attr("warn_user")(message); }
+
+}  // namespace alloy::bindings

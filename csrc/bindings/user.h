@@ -1,0 +1,15 @@
+// The user's line in messages and warnings, which Python finds (alloy.graph.location). Needs the GIL.
+#pragma once
+
+#include <string>
+
+#include "ir/op.h"
+
+namespace alloy::bindings {
+
+// Throws "MESSAGE; ACT at FILE:LINE."; act: "built" or "called".
+[[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message, const char* act);
+// A UserWarning that points at the line. Throws where Python makes an exception of it.
+void warn_user(const std::string& message);
+
+}  // namespace alloy::bindings

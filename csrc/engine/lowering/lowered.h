@@ -1,0 +1,30 @@
+// A step as nodes of the framework's graph. Private to the engine.
+#pragma once
+
+#import "engine/graph_impl.h"
+#include "ir/rewrite.h"
+
+namespace alloy::engine {
+
+// Nodes stay in a graph of the framework for good, so they are made once and compiled as often as the step is asked
+// for.
+struct Lowered {
+  // Adds them. Throws ir::Error where the step cannot be computed. The caller holds the graph's lock.
+  static std::shared_ptr<const Lowered> make(Graph& graph, const std::vector<ir::Feed>& feeds,
+                                             const std::vector<ir::Value>& fetches,
+                                             const std::vector<ir::Op*>& updates);
+
+  std::shared_ptr<Framework> framework = {};
+  size_t ops = 0;        // that they stand for
+  bool assigns = false;  // variables
+  std::vector<ir::Shape> feed_shapes = {};
+  std::vector<ir::Type> feed_types = {}, result_types = {};
+  // In order: what is fed, then the variables of VariableStorage::kBuffers that are read; what is fetched, then those
+  // that are written, then, where the framework asks for a target and there is none, one that nobody wants.
+  std::vector<MPSGraphTensor*> fed = {}, fetched = {};
+  std::vector<Buffers*> reads = {}, writes = {};
+  Ref<NSMutableDictionary*> types = {};                // of `fed`
+  Ref<NSMutableArray*> targets = {}, operations = {};  // `fetched`; the assignments
+};
+
+}  // namespace alloy::engine

@@ -1,0 +1,48 @@
+// From ir to MPSGraph selectors: a walk over the ops of a step, each lowered by the function of its row
+// (lowering/ops.h). Private to the engine.
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <map>
+#include <vector>
+
+#include "engine/graph.h"
+#import "engine/lowering/workarounds.h"
+
+namespace alloy::engine {
+
+// Adds the ops of a specialised graph (static types throughout) to the framework's graph of the user's.
+class Lowering {
+ public:
+  explicit Lowering(Graph& owner);
+
+  // Lowers everything the body of `graph` needs, but for the assignments that nothing in it waits for: those
+  // lower_assignments adds. Apple's framework gives who reads a variable behind an assignment the new value, ours the
+  // one from before the run; so every reader comes first.
+  void lower(const ir::Graph& graph);
+  void lower_assignments();
+  // What stands for a value or an effect after that. Tensors belong to the framework graph.
+  MPSGraphTensor* tensor(ir::Value value) const { return tensors_.at(value); }
+  MPSGraphOperation* operation(const ir::Op* op) const { return operations_.at(op); }
+
+  // What the lowering of an op asks for: where to add, what stands for an operand, what the system cannot do.
+  Graph& owner() const { return owner_; }
+  MPSGraph* graph() const { return graph_; }
+  MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
+  Shaped shaped_x(const ir::Op& op, size_t i = 0) const { return {x(op, i), op.operands[i].shape().dims()}; }
+  bool has(ir::Quirk quirk) const { return ir::has(system_, quirk); }
+
+ private:
+  void lower(const ir::Op& op);
+  void lower_now(const ir::Op& op);
+
+  Graph& owner_;
+  MPSGraph* graph_;  // the framework's
+  ir::System system_;
+  std::vector<const ir::Op*> assignments_;  // not added yet
+  ir::ValueMap<MPSGraphTensor*> tensors_;
+  std::map<const ir::Op*, MPSGraphOperation*> operations_;
+};
+
+}  // namespace alloy::engine

@@ -1,0 +1,72 @@
+#import "engine/lowering/lowering.h"
+
+#include "engine/device_info.h"
+#import "engine/graph_impl.h"
+#import "engine/lowering/ops.h"
+#import "engine/lowering/state.h"
+
+namespace alloy::engine {
+namespace {
+
+using ir::OpCode;
+using ir::Quirk;
+
+// By OpCode.
+constexpr Nodes (*kLowerings[])(Lowering&, const ir::Op&, NSString*) = {
+#define ALLOY_ROW(op, ...) lower_##op,
+#include "ir/ops.def"
+};
+
+}  // namespace
+
+Lowering::Lowering(Graph& owner)
+    : owner_(owner), graph_(owner.impl().framework->graph.get()), system_(device_system()) {}
+
+void Lowering::lower(const ir::Graph& graph) {
+  for (const auto& op : graph.body().ops) lower(*op);
+}
+
+void Lowering::lower_assignments() {
+  if (has(Quirk::read_after_assign)) {
+    // Whoever uses one of these variables from here on means what it holds now.
+    for (const ir::Op* op : assignments_) {
+      MPSGraphTensor*& now = tensors_.at(op->operands[0]);
+      if (now == variable_tensor(owner_, *op->operands[0].op)) now = [graph_ identityWithTensor:now name:nil];
+    }
+  }
+  for (const ir::Op* op : assignments_) lower_now(*op);
+  assignments_.clear();
+}
+
+void Lowering::lower(const ir::Op& op) {
+  if (op.code == OpCode::assign && op.after.empty()) {
+    assignments_.push_back(&op);
+    return;
+  }
+  // Whoever says when a variable is read or written means the assignments so far.
+  if (op.code == OpCode::read_variable || !op.after.empty()) lower_assignments();
+  if (op.after.empty()) return lower_now(op);
+  NSMutableArray* before = [NSMutableArray array];
+  for (const ir::Op* other : op.after) {
+    const auto found = operations_.find(other);
+    [before addObject:found != operations_.end() ? found->second
+                                                 : [tensors_.at({const_cast<ir::Op*>(other), 0}) operation]];
+  }
+  const ir::Op* pointer = &op;
+  [graph_ controlDependencyWithOperations:before
+                           dependentBlock:^NSArray<MPSGraphTensor*>* {
+                             lower_now(*pointer);
+                             return @[];
+                           }
+                                     name:nil];
+}
+
+void Lowering::lower_now(const ir::Op& op) {
+  const Nodes made = kLowerings[static_cast<size_t>(op.code)](*this, op, mps_name(op.name));
+  if (made.operation != nil) operations_[&op] = made.operation;
+  for (uint32_t i = 0; i < op.results.size(); ++i) {
+    tensors_[{const_cast<ir::Op*>(&op), i}] = made.tensors == nil ? made.tensor : [made.tensors objectAtIndex:i];
+  }
+}
+
+}  // namespace alloy::engine

@@ -1,0 +1,45 @@
+// Ops that give the same elements another shape or order, or several tensors as one.
+
+#import "engine/lowering/ops.h"
+
+namespace alloy::engine {
+namespace {
+
+Nodes reshaped(const Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() reshapeTensor:lowering.x(op) withShape:mps_shape(op.results[0].shape) name:name];
+}
+
+Nodes broadcast(const Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() broadcastTensor:lowering.x(op) toShape:mps_shape(op.results[0].shape) name:name];
+}
+
+}  // namespace
+
+Nodes lower_reshape(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
+Nodes lower_reshape_like(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
+Nodes lower_squeeze(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
+Nodes lower_expand_dims(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
+
+Nodes lower_broadcast_to(Lowering& lowering, const ir::Op& op, NSString* name) { return broadcast(lowering, op, name); }
+Nodes lower_broadcast_like(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return broadcast(lowering, op, name);
+}
+
+Nodes lower_transpose(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() transposeTensor:lowering.x(op)
+                               permutation:mps_numbers(op.attributes.ints(ir::Attr::kPermutation))
+                                      name:name];
+}
+
+Nodes lower_concat(Lowering& lowering, const ir::Op& op, NSString* name) {
+  NSMutableArray* parts = [NSMutableArray array];
+  for (size_t i = 0; i < op.operands.size(); ++i) [parts addObject:lowering.x(op, i)];
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(ir::Attr::kAxis), op.operands[0].shape().rank());
+  return [lowering.graph() concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name];
+}
+
+Nodes lower_shape_of(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() shapeOfTensor:lowering.x(op) name:name];
+}
+
+}  // namespace alloy::engine

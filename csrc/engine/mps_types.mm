@@ -1,0 +1,37 @@
+#import "engine/mps_types.h"
+
+namespace alloy::engine {
+
+MPSDataType mps_type(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::float32: return MPSDataTypeFloat32;
+    case ir::DType::float16: return MPSDataTypeFloat16;
+    case ir::DType::bfloat16: return static_cast<MPSDataType>(0x90000010);  // named in macOS 14's headers and newer
+    case ir::DType::int8: return MPSDataTypeInt8;
+    case ir::DType::int16: return MPSDataTypeInt16;
+    case ir::DType::int32: return MPSDataTypeInt32;
+    case ir::DType::int64: return MPSDataTypeInt64;
+    case ir::DType::uint8: return MPSDataTypeUInt8;
+    case ir::DType::uint16: return MPSDataTypeUInt16;
+    case ir::DType::uint32: return MPSDataTypeUInt32;
+    case ir::DType::uint64: return MPSDataTypeUInt64;
+    case ir::DType::boolean: return MPSDataTypeBool;
+    case ir::DType::complex32: return static_cast<MPSDataType>(0x11000020);
+    case ir::DType::complex64: return static_cast<MPSDataType>(0x11000040);
+  }
+  return MPSDataTypeInvalid;
+}
+
+MPSShape* mps_shape(const ir::Shape& shape) { return mps_numbers(shape.dims()); }
+
+NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers) {
+  NSMutableArray* array = [NSMutableArray arrayWithCapacity:numbers.size()];
+  for (int64_t number : numbers) [array addObject:[NSNumber numberWithLongLong:number]];
+  return array;
+}
+
+NSString* mps_name(const std::string& text) {
+  return text.empty() ? nil : [NSString stringWithUTF8String:text.c_str()];
+}
+
+}  // namespace alloy::engine

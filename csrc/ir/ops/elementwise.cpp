@@ -1,0 +1,98 @@
+// Elementwise ops: the table's, and cast.
+#include "ir/rules.h"
+
+namespace alloy::ir {
+namespace {
+
+Shape broadcast_all(const Op& op) {
+  Shape shape = operand(op, 0).shape;
+  for (size_t i = 1; i < op.operands.size(); ++i) {
+    auto wider = broadcast(shape, operand(op, i).shape);
+    if (!wider) op.fail("Shapes " + to_string(shape) + " and " + to_string(operand(op, i).shape) + " do not broadcast");
+    shape = *wider;
+  }
+  return shape;
+}
+
+}  // namespace
+
+Types infer_elementwise(const Op& op) {
+  require_types(op);
+  return {{same_dtype(op), broadcast_all(op)}};
+}
+
+Types infer_comparison(const Op& op) {
+  require_types(op);
+  same_dtype(op);
+  return {{DType::boolean, broadcast_all(op)}};
+}
+
+Types infer_ternary(const Op& op) {
+  require_types(op);
+  const DType dtype = op.code == OpCode::select ? same_dtype(op, 1) : same_dtype(op);
+  return {{dtype, broadcast_all(op)}};
+}
+
+Cost cost_elementwise(const Op& op) {
+  return op.info().facts.renames ? Cost{} : cost_of(op, element_count(op.result()));
+}
+
+namespace {
+
+// ---- what the rows call ----
+
+Expr power_gradient_base(Expr g, Expr a, Expr b) { return select(b == 0.0, 0.0, g * b * power(a, b - 1.0)); }
+
+// At a = 0 the logarithm is not finite, while 0^b does not depend on b > 0.
+Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
+  const Expr vanishes =
+      multiply(cast(a == 0.0, a.value().dtype()), cast(greater_equal(b, b.scalar(0.0)), a.value().dtype()));
+  return select(vanishes == 1.0, 0.0, g * y * log(a));
+}
+
+}  // namespace
+
+// The gradients that the rows state: an expression is only built where it is wanted.
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  void gradient_##name(GradientRule& r) {                              \
+    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();       \
+    r.give(0, gradient);                                               \
+  }
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  void gradient_##name(GradientRule& r) {                                             \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), y = r.y();         \
+    if (r.wants(0)) r.give(0, gradient_a);                                            \
+    if (r.wants(1)) r.give(1, gradient_b);                                            \
+  }
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
+  ALLOY_BINARY(name, stem, types, , forward, gradient_g, gradient_x, doc)
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc)      \
+  void gradient_##name(GradientRule& r) {                                                 \
+    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), c = r.x(2), y = r.y(); \
+    if (r.wants(0)) r.give(0, gradient_a);                                                \
+    if (r.wants(1)) r.give(1, gradient_b);                                                \
+    if (r.wants(2)) r.give(2, gradient_c);                                                \
+  }
+#define ALLOY_PREDICATE(name, ...) \
+  void gradient_##name(GradientRule&) {}
+#define ALLOY_COMPARISON ALLOY_PREDICATE
+#include "ir/ops.def"
+
+// ---- cast ----
+
+Types infer_cast(const Op& op) {
+  const DType to = op.attributes.get<DType>(Attr::kDtype);
+  if (kind(to) == DTypeKind::kComplex || kind(operand(op, 0).dtype) == DTypeKind::kComplex) {
+    op.fail("Complex types are reserved and cannot be cast yet", Error::Kind::kType);
+  }
+  return {{to, operand(op, 0).shape}};
+}
+
+void gradient_cast(GradientRule& r) {
+  if (kind(r.x().value().dtype()) == DTypeKind::kFloating) r.give(0, cast(r.g(), r.x().value().dtype()));
+}
+
+Cost cost_cast(const Op& op) { return cost_of(op, 0); }
+
+}  // namespace alloy::ir

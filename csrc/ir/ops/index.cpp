@@ -1,0 +1,46 @@
+// Taking elements by their places.
+#include <algorithm>
+
+#include "ir/rules.h"
+#include "ir/windows.h"
+
+namespace alloy::ir {
+namespace {
+
+Shape sliced(const Op& op, const Shape& shape) {
+  const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
+             &strides = op.attributes.ints(Attr::kStrides);
+  const size_t n = starts.size();
+  if (ends.size() != n || strides.size() != n) op.fail("Expected as many ends and strides as starts");
+  if (std::find(strides.begin(), strides.end(), 0) != strides.end()) op.fail("A stride is 0");
+  if (!shape.ranked()) return shape;
+  if (static_cast<int64_t>(n) != shape.rank()) {
+    op.fail("Expected " + std::to_string(shape.rank()) + " starts for " + text(shape) + ", got " + std::to_string(n));
+  }
+  Dims dims;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t extent = shape.dims()[i];
+    dims.push_back(extent == kUnknown ? kUnknown : resolve_slice(starts[i], ends[i], strides[i], extent).length);
+  }
+  return Shape(dims);
+}
+
+}  // namespace
+
+Types infer_slice(const Op& op) { return {{operand(op, 0).dtype, sliced(op, operand(op, 0).shape)}}; }
+
+Types infer_slice_gradient(const Op& op) {
+  const Type &g = operand(op, 0), &like = operand(op, 1);
+  const Shape expected = sliced(op, like.shape);
+  if (!unify(g.shape, expected)) op.fail("Expected a gradient of " + text(expected) + ", got " + text(g.shape));
+  return {{g.dtype, like.shape}};
+}
+
+void gradient_slice(GradientRule& r) { r.give(0, apply(OpCode::slice_gradient, {r.g(), r.x()}, r.op().attributes)); }
+void gradient_slice_gradient(GradientRule& r) { r.give(0, apply(OpCode::slice, {r.g()}, r.op().attributes)); }
+
+// A slice reads what it takes.
+Cost cost_slice(const Op& op) { return {0, op.results[0].byte_count(), op.results[0].byte_count()}; }
+Cost cost_slice_gradient(const Op& op) { return cost_of(op, 0); }
+
+}  // namespace alloy::ir

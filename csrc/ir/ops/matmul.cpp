@@ -1,0 +1,64 @@
+// The matrix product.
+#include "ir/rules.h"
+
+namespace alloy::ir {
+
+Types infer_matmul(const Op& op) {
+  const DType dtype = same_dtype(op);
+  if (!accepts(TypeClass::floating, dtype)) {
+    op.fail("Expected operands of a floating type, got " + text(operand(op, 0)), Error::Kind::kType);
+  }
+  const Shape &a = operand(op, 0).shape, &b = operand(op, 1).shape;
+  if (!a.ranked() || !b.ranked()) return {{dtype, Shape::unranked()}};
+  if (a.rank() < 2 || b.rank() < 2) {
+    op.fail("Expected operands of rank 2 or more, got shapes " + to_string(a) + " and " + to_string(b));
+  }
+  Dims batch_a(a.dims().begin(), a.dims().end() - 2), batch_b(b.dims().begin(), b.dims().end() - 2);
+  int64_t rows = a[a.rank() - 2], inner_a = a[a.rank() - 1], inner_b = b[b.rank() - 2], columns = b[b.rank() - 1];
+  if (op.attributes.flag(Attr::kTransposeA)) std::swap(rows, inner_a);
+  if (op.attributes.flag(Attr::kTransposeB)) std::swap(inner_b, columns);
+  if (inner_a != inner_b && inner_a != kUnknown && inner_b != kUnknown) {
+    op.fail("Inner dimensions differ: " + std::to_string(inner_a) + " of shape " + to_string(a) + " and " +
+            std::to_string(inner_b) + " of shape " + to_string(b));
+  }
+  auto batch = broadcast(Shape(batch_a), Shape(batch_b));
+  if (!batch) op.fail("Leading dimensions of shapes " + to_string(a) + " and " + to_string(b) + " do not broadcast");
+  Dims dims = batch->dims();
+  dims.push_back(rows);
+  dims.push_back(columns);
+  return {{dtype, Shape(dims)}};
+}
+
+namespace {
+
+Expr transposed(Expr x) {
+  if (!x.shape().ranked()) x.value().op->fail("The gradient of a matrix product of unknown rank is not available");
+  Dims permutation;
+  for (int64_t i = 0; i < x.shape().rank(); ++i) permutation.push_back(i);
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
+}
+
+}  // namespace
+
+void gradient_matmul(GradientRule& r) {
+  const bool ta = r.op().attributes.flag(Attr::kTransposeA), tb = r.op().attributes.flag(Attr::kTransposeB);
+  auto product_of = [](Expr a, Expr b) { return apply(OpCode::matmul, {a, b}); };
+  const Expr a = ta ? transposed(r.x(0)) : r.x(0), b = tb ? transposed(r.x(1)) : r.x(1);
+  if (r.wants(0)) {
+    const Expr da = product_of(r.g(), transposed(b));
+    r.give(0, ta ? transposed(da) : da);
+  }
+  if (r.wants(1)) {
+    const Expr db = product_of(transposed(a), r.g());
+    r.give(1, tb ? transposed(db) : db);
+  }
+}
+
+Cost cost_matmul(const Op& op) {
+  const Shape& a = op.operands[0].shape();
+  const int64_t inner = a[a.rank() - (op.attributes.flag(Attr::kTransposeA) ? 2 : 1)];
+  return cost_of(op, 2 * element_count(op.result()) * static_cast<uint64_t>(inner));
+}
+
+}  // namespace alloy::ir

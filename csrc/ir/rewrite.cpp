@@ -1,0 +1,201 @@
+#include "ir/rewrite.h"
+
+#include <algorithm>
+
+#include "ir/walk.h"
+
+namespace alloy::ir {
+
+Value Rewriter::mapped(Value from) const {
+  const auto it = values_.find(from);
+  if (it == values_.end() || it->second.op->block->parent != nullptr) {
+    from.op->fail("The value belongs to a nested block and cannot be used outside it");
+  }
+  return it->second;
+}
+
+std::vector<Op*> Rewriter::mapped(const std::vector<Op*>& effects) const {
+  std::vector<Op*> out;
+  for (Op* op : effects) {
+    if (auto it = ops_.find(op); it != ops_.end()) out.push_back(it->second);
+  }
+  return out;
+}
+
+std::unique_ptr<Graph> Rewriter::run(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  copy_ = std::make_unique<Graph>();
+  const Op* any = !results.empty() ? results[0].op : !effects.empty() ? effects[0] : nullptr;
+  const Block* body = any == nullptr ? nullptr : any->block;
+  while (body != nullptr && body->parent != nullptr) body = body->parent->block;
+  copy_->body().results = copy_block(body, results, effects);
+  copy_->body().effects = mapped(effects);
+  copy_->name.clear();
+  copy_->location.clear();
+  copy_->after.clear();
+  return std::move(copy_);
+}
+
+std::vector<Value> Rewriter::copy_block(const Block* block, const std::vector<Value>& results,
+                                        const std::vector<Op*>& effects) {
+  for (Op* op : live_ops(results, effects)) {
+    if (op->block == block) copy_op(*op);
+  }
+  std::vector<Value> out;
+  for (const Value& v : results) out.push_back(mapped(v));
+  return out;
+}
+
+void Rewriter::label_as(const Op& op) {
+  copy_->name = op.name;
+  copy_->location = op.location;
+  copy_->after = mapped(op.after);
+}
+
+std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : op.regions) {
+    copy_->open_region();
+    regions.push_back(copy_->close_region(copy_block(*region)));
+  }
+  label_as(op);
+  Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
+  ops_[&op] = made;
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
+  return results;
+}
+
+void Rewriter::copy_op(const Op& op) {
+  std::vector<Value> operands;
+  for (const Value& v : op.operands) operands.push_back(mapped(v));
+  label_as(op);
+  std::optional<std::vector<Value>> replacement = rule_(*this, op, operands);
+  if (!replacement) replacement = copy_over(op, std::move(operands));
+  for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = (*replacement)[i];
+}
+
+namespace {
+
+std::string quoted(const std::string& name) { return name.empty() ? "" : " '" + name + "'"; }
+
+}  // namespace
+
+void require_fits(const Feed& feed) {
+  const Op& op = *feed.placeholder.op;
+  if (op.code != OpCode::placeholder) op.fail("Only a placeholder can be fed, not the result of this op");
+  const Type &declared = feed.placeholder.type(), &given = feed.type;
+  if (declared.dtype != given.dtype) {
+    op.fail("The placeholder" + quoted(op.name) + " is " + std::string(name(declared.dtype)) + " but was fed " +
+                std::string(name(given.dtype)),
+            Error::Kind::kType);
+  }
+  if (!unify(declared.shape, given.shape)) {
+    op.fail("The placeholder" + quoted(op.name) + " has shape " + to_string(declared.shape) + " but was fed shape " +
+            to_string(given.shape));
+  }
+}
+
+namespace {
+
+// Takes note of a mistake; or, where nobody listens, throws it.
+using Report = std::function<void(const Error&)>;
+
+// A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which
+// nothing behind it can object.
+std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::vector<Value>& operands,
+                                  const Report& report) {
+  Graph& copy = rewriter.copy();
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : op.regions) {
+    copy.open_region();
+    regions.push_back(copy.close_region(rewriter.copy_block(*region)));
+  }
+  copy.name = op.name;
+  copy.location = op.location;
+  copy.after.clear();
+  std::vector<Value> results;
+  try {
+    Op* made = copy.add(op.code, operands, op.attributes, std::move(regions));
+    for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
+  } catch (const Error& error) {
+    report(error);
+    for (const Type& type : op.results) {
+      results.push_back(copy.value(OpCode::empty, {}, {{Attr::kShape, Shape::unranked()}, {Attr::kDtype, type.dtype}}));
+    }
+  }
+  return results;
+}
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, const Report& report) {
+  Specialized out;
+  auto check = [&](const std::function<void()>& work) {
+    if (!report) return work();
+    try {
+      work();
+    } catch (const Error& error) {
+      report(error);
+    }
+  };
+  ValueMap<Type> fed;
+  for (const Feed& feed : feeds) {
+    const Op& op = *feed.placeholder.op;
+    check([&] {
+      if (op.code == OpCode::placeholder && !fed.emplace(feed.placeholder, feed.placeholder.type()).second) {
+        op.fail("The placeholder" + quoted(op.name) + " was fed twice");
+      }
+      require_fits(feed);
+      fed[feed.placeholder] = feed.type;
+    });
+  }
+  // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
+  std::vector<Value> wanted = results;
+  for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
+  Rewriter rewriter(
+      [&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
+        if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
+        if (op.code != OpCode::placeholder) {
+          if (report) return copy_or_report(r, op, operands, report);
+          return std::nullopt;
+        }
+        const Value placeholder = op.result();
+        check([&] {
+          if (fed.emplace(placeholder, placeholder.type()).second) {
+            op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) +
+                    " is needed but was not fed");
+          }
+        });
+        const Type& type = fed.at(placeholder);
+        return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
+      });
+  out.graph = rewriter.run(wanted, effects);
+  auto& all = out.graph->body().results;
+  out.feeds.assign(all.begin() + static_cast<long>(results.size()), all.end());
+  all.resize(results.size());
+  std::sort(out.slots.begin(), out.slots.end());
+  return out;
+}
+
+}  // namespace
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects) {
+  return specialize(feeds, results, effects, Report());
+}
+
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, std::vector<std::string>& problems) {
+  return specialize(feeds, results, effects, Report([&](const Error& error) { problems.push_back(error.what()); }));
+}
+
+void carry_feeds(Specialized& special, const std::function<std::unique_ptr<Graph>(const Graph&)>& pass) {
+  auto& given = special.graph->body().results;
+  given.insert(given.begin(), special.feeds.begin(), special.feeds.end());
+  special.graph = pass(*special.graph);
+  auto& results = special.graph->body().results;
+  const auto end_of_feeds = results.begin() + static_cast<long>(special.feeds.size());
+  special.feeds.assign(results.begin(), end_of_feeds);
+  results.erase(results.begin(), end_of_feeds);
+}
+
+}  // namespace alloy::ir

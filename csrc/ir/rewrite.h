@@ -1,0 +1,85 @@
+// Copies of graphs that differ from them: by any rule, for given feeds, or without effects.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace alloy::ir {
+
+// Makes a copy of a graph op by op, of what its results and effects need.
+class Rewriter {
+ public:
+  // May give the values that stand for an op's results in the copy (an empty list for an op without results that is
+  // dropped). Where it gives nothing, the op is copied, its regions too, and its types are inferred anew; an op keeps
+  // its slot, name and location.
+  using Rule =
+      std::function<std::optional<std::vector<Value>>(Rewriter&, const Op&, const std::vector<Value>& operands)>;
+
+  explicit Rewriter(Rule rule) : rule_(std::move(rule)) {}
+
+  // The copy of what `results` and `effects` of one block need; its body's results and effects correspond to them.
+  std::unique_ptr<Graph> run(const std::vector<Value>& results, const std::vector<Op*>& effects);
+  std::unique_ptr<Graph> run(const Graph& graph) { return run(graph.body().results, graph.body().effects); }
+
+  // For rules: the copy under construction, what stands for a value in it, and the contents of a block copied to where
+  // ops go now.
+  Graph& copy() { return *copy_; }
+  Value mapped(Value from) const;
+  // Copies the op itself over these operands, as where a rule gives nothing.
+  std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
+  std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
+
+ private:
+  std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
+  std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
+  void copy_op(const Op& op);
+  void label_as(const Op& op);
+
+  Rule rule_;
+  std::unique_ptr<Graph> copy_;
+  ValueMap<Value> values_;
+  std::unordered_map<const Op*, Op*> ops_;
+};
+
+// A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type
+// inferred anew. The new body's results and effects correspond to the given ones, and its ops to those that are needed,
+// one by one. `feeds` must name every placeholder reached; throws Error otherwise, and where a type does not fit its
+// placeholder. Each feed has a placeholder in the copy, used or not.
+struct Feed {
+  Value placeholder;
+  Type type;
+};
+struct Specialized {
+  std::unique_ptr<Graph> graph;
+  std::vector<Value> feeds;
+  std::vector<int64_t> slots;  // of the variables that occur, ascending
+};
+// Throws Error where the feed is not of a placeholder, or of another type than the placeholder allows.
+void require_fits(const Feed& feed);
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects);
+// The same, except that it throws nothing but lists every mistake: a placeholder then keeps its type, and `empty`
+// values of unknown shape take the place of an op.
+Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
+                       const std::vector<Op*>& effects, std::vector<std::string>& problems);
+
+// Replaces a specialised graph by what `pass` makes of it. The feeds ride along as results meanwhile, before all
+// others, so that the pass keeps their placeholders.
+void carry_feeds(Specialized& special, const std::function<std::unique_ptr<Graph>(const Graph&)>& pass);
+
+// A graph without effects: reads become the values they see, and the last value assigned to each variable is one more
+// result, `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at
+// the start of the run.
+struct Pure {
+  std::unique_ptr<Graph> graph;
+  std::vector<int64_t> slots;
+};
+Pure remove_effects(const Graph& graph);
+
+}  // namespace alloy::ir

@@ -1,0 +1,121 @@
+#include "ir/walk.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace alloy::ir {
+
+namespace {
+
+// Calls f with every value of an outer block that the regions of `op` use.
+void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
+  for (const auto& region : op.regions) {
+    std::unordered_set<const Op*> inside;
+    for (const auto& inner : region->ops) {
+      inside.insert(inner.get());
+      for (const Value& v : inner->operands) {
+        if (!inside.contains(v.op)) f(v);
+      }
+      for_each_capture(*inner, [&](Value v) {
+        if (!inside.contains(v.op)) f(v);
+      });
+    }
+    for (const Value& v : region->results) {
+      if (!inside.contains(v.op)) f(v);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Value> captures(const Op& op) {
+  std::vector<Value> found;
+  std::unordered_set<Value, ValueHash> seen;
+  for_each_capture(op, [&](Value v) {
+    if (seen.insert(v).second) found.push_back(v);
+  });
+  return found;
+}
+
+std::vector<Value> used_values(const Op& op) {
+  std::vector<Value> used = op.operands;
+  const std::vector<Value> captured = captures(op);
+  used.insert(used.end(), captured.begin(), captured.end());
+  return used;
+}
+
+std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  std::unordered_set<Op*> seen;
+  std::vector<Op*> stack;
+  auto visit = [&](Op* op) {
+    if (op != nullptr && seen.insert(op).second) stack.push_back(op);
+  };
+  for (const Value& v : results) visit(v.op);
+  for (Op* op : effects) visit(op);
+  while (!stack.empty()) {
+    Op* op = stack.back();
+    stack.pop_back();
+    for (const Value& v : op->operands) visit(v.op);
+    for (Op* before : op->after) visit(before);
+    for (const auto& region : op->regions) {
+      for (const Value& v : region->results) visit(v.op);
+      for (Op* effect : region->effects) visit(effect);
+    }
+  }
+  std::vector<Op*> ordered(seen.begin(), seen.end());
+  // What regions need in themselves led to what they capture and must come after.
+  std::erase_if(ordered, [&](const Op* op) { return seen.contains(op->block->parent); });
+  std::sort(ordered.begin(), ordered.end(), [](Op* a, Op* b) { return a->id < b->id; });
+  return ordered;
+}
+
+namespace {
+
+// Calls f with the op and with every op in its regions, however deep.
+void for_each_nested(const Op& op, const std::function<void(const Op&)>& f) {
+  f(op);
+  for (const auto& region : op.regions) {
+    for (const auto& inner : region->ops) for_each_nested(*inner, f);
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  std::vector<std::vector<Op*>> out;
+  std::unordered_map<const Op*, size_t> behind;  // an op, the first stage that may use it
+  struct Accessed {
+    size_t assigned = 0, read = 0;  // likewise, of a variable at that point of execution
+  };
+  std::unordered_map<int64_t, Accessed> state;
+  auto slot_of = [](const Op& op) { return op.operands[0].op->attributes.integer(Attr::kSlot); };
+  for (Op* op : live_ops(results, effects)) {
+    size_t stage = 0;
+    auto wait_for = [&](const Op* other) {
+      if (const auto it = behind.find(other); it != behind.end()) stage = std::max(stage, it->second);
+    };
+    for (const Value& v : op->operands) wait_for(v.op);
+    for (const Value& v : captures(*op)) wait_for(v.op);
+    for_each_nested(*op, [&](const Op& inner) {
+      for (const Op* before : inner.after) wait_for(before);
+      if (inner.code == OpCode::read_variable) stage = std::max(stage, state[slot_of(inner)].assigned);
+      if (inner.code == OpCode::assign) {
+        stage = std::max({stage, state[slot_of(inner)].assigned, state[slot_of(inner)].read});
+      }
+    });
+    for_each_nested(*op, [&](const Op& inner) {
+      if (inner.code == OpCode::read_variable) {
+        state[slot_of(inner)].read = std::max(state[slot_of(inner)].read, stage + 1);
+      }
+      if (inner.code == OpCode::assign) state[slot_of(inner)].assigned = stage + 1;
+    });
+    behind[op] = stage + 1;
+    if (out.size() == stage) out.emplace_back();
+    out[stage].push_back(op);
+  }
+  return out;
+}
+
+}  // namespace alloy::ir

@@ -1,0 +1,93 @@
+"""Data sets that are on the machine already; nothing is downloaded."""
+
+import gzip
+import importlib.util
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from alloy.graph.arrays import as_count
+
+_CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each of red, green and blue
+
+
+def digits(size: int = 8, channels: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """1,797 handwritten digits (Alpaydin and Kaynak, 1998): images (1797, size, size, channels), float32 in
+    [0, 1], and classes (1797,), int32.
+
+    The images have 8x8 pixels; another size is interpolated bilinearly, and the channels are alike. Read from
+    the file that scikit-learn carries, without importing it. ModuleNotFoundError: it is not installed. ValueError:
+    the file does not hold that, or a size or a number of channels below 1."""
+    size, channels = as_count("digits", "a size", size, "called"), as_count("digits", "channels", channels, "called")
+    package = importlib.util.find_spec("sklearn")
+    if package is None or not package.submodule_search_locations:
+        raise ModuleNotFoundError(
+            "[digits] The digits are part of scikit-learn, which is missing: pip install scikit-learn"
+        )
+    path = Path(package.submodule_search_locations[0], "datasets", "data", "digits.csv.gz")
+    rows = _digits_rows(path)
+    images = rows[:, :-1].reshape(-1, 8, 8) / np.float32(16)
+    if size != 8:
+        weights = _bilinear(8, size)
+        images = (weights @ images @ weights.T).astype(np.float32)
+    return np.repeat(images[..., None], channels, axis=-1), rows[:, -1].astype(np.int32)
+
+
+def _digits_rows(path):
+    """(1797, 65): 64 pixels from 0 to 16 and a class from 0 to 9 in each row."""
+    try:
+        with warnings.catch_warnings(), gzip.open(path, "rt") as file:
+            warnings.simplefilter("ignore")  # of a file without rows
+            rows = np.loadtxt(file, delimiter=",", dtype=np.float32, ndmin=2)
+    except (OSError, EOFError, ValueError, IndexError, zlib.error) as error:
+        raise ValueError(f"[digits] Expected the digits in {path}, which cannot be read: {error}.") from None
+    if rows.shape != (1797, 65) or not _are_integers(rows[:, :-1], 16) or not _are_integers(rows[:, -1], 9):
+        raise ValueError(
+            f"[digits] Expected 1797 rows of 64 pixels from 0 to 16 and a class from 0 to 9 in {path}, "
+            f"got other numbers, {rows.shape[0]} rows of {rows.shape[1]}."
+        )
+    return rows
+
+
+def _are_integers(values, most):
+    return bool(np.all((values >= 0) & (values <= most) & (values == np.floor(values))))
+
+
+def cifar10(path):
+    """((images, classes) for training, (images, classes) for tests) of CIFAR-10 (Krizhevsky, 2009): images
+    (n, 32, 32, 3), float32 in [0, 1], and classes (n,), int32.
+
+    path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and
+    test_batch.bin. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose first
+    is a class from 0 to 9."""
+
+    def images_and_classes(*names):
+        records = np.concatenate([_cifar10_records(Path(path, name)) for name in names])
+        pixels = np.ascontiguousarray(records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
+        return pixels / np.float32(255), records[:, 0].astype(np.int32)
+
+    return (images_and_classes(*(f"data_batch_{i}.bin" for i in range(1, 6))), images_and_classes("test_batch.bin"))
+
+
+def _cifar10_records(path):
+    if not path.is_file():
+        raise ValueError(f"[cifar10] Expected the file {path}, which is not there.")
+    data = np.fromfile(path, np.uint8)
+    if data.size == 0 or data.size % _CIFAR10_RECORD:
+        raise ValueError(f"[cifar10] Expected records of {_CIFAR10_RECORD} bytes in {path}, got {data.size} bytes.")
+    records = data.reshape(-1, _CIFAR10_RECORD)
+    foreign = np.flatnonzero(records[:, 0] > 9)
+    if foreign.size:
+        raise ValueError(
+            f"[cifar10] Expected classes from 0 to 9 in {path}, got {records[foreign[0], 0]} in record {foreign[0]}."
+        )
+    return records
+
+
+def _bilinear(given: int, wanted: int) -> np.ndarray:
+    """The weights (wanted, given) of linear interpolation between pixel centers; beyond the outer ones the
+    value stays."""
+    centers = np.clip((np.arange(wanted) + 0.5) * given / wanted - 0.5, 0, given - 1)
+    return np.maximum(1 - np.abs(centers[:, None] - np.arange(given)), 0)

@@ -1,0 +1,54 @@
+"""Adds an op to the graph of its operands. Owns how Python numbers and arrays mix with tensors."""
+
+import numpy as np
+
+from alloy._core import Tensor, as_array
+from alloy.graph.arrays import SCALARS
+from alloy.graph.location import mistake, user_location
+from alloy.graph.scope import scoped
+
+
+def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
+    """The result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
+    a scalar."""
+    graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
+    if graph is None:
+        raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
+    dtype = scalar_dtype or common_dtype(op, operands)
+    tensors = [as_tensor(graph, op, value, dtype) for value in operands]
+    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())[0]
+
+
+def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
+    """The tensor itself, or a constant of the graph."""
+    if isinstance(value, Tensor):
+        return value
+    if not isinstance(value, (*SCALARS, np.ndarray)):
+        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}", TypeError)
+    number_dtype = scalar_dtype if isinstance(value, SCALARS) else None
+    return graph._constant(op, value, number_dtype, "", user_location())
+
+
+def common_dtype(op: str, operands) -> str:
+    """The dtype of the first tensor or array; of scalars alone float32, int32 or bool, what holds them."""
+    for value in operands:
+        if isinstance(value, Tensor):
+            return value.dtype
+        if isinstance(value, np.ndarray):
+            return "float32" if value.dtype == np.float64 else value.dtype.name
+    return as_array(list(operands), op).dtype.name
+
+
+def require_tensor(op: str, value) -> None:
+    require_all(op, "a tensor", Tensor, [value])
+
+
+def require_all(op: str, expected: str, kind: type | tuple[type, ...], values) -> None:
+    """TypeError where one of the values is not of the kind, or of none of the kinds."""
+    wrong = [value for value in values if not isinstance(value, kind)]
+    if wrong:
+        raise mistake(op, f"Expected {expected}, got {_types_of(wrong)}", TypeError)
+
+
+def _types_of(values) -> str:
+    return ", ".join(type(value).__name__ for value in values) or "none"

@@ -1,0 +1,67 @@
+"""Numbers of things as arguments, and arrays that a run takes as they are. What else Python hands over, the engine's
+bindings validate and cast: csrc/bindings/arrays.h."""
+
+import math
+import mmap
+from operator import index
+
+import numpy as np
+
+from alloy._core import as_dtype, as_shape
+from alloy.graph.dtypes import float32
+from alloy.graph.location import mistake
+
+SCALARS = (bool, int, float, np.generic)
+
+
+def empty(shape, dtype=float32) -> np.ndarray:
+    """A NumPy array with undefined contents whose memory begins at a page, so that feeding it copies nothing.
+
+    The device reads such an array, or a packed slice of one that begins at a page again, where it lies: during
+    the call, in which nobody may change it. Other arrays, and those of less than 32 KiB, are copied by each
+    call; so it pays to fill one array with batch after batch: np.take(images, rows, axis=0, out=batch,
+    mode="clip").
+
+    shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type. MemoryError: there is
+    not that much."""
+    dims, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
+    if dims is None or None in dims:
+        raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
+    try:
+        element = np.dtype(name)
+    except TypeError:
+        raise mistake("empty", f"Expected an element type of NumPy, got {name}", TypeError, "called") from None
+    count = math.prod(dims)
+    try:
+        memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError):
+        raise mistake(
+            "empty",
+            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
+            MemoryError,
+            "called",
+        ) from None
+    return np.frombuffer(memory, element, count).reshape(dims)
+
+
+def as_integers(op: str, what: str, value) -> list[int]:
+    """One integer or several as a list; TypeError where they are something else."""
+    try:
+        return [index(value)]
+    except TypeError:
+        pass
+    try:
+        return [index(item) for item in value]
+    except TypeError:
+        raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None
+
+
+def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:
+    """A number of things: TypeError where it is no integer, ValueError where it is less than the least."""
+    try:
+        count = index(value)
+    except TypeError:
+        raise mistake(op, f"Expected {what} as an integer, got {value!r}", TypeError, act) from None
+    if count < least:
+        raise mistake(op, f"Expected {what} of {least} or more, got {count}", act=act)
+    return count

@@ -1,0 +1,160 @@
+"""What the ops of a graph (Graph.inspect) and the memory of a run come to, in numbers and as text."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from alloy.graph.dtypes import item_size
+from alloy.graph.scope import phase_of
+from alloy.graph.text import amount, shape_text, table, type_text
+
+
+def describe(ops) -> str:
+    """Placeholders, variables, parameters (the elements of the trainable variables), operations by kind."""
+    of_kind = {kind: [op for op in ops if op.kind == kind] for kind in ("placeholder", "variable")}
+    variables = [op.results[0] for op in of_kind["variable"]]
+    lines = [f"{len(ops)} ops in {ops[-1].stage + 1 if ops else 0} stages", "placeholders"]
+    lines += table([(op.name or "(no name)", _type_of(op)) for op in of_kind["placeholder"]])
+    lines += ["variables"]
+    lines += table(
+        [
+            (
+                v.name or "(no name)",
+                type_text(v.dtype, v.shape),
+                amount(_bytes_of([v]), "B"),
+                "" if v.trainable else "not trainable",
+            )
+            for v in variables
+        ]
+    )
+    lines += [
+        f"{what}: {_elements(group):,} ({amount(_bytes_of(group), 'B')})"
+        for what, group in (
+            ("parameters", _parameters(ops)),
+            ("other state", [v for v in variables if not v.trainable]),
+        )
+    ]
+    unknown = sum(op.flops is None for op in ops)
+    rest = f", and those of {unknown} ops of unknown shape" if unknown else ""
+    lines += [f"flops: {amount(flops(ops))}{rest}"]
+    lines += ["ops"]
+    lines += table([(kind, str(count)) for kind, count in Counter(op.kind for op in ops).most_common()])
+    return "\n".join(lines)
+
+
+def by_layer(ops) -> str:
+    """A table with a line for each layer that has ops of its own: the shape that the last of them gives,
+    their parameters and floating point operations. Layers within one layer stand together."""
+    own, first = {}, {}  # by path: the ops; the position of the first one in it, however deep
+    for i, op in enumerate(ops):
+        path = tuple(op.name.split("/")[:-1])
+        own.setdefault(path, []).append(op)
+        if op.kind not in ("variable", "constant"):
+            for depth in range(len(path) + 1):
+                first.setdefault(path[:depth], i)
+
+    def position(path):
+        """That of each layer around it in turn; what belongs to no layer stands last."""
+        return not path, [first[path[: depth + 1]] for depth in range(len(path))]
+
+    paths = sorted(own.keys() & first.keys(), key=position)
+    rows = [("layer", "output", "parameters", "flops")]
+    rows += [
+        (
+            "/".join(path) or "(outside layers)",
+            shape_text(own[path][-1].shapes[0]),
+            f"{_elements(_parameters(own[path])):,}",
+            amount(flops(own[path])),
+        )
+        for path in paths
+    ]
+    rows += [("total", "", f"{_elements(_parameters(ops)):,}", amount(flops(ops)))]
+    return "\n".join(table(rows, numbers=(2, 3)))
+
+
+def flops(ops) -> int:
+    """Floating point operations of the ops whose shapes are known."""
+    return sum(op.flops or 0 for op in ops)
+
+
+_PURPOSES = {"forward": "activations", "backward": "gradients", "update": "optimizer"}  # by phase_of
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A value that a run computes and keeps for a while."""
+
+    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # of the op
+    shape: tuple[int, ...]
+    bytes: int
+
+    @property
+    def purpose(self) -> str:
+        """ "gradients" or "optimizer" where the name says so, else "activations"."""
+        return _PURPOSES[phase_of(self.name)]
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The bytes that a run takes."""
+
+    variables: int  # that it uses: parameters, an optimizer's state, moving averages
+    feeds: int  # copies, kept once a run has made them, or arrays read where they lie
+    results: int
+    constants: int
+    arena: int  # where everything lives that is computed on the way, at the fullest moment
+    scratch: int  # of the kernel that needs most
+    layouts: int  # weights that no run changes, in the order in which kernels want them
+    at_peak: tuple[Stored, ...]  # what the arena holds at that moment, the largest first
+
+    @property
+    def total(self) -> int:
+        return self.variables + self.feeds + self.results + self.constants + self.arena + self.scratch + self.layouts
+
+    @property
+    def purposes(self) -> dict[str, int]:
+        """The bytes of at_peak by purpose. What they lack of the arena lies between them."""
+        return {
+            purpose: sum(value.bytes for value in self.at_peak if value.purpose == purpose)
+            for purpose in _PURPOSES.values()
+        }
+
+    def __str__(self) -> str:
+        rows = [
+            ("variables", self.variables),
+            ("feeds", self.feeds),
+            ("results", self.results),
+            ("constants", self.constants),
+            ("arena", self.arena),
+            *((f"  {purpose}", count) for purpose, count in self.purposes.items()),
+            ("scratch", self.scratch),
+            ("layouts", self.layouts),
+            ("total", self.total),
+        ]
+        lines = ["memory of a run", *table([(what, amount(count, "B")) for what, count in rows], numbers=(1,))]
+        lines += [f"the largest of {len(self.at_peak)} values at the peak"]
+        lines += table(
+            [
+                (amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
+                for value in self.at_peak[:10]
+            ],
+            numbers=(0,),
+        )
+        return "\n".join(lines)
+
+
+def _type_of(op):
+    return type_text(op.results[0].dtype, op.shapes[0])
+
+
+def _parameters(ops):
+    return [op.results[0] for op in ops if op.kind == "variable" and op.results[0].trainable]
+
+
+def _elements(variables):
+    return sum(math.prod(v.shape) for v in variables)
+
+
+def _bytes_of(variables):
+    return sum(math.prod(v.shape) * item_size(v.dtype) for v in variables)

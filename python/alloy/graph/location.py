@@ -1,0 +1,65 @@
+"""Where the user's code stands: the place that every op, message and warning names."""
+
+import difflib
+import os
+import site
+import sys
+import sysconfig
+import warnings
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # a program like a user's
+_INSTALLED = (
+    "<frozen",
+    *(
+        path + os.sep
+        for path in {
+            *(sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib", "scripts")),
+            *site.getsitepackages(),
+            site.getusersitepackages(),
+        }
+    ),
+)
+
+
+def _user_frame():
+    """The innermost frame of a user's program; where all are of installed packages, the innermost outside this one."""
+    frame, outside = sys._getframe(1), None
+    while True:
+        file = frame.f_code.co_filename
+        if file == _COMMAND or not file.startswith((_PACKAGE, *_INSTALLED)):
+            return frame
+        if outside is None and not file.startswith(_PACKAGE):
+            outside = frame
+        if frame.f_back is None:
+            return outside or frame
+        frame = frame.f_back
+
+
+def user_location() -> str:
+    """The innermost line of the user's program, as "file.py:12", relative to the working directory."""
+    frame = _user_frame()
+    path = frame.f_code.co_filename
+    try:
+        path = path.removeprefix(os.getcwd() + os.sep)
+    except OSError:
+        pass  # the working directory is gone
+    return f"{path}:{frame.f_lineno}"
+
+
+def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str = "built") -> Exception:
+    """An exception in the form of the engine's: "[op] message; built at file.py:12."."""
+    return kind(f"[{op}] {message}; {act} at {user_location()}.")
+
+
+def meant(name: str, names, cutoff: float = 0.6) -> str:
+    """ "; the nearest is NAME", of the one among the names that is most like it, or nothing."""
+    near = difflib.get_close_matches(name, list(names), 1, cutoff)
+    return f"; the nearest is {near[0]}" if near else ""
+
+
+def warn_user(message: str) -> None:
+    """A UserWarning that points at the user's line; by Python's default filter it shows once per line."""
+    frame = _user_frame()
+    registry = frame.f_globals.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, UserWarning, frame.f_code.co_filename, frame.f_lineno, registry=registry)

@@ -1,0 +1,117 @@
+"""What the kernels of a step cost in time."""
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from alloy.graph.location import mistake
+from alloy.graph.scope import layer_of, phase_of
+from alloy.graph.text import shape_text, table
+
+GROUPS = ("layer", "phase", "kind", "kernel")  # what a table may group by
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel of a step: what it computes, what that takes at least, and what it took."""
+
+    name: str  # of the op, behind its layers' ("gradients/dense_0/matmul"); may be empty
+    kind: str  # of the op
+    shape: tuple[int, ...]  # of its value
+    flops: int
+    bytes: int  # read and written
+    total: float  # seconds in all runs
+    begin: float  # seconds from the start of the last run
+    end: float
+
+    @property
+    def layer(self) -> str:
+        """The layer it belongs to, forward and backward."""
+        return layer_of(self.name) or "(none)"
+
+    @property
+    def phase(self) -> str:
+        """ "forward", "backward" or "update"."""
+        return phase_of(self.name)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The kernels of a step in the order in which they ran."""
+
+    kernels: tuple[Kernel, ...]
+    times: tuple[float, ...]  # seconds of each run, in kernels
+
+    @property
+    def runs(self) -> int:
+        return len(self.times)
+
+    @property
+    def seconds(self) -> float:
+        """Of a run, in kernels: the mean."""
+        return sum(self.times) / self.runs
+
+    def table(self, by: str = "layer", most: int = 30) -> str:
+        """The groups of kernels that took most of a run, in the mean: by "layer", "phase", "kind" or "kernel" (the op
+        and its shape). The rates count the arithmetic and the traffic that the ops cannot do without. Below it the
+        median of the runs, and the quartiles, between which half of them lie.
+
+        ValueError: by is something else."""
+        if by not in GROUPS:
+            raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}", act="called")
+        groups = defaultdict(list)
+        for kernel in self.kernels:
+            key = f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)
+            groups[key].append(kernel)
+        rows = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
+        ordered = sorted(groups.items(), key=lambda group: -sum(kernel.total for kernel in group[1]))
+        for key, kernels in ordered[:most]:
+            rows.append((key, *self._row(kernels)))
+        if len(ordered) > most:
+            rows.append((f"({len(ordered) - most} more)", *self._row(sum((k for _, k in ordered[most:]), []))))
+        rows.append(("all", *self._row(self.kernels)))
+        low, median, high = (1e3 * float(time) for time in np.quantile(self.times, [0.25, 0.5, 0.75]))
+        spread = f"a run: median {median:.3f} ms, quartiles {low:.3f} and {high:.3f} ms, of {self.runs}"
+        return "\n".join([*table(rows, numbers=range(1, 6), indent=0), spread])
+
+    def _row(self, kernels):
+        seconds = sum(kernel.total for kernel in kernels) / self.runs
+        if seconds == 0:
+            return str(len(kernels)), "0.000", "", "", ""
+        flops, moved = (sum(getattr(kernel, what) for kernel in kernels) / seconds for what in ("flops", "bytes"))
+        return (
+            str(len(kernels)),
+            f"{seconds * 1e3:.3f}",
+            f"{100 * seconds / self.seconds:.1f}",
+            f"{flops / 1e9:.1f}",
+            f"{moved / 1e9:.1f}",
+        )
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def save_trace(self, path) -> None:
+        """Writes the last run as a trace that Perfetto and chrome://tracing show."""
+        events = [
+            {
+                "name": kernel.name or kernel.kind,
+                "cat": kernel.phase,
+                "ph": "X",
+                "pid": 0,
+                "tid": 0,
+                "ts": kernel.begin * 1e6,
+                "dur": (kernel.end - kernel.begin) * 1e6,
+                "args": {
+                    "kind": kernel.kind,
+                    "shape": list(kernel.shape),
+                    "flops": kernel.flops,
+                    "bytes": kernel.bytes,
+                },
+            }
+            for kernel in self.kernels
+            if kernel.end > kernel.begin
+        ]
+        with open(path, "w") as file:
+            json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)

@@ -1,0 +1,47 @@
+"""Memory for the feeds of steps in flight."""
+
+import numpy as np
+
+from alloy._core import Submission, as_shape
+from alloy.graph.arrays import empty
+from alloy.graph.location import mistake
+
+
+class Staging:
+    """Sets of arrays that take turns (Executable.staging): one is filled while steps in flight read the others, where
+    they lie.
+
+    staging = step.staging((32, 64), (32,))
+    for rows in batches:
+        x, y = staging.arrays()             # free memory; waits for the step that read it last
+        np.take(images, rows, 0, out=x)
+        np.take(labels, rows, 0, out=y)
+        result = staging.submit(x, y)       # reads x and y until it is done: nobody may write them
+    """
+
+    def __init__(self, step, shapes):
+        shapes = [as_shape(shape, "staging") for shape in shapes] or [feed.shape for feed in step.feeds]
+        if len(shapes) != len(step.feeds) or any(shape is None or None in shape for shape in shapes):
+            raise mistake(
+                "staging", f"Expected the known shapes of {len(step.feeds)} feeds, got {shapes}", act="called"
+            )
+        self._step = step
+        turns = step.graph.most_in_flight + 1
+        self._sets = [[empty(shape, feed.dtype) for shape, feed in zip(shapes, step.feeds)] for _ in range(turns)]
+        self._readers: list[Submission | None] = [None] * turns
+        self._turn = 0
+
+    def arrays(self) -> list[np.ndarray]:
+        """An array for each feed, which no step reads any more, with undefined contents."""
+        self._turn = (self._turn + 1) % len(self._sets)
+        if self._readers[self._turn] is not None:
+            self._readers[self._turn].wait()
+        return list(self._sets[self._turn])
+
+    def submit(self, *arrays) -> Submission:
+        """Starts the step on the arrays given last, or on parts of them that begin where they begin."""
+        for array, mine in zip(arrays, self._sets[self._turn]):
+            if not isinstance(array, np.ndarray) or not np.may_share_memory(array, mine):
+                raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them", act="called")
+        self._readers[self._turn] = self._step._submit(True, *arrays)
+        return self._readers[self._turn]

@@ -1,0 +1,253 @@
+"""Where everything of a drawing is: the ops of a graph (Graph.inspect) as boxes in boxes, a layer around its ops,
+operands above what uses them.
+
+The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, the
+order in a row by the neighbours' mean position; an edge that crosses a border does so at a port. measure() gives every
+box its place, for a drawing that nobody lays out later."""
+
+import math
+
+from alloy.graph.text import shape_text
+
+LINE = 15  # of style.FONT in 11 pixels, as _CHARACTER
+GAP, ROW_GAP = 16, 22  # between boxes, and between rows
+_CHARACTER, _PADDING, _GUTTER, _MANY = 6.7, 12, 60, 80
+
+
+class Box:
+    """A layer, an op, a port in the border of a layer, or a bend of an edge that passes a row."""
+
+    def __init__(self, style: str, title: str = "", note: str = "", hint: str = "", op=None):
+        self.style, self.title, self.note, self.hint, self.op = style, title, note, hint, op
+        self.around: list[Box] = []  # the boxes that it is in, the outermost first
+        self.inside: list[Box] = []
+        self.edges: dict[tuple, None] = {}  # (from, to, the op whose result it is), of boxes in this one
+        self.ports: dict[tuple, Box] = {}  # by (op whose result passes, whether it enters)
+        self.rows: list[list[Box]] = []
+        self.folded = True
+        self.x = self.y = self.width = self.height = 0.0
+
+    def add(self, box: "Box") -> "Box":
+        box.around = [*self.around, self]
+        self.inside.append(box)
+        return box
+
+    def port(self, source: "Box", enters: bool) -> "Box":
+        if (source, enters) not in self.ports:
+            self.ports[source, enters] = self.add(Box("enter" if enters else "leave"))
+        return self.ports[source, enters]
+
+    def layers(self):
+        """Those in it, however deep."""
+        for box in self.inside:
+            if box.style == "layer":
+                yield from (box, *box.layers())
+
+
+# ---- what is in which box ----
+
+
+def boxes(ops) -> Box:
+    """The outermost box. Constants are left out."""
+    root, of_tensor = Box("graph"), {}
+    layers = {(): root}
+
+    def layer(path):
+        if path not in layers:
+            layers[path] = layer(path[:-1]).add(Box("layer", path[-1]))
+        return layers[path]
+
+    for op in ops:
+        if op.kind == "constant":
+            continue
+        *path, name = op.name.split("/")
+        is_state = op.kind in ("placeholder", "variable")
+        cost = "" if op.flops is None else f", {op.flops:,} flops"
+        box = layer(tuple(path)).add(
+            Box(
+                op.kind if is_state else "op",
+                name if is_state else op.kind,
+                " ".join(map(shape_text, op.shapes)),
+                f"{op.kind} {op.name}{cost}, {op.location}",
+                op,
+            )
+        )
+        for operand in dict.fromkeys(op.operands):
+            if operand in of_tensor:
+                _connect(of_tensor[operand], box)
+        of_tensor |= dict.fromkeys(op.results, box)
+    for box in layers.values():
+        _arrange(box)
+    for box in root.layers():
+        _summarise(box)
+    return root
+
+
+def _connect(source, target):
+    """Edges in the boxes that the source is in alone, in the innermost one around both, in those entered."""
+    up, down = [*source.around, source], [*target.around, target]
+    common = next(i for i, (a, b) in enumerate(zip(up, down)) if a is not b)
+    last, first = source, target
+    for box in reversed(up[common:-1]):
+        box.edges[last, box.port(source, False), source] = None
+        last = box
+    for box in reversed(down[common:-1]):
+        box.edges[box.port(source, True), first, source] = None
+        first = box
+    up[common - 1].edges[last, first, source] = None
+
+
+def _summarise(layer):
+    """What a folded layer tells: its parameters and the shape of what leaves it."""
+    inner = [box for part in (layer, *layer.layers()) for box in part.inside if box.op]
+    variables = [box.op.results[0] for box in inner if box.op.kind == "variable"]
+    parameters = sum(math.prod(variable.shape) for variable in variables if variable.trainable)
+    last = ([source for source, enters in layer.ports if not enters] or inner)[-1]
+    layer.note = f"{parameters:,} parameters → {last.note}" if parameters else f"→ {last.note}"
+    layer.hint = f"{sum(box.op.flops or 0 for box in inner):,} flops"
+
+
+def unfold(root):
+    """Shows what is in the layers. If there are many ops, the innermost layers stay folded."""
+    layers = list(root.layers())
+    many = sum(box.op is not None for part in (root, *layers) for box in part.inside) > _MANY
+    root.folded = False
+    for box in layers:
+        box.folded = many and not any(box.layers())
+
+
+# ---- which box is in which row ----
+
+
+def _arrange(box):
+    """Fills the rows, and cuts the edges into hops from one row to the next."""
+    before = {item: [] for item in box.inside}
+    after = {item: [] for item in box.inside}
+    for a, b, _ in box.edges:
+        before[b].append(a)
+        after[a].append(b)
+    rank, waiting = {}, [item for item in box.inside if item.style != "leave"]
+    while waiting:
+        # Where nothing is ready there is a cycle: a layer is used twice. Then the first one goes.
+        ready = [item for item in waiting if all(other in rank for other in before[item])] or waiting[:1]
+        rank |= {item: max((rank[other] + 1 for other in before[item] if other in rank), default=0) for item in ready}
+        waiting = [item for item in waiting if item not in rank]
+    last = max(rank.values(), default=0) + 1
+    for item in reversed(rank):
+        # As late as what uses it allows, so that what is made for something stands above it.
+        if item.style != "enter" and after[item]:
+            rank[item] = max(rank[item], min(rank.get(other, last) for other in after[item]) - 1)
+    rank |= {item: last for item in box.inside if item.style == "leave"}
+    hops, bends = {}, {}
+    for a, b, source in box.edges:
+        at = a
+        for row in range(rank[a] + 1, rank[b]):
+            bend = bends.setdefault((a, source, row), Box("bend"))
+            rank[bend] = row
+            hops[at, bend, source] = None
+            at = bend
+        hops[at, b, source] = None
+    box.edges = hops
+    rows = [[item for item in rank if rank[item] == row] for row in range(last + 1)]
+    box.rows = [row for row in rows if row]
+    near = {item: [] for row in box.rows for item in row}
+    for a, b, _ in box.edges:
+        near[a].append(b)
+        near[b].append(a)
+    for sweep in range(4):
+        place = {item: i - len(row) / 2 for row in box.rows for i, item in enumerate(row)}
+        for row in box.rows if sweep % 2 == 0 else box.rows[::-1]:
+            row.sort(key=lambda item: _mean([place[other] for other in near[item]]))
+            place |= {item: i - len(row) / 2 for i, item in enumerate(row)}
+
+
+def _mean(numbers):
+    return sum(numbers) / len(numbers) if numbers else 0
+
+
+# ---- where it is ----
+
+
+def measure(box):
+    """Gives the box its width and height, and every box in it its place there."""
+    text = _CHARACTER * max(len(box.title), len(box.note)) + _PADDING
+    if box.folded:
+        lines = bool(box.title) + bool(box.note)
+        box.width, box.height = (text, LINE * lines + 8) if lines else (8, 0)
+        return
+    for row in box.rows:
+        for item in row:
+            measure(item)
+    left, box.height = _PADDING, 0
+    for rows in _columns(box):
+        y = _PADDING * (1 if {item.style for item in rows[0]} == {"enter"} else 2)
+        width = _spread(rows, box)
+        for row in rows:
+            height = max(item.height for item in row)
+            for item in row:
+                item.x, item.y = item.x + left, y + (height - item.height) / 2
+                item.gutter, item.band = left - _GUTTER / 2, (y, y + height)
+            y += height + ROW_GAP
+        margin = 0 if rows[-1][0].style == "leave" else _PADDING if box.around else 2 * _PADDING
+        box.height = max(box.height, y - ROW_GAP + margin)
+        left += width + _GUTTER
+    box.width = max(left - _GUTTER + _PADDING, text)
+
+
+def _columns(box):
+    """The rows in columns side by side: of the whole drawing as many as make it wider than high."""
+    if box.around or len(box.rows) < 2:
+        return [box.rows] if box.rows else []
+    heights = [max(item.height for item in row) + ROW_GAP for row in box.rows]
+    widest = max(sum(item.width + GAP for item in row) for row in box.rows) + _GUTTER
+    wanted = max(1, round(math.sqrt(1.4 * sum(heights) / widest)))
+    limit = sum(heights) / wanted
+    while True:
+        columns, left = [], 0
+        for row, height in zip(box.rows, heights):
+            if height > left:
+                columns.append([])
+                left = limit
+            columns[-1].append(row)
+            left -= height
+        if len(columns) <= wanted:
+            return columns
+        limit *= 1.02
+
+
+def _spread(rows, box):
+    """Gives x to what is in the rows, so that edges are as upright as they can; returns the width of all."""
+    wishes = {item: [] for row in rows for item in row}  # for each edge: whom to follow, and how far
+    for a, b, source in box.edges:
+        if a in wishes and b in wishes:
+            shift = joint(a, source, True) - joint(b, source, False)
+            wishes[a].append((b, -shift))
+            wishes[b].append((a, shift))
+    for row in rows:
+        x = -sum(item.width + GAP for item in row) / 2
+        for item in row:
+            item.x = x
+            x += item.width + GAP
+    for sweep in range(8):
+        for row in rows if sweep % 2 else rows[::-1]:
+            wanted = [_mean([other.x + shift for other, shift in wishes[item]] or [item.x]) for item in row]
+            low, high = wanted[:], wanted[:]
+            for i in range(1, len(row)):
+                low[i] = max(low[i], low[i - 1] + row[i - 1].width + GAP)
+            for i in reversed(range(len(row) - 1)):
+                high[i] = min(high[i], high[i + 1] - row[i].width - GAP)
+            for item, a, b in zip(row, low, high):
+                item.x = (a + b) / 2
+    # An edge that enters must not cross the title.
+    left = min(item.x - (_CHARACTER * len(box.title) if item.style == "enter" else 0) for item in wishes)
+    for item in wishes:
+        item.x -= left
+    return max(item.x + item.width for item in wishes)
+
+
+def joint(item, source, leaves):
+    """Where the edge meets the item, from its left side."""
+    if item.folded:
+        return item.width / 2
+    port = item.ports[source, not leaves]
+    return port.x + port.width / 2

@@ -1,0 +1,11 @@
+"""What drawings look like, whatever their format."""
+
+FONT = 'ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace'
+COLOURS = {  # inside, border
+    "op": ("#fff", "#8694a3"),
+    "variable": ("#fff3d6", "#d9a33b"),
+    "placeholder": ("#e1f3e4", "#5fa96c"),
+    "layer": ("#f3f6fa", "#9fb3c8"),
+    "folded": ("#e3edf8", "#5b8cc0"),
+}
+TEXT, NOTE, EDGE = "#1b2430", "#5d6b7a", "#76828f"

@@ -1,0 +1,156 @@
+"""Variables to and from safetensors files, by name."""
+
+import fcntl
+import os
+import secrets
+from contextlib import suppress
+from glob import escape, glob
+
+import numpy as np
+
+from alloy.graph.arrays import empty
+from alloy.graph.location import mistake
+
+
+def save(variables, path) -> None:
+    """Writes the variables (a list of them, or a model) into a safetensors file.
+
+    All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the
+    power fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
+    what that points to. Several threads and processes may save to one path: the last one to finish holds.
+    ValueError: two variables have one name, one has none or one that such a file cannot hold. OSError: the disk
+    is full, the directory is missing, ..."""
+    from safetensors.numpy import save as to_bytes
+
+    named = _by_name("save", variables)
+    if "__metadata__" in named:
+        raise mistake(
+            "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
+        )
+    arrays = _read(list(named.values()))
+    _replace(os.path.realpath(os.fsdecode(path)), to_bytes(dict(zip(named, arrays))))
+
+
+def load(variables, path) -> None:
+    """Assigns the values of a safetensors file to the variables (a list of them, or a model that has been
+    called): to all of a graph at one moment between two runs, or, where anything fails, to none of them.
+
+    ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
+    be read."""
+    from safetensors import SafetensorError, safe_open
+
+    named = _by_name("load", variables)
+    path = os.fsdecode(path)
+    with open(path, "rb"):
+        pass  # what is the matter with the file in the system's words
+    try:
+        with safe_open(path, "numpy") as file:
+            _require_same("missing from", set(named) - set(file.keys()), path)
+            _require_same("unknown to the model but in", set(file.keys()) - set(named), path)
+            arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+    except SafetensorError as error:
+        raise mistake("load", f"Expected a safetensors file, got {path}: {error}", act="called") from None
+    for graph, chosen in _by_graph(named.values()).items():
+        graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
+
+
+def _read(variables) -> list[np.ndarray]:
+    arrays = {}
+    for graph, chosen in _by_graph(variables).items():
+        arrays |= zip((i for i, _ in chosen), graph.read_variables([variable for _, variable in chosen]))
+    return [arrays[i] for i in range(len(variables))]
+
+
+def _by_graph(variables) -> dict:
+    """The variables of each graph, with their positions."""
+    graphs = {}
+    for i, variable in enumerate(variables):
+        graphs.setdefault(variable.graph, []).append((i, variable))
+    return graphs
+
+
+def _replace(path: str, content: bytes) -> None:
+    """Puts a file with this content in the place of whatever is there, in one step."""
+    directory, name = os.path.split(path)
+    prefix = os.path.join(directory, f".{name}.saving-")
+    _tidy(prefix)
+    with _open_new(prefix) as file:
+        try:
+            with suppress(FileNotFoundError):
+                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            with suppress(OSError):
+                os.remove(file.name)
+            raise
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)  # so that the directory has the new name for good, too
+    finally:
+        os.close(descriptor)
+
+
+def _open_new(prefix: str):
+    """A new file, locked for as long as it is open."""
+    while True:
+        file = open(prefix + secrets.token_hex(8), "xb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.path.exists(file.name):
+            return file
+        file.close()  # somebody tidied it away before it was locked
+
+
+def _tidy(prefix: str) -> None:
+    """Removes what saves that were killed have left behind: what nobody has locked."""
+    for left in glob(f"{escape(prefix)}*"):
+        with suppress(OSError), open(left, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.remove(left)
+
+
+def _by_name(op: str, variables) -> dict:
+    variables = list(getattr(variables, "variables", variables))
+    named = {variable.name: variable for variable in variables}
+    if not variables:
+        raise mistake(op, "Expected variables, got none (a model has none before its first call)", act="called")
+    if "" in named or len(named) < len(variables):
+        raise mistake(op, f"Expected variables of different names, got {[v.name for v in variables]}", act="called")
+    return named
+
+
+def _require_same(what: str, names: set, path) -> None:
+    if names:
+        raise mistake("load", f"{', '.join(sorted(names))}: {what} {path}", act="called")
+
+
+# What such files call the element types that variables have.
+_STORED = {
+    "F32": "float32",
+    "F16": "float16",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "BOOL": "bool",
+}
+
+
+def _of_type(file, name: str, variable, path) -> np.ndarray:
+    """The array of that name, which must be of the variable's type; in memory that the device reads where it
+    lies."""
+    stored = file.get_slice(name)
+    given = _STORED.get(stored.get_dtype(), stored.get_dtype()), tuple(stored.get_shape())
+    expected = variable.dtype, variable.shape
+    if given != expected:
+        given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
+        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}", act="called")
+    array = empty(*reversed(expected))
+    array[...] = file.get_tensor(name)
+    return array
