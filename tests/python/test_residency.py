@@ -9,6 +9,7 @@ import pytest
 
 import alloy as al
 from alloy.cli import small_cnn
+from kinds import FAST
 
 STEPS = 1000
 STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
@@ -20,6 +21,7 @@ def since(before):
     return [now[name] - before[name] for name in COUNTS]
 
 
+@FAST
 @STORAGES
 def test_a_thousand_steps_of_the_small_cnn(storage):
     x_data, y_data = al.data.digits()
