@@ -275,7 +275,6 @@ def test_a_forked_process_has_its_own_contents():
     code = """
 import os
 import alloy as al
-from kinds import READS_HOST_MEMORY
 array = al.empty((1000,))
 array[...] = 1
 child = os.fork()

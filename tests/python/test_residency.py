@@ -9,7 +9,7 @@ import pytest
 
 import alloy as al
 from alloy.cli import small_cnn
-from kinds import FAST
+from kinds import FAST, FRUGAL
 
 STEPS = 1000
 STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
@@ -77,6 +77,7 @@ def test_a_shape_is_compiled_once():
     assert since(before)[:2] == [5, 2]
 
 
+@FRUGAL
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 @STORAGES
 def test_initial_values_are_only_on_the_device_after_the_first_run(storage):
