@@ -131,14 +131,20 @@ Dims kept_of(const Op& op) {
 }
 
 std::vector<double> softmax_of(const std::vector<double>& x, const Dims& dims, const Dims& kept, bool logarithm) {
-  std::vector<double> greatest(count_of(kept), -INFINITY), sum(greatest.size(), 0), out(x.size());
-  std::vector<size_t> row;
+  std::vector<size_t> row, greatest(count_of(kept), SIZE_MAX);
   for_each_index(dims, [&](const Dims& index) { row.push_back(position(kept, index)); });
-  for (size_t i = 0; i < x.size(); ++i) greatest[row[i]] = std::fmax(greatest[row[i]], x[i]);
-  for (size_t i = 0; i < x.size(); ++i) sum[row[i]] += std::exp(x[i] - greatest[row[i]]);
   for (size_t i = 0; i < x.size(); ++i) {
-    const double shifted = x[i] - greatest[row[i]];
-    out[i] = logarithm ? shifted - std::log(sum[row[i]]) : std::exp(shifted) / sum[row[i]];
+    size_t& best = greatest[row[i]];
+    if (best == SIZE_MAX || std::isnan(x[best]) || x[i] > x[best]) best = i;
+  }
+  // The greatest adds 1, which would hide how little the others add.
+  std::vector<double> others(greatest.size(), 0), out(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (greatest[row[i]] != i) others[row[i]] += std::exp(x[i] - x[greatest[row[i]]]);
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double shifted = x[i] - x[greatest[row[i]]], rest = others[row[i]];
+    out[i] = logarithm ? shifted - std::log1p(rest) : std::exp(shifted) / (1 + rest);
   }
   return out;
 }
