@@ -14,14 +14,14 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 
 IMITATED := macos13 macos14 macos15 macos26
 
-.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-all $(IMITATED:%=test-all-%) asan bench wheel mac-report clean
+.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote test-all $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
 train: setup
 	$(VENV)/bin/alloy train
 
-test: test-native test-python test-imitations
+test: test-native test-python test-imitations test-remote
 
 test-native: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
@@ -37,7 +37,18 @@ test-imitations: $(IMITATED:%=test-%)
 $(IMITATED:%=test-%): test-%: setup
 	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
 
-test-all: test $(IMITATED:%=test-all-%)
+# On the tests' own device (tests/remote_device), which the native tests build: every op; of test-all, whatever does not
+# ask for a property of the CPU.
+REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
+
+test-remote: test-native
+	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)
+
+test-all: test $(IMITATED:%=test-all-%) test-all-remote
+
+test-all-remote: $(BUILD)/.with-tests
+	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
+	$(REMOTE) $(VENV)/bin/python -m pytest -q -rs
 
 $(IMITATED:%=test-all-%): test-all-%: $(BUILD)/.with-tests
 	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'

@@ -4,8 +4,8 @@
 set(portable "${PROJECT_SOURCE_DIR}/csrc/portable")
 
 alloy_layer(device "${portable}/device" SEES ir)
-alloy_layer(compiler "${portable}/compiler" SEES ir device cpu)
-alloy_layer(cpu "${portable}/cpu" SEES ir device compiler)
+alloy_layer(compiler "${portable}/compiler" SEES ir device)
+alloy_layer(cpu "${portable}/cpu" SEES ir device)
 if(TARGET alloy_cpu)
   find_package(OneDNN REQUIRED)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
@@ -20,7 +20,7 @@ if(TARGET alloy_cpu)
   target_link_libraries(alloy_cpu PRIVATE OneDNN::dnnl "${HWY_LIBRARY}" OpenMP::OpenMP_CXX)
 endif()
 
-alloy_layer(runtime "${portable}/runtime" SEES ir device compiler cpu)
+alloy_layer(runtime "${portable}/runtime" SEES ir device compiler)
 
 # The op table is a public header too: a program may list the ops that the framework has.
 file(MAKE_DIRECTORY "${ALLOY_INCLUDE_ROOT}/public/MetalPerformanceShadersGraph")
@@ -37,17 +37,23 @@ target_link_libraries(alloy_facade PRIVATE alloy_objcxx)
 # The export list decides what leaves the library.
 set_target_properties(alloy_facade PROPERTIES OBJCXX_VISIBILITY_PRESET default)
 
+alloy_layer(on_load "${portable}/on_load")
+
+# Makes a shared library the framework, with the layers of further devices named.
+function(alloy_link_framework target)
+  alloy_link_layers(${target} ir device compiler cpu ${ARGN} runtime facade on_load)  # on_load: its constructor runs behind all others
+  target_link_libraries(${target} PUBLIC alloy_objcxx)
+  target_link_options(${target} PRIVATE "LINKER:-z,defs"
+                      "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME MetalPerformanceShadersGraph
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports"
+    INSTALL_RPATH "$ORIGIN")
+endfunction()
+
 add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
 target_include_directories(mpsgraph INTERFACE ${public_include})
-alloy_layer(on_load "${portable}/on_load")
-alloy_link_layers(mpsgraph ir device compiler cpu runtime facade on_load)  # on_load: its constructor runs behind all others
-target_link_libraries(mpsgraph PUBLIC alloy_objcxx)
-target_link_options(mpsgraph PRIVATE "LINKER:-z,defs"
-                    "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
-set_target_properties(mpsgraph PROPERTIES
-  OUTPUT_NAME MetalPerformanceShadersGraph
-  LINK_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports"
-  INSTALL_RPATH "$ORIGIN")
+alloy_link_framework(mpsgraph)
 
 # Into the Python package, oneDNN beside it: what pip installs needs neither its build environment nor
 # LD_LIBRARY_PATH.

@@ -24,9 +24,17 @@ using ir::Expr;
 using ir::OpCode;
 using ir::Shape;
 
-// Memory of a tensor, its pages touched.
-std::vector<float> ones(const Shape& shape) {
-  return std::vector<float>(static_cast<size_t>(shape.element_count()), 1.0F);
+// A tensor in the device's memory, its pages touched.
+device::ArrayMemory ones(const Shape& shape) {
+  device::ArrayLayout layout;
+  layout.rank = 1;
+  layout.lengths[0] = static_cast<size_t>(shape.element_count());
+  layout.element_bytes = sizeof(float);
+  layout.row_bytes = layout.packed_row_bytes();
+  const device::ArrayMemory memory{&cpu::cpu_device(), cpu::cpu_device().allocate(layout.end()), layout};
+  const std::vector<float> values(layout.lengths[0], 1.0F);
+  device::write_array(*memory.device, *memory.storage, layout, values.data(), nullptr);
+  return memory;
 }
 
 double bytes_of(const std::vector<ir::Type>& types) {
@@ -46,17 +54,14 @@ void run(benchmark::State& state, const std::vector<Shape>& shapes, double flops
         graph, graph.value(OpCode::placeholder, {}, {{Attr::kShape, shape}, {Attr::kDtype, ir::DType::float32}}));
     feeds.push_back({operands.back().value(), {ir::DType::float32, shape}});
   }
-  runtime::Program program(std::make_shared<runtime::Arena>(cpu::cpu_device()), feeds, build(operands), {});
-  std::vector<std::vector<float>> memory;
-  std::vector<const std::byte*> in;
-  std::vector<std::byte*> out;
-  memory.reserve(shapes.size() + program.result_types().size());
-  for (const Shape& shape : shapes) in.push_back(reinterpret_cast<std::byte*>(memory.emplace_back(ones(shape)).data()));
-  for (const ir::Type& type : program.result_types()) {
-    out.push_back(reinterpret_cast<std::byte*>(memory.emplace_back(ones(type.shape)).data()));
-  }
-  program.run(in.data(), nullptr, out.data());
-  for (auto _ : state) program.run(in.data(), nullptr, out.data());
+  device::Device& cpu = cpu::cpu_device();
+  runtime::Program program(cpu, std::make_shared<device::Arena>(cpu), feeds, build(operands), {});
+  std::vector<device::ArrayMemory> in, out;
+  for (const Shape& shape : shapes) in.push_back(ones(shape));
+  for (const ir::Type& type : program.result_types()) out.push_back(ones(type.shape));
+  const device::Arguments arguments{in, out, {}, {}};
+  program.run(arguments);
+  for (auto _ : state) program.run(arguments);
   if (flops > 0) state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
   state.counters["bytes/s"] = benchmark::Counter(bytes_of(program.feed_types()) + bytes_of(program.result_types()),
                                                  benchmark::Counter::kIsIterationInvariantRate);

@@ -385,8 +385,10 @@ void bind_graph(py::module_& m) {
           "What it reads and writes at least; None where a shape is not known.");
 
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
-      .def(py::init([](const std::string& storage) { return std::make_shared<engine::Graph>(storage_named(storage)); }),
-           py::kw_only(), py::arg("storage") = "variable")
+      .def(py::init([](const std::string& storage, const std::string& device) {
+             return std::make_shared<engine::Graph>(storage_named(storage), device);
+           }),
+           py::kw_only(), py::arg("storage") = "variable", py::arg("device") = "")
       .def_property_readonly("storage",
                              [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
       .def_property(

@@ -97,13 +97,16 @@ PYBIND11_MODULE(_core, m) {
       },
       "The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none.");
   m.def(
-      "device_info",
+      "devices",
       [] {
-        const engine::DeviceInfo info = engine::device_info();
-        return py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
-                        py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system);
+        py::list out;
+        for (const engine::DeviceInfo& info : engine::devices()) {
+          out.append(py::dict(py::arg("kind") = info.kind, py::arg("name") = info.name, py::arg("memory") = info.memory,
+                              py::arg("unified_memory") = info.unified_memory, py::arg("system") = info.system));
+        }
+        return out;
       },
-      "What the device that runs the graphs says of itself.");
+      "What the devices say of themselves, a dict each; the first one runs the graphs.");
   // How Python's own functions read arguments.
   m.def(
       "as_shape", [](const py::object& shape, const std::string& op) { return shape_to(shape_from(shape, op)); },

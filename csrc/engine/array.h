@@ -16,7 +16,7 @@ class Array {
  public:
   // Of a static type, with undefined contents. A function and no constructor: what the framework raises must not pass a
   // C++ container, which could neither handle it nor hand it on.
-  static Array make(const ir::Type& type);
+  static Array make(id<MTLDevice> device, const ir::Type& type);
   Array(Array&&) = default;
   Array& operator=(Array&&) = default;
 
@@ -40,7 +40,7 @@ class Array {
 class FeedSlot {
  public:
   // Of a static type; `at` is its position in the inputs of a run.
-  static FeedSlot make(const ir::Type& type, NSUInteger at);
+  static FeedSlot make(id<MTLDevice> device, const ir::Type& type, NSUInteger at);
 
   // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
   // where the caller keeps it until the run is over; with one, what stands for it stays for the next run.
@@ -53,6 +53,7 @@ class FeedSlot {
   // The memory as data, which does not own it; nil where Metal refuses it.
   Ref<MPSGraphTensorData*> lend(const void* bytes) const;
 
+  Ref<id<MTLDevice>> device_;
   ir::Type type_;
   size_t bytes_ = 0;
   Ref<MPSShape*> shape_;
@@ -65,7 +66,7 @@ class FeedSlot {
 // they change places. So feed and result never alias, and a run that fails loses nothing.
 class Buffers {
  public:
-  static Buffers make(const ir::Literal& initial);
+  static Buffers make(id<MTLDevice> device, const ir::Literal& initial);
 
   Array& value() { return *arrays_[now_]; }
   // The array for the next value; only after reserve_next, for variables that nothing writes have one array.
@@ -76,6 +77,7 @@ class Buffers {
  private:
   Buffers() = default;
 
+  Ref<id<MTLDevice>> device_;
   ir::Type type_;
   std::optional<Array> arrays_[2];
   size_t now_ = 0;

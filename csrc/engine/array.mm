@@ -10,12 +10,12 @@
 
 namespace alloy::engine {
 
-Array Array::make(const ir::Type& type) {
+Array Array::make(id<MTLDevice> device, const ir::Type& type) {
   Array made;
   made.bytes_ = type.byte_count();
   MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:mps_type(type.dtype)
                                                                             shape:mps_shape(type.shape)];
-  made.array_ = Ref<MPSNDArray*>::adopt([[MPSNDArray alloc] initWithDevice:metal_device() descriptor:descriptor]);
+  made.array_ = Ref<MPSNDArray*>::adopt([[MPSNDArray alloc] initWithDevice:device descriptor:descriptor]);
   made.data_ = Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMPSNDArray:made.array_.get()]);
   return made;
 }
@@ -35,8 +35,9 @@ bool can_be_lent(const void* data, size_t bytes) {
   return bytes >= kWorthLending && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(getpagesize()) == 0;
 }
 
-FeedSlot FeedSlot::make(const ir::Type& type, NSUInteger at) {
+FeedSlot FeedSlot::make(id<MTLDevice> device, const ir::Type& type, NSUInteger at) {
   FeedSlot made;
+  made.device_ = Ref<id<MTLDevice>>::retain(device);
   made.type_ = type;
   made.bytes_ = type.byte_count();
   made.shape_ = Ref<MPSShape*>::adopt([mps_shape(type.shape) copy]);
@@ -48,10 +49,10 @@ Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
   // Whole pages, which are mapped anyway; nothing looks behind the contents.
   const auto page = static_cast<size_t>(getpagesize());
   const auto buffer =
-      Ref<id<MTLBuffer>>::adopt([metal_device() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
-                                                                  length:(bytes_ + page - 1) / page * page
-                                                                 options:MTLResourceStorageModeShared
-                                                             deallocator:nil]);
+      Ref<id<MTLBuffer>>::adopt([device_.get() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
+                                                                 length:(bytes_ + page - 1) / page * page
+                                                                options:MTLResourceStorageModeShared
+                                                            deallocator:nil]);
   if (buffer.get() == nil) return {};
   return Ref<MPSGraphTensorData*>::adopt([[MPSGraphTensorData alloc] initWithMTLBuffer:buffer.get()
                                                                                  shape:shape_.get()
@@ -70,7 +71,7 @@ void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller
   }
   const bool was_lent = std::exchange(lent_, {}).data != nullptr;
   const bool is_new = !own_;
-  if (is_new) own_ = Array::make(type_);
+  if (is_new) own_ = Array::make(device_.get(), type_);
   if (was_lent || is_new) [inputs replaceObjectAtIndex:at_ withObject:own_->data()];
   own_->write(given.data);
 }
@@ -81,18 +82,19 @@ void FeedSlot::leave(NSMutableArray* inputs) {
   [inputs replaceObjectAtIndex:at_ withObject:own_ ? static_cast<id>(own_->data()) : [NSNull null]];
 }
 
-Buffers Buffers::make(const ir::Literal& initial) {
+Buffers Buffers::make(id<MTLDevice> device, const ir::Literal& initial) {
   Buffers made;
+  made.device_ = Ref<id<MTLDevice>>::retain(device);
   made.type_ = initial.type();
   std::vector<std::byte> contents(made.type_.byte_count());
   initial.fill(contents.data());
-  made.arrays_[0] = Array::make(made.type_);
+  made.arrays_[0] = Array::make(device, made.type_);
   made.arrays_[0]->write(contents.data());
   return made;
 }
 
 void Buffers::reserve_next() {
-  if (!arrays_[1]) arrays_[1] = Array::make(type_);
+  if (!arrays_[1]) arrays_[1] = Array::make(device_.get(), type_);
 }
 
 }  // namespace alloy::engine

@@ -29,8 +29,10 @@ std::vector<size_t> line_up(NSArray<MPSGraphTensor*>* order, const std::vector<M
 }
 
 // Where the arrays of a run go: first what was asked for, then variables (Lowered::fed and Lowered::fetched).
-std::shared_ptr<const Places> places_of(MPSGraphExecutable* executable, const Lowered& step) {
+std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGraphExecutable* executable,
+                                        const Lowered& step) {
   auto places = std::make_shared<Places>();
+  places->device = device;
   const size_t given = step.feed_types.size(), asked = step.result_types.size();
   for (const size_t i : line_up([executable feedTensors], step.fed)) {
     const NSUInteger at = places->input_count++;
@@ -46,13 +48,14 @@ std::shared_ptr<const Places> places_of(MPSGraphExecutable* executable, const Lo
   return places;
 }
 
-Ref<MPSGraphExecutable*> compile_framework(const Lowered& step) {
+Ref<MPSGraphExecutable*> compile_framework(id<MTLDevice> on, const Lowered& step) {
+  MPSGraphDevice* const device = [MPSGraphDevice deviceWithMTLDevice:on];
   const auto descriptor = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
   // Level 1 may place parts on the Neural Engine and takes much longer; and nobody may add to the graph while it is
   // compiled.
   [descriptor.get() setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor.get() setWaitForCompilationCompletion:YES];
-  return Ref<MPSGraphExecutable*>::retain([step.framework->graph.get() compileWithDevice:graph_device()
+  return Ref<MPSGraphExecutable*>::retain([step.framework->graph.get() compileWithDevice:device
                                                                                    feeds:step.types.get()
                                                                            targetTensors:step.targets.get()
                                                                         targetOperations:step.operations.get()
@@ -124,8 +127,8 @@ Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lower
   on_device([&] {
     graph.impl().land_all();  // nothing may run while the framework's graph is compiled
     impl_ = std::make_unique<Impl>(graph, *lowered_);
-    impl_->executable = compile_framework(*lowered_);
-    impl_->places = places_of(impl_->executable.get(), *lowered_);
+    impl_->executable = compile_framework(graph.impl().device.get(), *lowered_);
+    impl_->places = places_of(graph.impl().device, impl_->executable.get(), *lowered_);
   });
   ++counters().compilations;
 }

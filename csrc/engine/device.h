@@ -5,14 +5,19 @@
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
 #include <functional>
+#include <string>
+
+#import "engine/ref.h"
 
 // What a device may answer beyond Metal's API; asked with respondsToSelector:.
 @protocol AlloyDeviceDiagnostics
 // Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated
 // now: allocatedBytes (NSNumbers).
 - (NSDictionary*)alloyCounters;
-// How many threads compute, from the next run on; at least 1.
-- (void)alloySetThreads:(NSUInteger)count;
+// What it is, in a word, such as "cpu".
+- (NSString*)alloyKind;
+// How many threads compute, from the next run on; at least 1. NO, and 0, where it has no such choice.
+- (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
 // The version of the macOS whose framework it behaves like, major and minor (NSNumbers); 0 and 0: none's.
 - (NSArray*)alloySystem;
@@ -35,7 +40,9 @@ namespace alloy::engine {
 
 // The system's default device; throws DeviceError where there is none.
 id<MTLDevice> metal_device();
-MPSGraphDevice* graph_device();
+// The first device of that kind or name, the default one before others, or for an empty one the default; throws
+// ir::Error where there is none.
+Ref<id<MTLDevice>> find_device(const std::string& kind_or_name);
 
 // Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
 // is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.

@@ -7,8 +7,8 @@
 
 #include "engine/device_info.h"
 #include "engine/error.h"
-#import "engine/ref.h"
 #include "engine/stats.h"
+#include "ir/op.h"
 
 // MTLDevice's own property of macOS, which the SDKs of the other systems hide.
 @protocol AlloyWorkingSet
@@ -28,16 +28,21 @@ namespace {
 
 uint64_t number(NSDictionary* counts, NSString* key) { return [[counts objectForKey:key] unsignedLongLongValue]; }
 
+// Every device that the system tells of. (By name: not every system of Apple's has the function.)
+Ref<NSArray<id<MTLDevice>>*> all_devices() {
+  using CopyAll = NSArray<id<MTLDevice>>* (*)();
+  const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
+  return Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all == nullptr ? nil : copy_all());
+}
+
 }  // namespace
 
 id<MTLDevice> metal_device() {
   static const Ref<id<MTLDevice>> device = [] {
     auto found = Ref<id<MTLDevice>>::adopt(MTLCreateSystemDefaultDevice());
-    // Programs without a window may be told of no default. (By name: not every system of Apple's has the function.)
-    using CopyAll = NSArray<id<MTLDevice>>* (*)();
-    if (const auto copy_all = reinterpret_cast<CopyAll>(dlsym(RTLD_DEFAULT, "MTLCopyAllDevices"));
-        found.get() == nil && copy_all != nullptr) {
-      const auto all = Ref<NSArray<id<MTLDevice>>*>::adopt(copy_all());
+    // Programs without a window may be told of no default.
+    if (found.get() == nil) {
+      const auto all = all_devices();
       if ([all.get() count] > 0) found = Ref<id<MTLDevice>>::retain([all.get() objectAtIndex:0]);
     }
     return found;
@@ -46,12 +51,6 @@ id<MTLDevice> metal_device() {
     throw DeviceError("[device] This machine has no Metal device. Some Macs have none for programs that are started "
                       "over SSH: log in at the screen.");
   }
-  return device.get();
-}
-
-MPSGraphDevice* graph_device() {
-  static const Ref<MPSGraphDevice*> device =
-      Ref<MPSGraphDevice*>::retain([MPSGraphDevice deviceWithMTLDevice:metal_device()]);
   return device.get();
 }
 
@@ -93,17 +92,67 @@ ir::System device_system() {
   return system;
 }
 
+namespace {
+
+NSString* kind_of(id<MTLDevice> device) {
+  const bool tells = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyKind)];
+  return tells ? [static_cast<id<AlloyDeviceDiagnostics>>(device) alloyKind] : @"gpu";
+}
+
+DeviceInfo info_of(id<MTLDevice> device) {
+  const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
+  const ir::System system = device_system();
+  return {[kind_of(device) UTF8String],
+          [[device name] UTF8String],
+          memory,
+          [device hasUnifiedMemory] != NO,
+          system.is_apple() ? to_string(system) : std::string()};
+}
+
+}  // namespace
+
 DeviceInfo device_info() {
   DeviceInfo out;
+  on_device([&] { out = info_of(metal_device()); });
+  return out;
+}
+
+namespace {
+
+// The default device, then the others.
+std::vector<Ref<id<MTLDevice>>> devices_in_order() {
+  std::vector<Ref<id<MTLDevice>>> out{Ref<id<MTLDevice>>::retain(metal_device())};
+  const auto all = all_devices();
+  for (id<MTLDevice> device in all.get()) {
+    if (device != metal_device()) out.push_back(Ref<id<MTLDevice>>::retain(device));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> out;
   on_device([&] {
-    id<MTLDevice> device = metal_device();
-    const bool portable = [static_cast<NSObject*>(device) respondsToSelector:@selector(alloyCounters)];
-    const uint64_t memory = [static_cast<id<AlloyWorkingSet>>(device) recommendedMaxWorkingSetSize];
-    const ir::System system = device_system();
-    out = {portable ? "cpu" : "gpu", [[device name] UTF8String], memory, [device hasUnifiedMemory] != NO,
-           system.is_apple() ? to_string(system) : std::string()};
+    for (const auto& device : devices_in_order()) out.push_back(info_of(device.get()));
   });
   return out;
+}
+
+Ref<id<MTLDevice>> find_device(const std::string& kind_or_name) {
+  Ref<id<MTLDevice>> found;
+  on_device([&] {
+    NSString* wanted = [NSString stringWithUTF8String:kind_or_name.c_str()];
+    for (const auto& device : devices_in_order()) {
+      const bool is_it = kind_or_name.empty() || [kind_of(device.get()) isEqualToString:wanted] ||
+                         [[device.get() name] isEqualToString:wanted];
+      if (is_it && found.get() == nil) found = device;
+    }
+  });
+  if (found.get() == nil) {
+    throw ir::Error(ir::Error::Kind::kValue, "[graph] There is no device of the kind or name '" + kind_or_name + "'");
+  }
+  return found;
 }
 
 bool set_threads(int count) {
@@ -111,8 +160,7 @@ bool set_threads(int count) {
   on_device([&] {
     NSObject* device = static_cast<NSObject*>(metal_device());
     if (![device respondsToSelector:@selector(alloySetThreads:)]) return;
-    [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySetThreads:static_cast<NSUInteger>(count)];
-    done = true;
+    done = [static_cast<id<AlloyDeviceDiagnostics>>(device) alloySetThreads:static_cast<NSUInteger>(count)] != NO;
   });
   return done;
 }

@@ -3,21 +3,24 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ir/quirks.h"
 
 namespace alloy::engine {
 
 struct DeviceInfo {
-  std::string kind;     // "cpu": the portable framework's; "gpu": any other
+  std::string kind;     // as the device says, such as "cpu"; "gpu" of one that does not
   std::string name;     // for people
   uint64_t memory;      // bytes that may be in use without slowing the machine down
   bool unified_memory;  // whether host and device share it
   std::string system;   // "macOS 14.5", whose framework computes or is imitated, or empty
 };
 
-// Throws DeviceError where there is no device.
+// The default device, on which graphs run. Throws DeviceError where there is no device.
 DeviceInfo device_info();
+// Every device of the machine, the default one first; throws likewise.
+std::vector<DeviceInfo> devices();
 // Whose framework it computes with; throws likewise.
 ir::System device_system();
 

@@ -20,7 +20,8 @@ enum class VariableStorage { kVariable, kBuffers };
 // Owns one graph of the framework, and the variables' values from run to run. One thread builds; runs are serialised.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
-  explicit Graph(VariableStorage storage = VariableStorage::kVariable);
+  // On the first device of that kind or name, or the default one; throws ir::Error where there is none.
+  explicit Graph(VariableStorage storage = VariableStorage::kVariable, const std::string& device = {});
   ~Graph();
 
   VariableStorage storage() const { return storage_; }

@@ -13,9 +13,10 @@
 
 namespace alloy::engine {
 
-Graph::Graph(VariableStorage storage) : storage_(storage), impl_(std::make_unique<Impl>()) {
+Graph::Graph(VariableStorage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
+  impl_->device = find_device(device);
   on_device([&] {
-    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([metal_device() newCommandQueue]);
+    impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);
     impl_->begin_framework();
   });
 }

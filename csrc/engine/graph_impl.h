@@ -39,6 +39,7 @@ struct Graph::Impl {
   // everything here and what the executables of the graph have compiled.
   std::mutex busy;
   std::shared_ptr<Framework> framework;
+  Ref<id<MTLDevice>> device;
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
   std::map<int64_t, Buffers> buffers;  // of VariableStorage::kBuffers, by slot; made when first needed
 

@@ -51,7 +51,7 @@ Buffers& Graph::Impl::buffers_of(int64_t slot) {
   std::unique_lock lock(beginning);
   const ir::LiteralRef contents = initial.at(slot);
   lock.unlock();
-  Buffers made = Buffers::make(*contents);
+  Buffers made = Buffers::make(device.get(), *contents);
   lock.lock();
   initial.erase(slot);
   return buffers.emplace(slot, std::move(made)).first->second;

@@ -22,6 +22,7 @@ struct Places {
   };
   static constexpr size_t kNobody = static_cast<size_t>(-1);
 
+  Ref<id<MTLDevice>> device = {};
   NSUInteger input_count = 0, output_count = 0;
   std::vector<Place> feeds = {}, results = {};
   std::vector<std::pair<NSUInteger, Buffers*>> read = {}, written = {};  // variables of VariableStorage::kBuffers

@@ -17,11 +17,11 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   made->inputs_ = Ref<NSMutableArray*>::retain(nulls(of.input_count));
   made->outputs_ = Ref<NSMutableArray*>::retain(nulls(of.output_count));
   for (const Places::Place& place : of.feeds) {
-    FeedSlot feed = FeedSlot::make(place.type, place.at);
+    FeedSlot feed = FeedSlot::make(of.device.get(), place.type, place.at);
     made->feeds_.push_back(std::move(feed));
   }
   for (const Places::Place& place : of.results) {
-    Array array = Array::make(place.type);
+    Array array = Array::make(of.device.get(), place.type);
     [made->outputs_.get() replaceObjectAtIndex:place.at withObject:array.data()];
     made->results_.push_back(std::move(array));
   }

@@ -2,7 +2,7 @@
 
 from alloy import data, init, losses, metrics, models, nn, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
-from alloy.device import Device, device, set_threads, threads
+from alloy.device import Device, device, devices, set_threads, threads
 from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
 from alloy.graph.arrays import empty
 from alloy.graph.dtypes import (
@@ -60,6 +60,7 @@ __all__ = [
     "data",
     "device",
     "device_stats",
+    "devices",
     "empty",
     "init",
     "load",

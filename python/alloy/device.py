@@ -8,9 +8,10 @@ from alloy.graph.location import mistake
 
 @dataclass(frozen=True)
 class Device:
-    """kind: "gpu", or "cpu" where the portable framework computes. memory: bytes that may be in use without
-    slowing the machine down. unified_memory: whether host and device share it. system: the macOS whose framework
-    computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" where the portable framework is itself."""
+    """kind: "gpu", or what a device of the portable framework says, such as "cpu". memory: bytes that may be in use
+    without slowing the machine down. unified_memory: whether host and device share it. system: the macOS whose
+    framework computes, such as "macOS 14.5", or is imitated (ALLOY_PRETEND); "" where the portable framework is
+    itself."""
 
     kind: str
     name: str
@@ -19,14 +20,24 @@ class Device:
     system: str
 
 
-def device(kind: str | None = None) -> Device:
-    """The device that runs every graph; a machine has one.
+def devices() -> list[Device]:
+    """The devices of this machine; the first one is the default. al.Graph(device=kind or name) runs on another one.
 
-    ValueError: it is not of the kind asked for. DeviceError: the machine has none."""
-    found = Device(**_core.device_info())
-    if kind not in (None, found.kind):
-        raise mistake("device", f"Expected {found.kind!r}, the kind of the one device here, got {kind!r}", act="called")
-    return found
+    DeviceError: the machine has none."""
+    return [Device(**found) for found in _core.devices()]
+
+
+def device(kind: str | None = None) -> Device:
+    """The default device, or the first one of that kind or name.
+
+    ValueError: there is none. DeviceError: the machine has no device."""
+    found = devices()
+    for one in found:
+        if kind in (None, one.kind, one.name):
+            return one
+    kinds = ", ".join(repr(one.kind) for one in found)
+    whose = "the kind of the one device here" if len(found) == 1 else "the kinds of the devices here"
+    raise mistake("device", f"Expected {kinds}, {whose}, got {kind!r}", act="called")
 
 
 def set_threads(count: int) -> None:

@@ -11,6 +11,7 @@ namespace check {
 
 inline std::atomic<int> passed{0};
 inline std::atomic<int> failed{0};
+inline std::atomic<int> skipped{0};  // whole tests, that ask for what the device has not
 
 inline void begin(const char* file, int line) {
   static const bool traced = std::getenv("ALLOY_TRACE_CHECKS") != nullptr;
@@ -30,7 +31,9 @@ inline void report_near(double a, double b, double tolerance, const char* text, 
 
 // Prints the summary; the exit code of the test.
 inline int summary() {
-  std::printf("%d passed, %d failed\n", passed.load(), failed.load());
+  std::printf("%d passed, %d failed", passed.load(), failed.load());
+  if (skipped > 0) std::printf(", %d tests skipped", skipped.load());
+  std::printf("\n");
   return failed == 0 && passed > 0 ? 0 : 1;
 }
 

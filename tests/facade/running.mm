@@ -2,6 +2,7 @@
 // memory they use.
 
 #include "graph_testing.h"
+#include "host_memory.h"
 
 #include <unistd.h>
 #include <cstdlib>
@@ -572,10 +573,10 @@ int main() {
     events_order_runs_on_two_queues();
     targets_that_compute_nothing();
     feeds_that_are_not_needed();
-    memory_of_the_caller();
+    where_host_sees_memory(g_device, memory_of_the_caller);
     results_of_another_shape();
     results_over_feeds();
-    a_result_over_a_part_of_a_feed();
+    where_host_sees_memory(g_device, a_result_over_a_part_of_a_feed);
     a_length_unknown_until_the_run();
     [g_queue release];
     [g_device release];

@@ -19,9 +19,9 @@ MAY_INCLUDE = {
 APPLE = {"Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"}
 PORTABLE_MAY_INCLUDE = {
     "device": {"ir", "device"},
-    "compiler": {"ir", "device", "compiler", "cpu"},
-    "cpu": {"ir", "device", "compiler", "cpu"},
-    "runtime": {"ir", "device", "compiler", "cpu", "runtime"},
+    "compiler": {"ir", "device", "compiler"},
+    "cpu": {"ir", "device", "cpu"},
+    "runtime": {"ir", "device", "compiler", "runtime"},
 }
 CODE_ONLY = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.S)
 
@@ -66,6 +66,22 @@ def test_below_the_facade_there_is_no_objective_c(part):
             assert top in PORTABLE_MAY_INCLUDE[part] or bracket == "<" and top not in APPLE, (
                 f"{path.name} may not include {name}"
             )
+
+
+def test_the_cpu_is_one_device_among_others():
+    """It is named where devices are listed, and only who bears a null asks for memory that the host sees."""
+    portable = CSRC / "portable"
+    naming, asking = set(), set()
+    for path in of_layers("portable"):
+        inside = path.relative_to(portable).as_posix()
+        if inside.startswith("cpu/"):
+            continue
+        if any(top == "cpu" for _, top, _ in includes(path)):
+            naming.add(inside)
+        if re.search(r"(->|\.)host_bytes\(", path.read_text()):
+            asking.add(inside)
+    assert naming == {"facade/metal/devices.mm"}
+    assert asking == {"device/array_layout.cpp", "facade/metal/AlloyBuffer.mm"}
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 import alloy as al
 from alloy.graph.text import amount
+from kinds import FAST
 
 EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
 
@@ -152,6 +153,7 @@ def test_a_directory_that_is_missing_is_made_and_no_backend_is_needed(tmp_path):
     assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {"model.safetensors", "history.png"}
 
 
+@FAST
 def test_an_interrupt_ends_a_command_with_a_line(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "alloy.tools.cli", "train", "--epochs", "100000"],

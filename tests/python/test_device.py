@@ -12,19 +12,21 @@ import alloy as al
 from quirks import ROOT
 
 
-def test_the_one_device():
-    device = al.device()
-    assert device.kind in ("cpu", "gpu") and device.name
-    assert al.device(device.kind) == device
-    assert isinstance(device.unified_memory, bool)
-    # The portable device counts what it does; Apple's do not.
-    assert (device.kind == "cpu") == (al.device_stats() is not None)
-    if device.kind == "cpu":
+def test_the_devices():
+    devices = al.devices()
+    assert al.device() == devices[0] and len({device.name for device in devices}) == len(devices)
+    for device in devices:
+        assert device.kind and device.name and device.memory > 0 and isinstance(device.unified_memory, bool)
+        assert al.device(device.name) == device and al.device(device.kind).kind == device.kind
+    # The portable framework's count what they do; Apple's do not.
+    assert (devices[0].kind == "gpu") == (al.device_stats() is None)
+    if devices[0].kind != "gpu":
+        cpu = al.device("cpu")
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        assert 0 < device.memory <= machine and device.unified_memory
+        assert cpu == devices[-1] and cpu.memory <= machine and cpu.unified_memory
 
 
-@pytest.mark.skipif(al.device().kind == "cpu", reason="the portable device tells")
+@pytest.mark.skipif(al.device().kind != "gpu", reason="the portable device tells")
 def test_what_a_device_does_not_tell():
     graph = al.Graph()
     x = graph.placeholder((2,))
@@ -72,3 +74,41 @@ def test_a_machine_that_has_no_default_device(extra, told):
         text=True,
     )
     assert ran.stdout.startswith(told), ran.stderr
+
+
+def test_a_graph_on_a_device_that_is_not_there():
+    assert al.Graph(device=al.device().name).variables == []
+    with pytest.raises(ValueError, match=r"^\[graph\] There is no device of the kind or name 'tpu'$"):
+        al.Graph(device="tpu")
+
+
+@pytest.mark.skipif(al.device().kind == "gpu", reason="only the portable framework can have another device")
+def test_another_device_than_the_cpu():
+    """It is the default one, computes what the CPU computes, and says which op it lacks."""
+    library = ROOT / "build/editable/tests/remote/libMetalPerformanceShadersGraph.so"
+    assert library.exists(), "the target `tests` is not built"
+    program = """if True:
+        import alloy as al
+        print([device.kind for device in al.devices()])
+        graph = al.Graph()
+        x = graph.placeholder((3,))
+        print(graph.compile([x], [al.relu(x) * 2.0])([1, -2, 3])[0].tolist(), al.device_stats()["dispatches"])
+        there = al.Graph(device="cpu", storage="buffers")
+        count = there.variable([1.0, 2.0])
+        step = there.compile([], [al.softmax(count)], [there.assign(count, count + 1.0)])
+        step(), step()
+        print(there.read_variables([count])[0].tolist(), al.device_stats()["dispatches"])
+        try:
+            graph.compile([x], [al.softmax(x)])([1, 2, 3])
+        except al.DeviceError as error:
+            print(error)"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LD_LIBRARY_PATH": str(library.parent), "ALLOY_REMOTE_LACKS": "softmax"},
+        capture_output=True,
+        text=True,
+    )
+    kinds, values, others, lacking = ran.stdout.splitlines() or [ran.stderr]
+    assert (kinds, values) == ("['remote', 'cpu']", "[2.0, 0.0, 6.0] 1")
+    assert others == "[3.0, 4.0] 1", "the other graph ran on the CPU"
+    assert re.match(r"\[softmax\] The remote test device has no kernel for this op with float32\(3,\)", lacking)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from kinds import READS_HOST_MEMORY
 
 X, Y = np.arange(6, dtype=np.float32).reshape(2, 3), np.int32([5, 7])
 
@@ -304,6 +305,7 @@ def test_what_empty_refuses(shape, dtype, kind, says):
         al.empty(shape, dtype)
 
 
+@READS_HOST_MEMORY
 @pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
 def test_an_array_is_copied_once_or_not_at_all(either, dtype, rng):
     x, y = either.placeholder(LARGE, dtype), either.placeholder((131,), dtype)
@@ -316,6 +318,7 @@ def test_an_array_is_copied_once_or_not_at_all(either, dtype, rng):
         np.testing.assert_array_equal(results[1], small)
 
 
+@READS_HOST_MEMORY
 def test_slices_that_begin_at_a_page(either):
     """Of one array, of any length, one beside the other."""
     memory = al.empty((8, PAGE // 4))
@@ -338,6 +341,7 @@ def test_slices_that_begin_at_a_page(either):
         assert total == pytest.approx(other.sum(dtype=np.float64), rel=1e-5)
 
 
+@READS_HOST_MEMORY
 def test_results_are_no_part_of_what_was_fed(either):
     """A fetch that is the placeholder itself, a view of it, and what could be computed in its place."""
     x = either.placeholder(LARGE)
@@ -386,6 +390,7 @@ def test_arrays_that_are_gone(either):
         np.testing.assert_array_equal(result, np.full((100 + i % 2, 131), 2 * i))
 
 
+@READS_HOST_MEMORY
 def test_one_array_for_two_placeholders(either):
     x, y = either.placeholder(LARGE), either.placeholder((131, 100))
     step = either.compile([x, y], [x @ y])
@@ -396,6 +401,7 @@ def test_one_array_for_two_placeholders(either):
     np.testing.assert_array_equal(product, values @ values.reshape(131, 100))
 
 
+@READS_HOST_MEMORY
 def test_a_file_that_may_only_be_read(either, tmp_path):
     path = tmp_path / "values"
     values = np.linspace(-2, 2, 13100, dtype=np.float32)
@@ -431,6 +437,7 @@ def test_one_executable_in_many_threads(either):
     assert wrong == []
 
 
+@READS_HOST_MEMORY
 def test_wrong_types_at_a_page(either):
     x, half = either.placeholder(LARGE, name="x"), either.placeholder(LARGE, al.float16)
     step = either.compile([x], [x + 1])

@@ -11,6 +11,7 @@ import alloy as al
 from alloy.graph import inspection
 from alloy.graph.text import amount
 from alloy.tools.cli import small_cnn
+from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
 
 LINE = re.compile(r"\[\w+\] .*; built at .*test_inspection\.py:\d+\.")
 
@@ -281,6 +282,7 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     assert small.variables == plan.variables and small.feeds == 4 * 65 and small.arena < plan.arena
 
 
+@PLANS_FOR_A_CPU
 def test_weights_that_no_run_changes_are_kept_in_the_order_of_their_kernels():
     model = al.models.resnet18()
     x = model.graph.placeholder((1, 32, 32, 3))
@@ -296,6 +298,7 @@ def test_weights_that_no_run_changes_are_kept_in_the_order_of_their_kernels():
     assert allocated() - before == plan.variables + taken + copied
 
 
+@READS_HOST_MEMORY
 def test_feeds_that_are_read_where_they_lie_take_no_memory_of_the_device():
     before = allocated()
     graph = al.Graph()
@@ -312,6 +315,7 @@ def test_feeds_that_are_read_where_they_lie_take_no_memory_of_the_device():
         assert allocated() - before == own + copies * batch.nbytes + weights.nbytes
 
 
+@PLANS_FOR_A_CPU
 def test_what_lives_at_the_peak():
     """The ReLU takes the place of its operand; it and the product behind it are more than those before."""
     allocated()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from kinds import FAST
 
 RESIDENT = """
 import gc, sys
@@ -34,6 +35,7 @@ def output(code):
 counted = pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 
 
+@FAST
 @counted
 def test_hundreds_of_batch_sizes_take_little_more_than_the_largest():
     before, largest, all_of_them = output("""

@@ -12,7 +12,7 @@ import pytest
 import alloy as al
 
 pytestmark = pytest.mark.skipif(
-    al.device().kind == "gpu", reason="Apple's device tells no kernels and takes no number of threads"
+    al.device().kind != "cpu", reason="others tell no kernels and take no number of threads"
 )
 
 

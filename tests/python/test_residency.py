@@ -9,6 +9,7 @@ import pytest
 
 import alloy as al
 from alloy.tools.cli import small_cnn
+from kinds import FAST, FRUGAL
 
 STEPS = 1000
 STORAGES = pytest.mark.parametrize("storage", ["variable", "buffers"])
@@ -20,6 +21,7 @@ def since(before):
     return [now[name] - before[name] for name in COUNTS]
 
 
+@FAST
 @STORAGES
 def test_a_thousand_steps_of_the_small_cnn(storage):
     x_data, y_data = al.data.digits()
@@ -75,6 +77,7 @@ def test_a_shape_is_compiled_once():
     assert since(before)[:2] == [5, 2]
 
 
+@FRUGAL
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
 @STORAGES
 def test_initial_values_are_only_on_the_device_after_the_first_run(storage):

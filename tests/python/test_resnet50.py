@@ -14,7 +14,10 @@ import pytest
 
 import alloy as al
 import resnet50_reference as reference
+from kinds import FAST
 from smooth import smoothed
+
+pytestmark = FAST
 
 
 def give(variables, references):

@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import alloy as al
+from kinds import FAST
 
 
 def model(units=2):
@@ -144,6 +145,7 @@ def test_all_variables_take_one_dispatch(path):
     assert al.stats()["dispatches"] - before == 2
 
 
+@FAST
 def test_an_interrupted_load_is_whole_or_nothing(path):
     code = """
 import signal, sys, time

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from kinds import READS_HOST_MEMORY
 
 
 def running_sum(count=8, storage="variable"):
@@ -36,6 +37,7 @@ def test_a_step_in_flight_computes_what_a_call_computes(storage, count):
     np.testing.assert_array_equal(total.numpy(), batches.sum(0))
 
 
+@READS_HOST_MEMORY
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_staged_memory_is_read_where_it_lies_and_takes_turns(most):
     step, total = running_sum(1 << 15)
@@ -67,6 +69,7 @@ def test_a_smaller_last_batch():
     assert (whole[0], part[0]) == (12, 6)
 
 
+@READS_HOST_MEMORY
 def test_memory_of_the_user_is_let_go_of():
     """A large array that lies at a page may be kept for the next call, and no longer than its executable."""
     step, _ = running_sum(1 << 15)

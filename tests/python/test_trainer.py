@@ -7,6 +7,7 @@ import pytest
 
 import alloy as al
 from alloy.training import batches
+from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
 
 
 @pytest.fixture(autouse=True, params=[0, 1], ids=["waiting", "ahead"])
@@ -66,6 +67,7 @@ def test_the_last_smaller_batch_is_used(rng):
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4)
 
 
+@READS_HOST_MEMORY
 @pytest.mark.parametrize("layout", ["packed", "transposed", "read-only"])
 def test_batches_are_the_shuffled_examples(layout, rng, ahead):
     """Two epochs of 3 steps equal six steps by hand in the order of the seed."""
@@ -321,6 +323,7 @@ def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rn
     assert history["loss"][-1] < 1e-3 * history["loss"][0]
 
 
+@PLANS_FOR_A_CPU
 def test_the_checked_step_is_the_step(rng, ahead):
     """Bit for bit, with one kernel more, or two."""
     x, y = rng.normal(size=(64, 8, 8, 1)).astype(np.float32), rng.integers(0, 10, 64).astype(np.int32)

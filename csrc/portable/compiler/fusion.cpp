@@ -8,8 +8,6 @@
 #include <unordered_set>
 
 #include "compiler/passes.h"
-#include "cpu/elementwise/elementwise.h"
-#include "cpu/product/choice.h"
 #include "ir/regions.h"
 #include "ir/walk.h"
 
@@ -23,15 +21,18 @@ using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
 
-// The most tiles an op adds to its group: its operands and results but the one that joins it, and a truth value.
+// The most tiles, parts of values, an op adds to its group: its operands and results but the one that joins it.
 size_t tiles(const Op& op) { return op.operands.size() + op.results.size() - 1; }
-constexpr size_t kMostTiles = cpu::Elementwise::kMostBuffers - 2;
 
 // The ops of one block in groups. A group becomes one op, so no group may need what needs it.
 class Groups {
  public:
-  explicit Groups(const Block& block)
-      : ops_(block.ops), inputs_(block.ops.size()), users_(block.ops.size()), uses_(block.ops.size(), 0) {
+  Groups(const Block& block, const device::FusionPolicy& policy)
+      : policy_(policy),
+        ops_(block.ops),
+        inputs_(block.ops.size()),
+        users_(block.ops.size()),
+        uses_(block.ops.size(), 0) {
     for (uint32_t i = 0; i < ops_.size(); ++i) index_.emplace(ops_[i].get(), i);
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       for (const Value& v : ir::used_values(*ops_[i])) {
@@ -50,7 +51,7 @@ class Groups {
       products_.push_back(0);
       seen_.push_back({0, 0});
       for (const uint32_t used : inputs_[i]) users_[used].push_back(i);
-      if (cpu::Elementwise::accepts(*ops_[i])) join_producers(i);
+      if (policy_.joins(*ops_[i])) join_producers(i);
     }
   }
 
@@ -60,9 +61,7 @@ class Groups {
   const std::vector<const Op*>& members(uint32_t g) const { return members_[g]; }
   size_t tile_count(uint32_t g) const { return tiles_[g]; }
   // Whether the value exists block by block only, inside a group.
-  bool is_inside(Value v) const {
-    return has(v.op) && !cpu::Elementwise::accepts(*v.op) && members(group_of(v.op)).size() > 1;
-  }
+  bool is_inside(Value v) const { return has(v.op) && !policy_.joins(*v.op) && members(group_of(v.op)).size() > 1; }
 
   // The groups whose values the op uses, in its regions too.
   std::vector<uint32_t> used_by(const Op* op) const {
@@ -82,9 +81,10 @@ class Groups {
     for (const Value& v : op.operands) {
       if (!has(v.op)) continue;
       const uint32_t producer = group_of(v.op), own = find(i);
-      if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > kMostTiles) continue;
+      if (producer == own || v.shape() != op.results[0].shape || tiles_[producer] + tiles_[own] > policy_.most_values())
+        continue;
       if (products_[producer] + products_[own] > 1) continue;
-      if (cpu::Elementwise::accepts(*v.op)) {
+      if (policy_.joins(*v.op)) {
         if (!is_cyclic(producer, own)) merge(producer, own);
       } else if (products_[own] == 0) {
         join_product(v, own);
@@ -98,8 +98,7 @@ class Groups {
     const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
     if (product->code == OpCode::reshape && is_used_once(product)) product = product->operands[0].op;
     if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
-    const auto products = cpu::OuterProducts::of(*product);
-    if (!products || !cpu::packed_product_pays(*products)) return;
+    if (!policy_.takes_product(*product)) return;
     merge(own, group_of(product));
     if (product != v.op) merge(own, group_of(v.op));
     products_[own] = 1;
@@ -152,6 +151,7 @@ class Groups {
     merged_[from] = into;
   }
 
+  const device::FusionPolicy& policy_;
   const std::vector<std::unique_ptr<Op>>& ops_;
   std::unordered_map<const Op*, uint32_t> index_;      // positions in ops_, which number everything below
   std::vector<std::vector<uint32_t>> inputs_, users_;  // ops of this block, the users as far as groups are made
@@ -169,8 +169,8 @@ using Values = std::unordered_set<Value, ir::ValueHash>;
 // more than to read them: then nobody has to write them.
 class Traffic {
  public:
-  Traffic(const Block& block, const Groups& groups)
-      : groups_(groups), written_(block.results.begin(), block.results.end()) {
+  Traffic(const Block& block, const Groups& groups, const device::FusionPolicy& policy)
+      : policy_(policy), groups_(groups), written_(block.results.begin(), block.results.end()) {
     for_each_import(block, [&](const Op&, Value v) { written_.insert(v); });
     Values kept(block.results.begin(), block.results.end());
     for (const auto& op : block.ops) {
@@ -180,7 +180,7 @@ class Traffic {
       std::set<const Op*>& own = copies_[groups.group_of(&user)];
       size_t count = groups.tile_count(groups.group_of(&user)) + tiles(*v.op);
       for (const Op* copy : own) count += tiles(*copy);
-      if (count > kMostTiles || !cpu::Elementwise::accepts(user) || v.shape() != user.results[0].shape ||
+      if (count > policy_.most_values() || !policy_.joins(user) || v.shape() != user.results[0].shape ||
           !is_cheap(*v.op)) {
         kept.insert(v);
       } else {
@@ -224,12 +224,13 @@ class Traffic {
 
   // Arithmetic on one large operand, which is in memory anyway, and small ones.
   bool is_cheap(const Op& op) const {
-    if (!cpu::Elementwise::accepts(op) || op.info().types == ir::TypeClass::floating) return false;
+    if (!policy_.joins(op) || op.info().types == ir::TypeClass::floating) return false;
     const Value* large = large_operand(op);
     return large != nullptr && !groups_.is_inside(*large) &&
-           (!groups_.has(large->op) || !cpu::Elementwise::accepts(*large->op) || written_.contains(*large));
+           (!groups_.has(large->op) || !policy_.joins(*large->op) || written_.contains(*large));
   }
 
+  const device::FusionPolicy& policy_;
   const Groups& groups_;
   Values written_;
   std::map<uint32_t, std::set<const Op*>> copies_;
@@ -238,6 +239,8 @@ class Traffic {
 // Copies a graph group by group, each where everything it needs is there.
 class Fuser {
  public:
+  explicit Fuser(const device::FusionPolicy& policy) : policy_(policy) {}
+
   std::unique_ptr<Graph> run(const Graph& graph) {
     copy_ = std::make_unique<Graph>();
     copy_->body().results = copy_block(graph.body());
@@ -246,9 +249,9 @@ class Fuser {
 
  private:
   std::vector<Value> copy_block(const Block& block) {
-    const Groups groups(block);
+    const Groups groups(block, policy_);
     const std::vector<std::vector<const Op*>> order = sorted(block, groups);
-    const Traffic traffic(block, groups);
+    const Traffic traffic(block, groups, policy_);
     for (const auto& members : order) {
       const std::set<const Op*>& copies = traffic.copies(groups.group_of(members[0]));
       if (members.size() + copies.size() == 1) copy_op(*members[0]);
@@ -354,12 +357,13 @@ class Fuser {
     }
   }
 
+  const device::FusionPolicy& policy_;
   std::unique_ptr<Graph> copy_;
   ValueMap<Value> values_;
 };
 
 }  // namespace
 
-std::unique_ptr<Graph> fuse(const Graph& graph) { return Fuser().run(graph); }
+std::unique_ptr<Graph> fuse(const Graph& graph, const device::FusionPolicy& policy) { return Fuser(policy).run(graph); }
 
 }  // namespace alloy::compiler

@@ -1,10 +1,11 @@
 // The passes from a specialised graph without effects to the one that a plan is made of. Each takes a graph and returns
-// another; the order is Program's. Knows nothing of memory and kernels.
+// another; the order is Program's. Knows nothing of memory, and of kernels only what the device says of them.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "device/device.h"
 #include "ir/graph.h"
 
 namespace alloy::compiler {
@@ -14,15 +15,14 @@ namespace alloy::compiler {
 // ir::Error for a value whose type is not static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
-// Folds small constants, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise ops and
-// transpositions into matrix products, and computes equal ops of the body once. All of this is exact, NaN, infinities
-// and the sign of 0 included, but one: factors come after sums as if floats were real numbers, which matters where a
-// sum overflows or a factor is infinite.
-std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph);
+// Folds small constants as the device does, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise
+// ops and transpositions into matrix products, and computes equal ops of the body once. All of this is exact, NaN,
+// infinities and the sign of 0 included, but one: factors come after sums as if floats were real numbers, which matters
+// where a sum overflows or a factor is infinite.
+std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
-// Puts elementwise ops of one shape that feed each other into `fused` ops, which compute cheap values of each other
-// anew rather than read them. Optimizer steps join them, and so do the gradients of weights that feed those where that
-// pays (packed_product_pays).
-std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph);
+// Puts ops of one shape that join and feed each other into `fused` ops, which compute cheap values of each other anew
+// rather than read them. Products that feed those join where the policy takes them.
+std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph, const device::FusionPolicy& policy);
 
 }  // namespace alloy::compiler

@@ -10,13 +10,14 @@
 namespace alloy::compiler {
 namespace {
 
+using device::Layout;
+using device::Place;
+using device::Plan;
+using device::Step;
 using ir::Op;
 using ir::OpCode;
 using ir::Value;
 using ir::ValueMap;
-
-constexpr size_t kAlignment = 64;
-size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // One thing to do, in the order in which all of them stand: what becomes a step. Positions in that order are the
 // planner's time.
@@ -53,8 +54,9 @@ struct Buffer {
 
 class Planner {
  public:
-  Planner(const ir::Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots)
-      : graph_(graph), slots_(slots), result_count_(graph.body().results.size() - slots.size()) {
+  Planner(const device::Device& device, const ir::Graph& graph, const std::vector<Value>& feeds,
+          const std::vector<int64_t>& slots)
+      : device_(device), graph_(graph), slots_(slots), result_count_(graph.body().results.size() - slots.size()) {
     for (size_t i = 0; i < feeds.size(); ++i) places_[feeds[i]] = {Place::Kind::kFeed, i};
   }
 
@@ -339,9 +341,9 @@ class Planner {
     return true;
   }
 
-  cpu::Kernel* kernel_of(const Op* op) {
+  device::Kernel* kernel_of(const Op* op) {
     auto& kernel = kernels_[op];
-    if (!kernel) kernel = cpu::make_kernel(*op);
+    if (!kernel) kernel = device_.make_kernel(*op);
     return kernel.get();
   }
 
@@ -426,6 +428,11 @@ class Planner {
     }
   }
 
+  size_t aligned(size_t bytes) const {
+    const size_t alignment = device_.alignment();
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+
   void lay_out() {
     std::vector<Lifetime> lifetimes;
     for (const Buffer& buffer : buffers_) lifetimes.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
@@ -500,7 +507,7 @@ class Planner {
     plan_.layouts_offset = plan_.arena_bytes += aligned(scratch);
     for (Layout& layout : plan_.layouts) {
       layout.offset += plan_.layouts_offset;
-      plan_.steps[layout.step].operands[1] = {Place::Kind::kArena, layout.offset};
+      plan_.steps[layout.step].operands[layout.operand] = {Place::Kind::kArena, layout.offset};
     }
     plan_.arena_bytes += layout_bytes_;
   }
@@ -519,11 +526,10 @@ class Planner {
     step.kernel = std::move(kernels_.at(&op));
     for (const Value& v : op.operands) step.operands.push_back(place_of(v));
     for (uint32_t r = 0; r < op.results.size(); ++r) step.results.push_back(place_of(op.result(r)));
-    const size_t layout = step.operands.size() > 1 && lasts(step.operands[1]) ? step.kernel->own_layout_bytes() : 0;
-    if (layout > 0) {
-      plan_.layouts.push_back({plan_.steps.size(), step.operands[1], layout_bytes_});
-      layout_bytes_ += aligned(layout);
-      step.kernel->take_own_layout();
+    if (const auto own = step.kernel->prepacked(); own && lasts(step.operands[own->operand])) {
+      plan_.layouts.push_back({plan_.steps.size(), own->operand, step.operands[own->operand], layout_bytes_});
+      layout_bytes_ += aligned(own->bytes);
+      step.kernel->take_prepacked();
     }
     const size_t scratch = step.kernel->scratch_bytes();
     plan_.steps.push_back(std::move(step));
@@ -555,6 +561,7 @@ class Planner {
     size_t buffer;
   };
 
+  const device::Device& device_;
   const ir::Graph& graph_;
   const std::vector<int64_t>& slots_;
   const size_t result_count_;
@@ -568,7 +575,7 @@ class Planner {
   ValueMap<Value> stands_for_;               // ... these
   ValueMap<Place> places_;
   ValueMap<std::vector<size_t>> uses_, writers_, lives_at_;  // positions, ascending
-  std::unordered_map<const Op*, std::unique_ptr<cpu::Kernel>> kernels_;
+  std::unordered_map<const Op*, std::unique_ptr<device::Kernel>> kernels_;
   ValueMap<size_t> buffer_of_;
   std::vector<Buffer> buffers_;
   size_t layout_bytes_ = 0;
@@ -578,14 +585,9 @@ class Planner {
 
 }  // namespace
 
-ConstantBytes::ConstantBytes(ir::LiteralRef literal) : literal_(std::move(literal)) {
-  if (!literal_->is_splat()) return;
-  written_.resize(size());
-  literal_->fill(written_.data());
-}
-
-Plan make_plan(const ir::Graph& graph, const std::vector<Value>& feeds, const std::vector<int64_t>& slots) {
-  return Planner(graph, feeds, slots).make();
+Plan make_plan(const device::Device& device, const ir::Graph& graph, const std::vector<Value>& feeds,
+               const std::vector<int64_t>& slots) {
+  return Planner(device, graph, feeds, slots).make();
 }
 
 }  // namespace alloy::compiler

@@ -1,73 +1,18 @@
 // Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order
-// kernels run. Decides memory and nothing else; kernels are prepared by it and run by Program.
+// kernels run. Decides memory and nothing else; kernels are prepared by it and run by an executor of the device.
 #pragma once
 
-#include <memory>
 #include <vector>
 
-#include "cpu/kernel.h"
+#include "device/device.h"
+#include "device/plan.h"
 #include "ir/graph.h"
 
 namespace alloy::compiler {
 
-// A place in memory. Feeds, variables and results are given anew at each run.
-struct Place {
-  enum class Kind : uint8_t { kNowhere, kFeed, kVariable, kResult, kConstant, kArena };
-  Kind kind = Kind::kNowhere;
-  size_t index =
-      0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
-  bool operator==(const Place&) const = default;
-};
-
-struct Step {
-  enum class Kind : uint8_t {
-    kCall,      // run the kernel
-    kCopy,      // copy `bytes` bytes of the operand to the result
-    kJump,      // go on at step `target`
-    kJumpIfNot  // go on at step `target` where the operand, `bytes` bytes, is all zero
-  };
-  Kind kind = Kind::kCall;
-  std::unique_ptr<cpu::Kernel> kernel = {};
-  std::vector<Place> operands = {};
-  std::vector<Place> results = {};
-  size_t bytes = 0;
-  size_t target = 0;
-  const ir::Op* op = nullptr;  // what a call computes
-};
-
-// Weights that no run changes, in the layout of the kernel that takes them.
-struct Layout {
-  size_t step;    // whose second operand they are
-  Place source;   // a variable or a constant
-  size_t offset;  // in the arena
-};
-
-// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy
-// written out.
-class ConstantBytes {
- public:
-  explicit ConstantBytes(ir::LiteralRef literal);
-  const ir::Literal& literal() const { return *literal_; }
-  const std::byte* data() const { return written_.empty() ? literal_->bytes().data() : written_.data(); }
-  size_t size() const { return literal_->type().byte_count(); }
-
- private:
-  ir::LiteralRef literal_;
-  std::vector<std::byte> written_;
-};
-
-struct Plan {
-  std::vector<Step> steps;
-  std::vector<Layout> layouts;
-  std::vector<ConstantBytes> constants;
-  std::vector<int64_t> variables;  // slots, ascending
-  size_t arena_bytes = 0;          // values, scratch, and layouts
-  size_t scratch_offset = 0, layouts_offset = 0;
-  std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
-};
-
 // Plans a graph whose body gives `results` first and then the final values of the variables in `slots`, ascending.
-// `feeds` are its placeholders in the order in which runs give them.
-Plan make_plan(const ir::Graph& graph, const std::vector<ir::Value>& feeds, const std::vector<int64_t>& slots);
+// `feeds` are its placeholders in the order in which runs give them. Throws ir::Error for an op that the device lacks.
+device::Plan make_plan(const device::Device& device, const ir::Graph& graph, const std::vector<ir::Value>& feeds,
+                       const std::vector<int64_t>& slots);
 
 }  // namespace alloy::compiler

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compiler/passes.h"
-#include "cpu/elementwise/elementwise.h"
 #include "ir/rewrite.h"
 
 namespace alloy::compiler {
@@ -39,8 +38,24 @@ bool is_scalar(Value v, double number) {
          std::signbit(literal->at(0)) == std::signbit(number);
 }
 
+// Whether the op computes each element of its result from one of every operand, which broadcast.
+bool is_elementwise(const Op& op) {
+  switch (op.info().family) {
+    case ir::Family::kUnary:
+    case ir::Family::kActivation:
+    case ir::Family::kPredicate:
+    case ir::Family::kBinary:
+    case ir::Family::kComparison:
+    case ir::Family::kActivationGradient:
+    case ir::Family::kTernary: return true;
+    default: return op.code == OpCode::cast;
+  }
+}
+
 class Simplifier {
  public:
+  explicit Simplifier(const device::Device& device) : device_(device) {}
+
   std::unique_ptr<Graph> run(const Graph& graph) {
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
       // What a branch computes cannot be seen from other blocks, so only the body shares.
@@ -67,8 +82,7 @@ class Simplifier {
       if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
     }
     Value made = shared(graph, code, operands, attributes);
-    const bool is_optimizer = ir::info(code).facts.coefficients > 0;  // their operands do not broadcast
-    if (is_optimizer || !cpu::Elementwise::accepts(*made.op)) return folded(graph, made);
+    if (!is_elementwise(*made.op)) return folded(graph, made);
     if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
     if (auto sunk = sink_broadcasts(graph, made)) return *sunk;
     return folded(graph, made);
@@ -192,7 +206,7 @@ class Simplifier {
     return shared(graph, OpCode::broadcast_to, {small}, {{Attr::kShape, full}});
   }
 
-  // Runs the kernel of a small op on constants.
+  // The value of a small op of constants.
   Value folded(Graph& graph, Value v) {
     const ir::Type type = v.type();
     if (v.op->operands.empty() || type.shape.element_count() > kMostFoldedElements || type.shape.element_count() == 0) {
@@ -206,15 +220,10 @@ class Simplifier {
       literal->fill(inputs.emplace_back(operand.type().byte_count()).data());
     }
     for (const auto& input : inputs) pointers.push_back(input.data());
-    const std::unique_ptr<cpu::Kernel> kernel = cpu::make_kernel(*v.op);
-    std::vector<std::byte> result(type.byte_count()), scratch(kernel->scratch_bytes() + 64);
-    std::byte* out = result.data();
-    const cpu::FlushDenormals mode;
-    kernel->run(pointers.data(), &out, align(scratch.data()));
+    std::vector<std::byte> result(type.byte_count());
+    if (!device_.fold(*v.op, pointers.data(), result.data())) return v;
     return shared(graph, OpCode::constant, {}, {{Attr::kValue, std::make_shared<ir::Literal>(type, result)}});
   }
-
-  static std::byte* align(std::byte* p) { return p + (64 - reinterpret_cast<uintptr_t>(p) % 64) % 64; }
 
   // The op with these operands and attributes: one that is there already, or a new one.
   Value shared(Graph& graph, OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
@@ -245,15 +254,17 @@ class Simplifier {
     for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
     return key;
   }
+
+  const device::Device& device_;
   std::map<Key, Value> values_;
 };
 
 }  // namespace
 
-std::unique_ptr<Graph> simplify(const Graph& graph) {
+std::unique_ptr<Graph> simplify(const Graph& graph, const device::Device& device) {
   // Ops that a replacement left unused are dropped by a second copy.
   return ir::Rewriter([](ir::Rewriter&, const Op&, const std::vector<Value>&) -> Replacement { return std::nullopt; })
-      .run(*Simplifier().run(graph));
+      .run(*Simplifier(device).run(graph));
 }
 
 }  // namespace alloy::compiler

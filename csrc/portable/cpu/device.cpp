@@ -1,5 +1,3 @@
-// The CPU as a device: page-aligned memory and work queues.
-
 #include "cpu/device.h"
 
 #include <sys/mman.h>
@@ -13,6 +11,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
+
+#include "cpu/elementwise/elementwise.h"
+#include "cpu/executor.h"
+#include "cpu/kernel.h"
+#include "cpu/passes/pointwise.h"
+#include "cpu/product/choice.h"
 
 namespace alloy::cpu {
 
@@ -48,6 +53,17 @@ class CpuStorage final : public device::Storage {
     counters_.bytes_to_device.fetch_add(bytes, std::memory_order_relaxed);
   }
 
+  void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
+    const std::byte* const bytes = static_cast<CpuStorage&>(source).bytes_;
+    for (size_t i = 0; i < count; ++i) {
+      std::memcpy(bytes_ + to.offset + i * to.pitch, bytes + from.offset + i * from.pitch, row_bytes);
+    }
+  }
+
+  void clear() override { std::memset(bytes_, 0, size()); }
+
+  uintptr_t address() const noexcept override { return reinterpret_cast<uintptr_t>(bytes_); }
+
   std::byte* host_bytes() noexcept override { return bytes_; }
 
  private:
@@ -66,8 +82,22 @@ class CpuStream final : public device::Stream {
   device::WorkQueue queue_;
 };
 
+// What joins is computed tile by tile, in the first-level cache.
+class CpuFusionPolicy final : public device::FusionPolicy {
+ public:
+  bool joins(const ir::Op& op) const override { return Elementwise::accepts(op); }
+  size_t most_values() const override { return Elementwise::kMostBuffers - 2; }  // but a truth value and one to spare
+  bool takes_product(const ir::Op& matmul) const override {
+    const auto product = OuterProducts::of(matmul);
+    return product && packed_product_pays(*product);
+  }
+};
+
 class CpuDevice final : public device::Device {
  public:
+  std::string_view kind() const noexcept override { return "cpu"; }
+  std::string_view name() const noexcept override { return "Alloy CPU"; }
+
   std::shared_ptr<device::Storage> allocate(size_t bytes) override {
     // An empty array still has an address, and aligned_alloc wants whole multiples of the alignment.
     const bool huge = bytes >= kHugePage;
@@ -101,7 +131,45 @@ class CpuDevice final : public device::Device {
     return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   }
 
+  bool has_unified_memory() const noexcept override { return true; }
+
   device::Status status() const override { return device::process_status(); }
+
+  bool set_threads(int count) override {
+    set_kernel_threads(count);
+    return true;
+  }
+
+  int threads() const override { return most_threads(kernel_threads()); }
+
+  size_t alignment() const noexcept override { return kCacheLine; }
+
+  const device::FusionPolicy& fusion_policy() const noexcept override { return fusion_policy_; }
+
+  std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override { return lower_convolutions(graph); }
+
+  bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {
+    const std::unique_ptr<Kernel> kernel = cpu::make_kernel(op);
+    std::vector<std::byte> scratch(kernel->scratch_bytes() + kCacheLine);
+    const auto behind_line = reinterpret_cast<uintptr_t>(scratch.data()) % kCacheLine;
+    const FlushDenormals mode;
+    kernel->run(operands, &result, scratch.data() + (kCacheLine - behind_line) % kCacheLine);
+    return true;
+  }
+
+  std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override {
+    const Team team;
+    return cpu::make_kernel(op);
+  }
+
+  std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
+    return std::make_unique<Executor>(std::move(plan), std::move(arena));
+  }
+
+ private:
+  static constexpr size_t kCacheLine = 64;
+
+  const CpuFusionPolicy fusion_policy_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// The interface between the plan and the computations. A kernel is prepared once for one op of static types and run
-// many times.
+// The CPU's kernels, and how their threads compute.
 #pragma once
 
 #include <cstddef>
@@ -7,30 +6,10 @@
 #include <memory>
 #include <span>
 
+#include "device/kernel.h"
 #include "ir/graph.h"
 
 namespace alloy::cpu {
-
-class Kernel {
- public:
-  virtual ~Kernel() = default;
-
-  // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes()
-  // bytes, aligned to 64. Never throws, never allocates; one run at a time.
-  virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
-  // Bytes of working memory that a run needs.
-  virtual size_t scratch_bytes() const { return 0; }
-  // Bytes of the second operand, weights, in a layout of the kernel's own; 0 where it takes them as they stand.
-  // Otherwise each run makes a copy, until take_own_layout(): from then on a run wants what lay_out() has made of them.
-  virtual size_t own_layout_bytes() const { return 0; }
-  virtual void take_own_layout() {}
-  virtual void lay_out(const std::byte* /*weights*/, std::byte* /*to*/) const {}
-  // Whether a result may stand in the very memory of that operand.
-  virtual bool in_place(size_t /*operand*/, size_t /*result*/) const { return false; }
-};
-
-// The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
-std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
 
 // While one lives, arithmetic on this thread takes denormals for zero, as Apple's kernels do; they cost a hundred times
 // as much as other numbers. Restores the thread's own mode.
@@ -72,6 +51,24 @@ class Team {
  private:
   int size_before_, dynamic_before_;
 };
+
+class Kernel : public device::Kernel {
+ public:
+  // Computes the results from the operands, in the op's order, all packed row-major. `scratch` has scratch_bytes()
+  // bytes, aligned to 64. Never throws, never allocates; one run at a time.
+  virtual void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const = 0;
+  // Makes the copy that prepacked() speaks of.
+  virtual void prepack(const std::byte* /*operand*/, std::byte* /*to*/) const {}
+
+  // The threads it was prepared for: it computes right with no other count.
+  int threads() const { return threads_; }
+
+ private:
+  const int threads_ = kernel_threads();
+};
+
+// The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
+std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
 
 // What a thread does that waits for the others of its loop: it spins for a while (at first so), or sleeps almost at
 // once.

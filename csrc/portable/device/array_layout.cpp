@@ -73,8 +73,8 @@ bool are_packed(const ArrayLayout& layout, const ptrdiff_t* strides) {
   return true;
 }
 
-void copy_array(Direction direction, Device& device, Storage& storage, const ArrayLayout& layout, std::byte* host,
-                const ptrdiff_t* strides) {
+void transfer(Direction direction, Device& device, Storage& storage, const ArrayLayout& layout, std::byte* host,
+              const ptrdiff_t* strides) {
   const size_t bytes = layout.packed_bytes();
   if (bytes == 0) return;
   if (layout.is_packed() && (!strides || are_packed(layout, strides))) {
@@ -107,14 +107,21 @@ void copy_array(Direction direction, Device& device, Storage& storage, const Arr
 }  // namespace
 
 void read_array(Device& device, Storage& storage, const ArrayLayout& layout, void* host, const ptrdiff_t* strides) {
-  copy_array(Direction::kToHost, device, storage, layout, static_cast<std::byte*>(host), strides);
+  transfer(Direction::kToHost, device, storage, layout, static_cast<std::byte*>(host), strides);
+}
+
+void copy_array(const ArrayMemory& from, const ArrayMemory& to) {
+  const size_t row = from.layout.packed_row_bytes(), bytes = from.layout.packed_bytes();
+  if (bytes == 0) return;
+  to.storage->copy_rows({to.layout.offset, to.layout.row_bytes}, *from.storage,
+                        {from.layout.offset, from.layout.row_bytes}, row, bytes / row);
 }
 
 void write_array(Device& device, Storage& storage, const ArrayLayout& layout, const void* host,
                  const ptrdiff_t* strides) {
   // The host side is only read in this direction.
-  copy_array(Direction::kFromHost, device, storage, layout, const_cast<std::byte*>(static_cast<const std::byte*>(host)),
-             strides);
+  transfer(Direction::kFromHost, device, storage, layout, const_cast<std::byte*>(static_cast<const std::byte*>(host)),
+           strides);
 }
 
 }  // namespace alloy::device

@@ -1,4 +1,4 @@
-// Owns the copy between a packed or row-strided array in device storage and host memory with arbitrary strides.
+// Arrays in device storage, packed or with gaps between rows, and their copies to and from host memory of any strides.
 #pragma once
 
 #include <cstddef>
@@ -43,6 +43,9 @@ struct ArrayMemory {
   std::shared_ptr<Storage> storage;
   ArrayLayout layout;
 };
+
+// Copies all elements of one array to another of the same shape, within their device.
+void copy_array(const ArrayMemory& from, const ArrayMemory& to);
 
 // Copies all elements to `host`, with `strides` in bytes from the fastest to the slowest dimension, or packed
 // when null.

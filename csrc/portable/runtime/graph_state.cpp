@@ -1,7 +1,7 @@
 #include "runtime/graph_state.h"
 
 #include <algorithm>
-#include <cstring>
+#include <new>
 
 #include "ir/rewrite.h"
 #include "runtime/guard.h"
@@ -37,9 +37,10 @@ std::shared_ptr<Program> RecentPrograms::latest() {
   return programs_.empty() ? nullptr : programs_.front();
 }
 
-std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
+std::shared_ptr<Program> GraphState::program(device::Device& device, const std::vector<ir::Feed>& feeds,
+                                             const std::vector<ir::Value>& results,
                                              const std::vector<ir::Op*>& effects) {
-  Key key;
+  Key key{reinterpret_cast<uintptr_t>(&device)};
   for (const ir::Feed& feed : feeds) {
     key.insert(key.end(), {feed.placeholder.op->id, static_cast<uint64_t>(feed.type.dtype)});
     for (int64_t d : feed.type.shape.dims()) key.push_back(static_cast<uint64_t>(d));
@@ -56,14 +57,17 @@ std::shared_ptr<Program> GraphState::program(const std::vector<ir::Feed>& feeds,
     std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
     most_programs_ = 2 * programs_.size() + 64;
   }
-  auto program = std::make_shared<Program>(arena_, feeds, results, effects);
+  std::shared_ptr<device::Arena>& arena = arenas_[&device];
+  if (!arena) arena = std::make_shared<device::Arena>(device);
+  auto program = std::make_shared<Program>(device, arena, feeds, results, effects);
   programs_[std::move(key)] = program;
   ++device.counters().compilations;
   return program;
 }
 
 void GraphState::allocate_variable(std::span<const std::byte> initial) {
-  std::shared_ptr<device::Storage> storage = device.allocate(initial.size());
+  std::lock_guard lock(running_);
+  std::shared_ptr<device::Storage> storage = device_->allocate(initial.size());
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
   // By slot: a variable that found no memory has left its place empty.
@@ -73,77 +77,87 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   variables_.back() = std::move(storage);
 }
 
-size_t GraphState::variable_bytes(const Program& program) const {
+void GraphState::take_variables_to(device::Device& device) {
+  if (device_ == &device) return;
+  std::vector<std::shared_ptr<device::Storage>> taken;
+  std::vector<std::byte> contents;
+  for (const auto& storage : variables_) {
+    std::shared_ptr<device::Storage>& there = taken.emplace_back();
+    if (!storage) continue;
+    there = device.allocate(storage->size());
+    if (!there) throw std::bad_alloc();
+    contents.resize(storage->size());
+    storage->read(0, contents.data(), contents.size());
+    there->write(0, contents.data(), contents.size());
+  }
+  variables_ = std::move(taken);
+  device_ = &device;
+}
+
+size_t GraphState::variable_bytes(const Program& program) {
+  std::lock_guard lock(running_);
   size_t bytes = 0;
   for (int64_t slot : program.variables()) bytes += variables_[static_cast<size_t>(slot)]->size();
   return bytes;
 }
 
 void GraphState::set_profiling(Program& program, bool on) {
-  std::lock_guard lock(arena_->running);
+  std::lock_guard lock(running_);
   program.set_profiling(on);
 }
 
-std::vector<Program::StepTime> GraphState::times(const Program& program) {
-  std::lock_guard lock(arena_->running);
+std::vector<device::StepTime> GraphState::times(const Program& program) {
+  std::lock_guard lock(running_);
   return program.times();
 }
 
 namespace {
 
-// Packed bytes of an array: its own, or, where rows have gaps or it is asked for, of a copy.
-struct Packed {
-  std::byte* bytes;
-  std::vector<std::byte> copy;
-
-  explicit Packed(const device::ArrayMemory& memory, bool copies = false)
-      : bytes(memory.storage->host_bytes() + memory.layout.offset) {
-    if (memory.layout.is_packed() && !copies) return;
-    copy.resize(memory.layout.packed_bytes());
-    bytes = copy.data();
+// The arrays of a run without gaps between rows: themselves, or, of those that have some or are asked for, packed room
+// of their device instead.
+class Packed {
+ public:
+  explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
+      : arrays_(arrays) {
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      if (arrays[i].layout.is_packed() && std::find(apart.begin(), apart.end(), i) == apart.end()) continue;
+      if (packed_.empty()) packed_ = arrays;
+      device::ArrayMemory& room = packed_[i];
+      room.layout.offset = 0;
+      room.layout.row_bytes = room.layout.packed_row_bytes();
+      room.storage = room.device->allocate(room.layout.end());
+      if (!room.storage) throw std::bad_alloc();
+      replaced_.push_back(i);
+    }
   }
-};
 
-// Calls f with the packed bytes of row i and the bytes of the row in the array.
-template <class F>
-void for_each_row(const device::ArrayMemory& memory, std::byte* packed, F f) {
-  const size_t row = memory.layout.packed_row_bytes();
-  const size_t rows = row == 0 ? 0 : memory.layout.packed_bytes() / row;
-  std::byte* at = memory.storage->host_bytes() + memory.layout.offset;
-  for (size_t i = 0; i < rows; ++i) f(packed + i * row, at + i * memory.layout.row_bytes, row);
-}
+  std::span<const device::ArrayMemory> get() const { return packed_.empty() ? arrays_ : packed_; }
+  void fetch() const {
+    for (const size_t i : replaced_) copy_array(arrays_[i], packed_[i]);
+  }
+  void give_back() const {
+    for (const size_t i : replaced_) copy_array(packed_[i], arrays_[i]);
+  }
+
+ private:
+  const std::vector<device::ArrayMemory>& arrays_;
+  std::vector<device::ArrayMemory> packed_;  // none where nothing is replaced
+  std::vector<size_t> replaced_;
+};
 
 }  // namespace
 
 device::Status Run::operator()() const {
-  std::lock_guard lock(state_->arena_->running);
+  std::lock_guard lock(state_->running_);
   device::Status status{guard([&] {
-    std::vector<Packed> feeds, results;
-    std::vector<const std::byte*> feed_pointers;
-    std::vector<std::byte*> result_pointers, variable_pointers;
-    for (const device::ArrayMemory& memory : feeds_) {
-      const bool is_overwritten =
-          std::find(overwritten_.begin(), overwritten_.end(), feeds.size()) != overwritten_.end();
-      Packed& packed = feeds.emplace_back(memory, is_overwritten);
-      if (!packed.copy.empty()) {
-        for_each_row(memory, packed.bytes,
-                     [](std::byte* to, const std::byte* from, size_t n) { std::memcpy(to, from, n); });
-      }
-      feed_pointers.push_back(packed.bytes);
-    }
-    for (const device::ArrayMemory& memory : results_) result_pointers.push_back(results.emplace_back(memory).bytes);
-    for (int64_t slot : program_->variables()) {
-      variable_pointers.push_back(state_->variables_[static_cast<size_t>(slot)]->host_bytes());
-    }
+    state_->take_variables_to(program_->device());
+    const Packed feeds(feeds_, overwritten_), results(results_);
+    feeds.fetch();
     for (int64_t slot : program_->written()) ++state_->versions_[static_cast<size_t>(slot)];
-    program_->run(feed_pointers.data(), variable_pointers.data(), result_pointers.data(), state_->versions_.data());
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].copy.empty()) continue;
-      for_each_row(results_[i], results[i].bytes,
-                   [](std::byte* from, std::byte* to, size_t n) { std::memcpy(to, from, n); });
-    }
+    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_});
+    results.give_back();
   })};
-  ++state_->device.counters().dispatches;
+  ++program_->device().counters().dispatches;
   return status;
 }
 

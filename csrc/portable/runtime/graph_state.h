@@ -32,33 +32,37 @@ class RecentPrograms {
   std::list<std::shared_ptr<Program>> programs_;  // the most recent first
 };
 
+// The variables of a graph are on one device at a time, all of them: a run on another one takes them there first.
 class GraphState {
  public:
-  explicit GraphState(device::Device& device) : device(device), arena_(std::make_shared<Arena>(device)) {}
+  // `device`: where variables are at first.
+  explicit GraphState(device::Device& device) : device_(&device) {}
 
-  // The program for these feeds, results and effects: compiled when first asked for, then the same one while anybody
-  // keeps it. Throws ir::Error.
-  std::shared_ptr<Program> program(const std::vector<ir::Feed>& feeds, const std::vector<ir::Value>& results,
-                                   const std::vector<ir::Op*>& effects);
+  // The program for these feeds, results and effects on the device: compiled when first asked for, then the same one
+  // while anybody keeps it. Throws ir::Error.
+  std::shared_ptr<Program> program(device::Device& device, const std::vector<ir::Feed>& feeds,
+                                   const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
   void allocate_variable(std::span<const std::byte> initial);
   // Bytes of the variables that the program uses.
-  size_t variable_bytes(const Program& program) const;
+  size_t variable_bytes(const Program& program);
   // Program's functions of these names, between runs.
   void set_profiling(Program& program, bool on);
-  std::vector<Program::StepTime> times(const Program& program);
+  std::vector<device::StepTime> times(const Program& program);
 
-  device::Device& device;
   ir::Graph graph;
 
  private:
   friend class Run;
   using Key = std::vector<uint64_t>;
+  void take_variables_to(device::Device& device);
 
-  const std::shared_ptr<Arena> arena_;
+  std::mutex running_;                                       // held by runs; guards the following
+  device::Device* device_;                                   // that has the variables
   std::vector<std::shared_ptr<device::Storage>> variables_;  // by slot
   std::vector<uint64_t> versions_;                           // of their contents, by slot
-  std::mutex compiling_;
+  std::mutex compiling_;                                     // guards the following
+  std::map<device::Device*, std::shared_ptr<device::Arena>> arenas_;
   std::map<Key, std::weak_ptr<Program>> programs_;
   size_t most_programs_ = 64;  // in the map before those that are gone are dropped from it
 };

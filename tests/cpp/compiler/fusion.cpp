@@ -1,6 +1,7 @@
 // fuse, rule by rule: text in, text out. That fused graphs mean what they meant is also checked on random graphs
 // (runtime_passes.cpp).
 #include "compiler/passes.h"
+#include "cpu/device.h"
 #include "cpu/elementwise/elementwise.h"
 #include "graph_builder.h"
 #include "graph_lines.h"
@@ -12,9 +13,13 @@ namespace {
 
 using namespace test;
 
+std::unique_ptr<Graph> fused_for_cpu(const std::string& text) {
+  return fuse(*parse(text), cpu::cpu_device().fusion_policy());
+}
+
 void expect_fused(const Lines& ops, const std::string& results, const Lines& fused_ops,
                   const std::string& fused_results) {
-  const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(ops, results)));
+  const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(ops, results));
   EXPECT_EQ(verify(*fused), std::vector<std::string>{});
   EXPECT_EQ(print(*fused), graph_of(fused_ops, fused_results));
 }
@@ -92,7 +97,7 @@ TEST(Fuse, TakesNoMoreOpsThanThereAreTiles) {
   for (size_t count : {most, most + 1, 2 * most + 5}) {
     Lines chain = {"exp(%0) : float32(2, 3)"};
     while (chain.size() < count) chain.push_back("tanh(%" + std::to_string(chain.size() + 3) + ") : float32(2, 3)");
-    const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(chain, "%" + std::to_string(count + 3))));
+    const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(chain, "%" + std::to_string(count + 3)));
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     std::vector<size_t> sizes;
     for (const auto& op : fused->body().ops) {
@@ -239,7 +244,7 @@ TEST(Fuse, CountsWhatIsComputedAnew) {
   for (size_t count : {most, most + 1}) {
     Lines ops = reused("add(%0, %1) : float32(2, 3)");
     for (size_t i = 1; i < count; ++i) ops.push_back("tanh(%" + std::to_string(ops.size() + 3) + ") : float32(2, 3)");
-    const std::unique_ptr<Graph> fused = fuse(*parse(graph_of(ops, "%" + std::to_string(ops.size() + 3))));
+    const std::unique_ptr<Graph> fused = fused_for_cpu(graph_of(ops, "%" + std::to_string(ops.size() + 3)));
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     const Op& last = *fused->body().ops.back();
     ASSERT_EQ(last.code, OpCode::fused);
@@ -281,7 +286,7 @@ class FuseProducts : public ::testing::Test {
            ", transpose_b = false} : float32(1024, 512)" + rest + "\n  return (" + results + ")\n}\n";
   }
   static std::vector<std::string> kinds(const std::string& text) {
-    const std::unique_ptr<Graph> fused = fuse(*parse(text));
+    const std::unique_ptr<Graph> fused = fused_for_cpu(text);
     EXPECT_EQ(verify(*fused), std::vector<std::string>{});
     std::vector<std::string> kinds;
     for (const auto& op : fused->body().ops) {

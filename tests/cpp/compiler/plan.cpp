@@ -6,6 +6,7 @@
 #include <map>
 
 #include "compiler/passes.h"
+#include "cpu/device.h"
 #include "ir/gradients.h"
 #include "ir/rewrite.h"
 #include "ir/text.h"
@@ -15,6 +16,10 @@ namespace alloy::compiler {
 namespace {
 
 using namespace test;
+using device::Layout;
+using device::Place;
+using device::Plan;
+using device::Step;
 
 // A symbol stands for the contents of a tensor: equal symbols, equal contents.
 using Symbol = uint64_t;
@@ -155,7 +160,7 @@ class Machine {
     for (const Layout& layout : plan.layouts) {
       EXPECT_GE(layout.offset, plan.layouts_offset);
       EXPECT_LT(layout.offset, plan.arena_bytes);
-      arena_[layout.offset] = {plan.steps[layout.step].op->operands[1].type().byte_count(),
+      arena_[layout.offset] = {plan.steps[layout.step].op->operands[layout.operand].type().byte_count(),
                                named_.at({layout.source.kind, layout.source.index})};
     }
   }
@@ -278,12 +283,12 @@ struct Planned {
     outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
     const Pure pure = remove_effects(*special.graph);
     graph = resolve_shapes(*pure.graph);
-    if (optimize) graph = fuse(*simplify(*graph));
+    if (optimize) graph = fuse(*simplify(*graph, cpu::cpu_device()), cpu::cpu_device().fusion_policy());
     slots = pure.slots;
     auto& planned = graph->body().results;
     feeds.assign(planned.begin(), planned.begin() + static_cast<long>(given.size()));
     planned.erase(planned.begin(), planned.begin() + static_cast<long>(given.size()));
-    plan = make_plan(*graph, feeds, slots);
+    plan = make_plan(cpu::cpu_device(), *graph, feeds, slots);
   }
 
   // Runs the plan on symbols and compares what comes out with what the graph means.

@@ -1,6 +1,7 @@
 // The passes: text in, text out where the text says it best, and random graphs whose meaning a pass must not
 // change.
 #include "compiler/passes.h"
+#include "cpu/device.h"
 #include "cpu/passes/pointwise.h"
 
 #include <algorithm>
@@ -286,8 +287,9 @@ TEST(Passes, KeepTheMeaningOfRandomGraphs) {
     outputs.insert(outputs.begin(), special.feeds.begin(), special.feeds.end());
     const Pure without = remove_effects(*special.graph);
     const std::unique_ptr<Graph> resolved = resolve_shapes(*without.graph);
-    const std::unique_ptr<Graph> lowered = cpu::lower_convolutions(*resolved), simple = simplify(*lowered),
-                                 fused = fuse(*simple);
+    const std::unique_ptr<Graph> lowered = cpu::lower_convolutions(*resolved),
+                                 simple = simplify(*lowered, cpu::cpu_device()),
+                                 fused = fuse(*simple, cpu::cpu_device().fusion_policy());
     std::vector<Array> all;
     for (const auto& [placeholder, array] : feeds) all.push_back(array);
     all.insert(all.end(), expected.begin(), expected.end());

@@ -1,6 +1,7 @@
 // simplify, rule by rule: text in, text out. That no rule changes what a graph means is also checked on random graphs
 // (runtime_passes.cpp).
 #include "compiler/passes.h"
+#include "cpu/device.h"
 #include "graph_builder.h"
 #include "graph_lines.h"
 #include "ir/grammar.h"
@@ -13,7 +14,7 @@ using namespace test;
 
 void expect_simplified(const Lines& ops, const std::string& results, const Lines& simple_ops,
                        const std::string& simple_results) {
-  const std::unique_ptr<Graph> simple = simplify(*parse(graph_of(ops, results)));
+  const std::unique_ptr<Graph> simple = simplify(*parse(graph_of(ops, results)), cpu::cpu_device());
   EXPECT_EQ(verify(*simple), std::vector<std::string>{});
   EXPECT_EQ(print(*simple), graph_of(simple_ops, simple_results));
 }

@@ -136,11 +136,12 @@ inline void run_kernel(const Kernel& kernel, const std::vector<const std::byte*>
 // Runs the kernel with weights in its own layout, where it has one.
 inline void run_laid_out(Kernel& kernel, std::vector<const std::byte*> operands,
                          const std::vector<std::byte*>& results) {
-  Guarded layout(kernel.own_layout_bytes());
-  kernel.take_own_layout();
-  kernel.lay_out(operands[1], layout.data(true));
+  const auto own = kernel.prepacked();
+  Guarded layout(own->bytes);
+  kernel.take_prepacked();
+  kernel.prepack(operands[own->operand], layout.data(true));
   layout.expect_intact(true);
-  operands[1] = layout.data(true);
+  operands[own->operand] = layout.data(true);
   run_kernel(kernel, operands, results);
 }
 
@@ -184,7 +185,7 @@ inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& input
       EXPECT_EQ(shared, results[r].bytes) << "in place, operand " << o << ", result " << r;
     }
   }
-  if (kernel->own_layout_bytes() > 0) {
+  if (kernel->prepacked()) {
     std::vector<std::byte> again(results[0].bytes.size());
     run_laid_out(*kernel, sources, {again.data()});
     EXPECT_EQ(again, results[0].bytes) << "with weights in the kernel's own layout";

@@ -61,22 +61,24 @@ struct Model {
 TEST(GraphState, CompilesOnceForTheSameTask) {
   Model m;
   const uint64_t before = cpu::cpu_device().counters().compilations;
-  const auto program = m.state->program({{m.x, f32({2, 3})}}, {m.sum}, {m.write});
-  EXPECT_EQ(m.state->program({{m.x, f32({2, 3})}}, {m.sum}, {m.write}), program);
+  const auto program = m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {m.write});
+  EXPECT_EQ(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {m.write}), program);
   EXPECT_EQ(cpu::cpu_device().counters().compilations, before + 1);
   // Other shapes, results, effects, and other orders of them are other tasks.
-  EXPECT_NE(m.state->program({{m.x, f32({1, 3})}}, {m.sum}, {m.write}), program);
-  EXPECT_NE(m.state->program({{m.x, f32({2, 3})}}, {m.v}, {m.write}), program);
-  EXPECT_NE(m.state->program({{m.x, f32({2, 3})}}, {m.sum}, {}), program);
-  EXPECT_NE(m.state->program({{m.x, f32({2, 3})}}, {}, {m.write}), program);
-  EXPECT_NE(m.state->program({{m.x, f32({2, 3})}}, {m.sum, m.v}, {}),
-            m.state->program({{m.x, f32({2, 3})}}, {m.v, m.sum}, {}));
+  EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({1, 3})}}, {m.sum}, {m.write}), program);
+  EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.v}, {m.write}), program);
+  EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum}, {}), program);
+  EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {}, {m.write}), program);
+  EXPECT_NE(m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum, m.v}, {}),
+            m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.v, m.sum}, {}));
   EXPECT_EQ(cpu::cpu_device().counters().compilations, before + 7);
 }
 
 TEST(GraphState, RemembersNoFailure) {
   Model m;
-  auto mistake = [&](const Type& type) { return error_of([&] { m.state->program({{m.x, type}}, {m.sum}, {}); }); };
+  auto mistake = [&](const Type& type) {
+    return error_of([&] { m.state->program(cpu::cpu_device(), {{m.x, type}}, {m.sum}, {}); });
+  };
   const uint64_t before = cpu::cpu_device().counters().compilations;
   EXPECT_EQ(mistake(f32({4, 4})), "[placeholder] The placeholder has shape (?, 3) but was fed shape (4, 4).");
   EXPECT_EQ(mistake(f32({4, 4})), mistake(f32({4, 4})));
@@ -95,8 +97,9 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
   const Value w = graph.value(OpCode::variable, {}, {{Attr::kValue, Literal::elsewhere(weights)}});
   const std::vector<float> initial(3 * 3 * 16 * 16, 1);
   state->allocate_variable(std::as_bytes(std::span(initial)));
-  const auto infer = state->program({{x, images}}, {graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1))}, {});
-  const auto set = state->program({{given, weights}}, {}, {assign(graph, w, given)});
+  const auto infer = state->program(cpu::cpu_device(), {{x, images}},
+                                    {graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1))}, {});
+  const auto set = state->program(cpu::cpu_device(), {{given, weights}}, {}, {assign(graph, w, given)});
   ASSERT_EQ(infer->plan().layouts.size(), 1u);
   const device::ArrayMemory ones = array(images), out = array(sums), other = array(weights);
   write(ones, std::vector<float>(3 * 3 * 16, 1));
@@ -112,7 +115,8 @@ TEST(GraphState, ProgramsSeeWeightsThatOthersWrote) {
 
 TEST(GraphState, ProgramsShareTheVariables) {
   Model m;
-  const auto update = m.state->program({{m.x, f32({1, 3})}}, {}, {m.write}), look = m.state->program({}, {m.v}, {});
+  const auto update = m.state->program(cpu::cpu_device(), {{m.x, f32({1, 3})}}, {}, {m.write}),
+             look = m.state->program(cpu::cpu_device(), {}, {m.v}, {});
   const device::ArrayMemory x = array(f32({1, 3})), out = array(f32({2, 3}));
   write(x, {1, 2, 3});
   const uint64_t before = cpu::cpu_device().counters().dispatches;
@@ -127,7 +131,7 @@ TEST(GraphState, ProgramsShareTheVariables) {
 
 TEST(GraphState, ArraysMayHaveGapsBetweenRows) {
   Model m;
-  const auto program = m.state->program({{m.x, f32({2, 3})}}, {m.sum, m.x}, {});
+  const auto program = m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {m.sum, m.x}, {});
   for (size_t gap : {0, 4, 52}) {
     SCOPED_TRACE(gap);
     const device::ArrayMemory x = array(f32({2, 3}), gap), sum = array(f32({2, 3}), gap), same = array(f32({2, 3}));
@@ -146,7 +150,7 @@ TEST(GraphState, ArraysMayBeEmpty) {
   Model m;
   Graph& graph = m.state->graph;
   const Value y = graph.value(OpCode::exp, {m.x});
-  const auto program = m.state->program({{m.x, f32({0, 3})}}, {y}, {});
+  const auto program = m.state->program(cpu::cpu_device(), {{m.x, f32({0, 3})}}, {y}, {});
   run(m.state, program, {array(f32({0, 3}))}, {array(f32({0, 3}), 8)});
 }
 

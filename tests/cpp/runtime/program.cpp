@@ -45,12 +45,28 @@ Array array_of(const Type& type, const std::vector<std::byte>& bytes) {
   return out;
 }
 
+device::Device& cpu() { return cpu::cpu_device(); }
+
+Program compile(const std::vector<Feed>& feeds, const std::vector<Value>& results, const std::vector<Op*>& effects) {
+  return Program(cpu(), std::make_shared<device::Arena>(cpu()), feeds, results, effects);
+}
+
+// Bytes of the host as a packed array of the device.
+device::ArrayMemory array_over(void* bytes, const Type& type) {
+  device::ArrayLayout layout;
+  layout.rank = 1;
+  layout.lengths[0] = static_cast<size_t>(type.shape.element_count());
+  layout.element_bytes = size_of(type.dtype);
+  layout.row_bytes = layout.packed_row_bytes();
+  return {&cpu(), cpu().adopt(bytes, type.byte_count(), nullptr), layout};
+}
+
 // A program with the memory of its variables.
 class Runner {
  public:
   Runner(const Graph& graph, const std::vector<Feed>& feeds, const std::vector<Value>& results,
          const std::vector<Op*>& effects)
-      : program_(std::make_shared<Arena>(cpu::cpu_device()), feeds, results, effects) {
+      : program_(compile(feeds, results, effects)) {
     for (const auto& op : graph.body().ops) {
       if (op->code != OpCode::variable) continue;
       const Literal& initial = *op->attributes.get<LiteralRef>(Attr::kValue);
@@ -63,15 +79,18 @@ class Runner {
 
   std::vector<Array> run(const std::vector<std::pair<Value, Array>>& feeds) {
     std::vector<std::vector<std::byte>> in, out;
-    std::vector<const std::byte*> in_pointers;
-    std::vector<std::byte*> variable_pointers, out_pointers;
+    std::vector<device::ArrayMemory> in_arrays, out_arrays;
+    std::vector<std::shared_ptr<device::Storage>> variables;
     for (size_t i = 0; i < feeds.size(); ++i) in.push_back(bytes_of(program_.feed_types()[i], feeds[i].second));
     const auto fed = in;
-    for (const auto& bytes : in) in_pointers.push_back(bytes.data());
-    for (int64_t slot : program_.variables()) variable_pointers.push_back(variables_.at(slot).second.data());
+    for (size_t i = 0; i < in.size(); ++i) in_arrays.push_back(array_over(in[i].data(), program_.feed_types()[i]));
+    for (auto& [slot, variable] : variables_) {
+      variables.resize(static_cast<size_t>(slot) + 1);
+      variables.back() = cpu().adopt(variable.second.data(), variable.second.size(), nullptr);
+    }
     for (const Type& type : program_.result_types()) out.emplace_back(type.byte_count(), std::byte{0xa5});
-    for (auto& bytes : out) out_pointers.push_back(bytes.data());
-    program_.run(in_pointers.data(), variable_pointers.data(), out_pointers.data());
+    for (size_t i = 0; i < out.size(); ++i) out_arrays.push_back(array_over(out[i].data(), program_.result_types()[i]));
+    program_.run({in_arrays, out_arrays, variables, {}});
     EXPECT_EQ(in, fed) << "a run wrote into its feeds";
     std::vector<Array> results;
     for (size_t i = 0; i < out.size(); ++i) results.push_back(array_of(program_.result_types()[i], out[i]));
@@ -174,15 +193,16 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   Graph graph;
   const Value x = placeholder(graph, f32({1, 6, 6, 16})), w = variable(graph, f32({3, 3, 16, 32}), 1);
   const Value y = graph.value(OpCode::conv2d, {x, w}, convolution("valid", 1));
-  Program program(std::make_shared<Arena>(cpu::cpu_device()), {{x, x.type()}}, {y}, {});
+  Program program = compile({{x, x.type()}}, {y}, {});
   ASSERT_EQ(program.plan().layouts.size(), 1u);
   std::vector<float> images(6 * 6 * 16, 1), weights(3 * 3 * 16 * 32, 1), out(4 * 4 * 32);
   const auto result = [&](std::optional<uint64_t> version, float weight) {
     std::fill(weights.begin(), weights.end(), weight);
-    const std::byte* feeds[] = {reinterpret_cast<const std::byte*>(images.data())};
-    std::byte *variables[] = {reinterpret_cast<std::byte*>(weights.data())},
-              *results[] = {reinterpret_cast<std::byte*>(out.data())};
-    program.run(feeds, variables, results, version ? &*version : nullptr);
+    const device::ArrayMemory feeds[] = {array_over(images.data(), x.type())},
+                              results[] = {array_over(out.data(), y.type())};
+    const std::shared_ptr<device::Storage> variables[] = {cpu().adopt(weights.data(), w.type().byte_count(), nullptr)};
+    using Versions = std::span<const uint64_t>;
+    program.run({feeds, results, variables, version ? Versions(&*version, 1) : Versions()});
     EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float v) { return v == out[0]; }));
     return out[0] / (3 * 3 * 16);
   };
@@ -194,14 +214,13 @@ TEST(Program, WeightsAreLaidOutOnceAVersion) {
   EXPECT_EQ(result({}, 4), 4);
   EXPECT_EQ(result({}, 5), 5);
   EXPECT_EQ(result(0, 6), 6);
-  const int threads = cpu::kernel_threads();
-  cpu::set_kernel_threads(threads + 1);
+  const int threads = cpu().threads();
+  cpu().set_threads(threads + 1);
   EXPECT_EQ(result(0, 7), 7) << "the kernels are new";
-  cpu::set_kernel_threads(threads);
+  cpu().set_threads(threads);
 
   Op* write = assign(graph, w, graph.value(OpCode::add, {w, w}));
-  EXPECT_TRUE(
-      Program(std::make_shared<Arena>(cpu::cpu_device()), {{x, x.type()}}, {y}, {write}).plan().layouts.empty());
+  EXPECT_TRUE(compile({{x, x.type()}}, {y}, {write}).plan().layouts.empty());
 }
 
 TEST(Program, VariablesSwap) {
@@ -482,7 +501,7 @@ TEST(Program, SaysWhatItCannotCompile) {
   graph.location = "model.py:8";
   const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
   auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
-    return error_of([&] { Program(std::make_shared<Arena>(cpu::cpu_device()), feeds, {result}, {}); });
+    return error_of([&] { compile(feeds, {result}, {}); });
   };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");

@@ -117,9 +117,12 @@ class DenseConvolution final : public Kernel {
     }
   }
   size_t scratch_bytes() const override { return (is_laid_out_ ? 0 : matrix_bytes_ + 63) + product_->scratch_bytes(); }
-  size_t own_layout_bytes() const override { return code_ == OpCode::conv2d_weights_gradient ? 0 : matrix_bytes_; }
-  void take_own_layout() override { is_laid_out_ = true; }
-  void lay_out(const std::byte* weights, std::byte* to) const override {
+  std::optional<Prepacked> prepacked() const override {
+    if (code_ == OpCode::conv2d_weights_gradient) return std::nullopt;
+    return Prepacked{1, matrix_bytes_};
+  }
+  void take_prepacked() override { is_laid_out_ = true; }
+  void prepack(const std::byte* weights, std::byte* to) const override {
     matrix_.write(reinterpret_cast<const float*>(weights), reinterpret_cast<float*>(to));
   }
 

@@ -73,12 +73,14 @@ const PrimitiveKernel::Bound* PrimitiveKernel::weights() const {
   return it == bound_.end() ? nullptr : &*it;
 }
 
-size_t PrimitiveKernel::own_layout_bytes() const {
+std::optional<PrimitiveKernel::Prepacked> PrimitiveKernel::prepacked() const {
   const Bound* const bound = weights();
-  return bound == nullptr ? 0 : rounded(bound->buffer.get_desc().get_size()) + bound->scratchpad.get_desc().get_size();
+  if (bound == nullptr) return std::nullopt;
+  return Prepacked{bound->index,
+                   rounded(bound->buffer.get_desc().get_size()) + bound->scratchpad.get_desc().get_size()};
 }
 
-void PrimitiveKernel::take_own_layout() {
+void PrimitiveKernel::take_prepacked() {
   Bound& bound = bound_[static_cast<size_t>(weights() - bound_.data())];
   laid_out_ = bound;
   bound = {bound.index, false, bound.buffer};
@@ -93,7 +95,7 @@ void PrimitiveKernel::take_own_layout() {
   }
 }
 
-void PrimitiveKernel::lay_out(const std::byte* weights, std::byte* to) const {
+void PrimitiveKernel::prepack(const std::byte* weights, std::byte* to) const {
   const Team team(threads_);
   laid_out_.memory.set_data_handle(const_cast<std::byte*>(weights));
   laid_out_.buffer.set_data_handle(to);

@@ -35,9 +35,9 @@ class PrimitiveKernel final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
   size_t scratch_bytes() const override { return scratch_bytes_; }
-  size_t own_layout_bytes() const override;
-  void take_own_layout() override;
-  void lay_out(const std::byte* weights, std::byte* to) const override;
+  std::optional<Prepacked> prepacked() const override;
+  void take_prepacked() override;
+  void prepack(const std::byte* weights, std::byte* to) const override;
 
  private:
   // A primitive's memory at a fixed place in scratch.

@@ -94,14 +94,14 @@ void touch_blocks() {
 
 // Every object of the facade that takes no graph.
 void touch_objects() {
-  id<MTLDevice> device = default_device();
+  id<MTLDevice> device = [all_devices() lastObject];
   (void)[device name];
   id<MTLBuffer> buffer = [[device newBufferWithLength:4 options:MTLResourceStorageModeShared] autorelease];
   id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
   MTLSharedEventListener* listener = [[MTLSharedEventListener new] autorelease];
   (void)[listener dispatchQueue];
   [event setSignaledValue:1];
-  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:default_queue()];
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:[[device newCommandQueue] autorelease]];
   [commands addCompletedHandler:^(id<MTLCommandBuffer>){
   }];
   [commands encodeSignalEvent:event value:2];
@@ -143,7 +143,7 @@ extern "C" void alloy_warm_up() {
     touch_objects();
   }
   // What the warm-up moved is nobody's transfer.
-  device::Counters& counters = device_of(default_device()).counters();
+  device::Counters& counters = device_of([all_devices() lastObject]).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;
 }

@@ -39,7 +39,7 @@ PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDict
   request.results = values_of(self, targets);
   for (MPSGraphOperation* operation in operations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
-  const std::shared_ptr<runtime::Program> program = compile(*graph, request, types);
+  const std::shared_ptr<runtime::Program> program = compile(*graph, device, request, types);
   graph->runs.keep(program);
   NSArray<MPSGraphTensorData*>* results = given;
   runtime::Run run = make_run(graph, program, inputs, &results, device);
@@ -93,8 +93,9 @@ void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphE
   request.results = values_of(self, targetTensors);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
-  std::shared_ptr<runtime::Program> program = known ? compile(*graph, request, types) : nullptr;
-  MPSGraphExecutable* executable = [new_executable(graph, std::move(request), std::move(program), device) autorelease];
+  id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
+  std::shared_ptr<runtime::Program> program = known ? compile(*graph, metal, request, types) : nullptr;
+  MPSGraphExecutable* executable = [new_executable(graph, std::move(request), std::move(program), metal) autorelease];
   MPSGraphCompilationCompletionHandler handler = [compilationDescriptor compilationCompletionHandler];
   if (handler != nil) handler(executable, nil);
   return executable;

@@ -52,8 +52,15 @@ std::shared_ptr<runtime::Program> program_for(ExecutableImpl& impl, const std::v
   }
   refuse_fork();
   std::shared_ptr<runtime::Program> program = impl.programs.find(types);
-  if (!program) impl.programs.keep(program = compile(*impl.graph, impl.request, types));
+  if (!program) impl.programs.keep(program = compile(*impl.graph, impl.device, impl.request, types));
   return program;
+}
+
+// An executable computes on the device that it was compiled for.
+void require_device(const ExecutableImpl& impl, id<MTLDevice> device) {
+  if (device == impl.device) return;
+  raise_invalid(@"[MPSGraphExecutable] It was compiled for %@, but is to run on %@.", [impl.device name],
+                [device name]);
 }
 
 std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
@@ -75,8 +82,11 @@ bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs
 
 using PreparedRun = Prepared<NSArray<MPSGraphTensorData*>>;
 
-PreparedRun prepare(ExecutableImpl& impl, NSArray<MPSGraphTensorData*>* inputs, NSArray<MPSGraphTensorData*>* results) {
+// `device`: of the queue that is to run it.
+PreparedRun prepare(ExecutableImpl& impl, id<MTLDevice> device, NSArray<MPSGraphTensorData*>* inputs,
+                    NSArray<MPSGraphTensorData*>* results) {
   refuse_fork();
+  require_device(impl, device);
   std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program || !takes(*program, inputs)) {
     std::vector<ir::Type> types;
@@ -123,12 +133,14 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 - (void)specializeWithDevice:(MPSGraphDevice*)device
                   inputTypes:(NSArray<MPSGraphType*>*)inputTypes
        compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  if (device != nil) require_device(impl_of(self), [device metalDevice]);
   program_for(impl_of(self), types_of(inputTypes));
 }
 
 - (NSArray<MPSGraphShapedType*>*)getOutputTypesWithDevice:(MPSGraphDevice*)device
                                                inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                     compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  if (device != nil) require_device(impl_of(self), [device metalDevice]);
   NSMutableArray* types = [NSMutableArray array];
   const std::shared_ptr<runtime::Program> program = program_for(impl_of(self), types_of(inputTypes));
   for (const ir::Type& type : program->result_types()) {
@@ -152,7 +164,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     raise_if_failed(stream_of(commandQueue).wait());
     return results;
   }
-  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const PreparedRun prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
   raise_if_failed(run_now(commandQueue, prepared.run, events_of(executionDescriptor)));
   return prepared.results;
 }
@@ -162,7 +174,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                                 resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const PreparedRun prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // Whoever waits does the work, and is told of a failure by the handler, where there is one.
@@ -183,7 +195,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(impl_of(self), inputsArray, resultsArray);
+  const PreparedRun prepared = prepare(impl_of(self), [commandBuffer device], inputsArray, resultsArray);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -200,11 +212,11 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   const std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program) return nil;
   NSMutableArray* kernels = [NSMutableArray array];
-  const std::vector<compiler::Step>& steps = program->plan().steps;
-  const std::vector<runtime::Program::StepTime> times = impl.graph->times(*program);
+  const std::vector<device::Step>& steps = program->plan().steps;
+  const std::vector<device::StepTime> times = impl.graph->times(*program);
   for (size_t i = 0; i < times.size(); ++i) {
-    const compiler::Step& step = steps[i];
-    if (step.kind != compiler::Step::Kind::kCall && step.kind != compiler::Step::Kind::kCopy) continue;
+    const device::Step& step = steps[i];
+    if (step.kind != device::Step::Kind::kCall && step.kind != device::Step::Kind::kCopy) continue;
     const bool is_copy = step.op == nullptr;
     const ir::Value value = is_copy ? ir::Value{} : step.op->result();
     const ir::Cost cost = is_copy ? ir::Cost{0, step.bytes, step.bytes} : ir::cost(*step.op);
@@ -229,7 +241,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   refuse_fork();
   const std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program) return nil;
-  const compiler::Plan& plan = program->plan();
+  const device::Plan& plan = program->plan();
   auto number = [](size_t bytes) { return [NSNumber numberWithUnsignedLongLong:bytes]; };
   size_t constants = 0;
   for (const auto& constant : plan.constants) constants += constant.size();
@@ -260,13 +272,12 @@ ExecutableImpl& impl_of(MPSGraphExecutable* executable) { return *static_cast<Ex
 namespace alloy::facade {
 
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
-                                   MPSGraphDevice* device) {
+                                   id<MTLDevice> device) {
   NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
   for (const ir::Value& v : request.feeds) [feeds addObject:tensor_of(graph, v)];
   for (const ir::Value& v : request.results) [targets addObject:tensor_of(graph, v)];
   MPSGraphExecutable* executable = [[MPSGraphExecutable alloc] init];
-  id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
-  auto* impl = new ExecutableImpl{graph, std::move(request),    [feeds copy], [targets copy], [metal retain],
+  auto* impl = new ExecutableImpl{graph, std::move(request),    [feeds copy], [targets copy], [device retain],
                                   {},    MPSGraphOptionsDefault};
   if (program) impl->programs.keep(std::move(program));
   executable->_impl = impl;

@@ -13,9 +13,9 @@ struct Request {
   std::vector<ir::Op*> effects;
 };
 
-// The program for feeds of these types, in the order of the request; raises when it cannot be compiled, and where no
-// device may be used.
-std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+// The program on the device for feeds of these types, in the order of the request; raises when it cannot be compiled,
+// and where no device may be used.
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,
                                           const std::vector<ir::Type>& types);
 // A run over these arrays; allocates `results` (retained by the array, autoreleased) where it is nil. Raises where a
 // result does not fit or shares memory with another one.
@@ -41,7 +41,7 @@ void wait_for(id<MTLCommandBuffer> buffer);
 // A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
 // yet.
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
-                                   MPSGraphDevice* device) NS_RETURNS_RETAINED;
+                                   id<MTLDevice> device) NS_RETURNS_RETAINED;
 
 // What a run with the descriptor waits for and signals; empty for nil.
 const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor);

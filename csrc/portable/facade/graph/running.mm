@@ -7,25 +7,36 @@
 
 namespace alloy::facade {
 
-std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, const Request& request,
+std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,
                                           const std::vector<ir::Type>& types) {
   refuse_fork();
+  device::Device& computing = device_of(device);
   const device::LocksAreHeld compiling;
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<runtime::Program> program;
-  build([&] { program = graph.program(feeds, request.results, request.effects); });
+  build([&] { program = graph.program(computing, feeds, request.results, request.effects); });
   return program;
 }
 
 namespace {
 
-// Where an array begins and ends in memory.
-using Range = std::pair<const std::byte*, const std::byte*>;
+// Where an array begins and ends in the device's memory.
+using Range = std::pair<uintptr_t, uintptr_t>;
 
 Range range_of(const device::ArrayMemory& memory) {
-  const std::byte* bytes = memory.storage->host_bytes();
-  return {bytes + memory.layout.offset, bytes + memory.layout.end()};
+  const uintptr_t address = memory.storage->address();
+  return {address + memory.layout.offset, address + memory.layout.end()};
+}
+
+// The memory of data that a run on the device reads or writes.
+const device::ArrayMemory& memory_on(const device::Device& device, MPSGraphTensorData* data) {
+  const device::ArrayMemory& memory = memory_of(data);
+  if (memory.device != &device) {
+    raise_invalid(@"[MPSGraph] The run is on %s, but data given to it is on %s.", device.name().data(),
+                  memory.device->name().data());
+  }
+  return memory;
 }
 
 }  // namespace
@@ -59,7 +70,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(),
                     to_string(given).c_str());
     }
-    outputs.push_back(memory_of(data));
+    outputs.push_back(memory_on(program->device(), data));
     written.push_back(range_of(outputs.back()));
     ++i;
   }
@@ -71,10 +82,10 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   }
   std::vector<size_t> overwritten;
   for (MPSGraphTensorData* data in feeds) {
-    inputs.push_back(memory_of(data));
+    inputs.push_back(memory_on(program->device(), data));
     const Range fed = range_of(inputs.back());
     // Of results, none of which overlap, the last one that begins before the feed ends.
-    const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, nullptr});
+    const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, 0});
     if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
   }
   return runtime::Run(graph, program, std::move(inputs), std::move(outputs), std::move(overwritten));

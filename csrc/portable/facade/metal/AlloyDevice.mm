@@ -3,11 +3,10 @@
 #import <Block.h>
 
 #include <algorithm>
-#include <cstring>
+#include <climits>
+#include <string>
 
 #include "compiler/imitation.h"
-#include "cpu/device.h"
-#include "cpu/kernel.h"
 #include "facade/imitation.h"
 #include "facade/metal/require.h"
 
@@ -17,10 +16,14 @@ using namespace alloy::facade;
 @interface AlloyDevice : NSObject <MTLDevice> {
  @package
   device::Device* _device;
+  uint64_t _registryID;
 }
+// The word for what it is, such as "cpu".
+- (NSString*)alloyKind;
 // Counts by name, for whoever asks with respondsToSelector:.
 - (NSDictionary*)alloyCounters;
-- (void)alloySetThreads:(NSUInteger)count;
+// NO, and 0, where the device has no choice of threads.
+- (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
 // Major and minor version of the macOS that is imitated; 0 and 0 without one.
 - (NSArray*)alloySystem;
@@ -28,13 +31,11 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-id<MTLDevice> default_device() {
-  static AlloyDevice* const device = [] {
-    AlloyDevice* made = [AlloyDevice new];
-    made->_device = &cpu::cpu_device();
-    return made;
-  }();
-  return device;
+id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) {
+  AlloyDevice* made = [AlloyDevice new];
+  made->_device = &device;
+  made->_registryID = registry_id;
+  return made;
 }
 
 device::Device& device_of(id<MTLDevice> device) {
@@ -43,16 +44,6 @@ device::Device& device_of(id<MTLDevice> device) {
 }
 
 }  // namespace alloy::facade
-
-id<MTLDevice> MTLCreateSystemDefaultDevice(void) {
-  refuse_unknown_imitation();
-  return [default_device() retain];
-}
-
-NSArray<id<MTLDevice>>* MTLCopyAllDevices(void) {
-  refuse_unknown_imitation();
-  return [[NSArray alloc] initWithObjects:default_device(), nil];
-}
 
 namespace {
 
@@ -65,6 +56,8 @@ std::shared_ptr<device::Storage> allocate_buffer(AlloyDevice* device, NSUInteger
   return device->_device->allocate(length);
 }
 
+NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
+
 NSNumber* number(const std::atomic<uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
 }
@@ -74,15 +67,15 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
 @implementation AlloyDevice
 
 - (NSString*)name {
-  return @"Alloy CPU";
+  return string_of(_device->name());
 }
 
 - (uint64_t)registryID {
-  return 1;
+  return _registryID;
 }
 
 - (BOOL)hasUnifiedMemory {
-  return YES;
+  return _device->has_unified_memory() ? YES : NO;
 }
 
 - (uint64_t)recommendedMaxWorkingSetSize {
@@ -103,7 +96,7 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
 
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
   std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
-  if (storage) std::memset(storage->host_bytes(), 0, length);
+  if (storage) storage->clear();
   return new_buffer(self, std::move(storage), options);
 }
 
@@ -118,7 +111,7 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void*, NSUInteger))deallocator {
-  if (!pointer || length == 0) return nil;
+  if (!pointer || length == 0 || !_device->has_unified_memory()) return nil;
   if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless) return nil;
   std::function<void()> release;
   if (deallocator) {
@@ -141,14 +134,18 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
   return new_event(self);
 }
 
-- (void)alloySetThreads:(NSUInteger)count {
+- (NSString*)alloyKind {
+  return string_of(_device->kind());
+}
+
+- (BOOL)alloySetThreads:(NSUInteger)count {
   refuse_fork();
-  cpu::set_kernel_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX)));
+  return _device->set_threads(static_cast<int>(std::min<NSUInteger>(count, INT_MAX))) ? YES : NO;
 }
 
 - (NSUInteger)alloyThreads {
   refuse_fork();
-  return static_cast<NSUInteger>(cpu::most_threads(cpu::kernel_threads()));
+  return static_cast<NSUInteger>(_device->threads());
 }
 
 - (NSArray*)alloySystem {

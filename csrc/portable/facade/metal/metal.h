@@ -13,6 +13,9 @@
 
 namespace alloy::facade {
 
+// Every device, one object each, the default one first and the host's own last; not retained for the caller.
+NSArray<id<MTLDevice>>* all_devices();
+
 // The device that MTLCreateSystemDefaultDevice returns; not retained for the caller.
 id<MTLDevice> default_device();
 
@@ -33,6 +36,9 @@ const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer);
 
 // Where the memory of a buffer with these options is, as they say.
 MTLStorageMode storage_mode(MTLResourceOptions options);
+
+// The object of a device, of which there is to be one; retained for the caller.
+id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) NS_RETURNS_RETAINED;
 
 // New objects of a device, retained for the caller. A buffer is nil where there is no storage.
 id<MTLBuffer> new_buffer(id<MTLDevice> device, std::shared_ptr<device::Storage> storage,

@@ -1,9 +1,9 @@
-#include "runtime/arena.h"
+#include "device/arena.h"
 
 #include <new>
 #include <utility>
 
-namespace alloy::runtime {
+namespace alloy::device {
 
 size_t Arena::most_wanted() const {
   std::lock_guard lock(mutex_);
@@ -14,7 +14,7 @@ void Arena::trim() {
   if (storage_ && storage_->size() > most_wanted()) storage_.reset();
 }
 
-ArenaShare::ArenaShare(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {
+ArenaShare::ArenaShare(std::shared_ptr<Arena> arena, size_t bytes) : arena_(std::move(arena)), wanted_(bytes) {
   std::lock_guard lock(arena_->mutex_);
   arena_->wanted_.insert(wanted_);
 }
@@ -24,18 +24,13 @@ ArenaShare::~ArenaShare() {
     std::lock_guard lock(arena_->mutex_);
     arena_->wanted_.erase(arena_->wanted_.find(wanted_));
   }
-  if (std::unique_lock lock(arena_->running, std::try_to_lock); lock) arena_->trim();
-}
-
-void ArenaShare::want(size_t bytes) {
-  std::lock_guard lock(arena_->mutex_);
-  arena_->wanted_.erase(arena_->wanted_.find(std::exchange(wanted_, bytes)));
-  arena_->wanted_.insert(bytes);
+  if (std::unique_lock lock(arena_->running_, std::try_to_lock); lock) arena_->trim();
 }
 
 ArenaShare::Use ArenaShare::use() {
+  std::unique_lock lock(arena_->running_);
   arena_->trim();
-  std::shared_ptr<device::Storage>& storage = arena_->storage_;
+  std::shared_ptr<Storage>& storage = arena_->storage_;
   const bool is_large_enough = storage && storage->size() >= wanted_;
   if (!is_large_enough) {
     storage.reset();  // before there is another one
@@ -43,7 +38,7 @@ ArenaShare::Use ArenaShare::use() {
     if (!storage) throw std::bad_alloc();
   }
   const bool as_left = std::exchange(arena_->user_, this) == this && is_large_enough;
-  return {storage->host_bytes(), as_left};
+  return {std::move(lock), *storage, as_left};
 }
 
-}  // namespace alloy::runtime
+}  // namespace alloy::device

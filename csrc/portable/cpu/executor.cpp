@@ -1,0 +1,133 @@
+#include "cpu/executor.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "cpu/threads/contention.h"
+
+namespace alloy::cpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using device::Place;
+using device::Step;
+
+bool is_zero(const std::byte* bytes, size_t count) {
+  return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
+}
+
+const Kernel* kernel_of(const Step& step) { return static_cast<const Kernel*>(step.kernel.get()); }
+
+std::byte* bytes_of(const device::ArrayMemory& memory) { return memory.storage->host_bytes() + memory.layout.offset; }
+
+}  // namespace
+
+Executor::Executor(device::Plan plan, std::shared_ptr<device::Arena> arena)
+    : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes), threads_(kernel_threads()) {
+  for (const Step& step : plan_.steps) {
+    Call call{step.kind, kernel_of(step), pointers_.size(), 0, step.bytes, step.target};
+    // Whoever set the number of threads meanwhile has made kernels of both.
+    if (call.kernel != nullptr && call.kernel->threads() != threads_) threads_ = 0;
+    for (const Place& place : step.operands) resolve(place);
+    call.results = pointers_.size();
+    for (const Place& place : step.results) resolve(place);
+    calls_.push_back(call);
+  }
+  prepacked_.resize(plan_.layouts.size());
+}
+
+void Executor::resolve(const Place& place) {
+  std::byte* pointer = nullptr;
+  switch (place.kind) {
+    case Place::Kind::kNowhere: break;
+    case Place::Kind::kConstant: pointer = const_cast<std::byte*>(plan_.constants[place.index].data()); break;
+    case Place::Kind::kArena: inside_.push_back({place, pointers_.size()}); break;
+    default: patches_.push_back({place, pointers_.size()});
+  }
+  pointers_.push_back(pointer);
+}
+
+void Executor::use_arena(const device::ArenaShare::Use& use) {
+  if (!use.as_left) prepacked_.assign(plan_.layouts.size(), std::nullopt);
+  std::byte* const base = use.storage.host_bytes();
+  if (base == base_) return;
+  base_ = base;
+  for (const Patch& patch : inside_) pointers_[patch.pointer] = base_ + patch.place.index;
+}
+
+void Executor::patch(const device::Arguments& arguments) {
+  feeds_.clear();
+  variables_.clear();
+  results_.clear();
+  for (const device::ArrayMemory& memory : arguments.feeds) feeds_.push_back(bytes_of(memory));
+  for (const device::ArrayMemory& memory : arguments.results) results_.push_back(bytes_of(memory));
+  for (const int64_t slot : plan_.variables) {
+    variables_.push_back(arguments.variables[static_cast<size_t>(slot)]->host_bytes());
+  }
+  for (const Patch& patch : patches_) {
+    const size_t i = patch.place.index;
+    pointers_[patch.pointer] = patch.place.kind == Place::Kind::kFeed       ? feeds_[i]
+                               : patch.place.kind == Place::Kind::kVariable ? variables_[i]
+                                                                            : results_[i];
+  }
+}
+
+void Executor::prepack(const device::Arguments& arguments) {
+  for (size_t i = 0; i < plan_.layouts.size(); ++i) {
+    const device::Layout& layout = plan_.layouts[i];
+    const size_t source = layout.source.index;
+    const bool is_constant = layout.source.kind == Place::Kind::kConstant;
+    std::optional<uint64_t> version;
+    if (is_constant) version = 0;
+    else if (!arguments.versions.empty()) version = arguments.versions[static_cast<size_t>(plan_.variables[source])];
+    if (version && prepacked_[i] == version) continue;
+    kernel_of(plan_.steps[layout.step])
+        ->prepack(is_constant ? plan_.constants[source].data() : variables_[source], base_ + layout.offset);
+    prepacked_[i] = version;
+  }
+}
+
+bool Executor::run(const device::Arguments& arguments) {
+  const FlushDenormals mode;
+  const Team team;
+  Team::start();
+  if (kernel_threads() != threads_) return false;
+  const device::ArenaShare::Use use = arena_.use();
+  use_arena(use);
+  patch(arguments);
+  const auto start = Clock::now();
+  prepack(arguments);
+  if (times_.empty()) run_steps<false>();
+  else run_steps<true>();
+  watch_contention(Clock::now() - start);
+  return true;
+}
+
+template <bool kTimed>
+void Executor::run_steps() {
+  std::byte* const scratch = base_ + plan_.scratch_offset;
+  const auto start = kTimed ? Clock::now() : Clock::time_point();
+  const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
+  int64_t now = 0;
+  for (size_t i = 0; i < calls_.size();) {
+    const Call& call = calls_[i];
+    std::byte* const* operands = pointers_.data() + call.operands;
+    std::byte* const* outputs = pointers_.data() + call.results;
+    size_t next = i + 1;
+    switch (call.kind) {
+      case Step::Kind::kCall: call.kernel->run(operands, outputs, scratch); break;
+      case Step::Kind::kCopy: std::memcpy(outputs[0], operands[0], call.bytes); break;
+      case Step::Kind::kJump: next = call.target; break;
+      case Step::Kind::kJumpIfNot: next = is_zero(operands[0], call.bytes) ? call.target : next; break;
+    }
+    if constexpr (kTimed) {
+      const int64_t begin = std::exchange(now, elapsed());
+      times_[i] = {begin, now, times_[i].total + now - begin};
+    }
+    i = next;
+  }
+}
+
+}  // namespace alloy::cpu

@@ -1,0 +1,56 @@
+// What runs a plan on the CPU: a flat list of calls of kernels over one arena, with jumps where the graph has
+// conditionals.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cpu/kernel.h"
+#include "device/arena.h"
+#include "device/executor.h"
+
+namespace alloy::cpu {
+
+// Its plan is stale once kernels are to use another number of threads.
+class Executor final : public device::Executor {
+ public:
+  // A plan of the CPU's kernels, in an arena of the CPU's.
+  Executor(device::Plan plan, std::shared_ptr<device::Arena> arena);
+
+  const device::Plan& plan() const override { return plan_; }
+  bool run(const device::Arguments& arguments) override;
+  void set_profiling(bool on) override { times_.assign(on ? plan_.steps.size() : 0, {}); }
+  std::vector<device::StepTime> times() const override { return times_; }
+
+ private:
+  struct Patch {
+    device::Place place;
+    size_t pointer;  // position in pointers_
+  };
+  struct Call {
+    device::Step::Kind kind;
+    const Kernel* kernel;
+    size_t operands, results;  // positions in pointers_
+    size_t bytes, target;      // as in Step
+  };
+  void resolve(const device::Place& place);
+  void use_arena(const device::ArenaShare::Use& use);
+  void patch(const device::Arguments& arguments);
+  void prepack(const device::Arguments& arguments);
+  template <bool kTimed>
+  void run_steps();
+
+  const device::Plan plan_;
+  device::ArenaShare arena_;
+  int threads_;                // that the kernels were prepared for; 0: for different counts
+  std::byte* base_ = nullptr;  // of the arena in the last run
+  std::vector<Call> calls_;
+  std::vector<std::byte*> pointers_;                     // of all calls, those to constants fixed
+  std::vector<Patch> patches_, inside_;                  // the others: what every run brings, and what is in the arena
+  std::vector<std::byte*> feeds_, variables_, results_;  // of the run
+  std::vector<std::optional<uint64_t>> prepacked_;       // which version, of each of the plan's layouts
+  std::vector<device::StepTime> times_;                  // empty while nobody profiles
+};
+
+}  // namespace alloy::cpu

@@ -1,0 +1,49 @@
+// What runs a plan on its device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/array_layout.h"
+#include "device/plan.h"
+
+namespace alloy::device {
+
+// What a run brings. Arrays are packed, on the executor's device, and in the program's order; results overlap neither
+// each other nor anything else.
+struct Arguments {
+  std::span<const ArrayMemory> feeds, results;
+  std::span<const std::shared_ptr<Storage>> variables;  // all of the graph's, by slot
+  // Of their contents, by slot: what was made of a version serves until there is another one. Without them every run
+  // begins anew.
+  std::span<const uint64_t> versions;
+};
+
+// The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of
+// all of them.
+struct StepTime {
+  int64_t begin = 0, end = 0, total = 0;
+};
+
+// A plan with its memory on the device. Whoever calls it serialises its runs with each other, with runs that use the
+// same variables, and with set_profiling() and times().
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  virtual const Plan& plan() const = 0;
+
+  // Computes, and returns when that is done; called as work of a stream of the device. False, and nothing was computed,
+  // where the device has changed since the plan's kernels were made: whoever keeps the graph then plans it anew. Throws
+  // std::bad_alloc where the device lacks memory, or std::runtime_error.
+  virtual bool run(const Arguments& arguments) = 0;
+
+  // Runs take the times of their steps from now on, or no longer.
+  virtual void set_profiling(bool on) = 0;
+  // By position in the plan's steps; none without profiling.
+  virtual std::vector<StepTime> times() const = 0;
+};
+
+}  // namespace alloy::device

@@ -1,0 +1,72 @@
+// What a device is given to execute: the kernels of a graph in their order, and where every value lives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device/kernel.h"
+#include "ir/graph.h"
+
+namespace alloy::device {
+
+// A place in memory. Feeds, variables and results are given anew at each run.
+struct Place {
+  enum class Kind : uint8_t { kNowhere, kFeed, kVariable, kResult, kConstant, kArena };
+  Kind kind = Kind::kNowhere;
+  size_t index =
+      0;  // of the feed, variable (position in Plan::variables), result or constant; byte offset in the arena
+  bool operator==(const Place&) const = default;
+};
+
+struct Step {
+  enum class Kind : uint8_t {
+    kCall,      // run the kernel
+    kCopy,      // copy `bytes` bytes of the operand to the result
+    kJump,      // go on at step `target`
+    kJumpIfNot  // go on at step `target` where the operand, `bytes` bytes, is all zero
+  };
+  Kind kind = Kind::kCall;
+  std::unique_ptr<Kernel> kernel = {};
+  std::vector<Place> operands = {};
+  std::vector<Place> results = {};
+  size_t bytes = 0;
+  size_t target = 0;
+  const ir::Op* op = nullptr;  // what a call computes
+};
+
+// Weights that no run changes, in the order in which their kernel wants them (Kernel::prepacked).
+struct Layout {
+  size_t step;     // the call whose operand they are
+  size_t operand;  // which one
+  Place source;    // a variable or a constant
+  size_t offset;   // in the arena
+};
+
+// The bytes of a constant: the literal's own, shared by all programs, or, where one element stands for all, a copy
+// written out.
+class ConstantBytes {
+ public:
+  explicit ConstantBytes(ir::LiteralRef literal);
+  const ir::Literal& literal() const { return *literal_; }
+  const std::byte* data() const { return written_.empty() ? literal_->bytes().data() : written_.data(); }
+  size_t size() const { return literal_->type().byte_count(); }
+
+ private:
+  ir::LiteralRef literal_;
+  std::vector<std::byte> written_;
+};
+
+// Its ops and values are those of the graph that was planned, which must outlive it.
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<Layout> layouts;
+  std::vector<ConstantBytes> constants;
+  std::vector<int64_t> variables;  // slots, ascending
+  size_t arena_bytes = 0;          // values, scratch, and layouts
+  size_t scratch_offset = 0, layouts_offset = 0;
+  std::vector<ir::Value> at_peak;  // of the graph: what the arena holds at the step where that is most
+};
+
+}  // namespace alloy::device

@@ -1,0 +1,154 @@
+// Two devices in one process: the tests' own (tests/remote_device), which is the default one, and the CPU. Programs
+// compute where they are told to, variables go along, and nothing reaches into another device's memory.
+
+#include <cstdlib>
+#include <cstring>
+
+#include "graph_testing.h"
+
+struct Machine {
+  id<MTLDevice> device;
+  id<MTLCommandQueue> queue;
+  MPSGraphDevice* graph_device;
+
+  explicit Machine(id<MTLDevice> given)
+      : device(given),
+        queue([[given newCommandQueue] autorelease]),
+        graph_device([MPSGraphDevice deviceWithMTLDevice:given]) {}
+
+  MPSGraphTensorData* data(const Array& array) const {
+    return [[[MPSGraphTensorData alloc] initWithDevice:graph_device
+                                                  data:bytes_of(array)
+                                                 shape:numbers(array.shape)
+                                              dataType:array.type] autorelease];
+  }
+};
+
+static NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+
+static MPSGraphExecutable* compile(const Machine& on, MPSGraph* graph, MPSGraphTensor* x, MPSGraphTensor* y,
+                                   MPSGraphOperation* operation = nil) {
+  MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:[x shape]
+                                                               dataType:MPSDataTypeFloat32] autorelease];
+  return [graph compileWithDevice:on.graph_device
+                            feeds:[NSDictionary dictionaryWithObject:type forKey:x]
+                    targetTensors:list(y)
+                 targetOperations:operation == nil ? nil : list(operation)
+            compilationDescriptor:nil];
+}
+
+static MPSGraphTensorData* run(const Machine& on, MPSGraphExecutable* executable, MPSGraphTensorData* x) {
+  return [[executable runWithMTLCommandQueue:on.queue inputsArray:list(x) resultsArray:nil
+                         executionDescriptor:nil] objectAtIndex:0];
+}
+
+static void they_are_listed(const Machine& remote, const Machine& cpu) {
+  id<MTLDevice> first = MTLCreateSystemDefaultDevice();
+  CHECK(first == remote.device);
+  [first release];
+  CHECK([remote.device registryID] != [cpu.device registryID]);
+  CHECK(![[remote.device name] isEqualToString:[cpu.device name]]);
+  CHECK(![remote.device hasUnifiedMemory] && [cpu.device hasUnifiedMemory]);
+}
+
+static void memory_that_the_host_does_not_see(const Machine& remote) {
+  float numbers_of_host[] = {1, 2, 3};
+  id<MTLBuffer> buffer = [[remote.device newBufferWithBytes:numbers_of_host length:12 options:0] autorelease];
+  CHECK([buffer length] == 12 && [buffer contents] == nullptr);
+  CHECK([remote.device newBufferWithBytesNoCopy:numbers_of_host length:12 options:0 deallocator:nil] == nil);
+  MPSGraphTensorData* data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                                                      shape:numbers({3})
+                                                                   dataType:MPSDataTypeFloat32] autorelease];
+  CHECK(read_array(data).values == std::vector<double>({1, 2, 3}));
+  buffer = [[remote.device newBufferWithLength:12 options:0] autorelease];
+  data = [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({3})
+                                               dataType:MPSDataTypeFloat32] autorelease];
+  CHECK(read_array(data).values == std::vector<double>({0, 0, 0}));
+}
+
+static void each_computes_on_its_own(const Machine& remote, const Machine& cpu) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {2, 3}), *y = [graph exponentWithTensor:[graph squareWithTensor:x name:nil]
+                                                                            name:nil];
+  const Array in = random_array({2, 3}, -1, 1);
+  Array out[2];
+  for (const Machine* on : {&remote, &cpu}) {
+    MPSGraphTensorData* result = run(*on, compile(*on, graph, x, y), on->data(in));
+    CHECK([[result device] metalDevice] == on->device);
+    out[on == &cpu] = read_array(result);
+    result = [[graph runWithMTLCommandQueue:on->queue
+                                      feeds:[NSDictionary dictionaryWithObject:on->data(in) forKey:x]
+                              targetTensors:list(y)
+                           targetOperations:nil] objectForKey:y];
+    CHECK([[result device] metalDevice] == on->device);
+    CHECK(read_array(result).values == out[on == &cpu].values);
+  }
+  for (size_t i = 0; i < in.values.size(); ++i) CHECK_NEAR(out[0].values[i], out[1].values[i], 1e-6);
+}
+
+// A counter that both count.
+static void variables_go_where_the_run_is(const Machine& remote, const Machine& cpu) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {2}), *v = variable(graph, Array({2}, {10, 20}));
+  MPSGraphTensor* next = [graph additionWithPrimaryTensor:v secondaryTensor:x name:nil];
+  MPSGraphOperation* count = [graph assignVariable:v withValueOfTensor:next name:nil];
+  MPSGraphExecutable* counting[] = {compile(remote, graph, x, next, count), compile(cpu, graph, x, next, count)};
+  double expected = 10;
+  for (int turn : {0, 0, 1, 1, 0, 1}) {
+    const Machine& on = turn == 0 ? remote : cpu;
+    expected += turn + 1;
+    const Array out = read_array(run(on, counting[turn], on.data(Array({2}, static_cast<double>(turn + 1)))));
+    CHECK(out.values == std::vector<double>({expected, expected + 10}));
+  }
+}
+
+static void nothing_reaches_into_another_device(const Machine& remote, const Machine& cpu) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {2}), *y = [graph squareWithTensor:x name:nil];
+  MPSGraphExecutable* executable = compile(cpu, graph, x, y);
+  const Array in({2}, {2, 3});
+  CHECK_RAISES(run(remote, executable, remote.data(in)));
+  CHECK_RAISES(run(cpu, executable, remote.data(in)));
+  CHECK_RAISES([executable specializeWithDevice:remote.graph_device
+                                     inputTypes:[NSArray array]
+                          compilationDescriptor:nil]);
+  CHECK_RAISES([graph runWithMTLCommandQueue:remote.queue
+                                       feeds:[NSDictionary dictionaryWithObject:cpu.data(in) forKey:x]
+                               targetTensors:list(y)
+                            targetOperations:nil]);
+  CHECK(read_array(run(cpu, executable, cpu.data(in))).values == std::vector<double>({4, 9}));
+}
+
+// The remote one lacks softmax, by its environment.
+static void a_device_says_which_op_it_lacks(const Machine& remote, const Machine& cpu) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {2, 3}), *y = [graph softMaxWithTensor:x axis:-1 name:@"probabilities"];
+  NSString* reason = nil;
+  @try {
+    compile(remote, graph, x, y);
+  } @catch (NSException* exception) {
+    reason = [exception reason];
+  }
+  CHECK(reason != nil && [reason hasPrefix:@"[softmax] The remote test device has no kernel for this op"]);
+  CHECK(read_array(run(cpu, compile(cpu, graph, x, y), cpu.data(Array({2, 3}, 1)))).values.size() == 6);
+  CHECK(compile(remote, graph, x, [graph squareWithTensor:x name:nil]) != nil);
+}
+
+int main() {
+  if (std::getenv("ALLOY_REMOTE_LACKS") == nullptr) {
+    std::printf("skipped: there is one device\n");
+    return 77;
+  }
+  @autoreleasepool {
+    NSArray* all = [MTLCopyAllDevices() autorelease];
+    CHECK([all count] == 2);
+    const Machine remote([all objectAtIndex:0]), cpu([all objectAtIndex:1]);
+    they_are_listed(remote, cpu);
+    memory_that_the_host_does_not_see(remote);
+    each_computes_on_its_own(remote, cpu);
+    variables_go_where_the_run_is(remote, cpu);
+    nothing_reaches_into_another_device(remote, cpu);
+    a_device_says_which_op_it_lacks(remote, cpu);
+  }
+  return check::summary();
+}

@@ -1,0 +1,260 @@
+// A device that is nothing like the CPU, for the tests: the host does not see its memory, it computes on a thread of
+// its own, later than it is asked to, it fuses and folds nothing, and it lacks the ops that ALLOY_REMOTE_LACKS names,
+// separated by commas. A second build of the framework has it (tests/CMakeLists.txt), where it is the default device.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <semaphore>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "device/added_devices.h"
+#include "device/arena.h"
+#include "device/executor.h"
+#include "ir/rewrite.h"
+#include "reference.h"
+
+namespace alloy::remote {
+namespace {
+
+using device::Place;
+using device::Step;
+
+// Not the CPU's: a plan for this device shows that it asked.
+constexpr size_t kAlignment = 128;
+
+// The thread of the device. Where it cannot be asked any more, in a forked child or at the end of the process, the
+// caller does the work: all that is left then is to free and to refuse.
+class Processor {
+ public:
+  static Processor& shared() {
+    static Processor& processor = *new Processor;
+    return processor;
+  }
+
+  // Runs f there and returns when it is done; throws what it throws.
+  template <class F>
+  void run(const F& f) {
+    if (is_own) return f();
+    std::binary_semaphore done(0);
+    std::exception_ptr thrown;
+    const device::Status status = queue_.submit([&] {
+      is_own = true;
+      try {
+        f();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      is_own = false;
+      done.release();
+    });
+    if (!status.ok()) return f();
+    done.acquire();
+    if (thrown) std::rethrow_exception(thrown);
+  }
+
+ private:
+  static thread_local bool is_own;
+  device::WorkQueue queue_;
+};
+thread_local bool Processor::is_own = false;
+
+// An address that is no pointer of the host.
+uintptr_t take_addresses(size_t bytes) {
+  static std::atomic<uintptr_t> next{uintptr_t{1} << 52};
+  return next.fetch_add((bytes + kAlignment) / kAlignment * kAlignment);
+}
+
+class RemoteStorage final : public device::Storage {
+ public:
+  RemoteStorage(device::Counters& counters, size_t size)
+      : device::Storage(size), counters_(counters), bytes_(new std::byte[size]), address_(take_addresses(size)) {
+    counters_.allocated_bytes += size;
+  }
+  ~RemoteStorage() override { counters_.allocated_bytes -= size(); }
+
+  void read(size_t offset, void* to, size_t bytes) override {
+    Processor::shared().run([&] { std::memcpy(to, bytes_.get() + offset, bytes); });
+    counters_.bytes_from_device += bytes;
+  }
+  void write(size_t offset, const void* from, size_t bytes) override {
+    Processor::shared().run([&] { std::memcpy(bytes_.get() + offset, from, bytes); });
+    counters_.bytes_to_device += bytes;
+  }
+  void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
+    const std::byte* const bytes = static_cast<RemoteStorage&>(source).remote_bytes();
+    Processor::shared().run([&] {
+      for (size_t i = 0; i < count; ++i) {
+        std::memcpy(bytes_.get() + to.offset + i * to.pitch, bytes + from.offset + i * from.pitch, row_bytes);
+      }
+    });
+  }
+  void clear() override {
+    Processor::shared().run([&] { std::memset(bytes_.get(), 0, size()); });
+  }
+  uintptr_t address() const noexcept override { return address_; }
+  std::byte* host_bytes() noexcept override { return nullptr; }
+
+  // For the device alone.
+  std::byte* remote_bytes() { return bytes_.get(); }
+
+ private:
+  device::Counters& counters_;
+  const std::unique_ptr<std::byte[]> bytes_;
+  const uintptr_t address_;
+};
+
+std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage&>(storage).remote_bytes(); }
+
+// Never on the caller's thread, even where the queue is idle.
+class RemoteStream final : public device::Stream {
+ public:
+  device::Status run(device::Callable work) override {
+    std::binary_semaphore done(0);
+    const device::Status status = queue_.submit([&] {
+      work();
+      done.release();
+    });
+    if (status.ok()) done.acquire();
+    return status;
+  }
+  device::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
+  device::Status wait() override { return queue_.wait(); }
+
+ private:
+  device::WorkQueue queue_;
+};
+
+class RemoteKernel final : public device::Kernel {
+ public:
+  explicit RemoteKernel(Reference reference) : reference_(std::move(reference)) {}
+  void run(const std::byte* const* operands, std::byte* const* results) const { reference_(operands, results); }
+
+ private:
+  const Reference reference_;
+};
+
+// Follows the steps of a plan, and looks up every place when it is wanted.
+class RemoteExecutor final : public device::Executor {
+ public:
+  RemoteExecutor(device::Plan plan, std::shared_ptr<device::Arena> arena)
+      : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes) {}
+
+  const device::Plan& plan() const override { return plan_; }
+
+  bool run(const device::Arguments& arguments) override {
+    const device::ArenaShare::Use use = arena_.use();
+    Processor::shared().run([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));  // later than the caller might think
+      execute(arguments, bytes_of(use.storage));
+    });
+    return true;
+  }
+
+  void set_profiling(bool) override {}
+  std::vector<device::StepTime> times() const override { return {}; }
+
+ private:
+  void execute(const device::Arguments& arguments, std::byte* arena) const {
+    const auto at = [&](const Place& place) -> std::byte* {
+      const auto array = [&](const device::ArrayMemory& memory) {
+        return bytes_of(*memory.storage) + memory.layout.offset;
+      };
+      switch (place.kind) {
+        case Place::Kind::kNowhere: return nullptr;
+        case Place::Kind::kFeed: return array(arguments.feeds[place.index]);
+        case Place::Kind::kResult: return array(arguments.results[place.index]);
+        case Place::Kind::kVariable:
+          return bytes_of(*arguments.variables[static_cast<size_t>(plan_.variables[place.index])]);
+        case Place::Kind::kConstant: return const_cast<std::byte*>(plan_.constants[place.index].data());
+        case Place::Kind::kArena: return arena + place.index;
+      }
+      std::abort();
+    };
+    std::vector<std::byte*> operands, results;
+    for (size_t i = 0; i < plan_.steps.size();) {
+      const Step& step = plan_.steps[i++];
+      operands.clear();
+      results.clear();
+      for (const Place& place : step.operands) operands.push_back(at(place));
+      for (const Place& place : step.results) results.push_back(at(place));
+      switch (step.kind) {
+        case Step::Kind::kCall:
+          static_cast<const RemoteKernel&>(*step.kernel).run(operands.data(), results.data());
+          break;
+        case Step::Kind::kCopy: std::memcpy(results[0], operands[0], step.bytes); break;
+        case Step::Kind::kJump: i = step.target; break;
+        case Step::Kind::kJumpIfNot:
+          if (std::all_of(operands[0], operands[0] + step.bytes, [](std::byte b) { return b == std::byte{0}; })) {
+            i = step.target;
+          }
+      }
+    }
+  }
+
+  const device::Plan plan_;
+  device::ArenaShare arena_;
+};
+
+// Whether ALLOY_REMOTE_LACKS names the op.
+bool is_lacking(const ir::Op& op) {
+  const char* const text = std::getenv("ALLOY_REMOTE_LACKS");
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == op.info().name) return true;
+  }
+  return false;
+}
+
+class RemoteDevice final : public device::Device {
+ public:
+  std::string_view kind() const noexcept override { return "remote"; }
+  std::string_view name() const noexcept override { return "Remote test device"; }
+
+  std::shared_ptr<device::Storage> allocate(size_t bytes) override {
+    if (counters().allocated_bytes + bytes > memory_size()) return nullptr;
+    return std::make_shared<RemoteStorage>(counters(), bytes);
+  }
+  std::shared_ptr<device::Storage> adopt(void*, size_t, std::function<void()>) override { return nullptr; }
+  std::unique_ptr<device::Stream> make_stream() override { return std::make_unique<RemoteStream>(); }
+  uint64_t memory_size() const noexcept override {
+    return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  }
+  bool has_unified_memory() const noexcept override { return false; }
+  device::Status status() const override { return device::process_status(); }
+
+  size_t alignment() const noexcept override { return kAlignment; }
+  const device::FusionPolicy& fusion_policy() const noexcept override { return fuses_nothing_; }
+  std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override {
+    return ir::Rewriter([](ir::Rewriter&, const ir::Op&, const std::vector<ir::Value>&) {
+             return std::optional<std::vector<ir::Value>>();
+           })
+        .run(graph);
+  }
+  bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }
+  std::unique_ptr<device::Kernel> make_kernel(const ir::Op& op) const override {
+    Reference reference = is_lacking(op) ? nullptr : reference_of(op);
+    if (!reference) {
+      op.fail("The remote test device has no kernel for this op with " + to_string(op.operands.back().type()),
+              ir::Error::Kind::kType);
+    }
+    return std::make_unique<RemoteKernel>(std::move(reference));
+  }
+  std::unique_ptr<device::Executor> make_executor(device::Plan plan, std::shared_ptr<device::Arena> arena) override {
+    return std::make_unique<RemoteExecutor>(std::move(plan), std::move(arena));
+  }
+
+ private:
+  const device::FusionPolicy fuses_nothing_;
+};
+
+[[gnu::constructor]] void add() { device::add_device(*new RemoteDevice); }
+
+}  // namespace
+}  // namespace alloy::remote

@@ -1,0 +1,249 @@
+// The ops that move elements, matrix products, softmax and optimizers' steps; and where each op's reference is.
+#include <cmath>
+#include <cstring>
+
+#include "elements.h"
+#include "indexing.h"
+#include "ir/windows.h"
+#include "reference.h"
+
+namespace alloy::remote {
+namespace {
+
+using ir::Attr;
+using ir::Dims;
+using ir::Op;
+using ir::OpCode;
+
+// ---- moving elements ----
+
+// Element i of the result is element from[i] of the first operand.
+Reference gather(const Op& op, std::vector<size_t> from) {
+  const size_t bytes = size_of(op.results[0].dtype);
+  return [bytes, from = std::move(from)](const std::byte* const* operands, std::byte* const* results) {
+    for (size_t i = 0; i < from.size(); ++i) std::memcpy(results[0] + i * bytes, operands[0] + from[i] * bytes, bytes);
+  };
+}
+
+// The elements of the whole that a slice takes.
+std::vector<size_t> taken(const Op& op, const Dims& whole, const Dims& part) {
+  std::vector<ir::SliceAxis> axes;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    axes.push_back(ir::resolve_slice(op.attributes.ints(Attr::kStarts)[i], op.attributes.ints(Attr::kEnds)[i],
+                                     op.attributes.ints(Attr::kStrides)[i], whole[i]));
+  }
+  std::vector<size_t> out;
+  for_each_index(part, [&](Dims index) {
+    for (size_t i = 0; i < index.size(); ++i) index[i] = axes[i].start + index[i] * axes[i].stride;
+    out.push_back(position(whole, index));
+  });
+  return out;
+}
+
+Reference move(const Op& op) {
+  const Dims from = op.operands[0].shape().dims(), to = op.results[0].shape.dims();
+  std::vector<size_t> places;
+  switch (op.code) {
+    case OpCode::transpose:
+      for_each_index(to, [&](const Dims& index) {
+        Dims at(index.size());
+        for (size_t i = 0; i < index.size(); ++i) {
+          const auto rank = static_cast<int64_t>(index.size());
+          at[static_cast<size_t>(*ir::normalize_axis(op.attributes.ints(Attr::kPermutation)[i], rank))] = index[i];
+        }
+        places.push_back(position(from, at));
+      });
+      break;
+    case OpCode::slice: places = taken(op, from, to); break;
+    default:  // to the same elements under another shape, or repeated
+      if (op.code != OpCode::broadcast_to && op.code != OpCode::broadcast_like) {
+        for (size_t i = 0; i < count_of(to); ++i) places.push_back(i);
+      } else {
+        for_each_index(to, [&](const Dims& index) { places.push_back(position(from, index)); });
+      }
+  }
+  return gather(op, std::move(places));
+}
+
+Reference slice_gradient(const Op& op) {
+  const size_t bytes = size_of(op.results[0].dtype), all = op.results[0].byte_count();
+  const std::vector<size_t> to = taken(op, op.results[0].shape.dims(), op.operands[0].shape().dims());
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    std::memset(results[0], 0, all);
+    for (size_t i = 0; i < to.size(); ++i) std::memcpy(results[0] + to[i] * bytes, operands[0] + i * bytes, bytes);
+  };
+}
+
+Reference concat(const Op& op) {
+  const Dims whole = op.results[0].shape.dims();
+  const auto axis =
+      static_cast<size_t>(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(whole.size())));
+  const size_t bytes = size_of(op.results[0].dtype);
+  std::vector<Dims> parts;
+  for (const ir::Value& v : op.operands) parts.push_back(v.shape().dims());
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    int64_t start = 0;
+    for (size_t i = 0; i < parts.size(); start += parts[i++][axis]) {
+      size_t from = 0;
+      for_each_index(parts[i], [&](Dims index) {
+        index[axis] += start;
+        std::memcpy(results[0] + position(whole, index) * bytes, operands[i] + from++ * bytes, bytes);
+      });
+    }
+  };
+}
+
+// ---- arithmetic of float32 ----
+
+Reference matmul(const Op& op) {
+  const Dims a = op.operands[0].shape().dims(), b = op.operands[1].shape().dims(), y = op.results[0].shape.dims();
+  const bool ta = op.attributes.flag(Attr::kTransposeA), tb = op.attributes.flag(Attr::kTransposeB);
+  const int64_t inner = a[a.size() - (ta ? 2 : 1)];
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const std::vector<double> left = floats(operands[0], count_of(a)), right = floats(operands[1], count_of(b));
+    const size_t next_left = ta ? static_cast<size_t>(a.back()) : 1,
+                 next_right = tb ? 1 : static_cast<size_t>(b.back());
+    std::vector<double> out;
+    for_each_index(y, [&](const Dims& index) {
+      // An extent of 1 is the matrix's own, not one that broadcasts: there both indices are 0.
+      Dims l = index, r = index;
+      const size_t row = index.size() - 2, column = index.size() - 1;
+      l[ta ? column : row] = index[row];
+      r[tb ? row : column] = index[column];
+      l[ta ? row : column] = r[tb ? column : row] = 0;
+      size_t from_left = position(a, l), from_right = position(b, r);
+      double sum = 0;
+      for (int64_t k = 0; k < inner; ++k, from_left += next_left, from_right += next_right) {
+        sum += left[from_left] * right[from_right];
+      }
+      out.push_back(sum);
+    });
+    store_floats(results[0], out);
+  };
+}
+
+// The axis is where both have other lengths: there `kept` has one.
+Dims kept_of(const Op& op) {
+  Dims kept = op.operands[0].shape().dims();
+  kept[static_cast<size_t>(
+      *ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+  return kept;
+}
+
+std::vector<double> softmax_of(const std::vector<double>& x, const Dims& dims, const Dims& kept, bool logarithm) {
+  std::vector<size_t> row, greatest(count_of(kept), SIZE_MAX);
+  for_each_index(dims, [&](const Dims& index) { row.push_back(position(kept, index)); });
+  for (size_t i = 0; i < x.size(); ++i) {
+    size_t& best = greatest[row[i]];
+    if (best == SIZE_MAX || std::isnan(x[best]) || x[i] > x[best]) best = i;
+  }
+  // The greatest adds 1, which would hide how little the others add.
+  std::vector<double> others(greatest.size(), 0), out(x.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (greatest[row[i]] != i) others[row[i]] += std::exp(x[i] - x[greatest[row[i]]]);
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double shifted = x[i] - x[greatest[row[i]]], rest = others[row[i]];
+    out[i] = logarithm ? shifted - std::log1p(rest) : std::exp(shifted) / (1 + rest);
+  }
+  return out;
+}
+
+Reference softmax(const Op& op) {
+  const Dims dims = op.operands[0].shape().dims(), kept = kept_of(op);
+  const bool logarithm = op.code == OpCode::log_softmax;
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    store_floats(results[0], softmax_of(floats(operands[0], count_of(dims)), dims, kept, logarithm));
+  };
+}
+
+Reference cross_entropy(const Op& op) {
+  const Dims dims = op.operands[0].shape().dims(), kept = kept_of(op);
+  const std::string reduction = op.attributes.word(Attr::kReduction);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const std::vector<double> labels = floats(operands[1], count_of(dims)),
+                              logs = softmax_of(floats(operands[0], labels.size()), dims, kept, true);
+    std::vector<double> rows(count_of(kept), 0);
+    size_t at = 0;
+    for_each_index(dims, [&](const Dims& index) {
+      rows[position(kept, index)] -= labels[at] == 0 ? 0 : labels[at] * logs[at];
+      ++at;
+    });
+    if (reduction == "none") return store_floats(results[0], rows);
+    double total = 0;
+    for (double v : rows) total += v;
+    store<float>(results[0], 0, reduction == "mean" ? total / static_cast<double>(rows.size()) : total);
+  };
+}
+
+Reference sgd(const Op& op) {
+  const size_t count = count_of(op.results[0].shape.dims());
+  return [count](const std::byte* const* operands, std::byte* const* results) {
+    const double rate = load<float>(operands[0], 0);
+    for (size_t i = 0; i < count; ++i) {
+      store<float>(results[0], i, load<float>(operands[1], i) - rate * load<float>(operands[2], i));
+    }
+  };
+}
+
+Reference adam(const Op& op) {
+  const size_t count = count_of(op.results[0].shape.dims());
+  const bool has_greatest = op.operands.size() == 9;
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const auto x = [&](size_t operand, size_t i) { return load<float>(operands[operand], i); };
+    const double rate = x(0, 0), beta1 = x(1, 0), beta2 = x(2, 0), epsilon = x(3, 0);
+    for (size_t i = 0; i < count; ++i) {
+      const double g = x(has_greatest ? 8 : 7, i), m = beta1 * x(5, i) + (1 - beta1) * g,
+                   v = beta2 * x(6, i) + (1 - beta2) * g * g, top = has_greatest ? std::fmax(x(7, i), v) : v;
+      store<float>(results[0], i, x(4, i) - rate * m / (std::sqrt(top) + epsilon));
+      store<float>(results[1], i, m);
+      store<float>(results[2], i, v);
+      if (has_greatest) store<float>(results[3], i, top);
+    }
+  };
+}
+
+Reference arithmetic(const Op& op) {
+  if (op.operands.back().dtype() != ir::DType::float32) return nullptr;
+  switch (op.code) {
+    case OpCode::matmul: return matmul(op);
+    case OpCode::softmax:
+    case OpCode::log_softmax: return softmax(op);
+    case OpCode::softmax_cross_entropy: return cross_entropy(op);
+    case OpCode::sgd: return sgd(op);
+    case OpCode::adam: return adam(op);
+    default: return window_reference(op);
+  }
+}
+
+}  // namespace
+
+Reference structured_reference(const Op& op) {
+  switch (op.code) {
+    case OpCode::reshape:
+    case OpCode::reshape_like:
+    case OpCode::squeeze:
+    case OpCode::expand_dims:
+    case OpCode::transpose:
+    case OpCode::broadcast_to:
+    case OpCode::broadcast_like:
+    case OpCode::slice: return move(op);
+    case OpCode::slice_gradient: return slice_gradient(op);
+    case OpCode::concat: return concat(op);
+    case OpCode::reduce_like: return reduction_reference(op);
+    case OpCode::cast: return elementwise_reference(op);
+    default: return arithmetic(op);
+  }
+}
+
+Reference reference_of(const Op& op) {
+  switch (op.info().family) {
+    case ir::Family::kReduction:
+    case ir::Family::kMoment:
+    case ir::Family::kArgReduction: return reduction_reference(op);
+    case ir::Family::kStructured: return structured_reference(op);
+    default: return elementwise_reference(op);
+  }
+}
+
+}  // namespace alloy::remote

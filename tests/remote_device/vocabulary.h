@@ -1,0 +1,153 @@
+// The words of the forward, init and combine columns of ops.def for single numbers: double, int32 and int64. Integers
+// wrap around. d is the number's type, as a value.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace alloy::remote {
+
+template <class N>
+using Unsigned = std::make_unsigned_t<N>;
+
+template <class N>
+N Zero(N) {
+  return 0;
+}
+template <class N>
+N One(N) {
+  return 1;
+}
+template <class N>
+N Lowest(N) {
+  if constexpr (std::is_floating_point_v<N>) return -std::numeric_limits<N>::infinity();
+  else return std::numeric_limits<N>::lowest();
+}
+template <class N>
+N Highest(N) {
+  if constexpr (std::is_floating_point_v<N>) return std::numeric_limits<N>::infinity();
+  else return std::numeric_limits<N>::max();
+}
+
+template <class N>
+bool Eq(N, N a, N b) {
+  return a == b;
+}
+template <class N>
+bool Ne(N, N a, N b) {
+  return a != b;
+}
+template <class N>
+bool Lt(N, N a, N b) {
+  return a < b;
+}
+template <class N>
+bool Gt(N, N a, N b) {
+  return a > b;
+}
+template <class N>
+bool Le(N, N a, N b) {
+  return a <= b;
+}
+template <class N>
+bool Ge(N, N a, N b) {
+  return a >= b;
+}
+template <class N, class Predicate>
+N IfThenElse(N, Predicate predicate, N yes, N no) {
+  return predicate ? yes : no;
+}
+
+// A NaN gives way to a number.
+template <class N>
+N Min(N, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return std::fmin(a, b);
+  else return a < b ? a : b;
+}
+template <class N>
+N Max(N, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return std::fmax(a, b);
+  else return a > b ? a : b;
+}
+
+template <class N>
+N Add(N, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return a + b;
+  else return static_cast<N>(static_cast<Unsigned<N>>(a) + static_cast<Unsigned<N>>(b));
+}
+template <class N>
+N Sub(N, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return a - b;
+  else return static_cast<N>(static_cast<Unsigned<N>>(a) - static_cast<Unsigned<N>>(b));
+}
+template <class N>
+N Mul(N, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return a * b;
+  else return static_cast<N>(static_cast<Unsigned<N>>(a) * static_cast<Unsigned<N>>(b));
+}
+// Of integers truncated toward zero; 0 by 0.
+template <class N>
+N Div(N d, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return a / b;
+  else return b == 0 ? 0 : b == -1 ? Sub(d, N{0}, a) : a / b;
+}
+inline double DivNoNan(double, double a, double b) { return b == 0 ? 0 : a / b; }
+template <class N>
+N Pow(N d, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) {
+    return std::pow(a, b);
+  } else {
+    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+    N power = 1;
+    for (; b > 0; b >>= 1, a = Mul(d, a, a)) {
+      if (b % 2 == 1) power = Mul(d, power, a);
+    }
+    return power;
+  }
+}
+template <class N>
+N Neg(N d, N x) {
+  if constexpr (std::is_floating_point_v<N>) return -x;
+  else return Sub(d, N{0}, x);
+}
+template <class N>
+N Abs(N d, N x) {
+  if constexpr (std::is_floating_point_v<N>) return std::fabs(x);
+  else return x < 0 ? Neg(d, x) : x;
+}
+// x itself where it is zero; 0 of NaN.
+template <class N>
+N Sign(N, N x) {
+  return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? x : 0;
+}
+
+// Of truth values, which are 0 or 1.
+template <class N>
+N Not(N, N x) {
+  return x == 0;
+}
+template <class N>
+N And(N, N a, N b) {
+  return a != 0 && b != 0;
+}
+template <class N>
+N Or(N, N a, N b) {
+  return a != 0 || b != 0;
+}
+template <class N>
+N Xor(N, N a, N b) {
+  return (a != 0) != (b != 0);
+}
+
+inline bool IsNaN(double, double x) { return std::isnan(x); }
+inline bool IsInf(double, double x) { return std::isinf(x); }
+inline bool IsFinite(double, double x) { return std::isfinite(x); }
+inline double Sqrt(double, double x) { return std::sqrt(x); }
+inline double Exp(double, double x) { return std::exp(x); }
+inline double Log(double, double x) { return std::log(x); }
+inline double Tanh(double, double x) { return std::tanh(x); }
+inline double Sigmoid(double, double x) { return 1 / (1 + std::exp(-x)); }
+
+}  // namespace alloy::remote
