@@ -5,8 +5,9 @@ VENV := .venv
 BUILD := build/editable
 BENCH := build/bench
 ASAN := build/asan
-# First in the path: pip's cmake and ninja, for what the programs below run, the rebuild of `import alloy` among them. Recipes name the programs
-# themselves by their path, because Apple's make looks for them in the path that it was started with.
+# First in the path: pip's cmake and ninja, for what the programs below run, the rebuild of `import alloy` among them.
+# Recipes name the programs themselves by their path, because Apple's make looks for them in the path that it was
+# started with.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 unexport PYTHONPATH
 
@@ -14,7 +15,8 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 
 IMITATED := macos13 macos14 macos15 macos26
 
-.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote test-all $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
+.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote test-all \
+  $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -30,12 +32,13 @@ test-native: $(BUILD)/.with-tests
 test-python: setup
 	$(VENV)/bin/python -m pytest
 
-# The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and whole trainings take
-# seconds, all that sees the engine takes minutes.
+# The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and
+# whole trainings take seconds, all that sees the engine takes minutes.
 test-imitations: $(IMITATED:%=test-%)
 
 $(IMITATED:%=test-%): test-%: setup
-	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
+	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q \
+	  $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
 # not ask for a property of the CPU, a quarter of an hour.
@@ -58,15 +61,17 @@ $(IMITATED:%=test-all-%): test-all-%: $(BUILD)/.with-tests
 compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests benchmarks -- -k 0
 
-# The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the framework's code, with
-# the framework alone under them.
-SANITIZED_PYTHON := $(addprefix tests/python/test_,ops.py feeds.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
+# The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the
+# framework's code, with the framework alone under them.
+SANITIZED_PYTHON := $(addprefix tests/python/test_, \
+  ops.py feeds.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
 asan: setup $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset asan
 	$(VENV)/bin/cmake --build --preset asan --target tests
 	$(VENV)/bin/ctest --preset asan --exclude-regex 'cpu\.'  # under OpenMP's limits: minutes each, and the same memory
-	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" \
-	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
+	env LD_PRELOAD="$$(g++ -print-file-name=libasan.so):$$(g++ -print-file-name=libstdc++.so)" \
+	  LD_LIBRARY_PATH="$(CURDIR)/$(ASAN)" ASAN_OPTIONS=detect_leaks=0 \
+	  UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 $(VENV)/bin/python -m pytest $(SANITIZED_PYTHON)
 
 # Alloy as users get it, a wheel of what build/editable holds, among the peers: one environment for all.
 bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
@@ -122,14 +127,16 @@ $(BUILD)/.with-benchmarks: $(BUILD)/.installed
 $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 	$(VENV)/bin/python -m venv $(BENCH)/venv
 	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
-	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || echo "$$peer cannot be installed: the report will say so."; done
+	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || \
+	    echo "$$peer cannot be installed: the report will say so."; done
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt
 	$(VENV)/bin/python -m pip install --quiet --requirement packaging/requirements.txt
 	@touch $@
 
-# What Alloy does on this machine, in build/mac-report, whatever fails on the way. Nothing is made before the first script has seen that it can be.
+# What Alloy does on this machine, in build/mac-report, whatever fails on the way. Nothing is made before the first
+# script has seen that it can be.
 mac-report:
 	packaging/preflight.sh
 	packaging/install_system_packages.sh

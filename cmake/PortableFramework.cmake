@@ -41,7 +41,8 @@ alloy_layer(on_load "${portable}/on_load")
 
 # Makes a shared library the framework, with the layers of further devices named.
 function(alloy_link_framework target)
-  alloy_link_layers(${target} ir device compiler cpu ${ARGN} runtime facade on_load)  # on_load: its constructor runs behind all others
+  # on_load last: its constructor runs behind all others.
+  alloy_link_layers(${target} ir device compiler cpu ${ARGN} runtime facade on_load)
   target_link_libraries(${target} PUBLIC alloy_objcxx)
   target_link_options(${target} PRIVATE "LINKER:-z,defs"
                       "LINKER:--version-script=${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")

@@ -8,7 +8,8 @@ needed() { case " $purposes " in *" $1 "*) ;; *) return 1 ;; esac; }
 purposes=$*
 
 if [ "$(uname)" = Darwin ]; then
-  xcode-select -p >/dev/null 2>&1 || { echo "Xcode's tools are missing; install them with: xcode-select --install" >&2; exit 1; }
+  xcode-select -p >/dev/null 2>&1 ||
+    { echo "Xcode's tools are missing; install them with: xcode-select --install" >&2; exit 1; }
   formulas="$(! needed tests || echo googletest) $(! needed benchmarks || echo google-benchmark)"
   PATH=$PATH:${HOMEBREW_PREFIX:-/opt/homebrew}/bin
   for formula in $formulas; do

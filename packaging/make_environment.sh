@@ -1,13 +1,14 @@
 #!/bin/sh
-# Makes a virtual environment by a Python that is new enough, in the place of what an earlier try may have left there. Does nothing where it
-# works already.
+# Makes a virtual environment by a Python that is new enough, in the place of what an earlier try may have left there.
+# Does nothing where it works already.
 #   make_environment.sh <directory>            PYTHON, where it is set, names the Python
 #   make_environment.sh --check <directory>    says yes where it works
 set -eu
 cd "$(dirname "$0")/.."
 minor=$(sed -n 's/^requires-python = ">=3\.\([0-9]*\)"$/\1/p' pyproject.toml)
 new_enough() { "$1" -c "import $2, sys; sys.exit(sys.version_info < (3, $minor))" >/dev/null 2>&1; }
-# Its last file, by which "import alloy" rebuilds the extension with this environment's cmake also where nobody activated it.
+# Its last file, by which "import alloy" rebuilds the extension with this environment's cmake also where nobody
+# activated it.
 mark=own_programs_first.pth
 works() { new_enough "$1/bin/python" pip && ls "$1"/lib/python3.*/site-packages/$mark >/dev/null 2>&1; }
 
@@ -16,8 +17,8 @@ if [ "$1" = --check ]; then
   exit 0
 fi
 ! works "$1" || exit 0
-# On Linux it is python3 whose headers are packages. On a Mac that may be Xcode's, which is 3.9, or newer than what libraries are built for;
-# and Homebrew's programs may lie outside the path.
+# On Linux it is python3 whose headers are packages. On a Mac that may be Xcode's, which is 3.9, or newer than what
+# libraries are built for; and Homebrew's programs may lie outside the path.
 versions="python3.13 python3.12 python3.11 python3.10"
 names="python3 $versions" install="apt-get install python3"
 if [ "$(uname)" = Darwin ]; then
@@ -29,8 +30,10 @@ python=
 for name in $names; do
   if new_enough "$name" "venv, ensurepip"; then python=$name; break; fi
 done
-[ -n "$python" ] || { echo "Python 3.$minor or newer is missing (looked for $names); install it with: $install" >&2; exit 1; }
+[ -n "$python" ] ||
+  { echo "Python 3.$minor or newer is missing (looked for $names); install it with: $install" >&2; exit 1; }
 rm -rf "$1"
 "$python" -m venv "$1"
 site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-echo 'import os, sys; os.environ["PATH"] = os.path.join(sys.prefix, "bin") + os.pathsep + os.environ.get("PATH", os.defpath)' > "$site/$mark"
+path='os.path.join(sys.prefix, "bin") + os.pathsep + os.environ.get("PATH", os.defpath)'
+echo "import os, sys; os.environ[\"PATH\"] = $path" > "$site/$mark"

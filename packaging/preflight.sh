@@ -1,5 +1,6 @@
 #!/bin/sh
-# Says what this machine is and whether Alloy can be built on it. Needs nothing that a system does not bring, and makes nothing.
+# Says what this machine is and whether Alloy can be built on it. Needs nothing that a system does not bring, and makes
+# nothing.
 #   preflight.sh     prints a fact a line; where something is missing, what to install, and ends with status 1
 # PYTHON, where it is set, names the only Python that counts.
 set -u
@@ -71,7 +72,8 @@ if [ "$(uname)" = Darwin ]; then
   ! launchctl managername 2>/dev/null | grep -q Aqua || session="yes"
   [ -z "${SSH_CONNECTION:-}" ] || session="$session, over SSH"
   fact "graphical session" "$session"
-  [ "$session" = yes ] || echo "Without a graphical session some Macs have no Metal device: better run this in a Terminal window."
+  [ "$session" = yes ] ||
+    echo "Without a graphical session some Macs have no Metal device: better run this in a Terminal window."
   disk 2000
 else
   fact "chip" "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1) ($(uname -m))"

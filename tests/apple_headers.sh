@@ -1,7 +1,8 @@
 #!/bin/sh
-# Checks every source that a Mac compiles against Apple's headers and libc++, where there is no Mac: types, availability, warnings. Nothing
-# is linked or run.
-#   apple_headers.sh <SDK>     an iPhoneOS SDK of 16.4 or newer (the engine's headers are the same there) or a MacOSX SDK of 13.3 or newer
+# Checks every source that a Mac compiles against Apple's headers and libc++, where there is no Mac: types,
+# availability, warnings. Nothing is linked or run.
+#   apple_headers.sh <SDK>     an iPhoneOS SDK of 16.4 or newer (the engine's headers are the same there) or a MacOSX
+#                              SDK of 13.3 or newer
 # Needs clang 16 or newer, GoogleTest, Google Benchmark and the environment that `make test` leaves in .venv.
 set -u
 if ! [ -d "${1:-}/System/Library/Frameworks/MetalPerformanceShadersGraph.framework" ]; then
@@ -19,7 +20,8 @@ for clang in clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 c
   ! command -v "$clang" >/dev/null || break
 done
 
-# What the sources may see, each under its name: the layers, and of this machine the two libraries, not the system's headers beside them.
+# What the sources may see, each under its name: the layers, and of this machine the two libraries, not the system's
+# headers beside them.
 roots=$(mktemp -d)
 trap 'rm -rf "$roots"' EXIT
 for layer in csrc/ir csrc/engine tests/watch; do ln -s "$PWD/$layer" "$roots"; done  # csrc/portable is not on a Mac
@@ -47,6 +49,7 @@ check() {
   case $1 in
     *bindings*) seen="-I$roots $python -isystem $roots/libraries" ;;
     tests/facade/*) seen= ;;  # Apple's headers alone
+    tests/cpp/*) seen="-I$roots -Itests/cpp -isystem $roots/libraries" ;;
     *) seen="-I$roots -isystem $roots/libraries" ;;
   esac
   # shellcheck disable=SC2086
@@ -54,9 +57,10 @@ check() {
     -Wall -Wextra -Wpedantic -Wunguarded-availability-new -Werror "$1"
 }
 
-linux_only='^(csrc/portable/|tests/mute/|tests/cpp/(compiler|cpu|device|runtime)/|benchmarks/cpp/bench_kernels)'
+linux_only='^(csrc/portable|tests/(mute|remote_device|bits|cpp/(compiler|cpu|device|runtime))|benchmarks/cpp/bench_kernels)'
 accepted=0 refused=0
-for source in $(find csrc tests benchmarks -name '*.cpp' -o -name '*.mm' -o -name '*.m' | grep -vE "$linux_only" | sort); do
+for source in $(find csrc tests benchmarks -name '*.cpp' -o -name '*.mm' -o -name '*.m' |
+                grep -vE "$linux_only" | sort); do
   if check "$source"; then accepted=$((accepted + 1)); else refused=$((refused + 1)); echo "refused: $source"; fi
 done
 echo "$(basename "$sdk"), $target: $accepted sources accepted, $refused refused"

@@ -43,15 +43,10 @@ class Evaluator {
     const DTypeKind numbers = kind(v.dtype());
     if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) return std::nullopt;
     if (!v.shape().ranked() || v.shape().rank() > 1) return std::nullopt;
+    if (op.info().facts.renames || op.code == OpCode::cast) return of(op.operands[0]);
     switch (op.code) {
       case OpCode::constant: return of_literal(*op.attributes.get<LiteralRef>(Attr::kValue));
       case OpCode::shape_of: return of_dimensions(op.operands[0].shape());
-      case OpCode::identity:
-      case OpCode::cast:
-      case OpCode::reshape:
-      case OpCode::reshape_like:
-      case OpCode::squeeze:
-      case OpCode::expand_dims: return of(op.operands[0]);
       case OpCode::slice: return v.shape().rank() == 1 ? sliced(op, of(op.operands[0])) : std::nullopt;
       case OpCode::concat: return joined(op.operands);
       case OpCode::add:

@@ -1,5 +1,5 @@
 // fuse, rule by rule: text in, text out. That fused graphs mean what they meant is also checked on random graphs
-// (runtime_passes.cpp).
+// (compiler/resolve.cpp).
 #include "compiler/passes.h"
 #include "cpu/device.h"
 #include "cpu/elementwise/elementwise.h"

@@ -1,5 +1,5 @@
 // schedule: which op comes when. That plans of random graphs in this order find what they need is checked in
-// runtime_plan.cpp.
+// plan.cpp.
 #include "compiler/schedule.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // simplify, rule by rule: text in, text out. That no rule changes what a graph means is also checked on random graphs
-// (runtime_passes.cpp).
+// (compiler/resolve.cpp).
 #include "compiler/passes.h"
 #include "cpu/device.h"
 #include "graph_builder.h"

@@ -1,5 +1,5 @@
 // Effects turned into values: text in, text out. That random graphs keep their meaning is shown with the
-// passes (runtime_passes.cpp).
+// passes (compiler/resolve.cpp).
 #include "graph_builder.h"
 #include "ir/grammar.h"
 #include "ir/rewrite.h"
