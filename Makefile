@@ -15,8 +15,8 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 
 IMITATED := macos13 macos14 macos15 macos26
 
-.PHONY: setup train compile test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote test-all \
-  $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
+.PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
+  test-all $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -25,9 +25,11 @@ train: setup
 
 test: test-native test-python test-imitations test-remote
 
-test-native: $(BUILD)/.with-tests
-	$(VENV)/bin/cmake --build $(BUILD) --target all tests
+test-native: build-tests
 	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure
+
+build-tests: $(BUILD)/.with-tests
+	$(VENV)/bin/cmake --build $(BUILD) --target all tests
 
 test-python: setup
 	$(VENV)/bin/python -m pytest
@@ -44,16 +46,16 @@ $(IMITATED:%=test-%): test-%: setup
 # not ask for a property of the CPU, a quarter of an hour.
 REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 
-test-remote: test-native
+test-remote: build-tests
 	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)
 
 test-all: test $(IMITATED:%=test-all-%)
 
-test-all-remote: $(BUILD)/.with-tests
+test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
 	$(REMOTE) $(VENV)/bin/python -m pytest -q -rs
 
-$(IMITATED:%=test-all-%): test-all-%: $(BUILD)/.with-tests
+$(IMITATED:%=test-all-%): test-all-%: build-tests
 	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'
 	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q
 

@@ -26,7 +26,7 @@ Expr placeholder(Graph& graph, Shape shape) {
 
 // Glorot-uniform weights (Glorot and Bengio 2010); biases of rank 1 are zero.
 Expr variable(Graph& graph, const Shape& shape, std::mt19937& random) {
-  std::vector<float> values(static_cast<size_t>(shape.element_count()));
+  std::vector<float> values(shape.element_count());
   if (shape.rank() > 1) {
     const int64_t receptive = shape.rank() == 4 ? shape[0] * shape[1] : 1;
     const auto fans = static_cast<float>(receptive * (shape[shape.rank() - 2] + shape[shape.rank() - 1]));
@@ -97,7 +97,7 @@ void digits_step(benchmark::State& state) {
   std::uniform_real_distribution<float> uniform;
   std::vector<float> x(kBatch * 64), y(kBatch * 10);
   for (float& v : x) v = uniform(random);
-  for (int64_t i = 0; i < kBatch; ++i) y[static_cast<size_t>(i * 10 + i % 10)] = 1;
+  for (int64_t i = 0; i < kBatch; ++i) y[i * 10 + i % 10] = 1;
   float value = 0;
   const engine::FeedBytes feeds[] = {{x.data(), nullptr}, {y.data(), nullptr}};
   void* results[] = {&value};

@@ -202,7 +202,7 @@ py::object new_array(const ir::Type& type) {
 
 engine::FeedBytes feed_bytes(py::handle array) {
   void* data = data_of(array);
-  if (!engine::can_be_lent(data, static_cast<size_t>(PyArray_NBYTES(as_array(array))))) return {data, nullptr};
+  if (!engine::can_be_lent(data, PyArray_NBYTES(as_array(array)))) return {data, nullptr};
   // A view's memory is that of its base, and views come and go.
   PyObject* base = PyArray_BASE(as_array(array));
   PyObject* owner = base == nullptr ? array.ptr() : base;

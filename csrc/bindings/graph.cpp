@@ -44,7 +44,10 @@ ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, con
         case ir::AttrKind::Bool: return attributes.set(attr, value.cast<bool>());
         case ir::AttrKind::Int: return attributes.set(attr, value.cast<int64_t>());
         case ir::AttrKind::Word: return attributes.set(attr, value.cast<std::string>());
-        case ir::AttrKind::Ints: return attributes.set(attr, value.cast<ir::Dims>());
+        case ir::AttrKind::Ints: {
+          const auto numbers = value.cast<std::vector<int64_t>>();
+          return attributes.set(attr, ir::Dims(numbers.begin(), numbers.end()));
+        }
         case ir::AttrKind::Shape: return attributes.set(attr, shape_from(value, row.name));
         case ir::AttrKind::DType: return attributes.set(attr, dtype_from(value, row.name));
         case ir::AttrKind::Literal: return fail("The attribute " + text + " cannot be given here");
@@ -150,7 +153,7 @@ Update assign(const GraphRef& graph, const Variable& target, const Tensor& value
 }
 
 engine::Graph::VariableEntry& entry(const Variable& v) {
-  return v.graph->variables()[static_cast<size_t>(v.value.op->attributes.integer(Attr::kSlot))];
+  return v.graph->variables()[v.value.op->attributes.integer(Attr::kSlot)];
 }
 
 std::vector<Variable> variables(const GraphRef& graph) {
@@ -254,7 +257,7 @@ void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {
     throw ir::Error(ir::Error::Kind::kValue,
                     "[most_in_flight] Expected a number of steps of 1 or more, got " + std::to_string(count) + ".");
   }
-  graph->set_most_in_flight(static_cast<size_t>(count));
+  graph->set_most_in_flight(count);
 }
 
 // An integer of 0 or more; nothing where it does not fit. Throws TypeError where it is no integer.
@@ -294,7 +297,7 @@ py::object shape_to(const ir::Shape& shape) {
   if (!shape.ranked()) return py::none();
   py::tuple out(shape.rank());
   for (int64_t i = 0; i < shape.rank(); ++i) {
-    out[static_cast<size_t>(i)] = shape[i] == ir::kUnknown ? py::object(py::none()) : py::object(py::int_(shape[i]));
+    out[i] = shape[i] == ir::kUnknown ? py::object(py::none()) : py::object(py::int_(shape[i]));
   }
   return out;
 }

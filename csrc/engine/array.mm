@@ -47,7 +47,7 @@ FeedSlot FeedSlot::make(id<MTLDevice> device, const ir::Type& type, NSUInteger a
 
 Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
   // Whole pages, which are mapped anyway; nothing looks behind the contents.
-  const auto page = static_cast<size_t>(getpagesize());
+  const size_t page = getpagesize();
   const auto buffer =
       Ref<id<MTLBuffer>>::adopt([device_.get() newBufferWithBytesNoCopy:const_cast<void*>(bytes)
                                                                  length:(bytes_ + page - 1) / page * page

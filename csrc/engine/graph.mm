@@ -32,7 +32,7 @@ ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
   ir::LiteralRef shown = initial->bytes().size() < kLarge ? initial : ir::Literal::elsewhere(initial->type());
   variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(shown)}}), trainable});
   std::lock_guard lock(impl_->beginning);
-  impl_->initial.emplace(static_cast<int64_t>(variables_.size()) - 1, std::move(initial));
+  impl_->initial.emplace(variables_.size() - 1, std::move(initial));
   return variables_.back().value;
 }
 
@@ -67,7 +67,7 @@ void Graph::renew_if_wasteful() {
   if (storage_ == VariableStorage::kVariable) {
     const auto lock = lock_building();
     for (const auto& [slot, tensor] : own.framework->variables) {
-      held.push_back(variables_[static_cast<size_t>(slot)].value);
+      held.push_back(variables_[slot].value);
     }
   }
   std::vector<std::vector<std::byte>> contents;

@@ -60,7 +60,7 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
     const int64_t slot = op->attributes.integer(ir::Attr::kSlot);
     const ir::LiteralRef initial = initial_value(slot);
     if (!initial) continue;  // on the device, which has changed it since
-    passes([&] { require_initialised(*op, *initial, variables_[static_cast<size_t>(slot)].trainable); });
+    passes([&] { require_initialised(*op, *initial, variables_[slot].trainable); });
   }
   const ir::Specialized special = ir::specialize(feeds, fetches, updates, problems);
   for (const auto& op : special.graph->body().ops) {

@@ -83,7 +83,7 @@ void Literal::fill(std::byte* out) const {
 }
 
 double Literal::at(int64_t index) const {
-  const size_t offset = is_splat() ? 0 : static_cast<size_t>(index) * size_of(type_.dtype);
+  const size_t offset = is_splat() ? 0 : index * size_of(type_.dtype);
   return with_native(type_.dtype, [&](auto native) {
     std::memcpy(&native, bytes_.data() + offset, sizeof native);
     return static_cast<double>(native);

@@ -32,7 +32,7 @@ class Evaluator {
     std::optional<Elements> elements = evaluate(v);
     const Shape& shape = v.shape();
     if (!elements && shape.is_static() && shape.rank() <= 1) {
-      elements.emplace(static_cast<size_t>(shape.element_count()));
+      elements.emplace(shape.element_count());
     }
     return known_[v] = std::move(elements);
   }
@@ -80,11 +80,10 @@ class Evaluator {
   static std::optional<Elements> sliced(const Op& op, const std::optional<Elements>& from) {
     if (!from) return std::nullopt;
     const auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
-    const SliceAxis axis =
-        resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), static_cast<int64_t>(from->size()));
+    const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), from->size());
     Elements elements;
     for (int64_t i = 0; i < axis.length; ++i) {
-      elements.push_back((*from)[static_cast<size_t>(axis.start + i * axis.stride)]);
+      elements.push_back((*from)[axis.start + i * axis.stride]);
     }
     return elements;
   }

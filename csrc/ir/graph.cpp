@@ -44,7 +44,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   if (code == OpCode::transpose) {
     // From here on axes are counted from the front.
     Dims permutation = op->attributes.ints(Attr::kPermutation);
-    const auto rank = static_cast<int64_t>(permutation.size());
+    const int64_t rank = permutation.size();
     for (int64_t& axis : permutation) axis = normalize_axis(axis, rank).value_or(axis);
     op->attributes.set(Attr::kPermutation, permutation);
   }

@@ -9,7 +9,7 @@ std::string text(const Type& type) { return to_string(type); }
 std::string text(const Shape& shape) { return "shape " + to_string(shape); }
 std::string text(const Dims& numbers) {
   std::string list = "(";
-  for (size_t i = 0; i < numbers.size(); ++i) list += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
+  for (int64_t i = 0; i < numbers.size(); ++i) list += (i > 0 ? ", " : "") + std::to_string(numbers[i]);
   return list + (numbers.size() == 1 ? ",)" : ")");
 }
 

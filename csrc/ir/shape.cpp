@@ -36,7 +36,7 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
   const Dims& shorter = a.rank() >= b.rank() ? b.dims() : a.dims();
   Dims out = longer;
   const size_t offset = longer.size() - shorter.size();
-  for (size_t i = 0; i < shorter.size(); ++i) {
+  for (int64_t i = 0; i < shorter.size(); ++i) {
     int64_t& d = out[offset + i];
     const int64_t e = shorter[i];
     if (d == e || e == 1) continue;
@@ -54,7 +54,7 @@ std::optional<Shape> unify(const Shape& a, const Shape& b) {
   if (!b.ranked()) return a;
   if (a.rank() != b.rank()) return std::nullopt;
   Dims out = a.dims();
-  for (size_t i = 0; i < out.size(); ++i) {
+  for (int64_t i = 0; i < out.size(); ++i) {
     if (out[i] == kUnknown) {
       out[i] = b.dims()[i];
     } else if (b.dims()[i] != kUnknown && b.dims()[i] != out[i]) {

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/dims.h"
 #include "ir/dtype.h"
 
 namespace alloy::ir {
-
-using Dims = std::vector<int64_t>;
 
 // A dimension that is known only when a graph is specialised.
 inline constexpr int64_t kUnknown = -1;
@@ -30,9 +29,9 @@ class Shape {
   // Whether rank and every dimension are known.
   bool is_static() const;
   // Rank, dimensions and one dimension: only of a ranked shape.
-  int64_t rank() const { return static_cast<int64_t>(dims_->size()); }
+  int64_t rank() const { return dims_->size(); }
   const Dims& dims() const { return *dims_; }
-  int64_t operator[](int64_t axis) const { return (*dims_)[static_cast<size_t>(axis)]; }
+  int64_t operator[](int64_t axis) const { return (*dims_)[axis]; }
   // Product of the dimensions of a static shape.
   int64_t element_count() const;
 
@@ -49,7 +48,7 @@ struct Type {
   bool operator==(const Type&) const = default;
   bool is_static() const { return shape.is_static(); }
   // Bytes of a tensor of this static type.
-  size_t byte_count() const { return static_cast<size_t>(shape.element_count()) * size_of(dtype); }
+  size_t byte_count() const { return shape.element_count() * size_of(dtype); }
   // Whether a tensor of this type can exist, as far as its dimensions are known: none is negative, and they make less
   // than 2^48 bytes, so that arithmetic on sizes does not overflow.
   bool is_addressable() const;

@@ -70,7 +70,7 @@ bool read_number(const std::string& text, T& value) {
 // The shortest text that reads back as the same element; every NaN is "nan".
 std::string element(const Literal& literal, int64_t i) {
   const size_t width = size_of(literal.type().dtype);
-  const std::byte* at = literal.bytes().data() + (literal.is_splat() ? 0 : static_cast<size_t>(i) * width);
+  const std::byte* at = literal.bytes().data() + (literal.is_splat() ? 0 : i * width);
   if (literal.type().dtype == DType::boolean) return *at == std::byte{0} ? "0" : "1";
   std::string text;
   with_number(literal.type().dtype, [&](auto value) {
@@ -86,7 +86,7 @@ std::string element(const Literal& literal, int64_t i) {
 
 std::string list(const Dims& dims) {
   std::string text = "[";
-  for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+  for (int64_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
   return text + "]";
 }
 

@@ -12,8 +12,7 @@ WeightsAxes WeightsAxes::of_weights(const std::string& layout) {
   return layout == "HWIO" ? WeightsAxes{3, 2, 0, 1} : WeightsAxes{0, 1, 2, 3};
 }
 
-Window window_of(const Attributes& attributes, int spatial_axis, int64_t kernel, int64_t input) {
-  const auto axis = static_cast<size_t>(spatial_axis);
+Window window_of(const Attributes& attributes, int axis, int64_t kernel, int64_t input) {
   Window w{kernel, attributes.ints(Attr::kStrides)[axis], attributes.ints(Attr::kDilations)[axis], 0, 0};
   const std::string& style = attributes.word(Attr::kPaddingStyle);
   if (style == "explicit") {

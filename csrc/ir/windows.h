@@ -25,10 +25,10 @@ struct WeightsAxes {
   static WeightsAxes of_weights(const std::string& layout);
 };
 
-// The window of spatial axis 0 (height) or 1 (width) over an input extent, with the padding style resolved. `kernel` is
+// The window of axis 0 (height) or 1 (width) over an input extent, with the padding style resolved. `kernel` is
 // the kernel's extent along it. The attributes are those of a convolution or pooling op: strides and dilations (height,
 // width), padding (top, bottom, left, right).
-Window window_of(const Attributes& attributes, int spatial_axis, int64_t kernel, int64_t input);
+Window window_of(const Attributes& attributes, int axis, int64_t kernel, int64_t input);
 // How many positions the window takes; 0 or less where it does not fit.
 int64_t output_extent(const Window& window, int64_t input, bool ceil_mode);
 

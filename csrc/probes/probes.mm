@@ -88,7 +88,7 @@ MPSGraphTensorData* data_of(NSData* bytes, const Shape& shape, MPSDataType type)
 
 template <class T>
 std::vector<T> values_of(MPSGraphTensorData* data) {
-  std::vector<T> values(static_cast<size_t>(count(shape_of([data shape]))));
+  std::vector<T> values(count(shape_of([data shape])));
   [[data mpsndarray] readBytes:values.data() strideBytes:nil];
   return values;
 }

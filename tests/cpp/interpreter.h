@@ -238,7 +238,7 @@ class Interpreter {
       axes.insert(*normalize_axis(axis, static_cast<int64_t>(x(op).dims.size())));
     }
     double product = 1;
-    for (int64_t axis : axes) product *= static_cast<double>(x(op).dims[static_cast<size_t>(axis)]);
+    for (int64_t axis : axes) product *= static_cast<double>(x(op).dims[axis]);
     return Array(Dims{}, product);
   }
 
@@ -262,7 +262,7 @@ class Interpreter {
     size_t at = 0;
     for_each_index(out.dims, [&](const Dims& index) {
       Dims from(index.size());
-      for (size_t i = 0; i < index.size(); ++i) from[static_cast<size_t>(permutation[i])] = index[i];
+      for (int64_t i = 0; i < index.size(); ++i) from[permutation[i]] = index[i];
       out.values[at++] = x(op).values[position(x(op).dims, from)];
     });
     return out;
@@ -294,7 +294,7 @@ class Interpreter {
     size_t at = 0;
     for_each_index(part, [&](const Dims& index) {
       Dims place(index.size());
-      for (size_t i = 0; i < index.size(); ++i) {
+      for (int64_t i = 0; i < index.size(); ++i) {
         int64_t start = starts[i] < 0 && starts[i] != INT64_MIN ? starts[i] + whole[i] : starts[i];
         start = strides[i] > 0 ? std::max<int64_t>(start, 0) : std::min(start, whole[i] - 1);
         place[i] = start + index[i] * strides[i];
@@ -345,8 +345,7 @@ class Interpreter {
 
   Array softmax(const Op& op, const Array& in, bool logarithm) const {
     Dims kept = in.dims;
-    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] =
-        1;
+    kept[*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size()))] = 1;
     Array greatest(kept, -INFINITY), sum(kept), out(in.dims);
     size_t at = 0;
     for_each_index(in.dims, [&](const Dims& i) {
@@ -368,8 +367,7 @@ class Interpreter {
   Array cross_entropy(const Op& op) const {
     const Array logs = softmax(op, x(op), true);
     Dims kept = logs.dims;
-    kept[static_cast<size_t>(*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] =
-        1;
+    kept[*normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size()))] = 1;
     Array rows(kept);
     size_t at = 0;
     for_each_index(logs.dims, [&](const Dims& i) {

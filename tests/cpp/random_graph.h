@@ -214,8 +214,7 @@ class RandomGraph {
         return;
       }
       case 1: {
-        Dims starts(static_cast<size_t>(rank), 0), ends(static_cast<size_t>(rank), INT64_MAX),
-            strides(static_cast<size_t>(rank), 1);
+        Dims starts(rank, 0), ends(static_cast<size_t>(rank), INT64_MAX), strides(static_cast<size_t>(rank), 1);
         const auto i = static_cast<size_t>(axis);
         if (chance(2)) starts[i] = INT64_MAX, ends[i] = INT64_MIN, strides[i] = -1 - static_cast<int64_t>(below(2));
         else starts[i] = static_cast<int64_t>(below(3)) - 1, strides[i] = 1 + static_cast<int64_t>(below(2));

@@ -227,7 +227,7 @@ inline NSData* bytes_of(const Array& array) {
 
 template <class T>
 std::vector<double> read_values(MPSGraphTensorData* data, long count) {
-  std::vector<T> bytes(static_cast<size_t>(count) + 1);
+  std::vector<T> bytes(count + 1);
   [[data mpsndarray] readBytes:bytes.data() strideBytes:nil];
   return std::vector<double>(bytes.begin(), bytes.end() - 1);
 }

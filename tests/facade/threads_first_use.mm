@@ -71,7 +71,7 @@ static void use_the_facade(int number) {
                                                                    shape:shape
                                                                 dataType:MPSDataTypeFloat32] autorelease];
   together();
-  std::vector<float> result(static_cast<size_t>(number) + 1);
+  std::vector<float> result(number + 1);
   [[data mpsndarray] readBytes:result.data() strideBytes:nil];
   CHECK(result.back() == static_cast<float>(number));
   together();

@@ -79,7 +79,7 @@ static void a_perceptron_against_double_precision() {
     session.run({}, step);
     Array d1({in, hidden}), db({hidden}), d2({hidden, 1});
     for (long k = 0; k < n; ++k) {
-      std::vector<double> a(static_cast<size_t>(hidden));
+      std::vector<double> a(hidden);
       double e = -outputs.at({k, 0});
       for (long j = 0; j < hidden; ++j) {
         double sum = b1.at({j});

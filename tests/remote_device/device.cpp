@@ -170,8 +170,7 @@ class RemoteExecutor final : public device::Executor {
         case Place::Kind::kNowhere: return nullptr;
         case Place::Kind::kFeed: return array(arguments.feeds[place.index]);
         case Place::Kind::kResult: return array(arguments.results[place.index]);
-        case Place::Kind::kVariable:
-          return bytes_of(*arguments.variables[static_cast<size_t>(plan_.variables[place.index])]);
+        case Place::Kind::kVariable: return bytes_of(*arguments.variables[plan_.variables[place.index]]);
         case Place::Kind::kConstant: return const_cast<std::byte*>(plan_.constants[place.index].data());
         case Place::Kind::kArena: return arena + place.index;
       }

@@ -214,7 +214,7 @@ Reference arg_reduction_of(const Op& op) {
       for (size_t k = 0; k < all[i].size(); ++k) {
         const N v = all[i][k];
         if (v != v) continue;
-        const N best = index < 0 ? v : all[i][static_cast<size_t>(index)];
+        const N best = index < 0 ? v : all[i][index];
         if (index < 0 || (code == OpCode::argmax ? v > best : v < best)) index = static_cast<int32_t>(k);
       }
       store<int32_t>(results[0], i, index);

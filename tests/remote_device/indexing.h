@@ -27,7 +27,7 @@ void for_each_index(const ir::Dims& dims, const F& f) {
 // The position of `index`, aligned at the trailing dimension, in an array that broadcasts to it.
 inline size_t position(const ir::Dims& dims, const ir::Dims& index) {
   size_t at = 0;
-  for (size_t i = 0; i < dims.size(); ++i) {
+  for (int64_t i = 0; i < dims.size(); ++i) {
     const int64_t k = dims[i] == 1 ? 0 : index[index.size() - dims.size() + i];
     at = at * static_cast<size_t>(dims[i]) + static_cast<size_t>(k);
   }

@@ -28,13 +28,13 @@ Reference gather(const Op& op, std::vector<size_t> from) {
 // The elements of the whole that a slice takes.
 std::vector<size_t> taken(const Op& op, const Dims& whole, const Dims& part) {
   std::vector<ir::SliceAxis> axes;
-  for (size_t i = 0; i < whole.size(); ++i) {
+  for (int64_t i = 0; i < whole.size(); ++i) {
     axes.push_back(ir::resolve_slice(op.attributes.ints(Attr::kStarts)[i], op.attributes.ints(Attr::kEnds)[i],
                                      op.attributes.ints(Attr::kStrides)[i], whole[i]));
   }
   std::vector<size_t> out;
   for_each_index(part, [&](Dims index) {
-    for (size_t i = 0; i < index.size(); ++i) index[i] = axes[i].start + index[i] * axes[i].stride;
+    for (int64_t i = 0; i < index.size(); ++i) index[i] = axes[i].start + index[i] * axes[i].stride;
     out.push_back(position(whole, index));
   });
   return out;
@@ -47,9 +47,9 @@ Reference move(const Op& op) {
     case OpCode::transpose:
       for_each_index(to, [&](const Dims& index) {
         Dims at(index.size());
-        for (size_t i = 0; i < index.size(); ++i) {
+        for (int64_t i = 0; i < index.size(); ++i) {
           const auto rank = static_cast<int64_t>(index.size());
-          at[static_cast<size_t>(*ir::normalize_axis(op.attributes.ints(Attr::kPermutation)[i], rank))] = index[i];
+          at[*ir::normalize_axis(op.attributes.ints(Attr::kPermutation)[i], rank)] = index[i];
         }
         places.push_back(position(from, at));
       });
@@ -125,8 +125,7 @@ Reference matmul(const Op& op) {
 // The axis is where both have other lengths: there `kept` has one.
 Dims kept_of(const Op& op) {
   Dims kept = op.operands[0].shape().dims();
-  kept[static_cast<size_t>(
-      *ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size())))] = 1;
+  kept[*ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(kept.size()))] = 1;
   return kept;
 }
 

@@ -18,7 +18,7 @@ using ir::OpCode;
 // A place in a 4-D array, by the axis that each of four numbers is for.
 size_t place(const Dims& dims, std::initializer_list<std::pair<int64_t, int64_t>> axes) {
   Dims index(4);
-  for (const auto& [axis, k] : axes) index[static_cast<size_t>(axis)] = k;
+  for (const auto& [axis, k] : axes) index[axis] = k;
   return position(dims, index);
 }
 
@@ -29,7 +29,7 @@ Reference convolution(const Op& op) {
   const Dims weights = code == OpCode::conv2d_weights_gradient ? r : b, result = code == OpCode::conv2d ? r : a;
   const ir::LayoutAxes x = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
   const ir::WeightsAxes w = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
-  const auto extent = [](const Dims& dims, int64_t axis) { return dims[static_cast<size_t>(axis)]; };
+  const auto extent = [](const Dims& dims, int64_t axis) { return dims[axis]; };
   const ir::Window rows = ir::window_of(op.attributes, 0, extent(weights, w.height), extent(source, x.height)),
                    columns = ir::window_of(op.attributes, 1, extent(weights, w.width), extent(source, x.width));
   const int64_t groups = op.attributes.integer(Attr::kGroups), in = extent(weights, w.in),

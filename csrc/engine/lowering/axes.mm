@@ -25,7 +25,7 @@ Dims axes_of(const ir::Op& op) {
 
 MPSGraphTensor* reduced(const Lowering& lowering, const Shaped& x, const Dims& axes, const Reduction& reduction,
                         NSString* name) {
-  if (static_cast<int64_t>(x.dims.size()) > kMostRank && lowering.has(Quirk::reduction_beyond_rank4)) {
+  if (x.dims.size() > kMostRank && lowering.has(Quirk::reduction_beyond_rank4)) {
     return reduced_flat(lowering.graph(), x, axes, reduction, name);
   }
   return reduction(x.tensor, mps_numbers(axes), name);
@@ -42,8 +42,8 @@ MPSGraphTensor* reduced(const Lowering& lowering, const ir::Op& op, const Reduct
 MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, const AlongAxis& work, NSString* name) {
   MPSGraph* graph = lowering.graph();
   const Dims& dims = op.operands[0].shape().dims();
-  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), static_cast<int64_t>(dims.size()));
-  if (static_cast<int64_t>(dims.size()) <= kMostRank || !lowering.has(Quirk::reduction_beyond_rank4)) {
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), dims.size());
+  if (dims.size() <= kMostRank || !lowering.has(Quirk::reduction_beyond_rank4)) {
     return work(lowering.x(op), static_cast<NSInteger>(axis), name);
   }
   const auto at = dims.begin() + axis;

@@ -41,7 +41,7 @@ MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op,
   const int64_t images = source[axis];
   const auto part = [&](const Shaped& gradient, const Shaped& other, int64_t count, NSString* as) {
     Dims whole = source.dims();
-    whole[static_cast<size_t>(axis)] = count;
+    whole[axis] = count;
     if (to_data) {
       return [graph convolution2DDataGradientWithIncomingGradientTensor:gradient.tensor
                                                           weightsTensor:other.tensor

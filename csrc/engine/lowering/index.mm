@@ -20,9 +20,8 @@ struct SliceWords {
 
   SliceWords(const ir::Op& op, const Shape& source) {
     for (int64_t i = 0; i < source.rank(); ++i) {
-      const auto at = static_cast<size_t>(i);
-      const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[at], op.attributes.ints(Attr::kEnds)[at],
-                                       op.attributes.ints(Attr::kStrides)[at], source[i]);
+      const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[i], op.attributes.ints(Attr::kEnds)[i],
+                                       op.attributes.ints(Attr::kStrides)[i], source[i]);
       const int64_t end = s.start + s.length * s.stride;
       starts.push_back(s.start);
       ends.push_back(std::min(std::max<int64_t>(end, 0), source[i]));
@@ -87,7 +86,7 @@ Shaped spread(MPSGraph* graph, Shaped g, size_t axis, const ir::SliceAxis& s, in
 MPSGraphTensor* slice_gradient_by_parts(const Lowering& lowering, const ir::Op& op) {
   const ir::Type& type = op.results[0];
   Shaped g = lowering.shaped_x(op);
-  for (size_t axis = 0; axis < g.dims.size(); ++axis) {
+  for (int64_t axis = 0; axis < g.dims.size(); ++axis) {
     const int64_t extent = type.shape.dims()[axis];
     const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[axis], op.attributes.ints(Attr::kEnds)[axis],
                                      op.attributes.ints(Attr::kStrides)[axis], extent);

@@ -36,7 +36,7 @@ Dims pieces(int64_t extent, int64_t most) {
 
 Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start, int64_t length) {
   Shaped out{nil, x.dims};
-  out.dims[static_cast<size_t>(axis)] = length;
+  out.dims[axis] = length;
   out.tensor = [graph sliceTensor:x.tensor dimension:static_cast<NSUInteger>(axis) start:start length:length name:nil];
   return out;
 }
@@ -44,15 +44,15 @@ Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start
 MPSGraphTensor* reduced_flat(MPSGraph* graph, const Shaped& x, const Dims& axes, const Reduction& reduction,
                              NSString* name) {
   Dims result = x.dims;
-  for (int64_t axis : axes) result[static_cast<size_t>(axis)] = 1;
+  for (int64_t axis : axes) result[axis] = 1;
   const int64_t reduced = count(x.dims) / count(result);
-  if (axes.back() - axes.front() + 1 == static_cast<int64_t>(axes.size())) {
+  if (axes.back() - axes.front() + 1 == axes.size()) {
     const int64_t before = count(Dims(x.dims.begin(), x.dims.begin() + axes.front()));
     MPSGraphTensor* flat = reshape(graph, x.tensor, {before, reduced, count(result) / before});
     return reshape(graph, reduction(flat, @[ [NSNumber numberWithInt:1] ], nil), result, name);
   }
   Dims order;
-  for (int64_t i = 0; i < static_cast<int64_t>(x.dims.size()); ++i) {
+  for (int64_t i = 0; i < x.dims.size(); ++i) {
     if (!std::binary_search(axes.begin(), axes.end(), i)) order.push_back(i);
   }
   order.insert(order.end(), axes.begin(), axes.end());
@@ -78,7 +78,7 @@ Shaped flat_operand(MPSGraph* graph, const Shaped& x, const Dims& batch) {
 
 MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer,
                                   NSString* name) {
-  const auto rank_a = static_cast<int64_t>(a.dims.size()), rank_b = static_cast<int64_t>(b.dims.size());
+  const auto rank_a = a.dims.size(), rank_b = b.dims.size();
   const int64_t rows = a.dims[a.dims.size() - 2], along = a.dims.back(), columns = b.dims.back();
   // Whichever is too long is cut: rows and columns into parts that lie side by side, the inner extent into terms of a
   // sum.

@@ -24,10 +24,10 @@ Shape convolved(const Op& op, const Shape& source, const Shape& weights) {
             std::to_string(groups) + " groups do not divide");
   }
   Dims dims(4);
-  dims[static_cast<size_t>(x.batch)] = source[x.batch];
-  dims[static_cast<size_t>(x.channels)] = filters;
-  dims[static_cast<size_t>(x.height)] = window_extent(op, 0, weights[w.height], source[x.height], source);
-  dims[static_cast<size_t>(x.width)] = window_extent(op, 1, weights[w.width], source[x.width], source);
+  dims[x.batch] = source[x.batch];
+  dims[x.channels] = filters;
+  dims[x.height] = window_extent(op, 0, weights[w.height], source[x.height], source);
+  dims[x.width] = window_extent(op, 1, weights[w.width], source[x.width], source);
   return Shape(dims);
 }
 

@@ -10,15 +10,15 @@ namespace {
 Shape sliced(const Op& op, const Shape& shape) {
   const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
              &strides = op.attributes.ints(Attr::kStrides);
-  const size_t n = starts.size();
+  const int64_t n = starts.size();
   if (ends.size() != n || strides.size() != n) op.fail("Expected as many ends and strides as starts");
   if (std::find(strides.begin(), strides.end(), 0) != strides.end()) op.fail("A stride is 0");
   if (!shape.ranked()) return shape;
-  if (static_cast<int64_t>(n) != shape.rank()) {
+  if (n != shape.rank()) {
     op.fail("Expected " + std::to_string(shape.rank()) + " starts for " + text(shape) + ", got " + std::to_string(n));
   }
   Dims dims;
-  for (size_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n; ++i) {
     const int64_t extent = shape.dims()[i];
     dims.push_back(extent == kUnknown ? kUnknown : resolve_slice(starts[i], ends[i], strides[i], extent).length);
   }

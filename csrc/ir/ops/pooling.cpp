@@ -14,8 +14,8 @@ Shape pooled(const Op& op, const Shape& source) {
   const LayoutAxes x = LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
   const Dims& window = op.attributes.ints(Attr::kWindow);
   Dims dims = source.dims();
-  auto& height = dims[static_cast<size_t>(x.height)];
-  auto& width = dims[static_cast<size_t>(x.width)];
+  auto& height = dims[x.height];
+  auto& width = dims[x.width];
   height = window_extent(op, 0, window[0], height, source);
   width = window_extent(op, 1, window[1], width, source);
   return Shape(dims);
@@ -85,13 +85,13 @@ class AtMaxima {
 
   Expr of(Expr given) {
     // Which windows come to their first element, and which to another one.
-    std::vector<float> begins(static_cast<size_t>(height_ * width_)), goes_on = begins;
+    std::vector<float> begins(height_ * width_), goes_on = begins;
     std::vector<bool> begun(begins.size(), false);
     Expr greatest, taken;
     for (const Tap& row : rows_) {
       for (const Tap& column : columns_) {
-        for (size_t i = 0; i < begins.size(); ++i) {
-          const auto y = static_cast<int64_t>(i) / width_, x = static_cast<int64_t>(i) % width_;
+        for (int64_t i = 0; i < height_ * width_; ++i) {
+          const int64_t y = i / width_, x = i % width_;
           const bool inside = y >= row.first && y < row.last && x >= column.first && x < column.last;
           begins[i] = inside && !begun[i];
           goes_on[i] = inside && begun[i];
@@ -119,12 +119,11 @@ class AtMaxima {
     Dims starts(4, 0), ends(4, kSliceToEnd), strides(4, 1), firsts(4, 0), lasts(4, kSliceToEnd);
     const std::pair<int64_t, const Tap&> axes[] = {{axes_.height, row}, {axes_.width, column}};
     for (const auto& [axis, tap] : axes) {
-      const auto i = static_cast<size_t>(axis);
-      starts[i] = tap.start;
-      ends[i] = tap.start + (tap.last - tap.first - 1) * tap.stride + 1;
-      strides[i] = tap.stride;
-      firsts[i] = tap.first;
-      lasts[i] = tap.last;
+      starts[axis] = tap.start;
+      ends[axis] = tap.start + (tap.last - tap.first - 1) * tap.stride + 1;
+      strides[axis] = tap.stride;
+      firsts[axis] = tap.first;
+      lasts[axis] = tap.last;
     }
     const Attributes from{{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}};
     const Attributes to{{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(4, 1)}};
@@ -135,8 +134,8 @@ class AtMaxima {
 
   Expr of_windows(const std::vector<float>& numbers) const {
     Dims dims(4, 1);
-    dims[static_cast<size_t>(axes_.height)] = height_;
-    dims[static_cast<size_t>(axes_.width)] = width_;
+    dims[axes_.height] = height_;
+    dims[axes_.width] = width_;
     const Type type{DType::float32, Shape(dims)};
     const auto literal = std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)));
     Graph& graph = source_.graph();

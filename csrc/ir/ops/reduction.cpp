@@ -8,7 +8,7 @@ Shape reduced(const Op& op) {
   Shape shape = operand(op, 0).shape;
   if (!shape.ranked()) return shape;
   Dims dims = shape.dims();
-  for (int64_t axis : axes_of(op, shape.rank())) dims[static_cast<size_t>(axis)] = 1;
+  for (int64_t axis : axes_of(op, shape.rank())) dims[axis] = 1;
   return Shape(dims);
 }
 
@@ -24,7 +24,7 @@ Types infer_arg_reduction(const Op& op) {
   Shape shape = operand(op, 0).shape;
   if (shape.ranked()) {
     Dims dims = shape.dims();
-    int64_t& extent = dims[static_cast<size_t>(axis_of(op, op.attributes.integer(Attr::kAxis), shape.rank()))];
+    int64_t& extent = dims[axis_of(op, op.attributes.integer(Attr::kAxis), shape.rank())];
     if (extent == 0) op.fail("Expected at least one element along the axis, got " + text(shape));
     extent = 1;
     shape = Shape(dims);

@@ -54,7 +54,7 @@ Types infer_squeeze(const Op& op) {
   Dims dims = x.shape.dims();
   const Dims axes = axes_of(op, x.shape.rank());
   for (auto it = axes.rbegin(); it != axes.rend(); ++it) {
-    const int64_t extent = dims[static_cast<size_t>(*it)];
+    const int64_t extent = dims[*it];
     if (extent != 1 && extent != kUnknown) {
       op.fail("Axis " + std::to_string(*it) + " of " + text(x.shape) + " is not of size 1");
     }
@@ -67,7 +67,7 @@ Types infer_expand_dims(const Op& op) {
   const Type& x = operand(op, 0);
   if (!x.shape.ranked()) return {x};
   Dims dims = x.shape.dims();
-  const int64_t rank = x.shape.rank() + static_cast<int64_t>(op.attributes.ints(Attr::kAxes).size());
+  const int64_t rank = x.shape.rank() + op.attributes.ints(Attr::kAxes).size();
   const Dims axes = axes_of(op, rank);
   if (axes.size() != op.attributes.ints(Attr::kAxes).size()) op.fail("Axes repeat");
   for (int64_t axis : axes) dims.insert(dims.begin() + axis, 1);
@@ -106,8 +106,8 @@ Types infer_transpose(const Op& op) {
 void gradient_transpose(GradientRule& r) {
   const Dims& permutation = r.op().attributes.ints(Attr::kPermutation);
   Dims inverse(permutation.size());
-  for (size_t i = 0; i < permutation.size(); ++i) {
-    inverse[static_cast<size_t>(permutation[i])] = static_cast<int64_t>(i);
+  for (int64_t i = 0; i < permutation.size(); ++i) {
+    inverse[permutation[i]] = i;
   }
   r.give(0, apply(OpCode::transpose, {r.g()}, {{Attr::kPermutation, inverse}}));
 }
@@ -148,12 +148,12 @@ Types infer_concat(const Op& op) {
   if (first.rank() == 0) op.fail("Expected operands of rank 1 or more, got scalars");
   const int64_t axis = axis_of(op, op.attributes.integer(Attr::kAxis), first.rank());
   Dims dims = first.dims();
-  int64_t& total = dims[static_cast<size_t>(axis)];
+  int64_t& total = dims[axis];
   for (size_t i = 1; i < op.operands.size(); ++i) {
     const Shape& next = operand(op, i).shape;
     bool fits = next.rank() == first.rank();
     for (int64_t a = 0; fits && a < first.rank(); ++a) {
-      int64_t& d = dims[static_cast<size_t>(a)];
+      int64_t& d = dims[a];
       if (a == axis || next[a] == kUnknown) continue;
       if (d == kUnknown) d = next[a];
       fits = d == next[a];
@@ -170,12 +170,12 @@ Types infer_concat(const Op& op) {
 void gradient_concat(GradientRule& r) {
   const Shape& shape = r.y().shape();
   if (!shape.ranked()) r.op().fail("The gradient of operands of unknown rank is not available");
-  const auto axis = static_cast<size_t>(*normalize_axis(r.op().attributes.integer(Attr::kAxis), shape.rank()));
+  const int64_t axis = *normalize_axis(r.op().attributes.integer(Attr::kAxis), shape.rank());
   int64_t start = 0;
   for (size_t i = 0; i < r.op().operands.size(); ++i) {
-    const int64_t extent = r.x(i).shape()[static_cast<int64_t>(axis)];
+    const int64_t extent = r.x(i).shape()[axis];
     if (extent == kUnknown) r.op().fail("The gradient of operands of unknown extent along the axis is not available");
-    const auto rank = static_cast<size_t>(shape.rank());
+    const int64_t rank = shape.rank();
     Dims starts(rank, 0), ends(rank, INT64_MAX), strides(rank, 1);
     starts[axis] = start;
     ends[axis] = start + extent;

@@ -38,7 +38,7 @@ Types infer_softmax_cross_entropy(const Op& op) {
   const int64_t axis = axis_of(op, op.attributes.integer(Attr::kAxis), shape->rank());
   if (!keeps) return {{dtype, Shape({1})}};
   Dims dims = shape->dims();
-  dims[static_cast<size_t>(axis)] = 1;
+  dims[axis] = 1;
   return {{dtype, Shape(dims)}};
 }
 

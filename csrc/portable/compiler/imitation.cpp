@@ -42,10 +42,9 @@ Value cast(Graph& graph, Value v, DType dtype) { return graph.value(OpCode::cast
 // The first `count` places along an axis; v itself where it has no more.
 Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
   const Dims& dims = v.shape().dims();
-  const auto at = static_cast<size_t>(axis);
-  if (dims[at] <= count) return v;
+  if (dims[axis] <= count) return v;
   Dims ends = dims;
-  ends[at] = count;
+  ends[axis] = count;
   return graph.value(
       OpCode::slice, {v},
       {{Attr::kStarts, Dims(dims.size(), 0)}, {Attr::kEnds, ends}, {Attr::kStrides, Dims(dims.size(), 1)}});
@@ -54,7 +53,7 @@ Value first(Graph& graph, Value v, int64_t axis, int64_t count) {
 // Zeros behind those places.
 Value zero_beyond(Graph& graph, Value v, int64_t axis, int64_t count) {
   Dims rest = v.shape().dims();
-  int64_t& extent = rest[static_cast<size_t>(axis)];
+  int64_t& extent = rest[axis];
   if (extent <= count) return v;
   extent -= count;
   return graph.value(OpCode::concat, {first(graph, v, axis, count), constant(graph, {v.dtype(), Shape(rest)}, 0)},
@@ -215,9 +214,8 @@ class Imitator {
     if (!shape.is_static() || !given.is_static()) return copy.value(op.code, operands, op.attributes);
     Dims starts, ends;
     for (int64_t i = 0; i < shape.rank(); ++i) {
-      const auto at = static_cast<size_t>(i);
-      const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[at], op.attributes.ints(Attr::kEnds)[at],
-                                       op.attributes.ints(Attr::kStrides)[at], shape[i]);
+      const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[i], op.attributes.ints(Attr::kEnds)[i],
+                                       op.attributes.ints(Attr::kStrides)[i], shape[i]);
       starts.push_back(std::min(s.start, shape[i] - s.length));
       ends.push_back(starts.back() + s.length);
     }

@@ -108,7 +108,7 @@ class Planner {
     for (int k = 0; k < 2; ++k) {
       push({.kind = k == 0 ? Item::Kind::kIf : Item::Kind::kElse, .op = &op});
       branches_.emplace_back(&op, k);
-      const ir::Block& region = *op.regions[static_cast<size_t>(k)];
+      const ir::Block& region = *op.regions[k];
       for (const auto& inner : region.ops) line_up(*inner);
       for (uint32_t r = 0; r < op.results.size(); ++r) give(region, region.results[r], op.result(r));
       branches_.pop_back();
@@ -241,8 +241,7 @@ class Planner {
   }
 
   size_t variable_index(int64_t slot) const {
-    return static_cast<size_t>(std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) -
-                               plan_.variables.begin());
+    return std::lower_bound(plan_.variables.begin(), plan_.variables.end(), slot) - plan_.variables.begin();
   }
 
   // ---- lifetimes ----
@@ -275,7 +274,7 @@ class Planner {
   // is used in it is used until its end.
   void keep_through_loop(const Op& loop, size_t end) {
     const auto is_begin = [&](const Item& item) { return item.kind == Item::Kind::kLoop && item.op == &loop; };
-    const auto begin = static_cast<size_t>(std::find_if(items_.begin(), items_.end(), is_begin) - items_.begin());
+    const size_t begin = std::find_if(items_.begin(), items_.end(), is_begin) - items_.begin();
     for (const auto& argument : loop.regions[0]->arguments) lives_at_[argument->result()] = {begin, end};
     for (auto& [v, uses] : uses_) {
       const auto first = std::lower_bound(uses.begin(), uses.end(), begin);
@@ -449,7 +448,7 @@ class Planner {
       change[buffer.last + 1] -= static_cast<int64_t>(buffer.bytes);
     }
     std::partial_sum(change.begin(), change.end(), change.begin());
-    const auto peak = static_cast<size_t>(std::max_element(change.begin(), change.end()) - change.begin());
+    const size_t peak = std::max_element(change.begin(), change.end()) - change.begin();
     for (const Buffer& buffer : buffers_) {
       if (peak < buffer.first || peak > buffer.last) continue;
       const auto next = std::find_if(buffer.contents.begin(), buffer.contents.end(),

@@ -28,9 +28,9 @@ Value empty_like(Graph& graph, Value v) {
 }
 
 double reduced_count(const Op& op, const Shape& shape) {
-  std::vector<bool> reduced(static_cast<size_t>(shape.rank()), false);
+  std::vector<bool> reduced(shape.rank(), false);
   for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-    reduced[static_cast<size_t>(*ir::normalize_axis(axis, shape.rank()))] = true;
+    reduced[*ir::normalize_axis(axis, shape.rank())] = true;
   }
   double count = 1;
   for (size_t i = 0; i < reduced.size(); ++i) {

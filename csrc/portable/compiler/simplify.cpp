@@ -183,11 +183,11 @@ class Simplifier {
   }
 
   static bool swaps_last_two(const ir::Dims& permutation) {
-    const auto rank = static_cast<int64_t>(permutation.size());
+    const int64_t rank = permutation.size();
     for (int64_t i = 0; i < rank - 2; ++i) {
-      if (permutation[static_cast<size_t>(i)] != i) return false;
+      if (permutation[i] != i) return false;
     }
-    return rank >= 2 && permutation[static_cast<size_t>(rank - 1)] == rank - 2;
+    return rank >= 2 && permutation[rank - 1] == rank - 2;
   }
 
   // An elementwise op of repeated operands is the repetition of the op.

@@ -64,7 +64,7 @@ void Executor::patch(const device::Arguments& arguments) {
   for (const device::ArrayMemory& memory : arguments.feeds) feeds_.push_back(bytes_of(memory));
   for (const device::ArrayMemory& memory : arguments.results) results_.push_back(bytes_of(memory));
   for (const int64_t slot : plan_.variables) {
-    variables_.push_back(arguments.variables[static_cast<size_t>(slot)]->host_bytes());
+    variables_.push_back(arguments.variables[slot]->host_bytes());
   }
   for (const Patch& patch : patches_) {
     const size_t i = patch.place.index;
@@ -81,7 +81,7 @@ void Executor::prepack(const device::Arguments& arguments) {
     const bool is_constant = layout.source.kind == Place::Kind::kConstant;
     std::optional<uint64_t> version;
     if (is_constant) version = 0;
-    else if (!arguments.versions.empty()) version = arguments.versions[static_cast<size_t>(plan_.variables[source])];
+    else if (!arguments.versions.empty()) version = arguments.versions[plan_.variables[source]];
     if (version && prepacked_[i] == version) continue;
     kernel_of(plan_.steps[layout.step])
         ->prepack(is_constant ? plan_.constants[source].data() : variables_[source], base_ + layout.offset);

@@ -33,7 +33,7 @@ void copy_bytes(Direction direction, std::byte* device, std::byte* host, size_t 
 // Copies the part of the array below `axis`; `strides` go from the fastest dimension to the slowest.
 void copy_axis(Direction direction, const ArrayLayout& layout, size_t axis, std::byte*& device_row, std::byte* host,
                const ptrdiff_t* strides) {
-  const auto element = static_cast<ptrdiff_t>(layout.element_bytes);
+  const ptrdiff_t element = layout.element_bytes;
   if (layout.rank == 0) return copy_bytes(direction, device_row, host, layout.element_bytes);
   const ptrdiff_t stride = strides[layout.rank - 1 - axis];
   const size_t length = layout.lengths[axis];
@@ -55,7 +55,7 @@ void copy_axis(Direction direction, const ArrayLayout& layout, size_t axis, std:
 }
 
 void packed_strides(const ArrayLayout& layout, ptrdiff_t* strides) {
-  ptrdiff_t stride = static_cast<ptrdiff_t>(layout.element_bytes);
+  ptrdiff_t stride = layout.element_bytes;
   for (size_t i = 0; i < layout.rank; ++i) {
     strides[i] = stride;
     stride *= static_cast<ptrdiff_t>(layout.lengths[layout.rank - 1 - i]);

@@ -71,7 +71,7 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   if (!storage) throw std::bad_alloc();
   if (!initial.empty()) storage->write(0, initial.data(), initial.size());
   // By slot: a variable that found no memory has left its place empty.
-  const auto count = static_cast<size_t>(graph.variable_count());
+  const size_t count = graph.variable_count();
   variables_.resize(count);
   versions_.resize(count);
   variables_.back() = std::move(storage);
@@ -97,7 +97,7 @@ void GraphState::take_variables_to(device::Device& device) {
 size_t GraphState::variable_bytes(const Program& program) {
   std::lock_guard lock(running_);
   size_t bytes = 0;
-  for (int64_t slot : program.variables()) bytes += variables_[static_cast<size_t>(slot)]->size();
+  for (int64_t slot : program.variables()) bytes += variables_[slot]->size();
   return bytes;
 }
 
@@ -153,7 +153,7 @@ device::Status Run::operator()() const {
     state_->take_variables_to(program_->device());
     const Packed feeds(feeds_, overwritten_), results(results_);
     feeds.fetch();
-    for (int64_t slot : program_->written()) ++state_->versions_[static_cast<size_t>(slot)];
+    for (int64_t slot : program_->written()) ++state_->versions_[slot];
     program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_});
     results.give_back();
   })};

@@ -188,7 +188,7 @@ struct Convolution {
 
 // Small integers, whose sums are exact.
 std::vector<float> sample(const Shape& shape, int seed) {
-  std::vector<float> values(static_cast<size_t>(shape.element_count()));
+  std::vector<float> values(shape.element_count());
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<float>(static_cast<int>((i * 7 + static_cast<size_t>(seed)) % 11) - 5);
   }
@@ -239,11 +239,8 @@ std::vector<float> by_slots(const TiledConvolution& c, const std::vector<float>&
             EXPECT_TRUE(a.left >= band.left && a.left < band.left_end);
             EXPECT_TRUE(a.right >= band.right && a.right < band.right_end);
             for (const auto& b : c.columns.meetings[j]) {
-              multiply(c.left.slot(left.data(), c.rows.left[static_cast<size_t>(a.left)],
-                                   c.columns.left[static_cast<size_t>(b.left)], true),
-                       c.right.slot(right.data(), c.rows.right[static_cast<size_t>(a.right)],
-                                    c.columns.right[static_cast<size_t>(b.right)], false),
-                       to);
+              multiply(c.left.slot(left.data(), c.rows.left[a.left], c.columns.left[b.left], true),
+                       c.right.slot(right.data(), c.rows.right[a.right], c.columns.right[b.right], false), to);
             }
           }
         }

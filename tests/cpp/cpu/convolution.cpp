@@ -47,8 +47,8 @@ Dims steps_of_weights(const Tensor& t, const std::string& layout) {
 struct Sums {
   explicit Sums(const Tensor& of) : value(static_cast<size_t>(of.size()), 0), size(value) {}
   void add(int64_t i, double term) {
-    value[static_cast<size_t>(i)] += term;
-    size[static_cast<size_t>(i)] += std::abs(term);
+    value[i] += term;
+    size[i] += std::abs(term);
   }
   std::vector<double> value, size;
 };

@@ -27,7 +27,7 @@ void expect_elementwise(const OpInfo& row, const std::vector<Tensor>& in, int sh
   });
   // Three roundings and two functions within 4 ulp each.
   const double ulps = row.code == OpCode::sigmoid_gradient ? 10 : 4;
-  expect_close(out, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, ulps, 0);
+  expect_close(out, [&](int64_t i) { return expected[i]; }, ulps, 0);
 }
 
 TEST_P(Simd, EveryElementwiseOpOnEveryType) {

@@ -50,7 +50,7 @@ struct Tensor {
   Tensor(Shape shape, std::vector<double> values, DType dtype = DType::float32)
       : Tensor(Type{dtype, std::move(shape)}) {
     EXPECT_EQ(static_cast<int64_t>(values.size()), size());
-    for (int64_t i = 0; i < size(); ++i) set(i, values[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < size(); ++i) set(i, values[i]);
   }
 
   int64_t size() const { return type.shape.element_count(); }
@@ -93,9 +93,9 @@ class Random {
 };
 
 inline Dims strides_of(const Shape& shape) {
-  Dims strides(static_cast<size_t>(shape.rank()));
+  Dims strides(shape.rank());
   int64_t stride = 1;
-  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[static_cast<size_t>(i)] = stride;
+  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[i] = stride;
   return strides;
 }
 
@@ -213,7 +213,7 @@ inline void expect_close(const Tensor& actual, const std::function<double(int64_
 
 inline void expect_equal(const Tensor& actual, const std::vector<double>& expected) {
   ASSERT_EQ(actual.size(), static_cast<int64_t>(expected.size()));
-  expect_close(actual, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 0);
+  expect_close(actual, [&](int64_t i) { return expected[i]; }, 0);
 }
 
 inline constexpr DType kDtypes[] = {DType::float32, DType::int32, DType::int64, DType::boolean};

@@ -30,15 +30,14 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
   for_each_index(greatest.type.shape.dims(), [&](const Dims& o) {
     std::vector<int64_t> inside;
     int64_t padded = 0;
-    const int64_t y0 = o[static_cast<size_t>(l.height)] * c.strides[0] - c.padding[0],
-                  x0 = o[static_cast<size_t>(l.width)] * c.strides[1] - c.padding[2];
+    const int64_t y0 = o[l.height] * c.strides[0] - c.padding[0], x0 = o[l.width] * c.strides[1] - c.padding[2];
     for_each_index(c.window, [&](const Dims& k) {
       const int64_t py = y0 + k[0] * c.dilations[0], px = x0 + k[1] * c.dilations[1];
       padded += py < height + c.padding[1] && px < width + c.padding[3];
       if (py < 0 || py >= height || px < 0 || px >= width) return;
       Dims at = o;
-      at[static_cast<size_t>(l.height)] = py;
-      at[static_cast<size_t>(l.width)] = px;
+      at[l.height] = py;
+      at[l.width] = px;
       inside.push_back(static_cast<int64_t>(position(x.type.shape.dims(), at)));
     });
     double best = -kInfinity, sum = 0;
@@ -51,18 +50,14 @@ void expect_pooling(const PoolCase& c, bool channels_last, Tensor x, Random& ran
         static_cast<double>(std::max<int64_t>(c.include_padding ? padded : static_cast<int64_t>(inside.size()), 1));
     emax.push_back(best);
     emean.push_back(sum / divisor);
-    if (winner >= 0) gmax[static_cast<size_t>(winner)] += g.at(n);
-    for (int64_t at : inside) gmean[static_cast<size_t>(at)] += g.at(n) / divisor;
+    if (winner >= 0) gmax[winner] += g.at(n);
+    for (int64_t at : inside) gmean[at] += g.at(n) / divisor;
     ++n;
   });
   expect_equal(greatest, emax);
-  expect_close(mean, [&](int64_t i) { return emean[static_cast<size_t>(i)]; }, 4, 1e-6);
-  expect_close(
-      run(OpCode::max_pool2d_gradient, {g, x}, attributes), [&](int64_t i) { return gmax[static_cast<size_t>(i)]; }, 4,
-      1e-6);
-  expect_close(
-      run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1), [&](int64_t i) { return gmean[static_cast<size_t>(i)]; },
-      4, 1e-6);
+  expect_close(mean, [&](int64_t i) { return emean[i]; }, 4, 1e-6);
+  expect_close(run(OpCode::max_pool2d_gradient, {g, x}, attributes), [&](int64_t i) { return gmax[i]; }, 4, 1e-6);
+  expect_close(run(OpCode::avg_pool2d_gradient, {g, x}, attributes, 1), [&](int64_t i) { return gmean[i]; }, 4, 1e-6);
 }
 
 TEST_P(Simd, PoolingAgainstLoops) {
@@ -110,12 +105,12 @@ TEST_P(Simd, ANaNIsTheGreatestOfItsWindow) {
     // By vectors of channels, too.
     for (int64_t channels : {1, 37}) {
       Tensor x({DType::float32, Shape({1, 2, 2, channels})}), wide({DType::float32, Shape({1, 1, 1, channels})});
-      for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[static_cast<size_t>(i / channels)]);
+      for (int64_t i = 0; i < x.size(); ++i) x.set(i, values[i / channels]);
       for (int64_t i = 0; i < channels; ++i) wide.set(i, 5);
       const Tensor y = run(OpCode::max_pool2d, {x}, attributes),
                    dx = run(OpCode::max_pool2d_gradient, {wide, x}, attributes);
       for (int64_t i = 0; i < channels; ++i) EXPECT_TRUE(std::isnan(y.at(i)));
-      for (int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(dx.at(i), of_them[static_cast<size_t>(i / channels)]);
+      for (int64_t i = 0; i < x.size(); ++i) EXPECT_EQ(dx.at(i), of_them[i / channels]);
     }
   }
 }

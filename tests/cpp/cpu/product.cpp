@@ -57,7 +57,7 @@ TEST(MatMul, AgainstLoops) {
         }
         expected.push_back(sum);
       });
-      expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 8, 1e-5);
+      expect_close(y, [&](int64_t i) { return expected[i]; }, 8, 1e-5);
     }
   }
 }

@@ -23,8 +23,8 @@ void expect_reduction(OpCode code, const Tensor& x, const Dims& axes) {
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<int64_t>(y.size(), 1));
   const double absolute = code == OpCode::sum ? 1e-7 * count : code == OpCode::mean ? 1e-7 : 0;
   expect_close(
-      y, [&](int64_t i) { return reduction(code, x.type.dtype, groups[static_cast<size_t>(i)]); },
-      code == OpCode::product ? 64 : 8, absolute);
+      y, [&](int64_t i) { return reduction(code, x.type.dtype, groups[i]); }, code == OpCode::product ? 64 : 8,
+      absolute);
 }
 
 TEST_P(Simd, ReductionsOverAllSetsOfAxes) {
@@ -91,7 +91,7 @@ TEST_P(Simd, VarianceOfLargeMeans) {
         const Tensor y = run(OpCode::variance, {x}, {{Attr::kAxes, axes}});
         const auto groups = groups_of(x, y.type.shape);
         for (int64_t i = 0; i < y.size(); ++i) {
-          const double truth = reduction(OpCode::variance, DType::float32, groups[static_cast<size_t>(i)]);
+          const double truth = reduction(OpCode::variance, DType::float32, groups[i]);
           ASSERT_NEAR(y.at(i), truth, 3e-7 * truth);
         }
       }
@@ -177,7 +177,7 @@ TEST_P(Simd, ArgReductionsGiveTheFirst) {
           const Tensor y = run(code, {x}, {{Attr::kAxis, axis}});
           const auto groups = groups_of(x, y.type.shape);
           expect_close(y, [&](int64_t i) {
-            const auto& g = groups[static_cast<size_t>(i)];
+            const auto& g = groups[i];
             return static_cast<double>(
                 (code == OpCode::argmax ? std::max_element(g.begin(), g.end()) : std::min_element(g.begin(), g.end())) -
                 g.begin());
@@ -196,11 +196,11 @@ TEST_P(Simd, ReduceLikeIsTheAdjointOfBroadcasting) {
   for (const auto& [from, to] : cases) {
     const Tensor x = random_.tensor(from);
     const Tensor y = run(OpCode::reduce_like, {x, Tensor(Type{DType::float32, to})}, {}, 1);
-    std::vector<double> expected(static_cast<size_t>(to.element_count()), 0);
+    std::vector<double> expected(to.element_count(), 0);
     int64_t n = 0;
     for_each_index(from.dims(),
                    [&, &to = to](const Dims& index) { expected[position(to.dims(), index)] += x.at(n++); });
-    expect_close(y, [&](int64_t i) { return expected[static_cast<size_t>(i)]; }, 4, 1e-5);
+    expect_close(y, [&](int64_t i) { return expected[i]; }, 4, 1e-5);
   }
 }
 

@@ -26,7 +26,7 @@ TEST(ShapeKernels, Transpose) {
       int64_t n = 0;
       for_each_index(y.type.shape.dims(), [&, &permutation = permutation](const Dims& index) {
         Dims source(index.size());
-        for (size_t i = 0; i < index.size(); ++i) source[static_cast<size_t>(permutation[i])] = index[i];
+        for (int64_t i = 0; i < index.size(); ++i) source[permutation[i]] = index[i];
         ASSERT_EQ(y.at(n++), x.at(source)) << to_string(x.type);
       });
     }
@@ -63,7 +63,7 @@ TEST(ShapeKernels, SliceAndItsGradient) {
     const Tensor x = random.tensor(shape);
     const Tensor y = run(OpCode::slice, {x}, attributes);
     const Tensor back = run(OpCode::slice_gradient, {y, x}, attributes, 1);
-    std::vector<double> expected(static_cast<size_t>(x.size()), 0);
+    std::vector<double> expected(x.size(), 0);
     int64_t n = 0;
     for_each_index(y.type.shape.dims(), [&](const Dims& index) {
       Dims source(3);
@@ -83,13 +83,13 @@ TEST(ShapeKernels, Concat) {
     std::vector<Tensor> parts;
     for (int64_t extent : {2, 0, 5, 1}) {
       Dims dims{3, 4, 6};
-      dims[static_cast<size_t>((axis + 3) % 3)] = extent;
+      dims[(axis + 3) % 3] = extent;
       parts.push_back(random.tensor(Shape(dims), DType::int32));
     }
     const Tensor y = run(OpCode::concat, parts, {{Attr::kAxis, axis}});
     int64_t n = 0;
     for_each_index(y.type.shape.dims(), [&](Dims index) {
-      int64_t& at = index[static_cast<size_t>((axis + 3) % 3)];
+      int64_t& at = index[(axis + 3) % 3];
       size_t part = 0;
       while (at >= parts[part].type.shape[(axis + 3) % 3]) at -= parts[part++].type.shape[(axis + 3) % 3];
       ASSERT_EQ(y.at(n++), parts[part].at(index));

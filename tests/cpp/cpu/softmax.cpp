@@ -23,9 +23,9 @@ struct SoftmaxReference {
       for (int64_t k = 0; k < extent; ++k) sum += std::exp(x.at(start + k * inner) - greatest);
       for (int64_t k = 0; k < extent; ++k) {
         const int64_t at = start + k * inner;
-        log_softmax[static_cast<size_t>(at)] = x.at(at) - greatest - std::log(sum);
-        softmax[static_cast<size_t>(at)] = std::exp(log_softmax[static_cast<size_t>(at)]);
-        loss -= labels.at(at) * log_softmax[static_cast<size_t>(at)];
+        log_softmax[at] = x.at(at) - greatest - std::log(sum);
+        softmax[at] = std::exp(log_softmax[at]);
+        loss -= labels.at(at) * log_softmax[at];
       }
       losses.push_back(loss);
     }
@@ -41,17 +41,16 @@ TEST_P(Simd, SoftmaxFamily) {
       SCOPED_TRACE(to_string(shape) + " axis " + std::to_string(axis));
       const SoftmaxReference truth(x, labels, axis);
       expect_close(
-          run(OpCode::softmax, {x}, {{Attr::kAxis, axis}}),
-          [&](int64_t i) { return truth.softmax[static_cast<size_t>(i)]; }, 16, 1e-7);
+          run(OpCode::softmax, {x}, {{Attr::kAxis, axis}}), [&](int64_t i) { return truth.softmax[i]; }, 16, 1e-7);
       expect_close(
           run(OpCode::log_softmax, {x}, {{Attr::kAxis, axis - shape.rank()}}),
-          [&](int64_t i) { return truth.log_softmax[static_cast<size_t>(i)]; }, 4, 4e-6);
+          [&](int64_t i) { return truth.log_softmax[i]; }, 4, 4e-6);
       auto loss = [&](const char* reduction) {
         return run(OpCode::softmax_cross_entropy, {x, labels},
                    {{Attr::kAxis, axis}, {Attr::kReduction, std::string(reduction)}});
       };
       const double sum = std::accumulate(truth.losses.begin(), truth.losses.end(), 0.0);
-      expect_close(loss("none"), [&](int64_t i) { return truth.losses[static_cast<size_t>(i)]; }, 32, 1e-5);
+      expect_close(loss("none"), [&](int64_t i) { return truth.losses[i]; }, 32, 1e-5);
       expect_close(loss("sum"), [&](int64_t) { return sum; }, 32);
       expect_close(loss("mean"), [&](int64_t) { return sum / static_cast<double>(truth.losses.size()); }, 32);
     }

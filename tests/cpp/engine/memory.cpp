@@ -77,7 +77,7 @@ Expr placeholder(Graph& graph, Shape shape) {
 }
 
 Expr variable(Graph& graph, const Shape& shape, std::mt19937& random) {
-  std::vector<float> values(static_cast<size_t>(shape.element_count()));
+  std::vector<float> values(shape.element_count());
   std::uniform_real_distribution<float> uniform(-0.1f, 0.1f);
   for (float& v : values) v = uniform(random);
   return Expr(graph.ir(), graph.variable(std::make_shared<ir::Literal>(ir::Type{ir::DType::float32, shape},

@@ -654,7 +654,7 @@ TEST(Rules, ForgettingADimensionForgetsNoMoreThanThat) {
           less[i].shape = kAnyRank;
         } else {
           Dims dims = types[i].shape.dims();
-          dims[static_cast<size_t>(forgotten)] = U;
+          dims[forgotten] = U;
           less[i].shape = Shape(dims);
         }
         SCOPED_TRACE(std::string(op->info().name) + ", operand " + std::to_string(i) + " as " + to_string(less[i]));

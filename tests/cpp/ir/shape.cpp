@@ -126,7 +126,7 @@ std::vector<Shape> shapes_up_to_rank_2() {
 std::optional<Dims> numpy_broadcast(Dims a, Dims b) {
   while (a.size() < b.size()) a.insert(a.begin(), 1);
   while (b.size() < a.size()) b.insert(b.begin(), 1);
-  for (size_t i = 0; i < a.size(); ++i) {
+  for (int64_t i = 0; i < a.size(); ++i) {
     if (a[i] != b[i] && a[i] != 1 && b[i] != 1) return std::nullopt;
     a[i] = a[i] == 1 ? b[i] : a[i];
   }
@@ -162,7 +162,7 @@ void check_against_model(Combine combine, Model model) {
       if (!a.ranked() || !b.ranked()) continue;
       for (int64_t i = 0; i < combined->rank(); ++i) {
         std::set<int64_t> extents;
-        for (const Dims& z : possible) extents.insert(z[static_cast<size_t>(i)]);
+        for (const Dims& z : possible) extents.insert(z[i]);
         EXPECT_EQ((*combined)[i], extents.size() == 1 ? *extents.begin() : U) << "axis " << i;
       }
     }

@@ -118,18 +118,18 @@ TEST(Windows, TheSecondAxisHasItsOwnAttributes) {
 TEST(Windows, LayoutsNameTheAxes) {
   auto word_of = [](const LayoutAxes& a) {
     std::string word(4, '?');
-    word[static_cast<size_t>(a.batch)] = 'N';
-    word[static_cast<size_t>(a.channels)] = 'C';
-    word[static_cast<size_t>(a.height)] = 'H';
-    word[static_cast<size_t>(a.width)] = 'W';
+    word[a.batch] = 'N';
+    word[a.channels] = 'C';
+    word[a.height] = 'H';
+    word[a.width] = 'W';
     return word;
   };
   auto weights_word_of = [](const WeightsAxes& a) {
     std::string word(4, '?');
-    word[static_cast<size_t>(a.out)] = 'O';
-    word[static_cast<size_t>(a.in)] = 'I';
-    word[static_cast<size_t>(a.height)] = 'H';
-    word[static_cast<size_t>(a.width)] = 'W';
+    word[a.out] = 'O';
+    word[a.in] = 'I';
+    word[a.height] = 'H';
+    word[a.width] = 'W';
     return word;
   };
   for (const char* layout : {"NHWC", "NCHW"}) EXPECT_EQ(word_of(LayoutAxes::of_data(layout)), layout);

@@ -31,7 +31,7 @@ class ConvolutionKernel final : public Kernel {
         left_bytes_(d_.left_bytes(convolution_, bands_)),
         right_bytes_(d_.right_bytes(convolution_, bands_)),
         terms_bytes_(round_up(std::min(convolution_.rows.most_meetings(), bands_.right_at_once) *
-                                  convolution_.columns.most_meetings() * static_cast<int64_t>(sizeof(Term)),
+                                  convolution_.columns.most_meetings() * int64_t{sizeof(Term)},
                               kCacheLine)),
         partial_(convolution_.sums_over_results ? ssize(convolution_.rows.meetings) * convolution_.row_stride : 0) {}
 
@@ -57,8 +57,8 @@ class ConvolutionKernel final : public Kernel {
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    const int64_t partial = partial_ * (d_.groups - 1) * static_cast<int64_t>(sizeof(float));
-    return std::max(static_cast<size_t>(d_.parts() * part_bytes() + partial), otherwise_->scratch_bytes());
+    const int64_t partial = partial_ * (d_.groups - 1) * int64_t{sizeof(float)};
+    return std::max<size_t>(d_.parts() * part_bytes() + partial, otherwise_->scratch_bytes());
   }
 
  private:
@@ -98,7 +98,7 @@ struct SlotRange {
 void split_slots(const SlotRange& slots, const PanelRange& lines, int64_t slot_bytes, std::byte* to) {
   for (int64_t i = slots.first; i < slots.end; ++i) {
     for (const int64_t column : slots.columns) {
-      const int64_t row = slots.rows[static_cast<size_t>(i)];
+      const int64_t row = slots.rows[i];
       split_panels(slots.layout.slot(slots.data, row, column, slots.left), lines, to, {});
       to += slot_bytes;
     }
@@ -117,7 +117,7 @@ bool ConvolutionKernel::compute(int64_t part, const float* left, const float* ri
   bool finite = true, add = false;
   for (int64_t depth = 0; depth < c.left.inner; depth += d_.depth) {
     const int64_t steps = std::min(d_.steps(), divide_up(c.left.inner - depth, kDepth));
-    for (const Band& band : bands_.of_group[static_cast<size_t>(part % d_.groups)]) {
+    for (const Band& band : bands_.of_group[part % d_.groups]) {
       const SlotRange left_slots{c.left, left, true, c.rows.left, c.columns.left, band.left, band.left_end};
       const SlotRange right_slots{c.right, right, false, c.rows.right, c.columns.right, band.right, band.right_end};
       for (int64_t l = line; l < line_end; l += d_.split_lines) {
@@ -144,7 +144,7 @@ size_t ConvolutionKernel::list_terms(const Band& band, int64_t row, int64_t colu
   const int64_t left_row = ssize(columns.left) * left_slot, right_row = ssize(columns.right) * right_slot;
   size_t count = 0;
   for (const AxisMeetings::Meeting& a : convolution_.meetings(band, row)) {
-    for (const AxisMeetings::Meeting& b : columns.meetings[static_cast<size_t>(column)]) {
+    for (const AxisMeetings::Meeting& b : columns.meetings[column]) {
       terms[count++] = {(a.left - band.left) * left_row + b.left * left_slot,
                         (a.right - band.right) * right_row + b.right * right_slot};
     }

@@ -30,16 +30,16 @@ ConvolutionAsProduct::ConvolutionAsProduct(OpCode code, const Shape& x, const Sh
 }
 
 AxisMeetings::AxisMeetings(OpCode code, const ir::Window& window, int64_t source, int64_t result)
-    : meetings(static_cast<size_t>(code == OpCode::conv2d                 ? result
-                                   : code == OpCode::conv2d_data_gradient ? source
-                                                                          : window.size)) {
+    : meetings(code == OpCode::conv2d                 ? result
+               : code == OpCode::conv2d_data_gradient ? source
+                                                      : window.size) {
   for (int64_t r = 0; r < result; ++r) {
     for (int64_t t = 0; t < window.size; ++t) {
       const int64_t s = r * window.stride - window.before + t * window.dilation;
       if (s < 0 || s >= source) continue;
-      if (code == OpCode::conv2d) meetings[static_cast<size_t>(r)].push_back({s, t});
-      else if (code == OpCode::conv2d_data_gradient) meetings[static_cast<size_t>(s)].push_back({r, t});
-      else meetings[static_cast<size_t>(t)].push_back({s, r});
+      if (code == OpCode::conv2d) meetings[r].push_back({s, t});
+      else if (code == OpCode::conv2d_data_gradient) meetings[s].push_back({r, t});
+      else meetings[t].push_back({s, r});
     }
   }
   left = number(&Meeting::left);
@@ -103,7 +103,7 @@ Band TiledConvolution::band(int64_t first, int64_t end) const {
 }
 
 std::span<const AxisMeetings::Meeting> TiledConvolution::meetings(const Band& band, int64_t row) const {
-  const std::vector<AxisMeetings::Meeting>& all = rows.meetings[static_cast<size_t>(row)];
+  const std::vector<AxisMeetings::Meeting>& all = rows.meetings[row];
   if (!sums_over_results) return all;
   const auto at = [&](int64_t right) {
     return std::ranges::lower_bound(all, right, {}, &AxisMeetings::Meeting::right);
@@ -111,14 +111,13 @@ std::span<const AxisMeetings::Meeting> TiledConvolution::meetings(const Band& ba
   return {at(band.right), at(band.right_end)};
 }
 
-Bands::Bands(const TiledConvolution& convolution, int64_t groups, int64_t height)
-    : height(height), of_group(static_cast<size_t>(groups)) {
+Bands::Bands(const TiledConvolution& convolution, int64_t groups, int64_t height) : height(height), of_group(groups) {
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t begin = convolution.band_rows() * g / groups, end = convolution.band_rows() * (g + 1) / groups;
     Band all{};
     for (int64_t first = begin; first < end; first += height) {
       const Band band = convolution.band(first, std::min(first + height, end));
-      of_group[static_cast<size_t>(g)].push_back(band);
+      of_group[g].push_back(band);
       all.end += band.results();
       all.left_end += band.lefts();
       all.right_end += band.rights();

@@ -167,8 +167,7 @@ class TiledProduct final : public Kernel {
     if (!finite) otherwise_->run(operands, results, scratch);
   }
   size_t scratch_bytes() const override {
-    return std::max(static_cast<size_t>(grid_.down * grid_.across * division_.scratch_bytes()),
-                    otherwise_->scratch_bytes());
+    return std::max<size_t>(grid_.down * grid_.across * division_.scratch_bytes(), otherwise_->scratch_bytes());
   }
 
  private:

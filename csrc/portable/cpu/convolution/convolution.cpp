@@ -20,14 +20,14 @@ using ir::Shape;
 
 Dims pick(const Dims& values, std::initializer_list<int64_t> axes) {
   Dims picked;
-  for (int64_t axis : axes) picked.push_back(values[static_cast<size_t>(axis)]);
+  for (int64_t axis : axes) picked.push_back(values[axis]);
   return picked;
 }
 
 // Everything that describes the forward convolution: also its gradients are described by it.
 struct Problem {
   memory::desc source, weights, result;  // plain layouts
-  Dims strides, dilations, before, after;
+  memory::dims strides, dilations, before, after;
   bool channels_last;
 
   Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y) {

@@ -53,7 +53,7 @@ class ImageMatrix {
       for (int64_t row = begin; row < end; ++row) {
         for (int64_t r = 0; r < results_; ++r) {
           float* to = matrix + row * columns() + r * out_;
-          const int64_t tap = tap_of_[static_cast<size_t>(row / in_ * results_ + r)];
+          const int64_t tap = tap_of_[row / in_ * results_ + r];
           std::memcpy(to, weights + (tap * in_ + row % in_) * out_, bytes_of(out_));
         }
       }
@@ -67,7 +67,7 @@ class ImageMatrix {
         float* to = weights + line * out_;
         bool first = true;
         for (int64_t place = 0; place < sources_ * results_; ++place) {
-          if (tap_of_[static_cast<size_t>(place)] != line / in_) continue;
+          if (tap_of_[place] != line / in_) continue;
           const float* from = matrix + (place / results_ * in_ + line % in_) * columns() + place % results_ * out_;
           if (first) std::memcpy(to, from, bytes_of(out_));
           else {
@@ -87,7 +87,7 @@ class ImageMatrix {
   static int64_t tap(const ir::Window& window, int64_t result, int64_t source) {
     return source + window.before - result * window.stride;
   }
-  static size_t bytes_of(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
+  static size_t bytes_of(int64_t floats) { return floats * sizeof(float); }
 
   int64_t taps_, in_, out_, sources_, results_;  // in_, out_: channels
   std::vector<int64_t> tap_of_;
@@ -99,7 +99,7 @@ class DenseConvolution final : public Kernel {
       : code_(code),
         matrix_(std::move(matrix)),
         product_(make_product(product_shape(code, matrix_, images), large_product_ways())),
-        matrix_bytes_(static_cast<size_t>(matrix_.rows() * matrix_.columns()) * sizeof(float)) {}
+        matrix_bytes_(matrix_.rows() * matrix_.columns() * sizeof(float)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     auto* matrix = reinterpret_cast<float*>(scratch);

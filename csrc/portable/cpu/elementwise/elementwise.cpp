@@ -184,8 +184,8 @@ void Elementwise::set_tape(std::span<const Op* const> ops, std::span<const Value
 
 // Whole rows to a tile where rows are short, whole quanta where it can be; else parts of one row.
 void Elementwise::set_tiles() {
-  const auto buffered = static_cast<int64_t>(kBufferBytes / widest_);
-  const auto quantum = static_cast<int64_t>(kStepQuantum);
+  const int64_t buffered = kBufferBytes / widest_;
+  const int64_t quantum = kStepQuantum;
   rows_per_tile_ = rows_ > 1 && row_count_ > 0 && row_count_ <= buffered / 2 ? buffered / row_count_ : 0;
   const int64_t even_rows = quantum / std::gcd(std::max<int64_t>(row_count_, 1), quantum);
   if (rows_per_tile_ > even_rows) rows_per_tile_ -= rows_per_tile_ % even_rows;
@@ -294,7 +294,7 @@ class Elementwise::Worker {
     const int64_t position = tile.row * k_.row_count_ + tile.begin;
     for (size_t i = 0; i < k_.inputs_.size(); ++i) {
       const Input& input = k_.inputs_[i];
-      const auto width = static_cast<int64_t>(input.width);
+      const int64_t width = input.width;
       // Steps only read their operands.
       auto* data = const_cast<std::byte*>(operands_[i]);
       if (i == apart_) places_[i] = const_cast<std::byte*>(elements_) + (position - origin_) * width;
@@ -308,7 +308,7 @@ class Elementwise::Worker {
     for (size_t i = 0; i < k_.outputs_.size(); ++i) {
       places_[k_.inputs_.size() + i] = results_[i] + position * static_cast<int64_t>(k_.outputs_[i].width);
     }
-    const auto count = static_cast<size_t>(tile.count);
+    const size_t count = tile.count;
     const size_t whole = count - count % kStepQuantum;
     if (whole > 0) run_tape(places_, whole);
     if (whole < count) run_rest(whole, count - whole);
@@ -358,7 +358,7 @@ class Elementwise::Worker {
 void Elementwise::run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const {
   const int64_t per_tile = tiles_ > 0 ? rows_ * row_count_ / tiles_ : 0;
   parallel_shares(tiles_, per_tile * work_per_element_, [&](int64_t share, int64_t begin, int64_t end) {
-    Worker worker(*this, operands, results, scratch + static_cast<size_t>(share) * part_scratch_bytes_);
+    Worker worker(*this, operands, results, scratch + share * part_scratch_bytes_);
     worker.run(begin_of_tile(begin), begin_of_tile(end));
   });
 }

@@ -25,7 +25,7 @@ class Elementwise final : public Kernel {
               std::span<const ir::Value> results);
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override;
-  size_t scratch_bytes() const override { return static_cast<size_t>(shares_) * part_scratch_bytes_; }
+  size_t scratch_bytes() const override { return shares_ * part_scratch_bytes_; }
   bool in_place(size_t operand, size_t result) const override;
 
   // The elements [begin, end) of every result, in row-major order. Of operand `apart`, which has the results' shape,

@@ -16,7 +16,7 @@ using ir::OpCode;
 using ir::Value;
 
 size_t position(const std::vector<Value>& values, Value v) {
-  return static_cast<size_t>(std::find(values.begin(), values.end(), v) - values.begin());
+  return std::find(values.begin(), values.end(), v) - values.begin();
 }
 
 // What a chain ends with where every result is select(flag, new, old), one flag for all and each old value an operand:
@@ -89,7 +89,7 @@ class Guarded final : public Kernel {
     for (size_t r = 0; r < guard_.old.size(); ++r) {
       if (guard_.old[r] == operand && r != result) return false;
     }
-    const size_t at = static_cast<size_t>(std::find(places_.begin(), places_.end(), operand) - places_.begin());
+    const size_t at = std::find(places_.begin(), places_.end(), operand) - places_.begin();
     return at == places_.size() ? guard_.old[result] == operand : kernel_->in_place(at, result);
   }
 
@@ -125,7 +125,7 @@ class ProductChain final : public Kernel {
     product_.run(left, right, scratch, [&](const PackedProduct::Panel& panel) {
       const int64_t begin = panel.row * columns_, end = begin + panel.rows * columns_;
       chain_.run_part(given, results, {begin, end, apart, reinterpret_cast<const std::byte*>(panel.elements)},
-                      buffers + static_cast<size_t>(panel.share) * chain_.part_scratch_bytes());
+                      buffers + panel.share * chain_.part_scratch_bytes());
     });
   }
   size_t scratch_bytes() const override { return product_.scratch_bytes() + chain_.scratch_bytes(); }
@@ -133,8 +133,7 @@ class ProductChain final : public Kernel {
   // What the product reads must last to its end.
   bool in_place(size_t operand, size_t result) const override {
     if (operand == left_ || operand == right_) return false;
-    return chain_.in_place(static_cast<size_t>(std::find(places_.begin(), places_.end(), operand) - places_.begin()),
-                           result);
+    return chain_.in_place(std::find(places_.begin(), places_.end(), operand) - places_.begin(), result);
   }
 
  private:

@@ -34,7 +34,8 @@ dnnl::primitive_attr onednn_attributes() {
 }
 
 dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides) {
-  return {dims, dnnl::memory::data_type::f32, strides};
+  return {dnnl::memory::dims(dims.begin(), dims.end()), dnnl::memory::data_type::f32,
+          dnnl::memory::dims(strides.begin(), strides.end())};
 }
 
 PrimitiveKernel::PrimitiveKernel(const dnnl::primitive& primitive, const dnnl::memory::desc& scratchpad,
@@ -81,7 +82,7 @@ std::optional<PrimitiveKernel::Prepacked> PrimitiveKernel::prepacked() const {
 }
 
 void PrimitiveKernel::take_prepacked() {
-  Bound& bound = bound_[static_cast<size_t>(weights() - bound_.data())];
+  Bound& bound = bound_[weights() - bound_.data()];
   laid_out_ = bound;
   bound = {bound.index, false, bound.buffer};
   // In scratch is only what is left.

@@ -29,7 +29,7 @@ class Pointwise {
       : graph_(graph), source_(source), result_(result), matrix_({weights[2], weights[3]}) {
     const Dims& steps = op.attributes.ints(Attr::kStrides);
     for (int64_t i = 0; i < source.rank(); ++i) {
-      const int64_t stride = i == 1 || i == 2 ? steps[static_cast<size_t>(i - 1)] : 1;
+      const int64_t stride = i == 1 || i == 2 ? steps[i - 1] : 1;
       const int64_t extent = i == 3 ? source[3] : result[i];
       starts_.push_back(0);
       ends_.push_back((extent - 1) * stride + 1);

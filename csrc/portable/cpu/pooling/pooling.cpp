@@ -106,7 +106,7 @@ HWY_INLINE void ForWindow(const Pooling& p, const Covered& y, const Covered& x, 
 template <class Body>
 HWY_INLINE void ForChannels(int64_t begin, int64_t end, const Body& body) {
   const hn::ScalableTag<float> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = hn::Lanes(d);
   int64_t c = begin;
   for (; c + lanes <= end; c += lanes) body(d, c);
   for (; c < end; ++c) body(hn::CappedTag<float, 1>(), c);

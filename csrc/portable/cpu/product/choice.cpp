@@ -72,8 +72,8 @@ std::unique_ptr<Kernel> make_product(const ProductShape& shape, std::span<const 
 }
 
 bool packed_product_pays(const OuterProducts& p) {
-  const int64_t most_packed = kMeasured.l2.bytes() / 2 / static_cast<int64_t>(sizeof(float)),
-                fewest_results = kMeasured.l2.bytes() / 4 / static_cast<int64_t>(sizeof(float));
+  const int64_t most_packed = kMeasured.l2.bytes() / 2 / int64_t{sizeof(float)},
+                fewest_results = kMeasured.l2.bytes() / 4 / int64_t{sizeof(float)};
   return p.inner <= packed_loops(p).longest_sum && p.columns <= most_packed / p.inner &&
          p.rows * p.columns >= fewest_results;
 }

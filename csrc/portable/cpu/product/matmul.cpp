@@ -17,32 +17,31 @@ struct Matrices {
   Dims dims, strides;
 
   // The shape with ones put before it up to the rank, and the last two axes swapped where it is transposed.
-  Matrices(const Shape& shape, size_t rank, bool transposed)
-      : dims(rank - static_cast<size_t>(shape.rank()), 1), strides(rank) {
+  Matrices(const Shape& shape, int64_t rank, bool transposed) : dims(rank - shape.rank(), 1), strides(rank) {
     dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
     int64_t stride = 1;
-    for (size_t i = rank; i-- > 0; stride *= dims[i]) strides[i] = stride;
+    for (int64_t i = rank; i-- > 0; stride *= dims[i]) strides[i] = stride;
     if (!transposed) return;
     std::swap(dims[rank - 1], dims[rank - 2]);
     std::swap(strides[rank - 1], strides[rank - 2]);
   }
 
   // Makes leading axes `i` and `i + 1` one.
-  void merge(size_t i) {
+  void merge(int64_t i) {
     dims[i] *= dims[i + 1];
     strides[i] = strides[i + 1];
-    dims.erase(dims.begin() + static_cast<int64_t>(i) + 1);
-    strides.erase(strides.begin() + static_cast<int64_t>(i) + 1);
+    dims.erase(dims.begin() + i + 1);
+    strides.erase(strides.begin() + i + 1);
   }
-  size_t rank() const { return dims.size(); }
-  bool is_one(size_t i) const { return dims[i] == 1; }
+  int64_t rank() const { return dims.size(); }
+  bool is_one(int64_t i) const { return dims[i] == 1; }
 };
 
 // Leading axes that broadcast alike become one; a single matrix on the right makes all matrices on the left
 // one tall matrix.
 void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
-  for (size_t i = y.rank() - 2; i-- > 1;) {
-    const size_t outer = i - 1;
+  for (int64_t i = y.rank() - 2; i-- > 1;) {
+    const int64_t outer = i - 1;
     const bool alike =
         (a.is_one(outer) == a.is_one(i) && b.is_one(outer) == b.is_one(i)) || y.is_one(outer) || y.is_one(i);
     if (!alike) continue;
@@ -74,7 +73,7 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
   if (a_type.shape.element_count() == 0 || b_type.shape.element_count() == 0) return make_zeros(op);
 
   const bool a_transposed = op.attributes.flag(Attr::kTransposeA);
-  const auto rank = static_cast<size_t>(y_type.shape.rank());
+  const int64_t rank = y_type.shape.rank();
   Matrices a(a_type.shape, rank, a_transposed), b(b_type.shape, rank, op.attributes.flag(Attr::kTransposeB)),
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);

@@ -24,16 +24,16 @@ using Tag = hn::ScalableTag<float>;
 constexpr size_t kVectors = 2;
 constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
 
-int64_t StripeColumns() { return static_cast<int64_t>(kVectors * hn::Lanes(Tag())); }
+int64_t StripeColumns() { return kVectors * hn::Lanes(Tag()); }
 
 void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte* packed) {
   const Tag d;
   float* to = reinterpret_cast<float*>(packed);
-  const int64_t width = StripeColumns(), column = stripe * width, lanes = width / static_cast<int64_t>(kVectors);
+  const int64_t width = StripeColumns(), column = stripe * width, lanes = width / int64_t{kVectors};
   for (int64_t k = 0; k < p.inner; ++k, right += p.columns, to += width) {
     for (int64_t i = 0; i < width; i += lanes) {
       const int64_t left = std::clamp<int64_t>(p.columns - column - i, 0, lanes);
-      const auto v = left == 0 ? hn::Zero(d) : LoadUpTo(d, right + column + i, static_cast<size_t>(left), hn::Zero(d));
+      const auto v = left == 0 ? hn::Zero(d) : LoadUpTo(d, right + column + i, left, hn::Zero(d));
       hn::Store(v, d, to + i);
     }
   }
@@ -42,7 +42,7 @@ void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte*
 // Packs `rows` rows of the result's, columns of the left matrix.
 void PackLeft(const OuterProducts& p, const float* left, int64_t rows, float* to) {
   for (int64_t k = 0; k < p.inner; ++k, left += p.rows, to += kRows) {
-    std::memcpy(to, left, static_cast<size_t>(rows) * sizeof(float));
+    std::memcpy(to, left, rows * sizeof(float));
   }
 }
 
@@ -75,7 +75,7 @@ template <size_t rows>
 void Panel(const OuterProducts& p, const float* left, const float* packed, float* y) {
   const int64_t width = StripeColumns();
   for (int64_t column = 0; column < p.columns; column += width, packed += p.inner * width) {
-    Block<rows>(p, left, packed, static_cast<size_t>(std::min(width, p.columns - column)), y + column);
+    Block<rows>(p, left, packed, std::min(width, p.columns - column), y + column);
   }
 }
 
@@ -84,19 +84,13 @@ void Multiply(const OuterProducts& p, const PackedFactors& factors, int64_t row,
   float* lines = reinterpret_cast<float*>(room);
   const auto* stripes = reinterpret_cast<const float*>(factors.packed);
   PackLeft(p, factors.left + row, rows, lines);
-  if (rows == static_cast<int64_t>(kRows)) return Panel<kRows>(p, lines, stripes, y);
+  if (rows == int64_t{kRows}) return Panel<kRows>(p, lines, stripes, y);
   for (; rows >= 4; rows -= 4, lines += 4, y += 4 * p.columns) Panel<4>(p, lines, stripes, y);
   for (; rows > 0; --rows, ++lines, y += p.columns) Panel<1>(p, lines, stripes, y);
 }
 
 PackedLoops FindPackedLoops() {
-  return {static_cast<int64_t>(kRows),
-          StripeColumns(),
-          kMeasured.outer_products_of_vectors,
-          1,
-          sizeof(float),
-          &Pack,
-          &Multiply};
+  return {int64_t{kRows}, StripeColumns(), kMeasured.outer_products_of_vectors, 1, sizeof(float), &Pack, &Multiply};
 }
 
 }  // namespace HWY_NAMESPACE
@@ -134,7 +128,7 @@ PackedProduct::PackedProduct(const OuterProducts& product)
   constexpr int64_t kPartial = 4096;  // bytes: the sums of four tiles, before they go to the panel
   packed_ = ir::round_up(packed_bytes(ir::round_up(product.columns, loops_.stripe_columns)), kCacheLine);
   room_ = ir::round_up(packed_bytes(loops_.panel_rows), kCacheLine) + kPartial;
-  panel_ = ir::round_up(loops_.panel_rows * product.columns * static_cast<int64_t>(sizeof(float)), kCacheLine);
+  panel_ = ir::round_up(loops_.panel_rows * product.columns * int64_t{sizeof(float)}, kCacheLine);
 }
 
 }  // namespace alloy::cpu

@@ -49,7 +49,7 @@ class PackedProduct {
  public:
   explicit PackedProduct(const OuterProducts& product);
 
-  size_t scratch_bytes() const { return static_cast<size_t>(packed_ + shares_ * (room_ + panel_)); }
+  size_t scratch_bytes() const { return packed_ + shares_ * (room_ + panel_); }
 
   // Rows that a thread has just computed; `share` is less than kernel_threads(), and no other thread's meanwhile. The
   // elements last until done() returns.

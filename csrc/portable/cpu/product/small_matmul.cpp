@@ -53,15 +53,15 @@ HWY_INLINE void Stripe(const SmallProduct& p, const float* a, const float* b, si
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* y) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(Tag()));
+  const int64_t lanes = hn::Lanes(Tag());
   for (int64_t column = 0; column < p.columns;) {
     const int64_t left = p.columns - column;
     if (left > lanes) {
       const int64_t width = std::min(left, 2 * lanes);
-      Stripe<2>(p, a, b + column, static_cast<size_t>(width - lanes), y + column);
+      Stripe<2>(p, a, b + column, width - lanes, y + column);
       column += width;
     } else {
-      Stripe<1>(p, a, b + column, static_cast<size_t>(left), y + column);
+      Stripe<1>(p, a, b + column, left, y + column);
       column += left;
     }
   }
@@ -99,9 +99,7 @@ class SmallMatMul final : public Kernel {
     }
     multiply_(product_, reinterpret_cast<const float*>(operands[0]), b, reinterpret_cast<float*>(results[0]));
   }
-  size_t scratch_bytes() const override {
-    return transposed_ ? static_cast<size_t>(product_.inner * product_.columns) * sizeof(float) : 0;
-  }
+  size_t scratch_bytes() const override { return transposed_ ? product_.inner * product_.columns * sizeof(float) : 0; }
 
  private:
   SmallProduct product_;

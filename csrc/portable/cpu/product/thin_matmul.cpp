@@ -56,7 +56,7 @@ HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* r
       factors[m][k] = hn::Set(d, left[static_cast<int64_t>(m) * p.inner + static_cast<int64_t>(k)]);
     }
   }
-  ForVectors(d, static_cast<size_t>(p.columns), [&](size_t i, size_t n) HWY_ATTR {
+  ForVectors(d, p.columns, [&](size_t i, size_t n) HWY_ATTR {
     hn::Vec<Tag> sum[rows];
     HWY_UNROLL(8)
     for (size_t m = 0; m < rows; ++m) {
@@ -82,7 +82,7 @@ void AddRowsOf(const ProductShape& p, const float* left, const float* right, Row
     const int64_t last = std::min(part + kLongestSum, range.end);
     int64_t k = part;
     for (; k + kDepth <= last; k += kDepth) {
-      AddRows<rows, static_cast<size_t>(kDepth)>(p, left + k, right + k * p.columns, sums);
+      AddRows<rows, kDepth>(p, left + k, right + k * p.columns, sums);
     }
     for (; k < last; ++k) AddRows<rows, 1>(p, left + k, right + k * p.columns, sums);
     for (int64_t i = 0; i < count; ++i) y[i] += sums[i];
@@ -92,7 +92,7 @@ void AddRowsOf(const ProductShape& p, const float* left, const float* right, Row
 template <size_t rows>
 void DotRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* y) {
   const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = hn::Lanes(d);
   for (int64_t column = range.begin; column < range.end; ++column) {
     const float* w = right + column * p.inner;
     float totals[rows] = {};
@@ -112,7 +112,7 @@ void DotRowsOf(const ProductShape& p, const float* left, const float* right, Row
         }
       }
       for (; k < last; k += lanes) {
-        const auto n = static_cast<size_t>(std::min(lanes, last - k));
+        const size_t n = std::min(lanes, last - k);
         const auto rest = LoadUpTo(d, w + k, n, hn::Zero(d));
         HWY_UNROLL(8)
         for (size_t m = 0; m < rows; ++m) {
@@ -194,7 +194,7 @@ class ThinMatMul final : public Kernel {
   }
   size_t scratch_bytes() const override {
     const int64_t parts = product_.b_transposed() ? 0 : 2 * shares_ * rounded(product_.rows * product_.columns);
-    return static_cast<size_t>(rounded(product_.rows * product_.inner) + parts) * sizeof(float);
+    return (rounded(product_.rows * product_.inner) + parts) * sizeof(float);
   }
 
  private:

@@ -97,7 +97,7 @@ struct RowFold {
     using A = Total<T, Row>;
     const T* p = reinterpret_cast<const T*>(x);
     A& t = *reinterpret_cast<A*>(total);
-    for (auto n = static_cast<size_t>(count); n > 0;) {
+    for (size_t n = count; n > 0;) {
       const size_t block = std::min(n, kRowBlock);
       t = CombineOne<Row>(t, Block(p, block));
       p += block;
@@ -139,13 +139,12 @@ struct ColumnFold {
     A* t = reinterpret_cast<A*>(totals);
     const T init = hn::GetLane(Row::Init(d));
     for (int64_t begin = 0; begin < columns; begin += kColumns) {
-      const size_t n = std::min<size_t>(kColumns, static_cast<size_t>(columns - begin));
+      const size_t n = std::min<size_t>(kColumns, columns - begin);
       for (int64_t r = 0; r < rows; r += kColumnBlock) {
         std::fill_n(running, kColumns, init);
         Rows(p + r * stride + begin, std::min(kColumnBlock, rows - r), stride, n, running);
         for (size_t i = 0; i < n; ++i) {
-          t[static_cast<size_t>(begin) + i] =
-              CombineOne<Row>(t[static_cast<size_t>(begin) + i], static_cast<A>(running[i]));
+          t[begin + i] = CombineOne<Row>(t[begin + i], static_cast<A>(running[i]));
         }
       }
     }
@@ -263,7 +262,7 @@ struct DistanceFold {
   static void Row(const std::byte* x, int64_t count, const std::byte* center, std::byte* total) {
     const auto* p = reinterpret_cast<const float*>(x);
     const auto c = hn::Set(Tag(), *reinterpret_cast<const float*>(center));
-    for (auto n = static_cast<size_t>(count); n > 0;) {
+    for (size_t n = count; n > 0;) {
       const size_t block = std::min(n, 128 * hn::Lanes(Tag()));
       Add(Block(p, block, c), *reinterpret_cast<Distances*>(total));
       p += block;
@@ -276,8 +275,8 @@ struct DistanceFold {
     const Tag d;
     HWY_ALIGN float squares[kColumns];
     HWY_ALIGN float sums[kColumns];
-    for (int64_t begin = 0; begin < columns; begin += static_cast<int64_t>(kColumns)) {
-      const size_t n = std::min(kColumns, static_cast<size_t>(columns - begin));
+    for (int64_t begin = 0; begin < columns; begin += int64_t{kColumns}) {
+      const size_t n = std::min<size_t>(kColumns, columns - begin);
       const auto* p = reinterpret_cast<const float*>(x) + begin;
       const auto* center = reinterpret_cast<const float*>(centers) + begin;
       for (int64_t r = 0; r < rows; r += kColumnBlock) {
@@ -300,7 +299,7 @@ struct DistanceFold {
         for (; row + 8 <= last; row += 8) take(row, std::integral_constant<int64_t, 8>());
         for (; row < last; ++row) take(row, std::integral_constant<int64_t, 1>());
         for (size_t i = 0; i < n; ++i) {
-          Add({squares[i], sums[i]}, reinterpret_cast<Distances*>(totals)[static_cast<size_t>(begin) + i]);
+          Add({squares[i], sums[i]}, reinterpret_cast<Distances*>(totals)[begin + i]);
         }
       }
     }
@@ -367,7 +366,7 @@ struct ArgLoop {
   static void RowWinner(const std::byte* x, int64_t count, int32_t* index) {
     const hn::ScalableTag<T> d;
     const T* p = reinterpret_cast<const T*>(x);
-    const auto n = static_cast<size_t>(count);
+    const size_t n = count;
     const T best = Best(p, n);
     size_t i = 0;
     while (i + hn::Lanes(d) <= n && hn::AllFalse(d, hn::Eq(hn::LoadU(d, p + i), hn::Set(d, best)))) i += hn::Lanes(d);

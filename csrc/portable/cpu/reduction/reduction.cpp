@@ -47,7 +47,7 @@ struct Layout {
     std::vector<Axis> axes;  // innermost first
     int64_t stride = 1;
     for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) {
-      const bool r = reduced[static_cast<size_t>(i)];
+      const bool r = reduced[i];
       if (shape[i] == 1) continue;
       if (!axes.empty() && axes.back().reduced == r) axes.back().extent *= shape[i];
       else axes.push_back({shape[i], stride, r});
@@ -72,7 +72,7 @@ struct Layout {
 class Pass {
  public:
   Pass(Layout layout, Fold fold, size_t width, double divisor)
-      : layout_(std::move(layout)), fold_(fold), width_(static_cast<int64_t>(width)), divisor_(divisor) {
+      : layout_(std::move(layout)), fold_(fold), width_(width), divisor_(divisor) {
     column_blocks_ = ir::divide_up(layout_.line(), kColumns);
     tasks_ = layout_.unit_count * column_blocks_;
     // Few results of much data are folded in parts, as many as the shape says.
@@ -82,15 +82,13 @@ class Pass {
     }
   }
 
-  size_t scratch_bytes() const {
-    return parts_ > 1 ? static_cast<size_t>(parts_ * layout_.results()) * fold_.total_bytes : 0;
-  }
+  size_t scratch_bytes() const { return parts_ > 1 ? parts_ * layout_.results() * fold_.total_bytes : 0; }
 
   void run(const std::byte* x, const std::byte* centers, std::byte* y, std::byte* scratch) const {
     const int64_t folded = layout_.folded();
     const int64_t block = std::min(layout_.line(), kColumns);
     parallel_for(tasks_ * parts_, folded / parts_ * block + kTaskWork, [&](int64_t begin, int64_t end) {
-      alignas(64) std::byte totals[kColumns * static_cast<int64_t>(kMostTotalBytes)];
+      alignas(64) std::byte totals[kColumns * int64_t{kMostTotalBytes}];
       for (int64_t task = begin; task < end; ++task) {
         const int64_t part = task / tasks_, unit = task % tasks_ / column_blocks_,
                       from = task % column_blocks_ * kColumns;
@@ -102,8 +100,7 @@ class Pass {
         if (parts_ == 1) {
           fold_.finish(totals, count, divisor_, y + result * width_);
         } else {
-          std::memcpy(scratch + (part * layout_.results() + result) * total_bytes(), totals,
-                      static_cast<size_t>(count * total_bytes()));
+          std::memcpy(scratch + (part * layout_.results() + result) * total_bytes(), totals, count * total_bytes());
         }
       }
     });
@@ -114,7 +111,7 @@ class Pass {
   static constexpr int64_t kColumns = 512;
   static constexpr int64_t kFewTasks = 32, kMostParts = 64, kPartWork = 32768, kTaskWork = 32;
 
-  int64_t total_bytes() const { return static_cast<int64_t>(fold_.total_bytes); }
+  int64_t total_bytes() const { return fold_.total_bytes; }
 
   // Folds positions [begin, end) of a unit, counted through its segments.
   void fold(const std::byte* x, int64_t begin, int64_t end, int64_t count, const std::byte* center,
@@ -149,14 +146,14 @@ class Pass {
 // Which axes of the operand are folded.
 std::vector<bool> reduced_axes(const Op& op) {
   const Shape& x = op.operands[0].shape();
-  std::vector<bool> reduced(static_cast<size_t>(x.rank()), false);
+  std::vector<bool> reduced(x.rank(), false);
   if (op.code == OpCode::reduce_like) {
     const Shape& y = op.results[0].shape;
     const int64_t more = x.rank() - y.rank();
-    for (int64_t i = 0; i < x.rank(); ++i) reduced[static_cast<size_t>(i)] = i < more || y[i - more] != x[i];
+    for (int64_t i = 0; i < x.rank(); ++i) reduced[i] = i < more || y[i - more] != x[i];
   } else {
     for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-      reduced[static_cast<size_t>(*ir::normalize_axis(axis, x.rank()))] = true;
+      reduced[*ir::normalize_axis(axis, x.rank())] = true;
     }
   }
   return reduced;
@@ -171,7 +168,7 @@ class EmptyReduction final : public Kernel {
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
     alignas(64) std::byte total[kMostTotalBytes];
     fold_.start(total, 1);
-    for (int64_t i = 0; i < count_; ++i) fold_.finish(total, 1, divisor_, results[0] + static_cast<size_t>(i) * width_);
+    for (int64_t i = 0; i < count_; ++i) fold_.finish(total, 1, divisor_, results[0] + i * width_);
   }
 
  private:
@@ -262,8 +259,7 @@ class IntegerMoment final : public Kernel {
 // Winners along one axis: over rows where the axis is innermost, else over columns.
 class ArgReduction final : public Kernel {
  public:
-  ArgReduction(ArgFold fold, const Shape& shape, int64_t axis, size_t width)
-      : fold_(fold), width_(static_cast<int64_t>(width)) {
+  ArgReduction(ArgFold fold, const Shape& shape, int64_t axis, size_t width) : fold_(fold), width_(width) {
     for (int64_t i = 0; i < shape.rank(); ++i) (i < axis ? outer_ : i > axis ? inner_ : extent_) *= shape[i];
   }
 

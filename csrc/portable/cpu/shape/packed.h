@@ -6,9 +6,9 @@
 namespace alloy::cpu {
 
 inline ir::Dims packed_strides(const ir::Shape& shape) {
-  ir::Dims strides(static_cast<size_t>(shape.rank()));
+  ir::Dims strides(shape.rank());
   int64_t stride = 1;
-  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[static_cast<size_t>(i)] = stride;
+  for (int64_t i = shape.rank() - 1; i >= 0; stride *= shape[i--]) strides[i] = stride;
   return strides;
 }
 

@@ -25,14 +25,13 @@ constexpr int64_t kCopyBlock = 64 << 10;
 void copy_bytes(const std::byte* from, int64_t count, std::byte* to) {
   parallel_for(ir::divide_up(count, kCopyBlock), kCopyBlock / 16, [&](int64_t begin, int64_t end) {
     std::memcpy(to + begin * kCopyBlock, from + begin * kCopyBlock,
-                static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
+                std::min(end * kCopyBlock, count) - begin * kCopyBlock);
   });
 }
 
 void zero_bytes(int64_t count, std::byte* to) {
   parallel_for(ir::divide_up(count, kCopyBlock), kCopyBlock / 16, [&](int64_t begin, int64_t end) {
-    std::memset(to + begin * kCopyBlock, 0,
-                static_cast<size_t>(std::min(end * kCopyBlock, count) - begin * kCopyBlock));
+    std::memset(to + begin * kCopyBlock, 0, std::min(end * kCopyBlock, count) - begin * kCopyBlock);
   });
 }
 
@@ -45,7 +44,7 @@ class StridedCopy {
 
   // The axes may come in any order. Offsets are those of the first element, in elements.
   StridedCopy(std::vector<Axis> axes, size_t width, int64_t from_offset = 0, int64_t to_offset = 0)
-      : width_(static_cast<int64_t>(width)), from_offset_(from_offset), to_offset_(to_offset) {
+      : width_(width), from_offset_(from_offset), to_offset_(to_offset) {
     for (const Axis& axis : axes) empty_ |= axis.extent == 0;
     std::erase_if(axes, [](const Axis& axis) { return axis.extent == 1; });
     std::stable_sort(axes.begin(), axes.end(),
@@ -128,7 +127,7 @@ class StridedCopy {
     if (axis.to != 1) {
       for (int64_t i = 0; i < count; ++i) y[i * axis.to] = x[i * axis.from];
     } else if (axis.from == 1) {
-      std::memcpy(y, x, static_cast<size_t>(count) * sizeof(T));
+      std::memcpy(y, x, count * sizeof(T));
     } else if (axis.from == 0) {
       std::fill_n(y, count, *x);
     } else {
@@ -159,7 +158,7 @@ class StridedCopy {
 
 class Copy final : public Kernel {
  public:
-  explicit Copy(size_t bytes) : bytes_(static_cast<int64_t>(bytes)) {}
+  explicit Copy(size_t bytes) : bytes_(bytes) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     if (operands[0] != results[0]) copy_bytes(operands[0], bytes_, results[0]);
@@ -172,7 +171,7 @@ class Copy final : public Kernel {
 
 class Zeros final : public Kernel {
  public:
-  explicit Zeros(size_t bytes) : bytes_(static_cast<int64_t>(bytes)) {}
+  explicit Zeros(size_t bytes) : bytes_(bytes) {}
 
   void run(const std::byte* const*, std::byte* const* results, std::byte*) const override {
     zero_bytes(bytes_, results[0]);
@@ -186,7 +185,7 @@ class Zeros final : public Kernel {
 class Move final : public Kernel {
  public:
   Move(std::vector<StridedCopy> copies, size_t zeroed_bytes)
-      : copies_(std::move(copies)), zeroed_bytes_(static_cast<int64_t>(zeroed_bytes)) {}
+      : copies_(std::move(copies)), zeroed_bytes_(zeroed_bytes) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     zero_bytes(zeroed_bytes_, results[0]);
@@ -204,8 +203,8 @@ StridedCopy transposition(const Op& op) {
   const Dims from = packed_strides(x), to = packed_strides(y);
   const Dims& permutation = op.attributes.ints(Attr::kPermutation);
   std::vector<StridedCopy::Axis> axes;
-  for (size_t i = 0; i < to.size(); ++i) {
-    axes.push_back({y.dims()[i], from[static_cast<size_t>(permutation[i])], to[i]});
+  for (int64_t i = 0; i < to.size(); ++i) {
+    axes.push_back({y.dims()[i], from[permutation[i]], to[i]});
   }
   return {axes, size_of(op.results[0].dtype)};
 }
@@ -218,7 +217,7 @@ StridedCopy broadcasting(const Op& op) {
   std::vector<StridedCopy::Axis> axes;
   for (int64_t i = 0; i < y.rank(); ++i) {
     const bool moves = i >= more && x[i - more] != 1;
-    axes.push_back({y[i], moves ? from[static_cast<size_t>(i - more)] : 0, to[static_cast<size_t>(i)]});
+    axes.push_back({y[i], moves ? from[i - more] : 0, to[i]});
   }
   return {axes, size_of(op.results[0].dtype)};
 }
@@ -230,7 +229,7 @@ StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool ba
              &strides = op.attributes.ints(Attr::kStrides);
   std::vector<StridedCopy::Axis> axes;
   int64_t offset = 0;
-  for (size_t i = 0; i < starts.size(); ++i) {
+  for (int64_t i = 0; i < starts.size(); ++i) {
     const ir::SliceAxis s = ir::resolve_slice(starts[i], ends[i], strides[i], whole.dims()[i]);
     offset += s.start * of_whole[i];
     const int64_t step = s.stride * of_whole[i];
@@ -243,14 +242,14 @@ StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool ba
 
 std::vector<StridedCopy> concatenation(const Op& op) {
   const Shape& y = op.results[0].shape;
-  const auto axis = static_cast<size_t>(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), y.rank()));
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), y.rank());
   const Dims to = packed_strides(y);
   std::vector<StridedCopy> copies;
   int64_t offset = 0;
   for (const ir::Value& v : op.operands) {
     const Dims from = packed_strides(v.shape());
     std::vector<StridedCopy::Axis> axes;
-    for (size_t i = 0; i < to.size(); ++i) axes.push_back({v.shape().dims()[i], from[i], to[i]});
+    for (int64_t i = 0; i < to.size(); ++i) axes.push_back({v.shape().dims()[i], from[i], to[i]});
     copies.emplace_back(axes, size_of(v.dtype()), 0, offset);
     offset += v.shape().dims()[axis] * to[axis];
   }

@@ -121,7 +121,7 @@ HWY_INLINE float RowLogSum(const float* x, size_t n, float greatest) {
 
 void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
   const Tag d;
-  const auto n = static_cast<size_t>(size);
+  const size_t n = size;
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
   if (logarithm) {
@@ -150,7 +150,7 @@ HWY_INLINE Vec<Tag> LossOf(Vec<Tag> x, Vec<Tag> labels, Vec<Tag> greatest, Vec<T
 
 void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
   const Tag d;
-  const auto n = static_cast<size_t>(size);
+  const size_t n = size;
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
   const auto log_sum = hn::Set(d, RowLogSum(x, n, greatest));
@@ -199,7 +199,7 @@ struct ShortRows {
 void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, float* y) {
   const Tag d;
   const hn::RebindToSigned<Tag> di;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = hn::Lanes(d);
   const auto places = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n)));
   int64_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
@@ -215,7 +215,7 @@ void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, f
 
 void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n, float* losses) {
   const Tag d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = hn::Lanes(d);
   int64_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
     const ShortRows r(x + row * n, n);
@@ -241,7 +241,7 @@ struct Columns {
 template <class Body>
 HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Body& body) {
   for (int64_t r = 0; r < rows; ++r) {
-    ForVectors(Tag(), static_cast<size_t>(columns),
+    ForVectors(Tag(), columns,
                [&](size_t i, size_t count) HWY_ATTR { body(i, count, r * stride + static_cast<int64_t>(i)); });
   }
 }
@@ -302,7 +302,7 @@ void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stri
         LossOf(LoadUpTo(d, x + at, count, m), LoadUpTo(d, labels + at, count, Zero(d)), m, hn::Load(d, c.sum + i));
     hn::Store(hn::Sub(hn::Load(d, totals + i), loss), d, totals + i);
   });
-  std::memcpy(losses, totals, static_cast<size_t>(columns) * sizeof(float));
+  std::memcpy(losses, totals, columns * sizeof(float));
 }
 
 SoftmaxLoops FindSoftmaxLoops() {
@@ -415,9 +415,7 @@ class SoftmaxCrossEntropy final : public Kernel {
     for (int64_t i = 0; i < axes_.outer * axes_.inner; ++i) total += losses[i];
     *reinterpret_cast<float*>(results[0]) = static_cast<float>(total / divisor_);
   }
-  size_t scratch_bytes() const override {
-    return keeps_ ? 0 : static_cast<size_t>(axes_.outer * axes_.inner) * sizeof(float);
-  }
+  size_t scratch_bytes() const override { return keeps_ ? 0 : axes_.outer * axes_.inner * sizeof(float); }
 
  private:
   Axes axes_;

@@ -35,7 +35,7 @@ int most_allowed() {
 // How many of `count` threads, this one included, the system gives: libgomp ends the process where it cannot have one
 // that it asks for. As many again must be left to everybody else, who needs threads and memory, too.
 int startable(int count) {
-  const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[static_cast<size_t>(2 * count)]);
+  const std::unique_ptr<pthread_t[]> threads(new (std::nothrow) pthread_t[2 * count]);
   if (!threads) return 1;
   pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&turn);
@@ -45,9 +45,9 @@ int startable(int count) {
     pthread_mutex_unlock(static_cast<pthread_mutex_t*>(mutex));
     return nullptr;
   };
-  while (total < 2 * count && pthread_create(&threads[static_cast<size_t>(total)], nullptr, wait, &turn) == 0) ++total;
+  while (total < 2 * count && pthread_create(&threads[total], nullptr, wait, &turn) == 0) ++total;
   pthread_mutex_unlock(&turn);
-  for (int i = 1; i < total; ++i) pthread_join(threads[static_cast<size_t>(i)], nullptr);
+  for (int i = 1; i < total; ++i) pthread_join(threads[i], nullptr);
   return std::max(total / 2, 1);
 }
 

@@ -54,8 +54,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
     }
     *results = made;
   } else if ([*results count] != types.size()) {
-    raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(),
-                  static_cast<size_t>([*results count]));
+    raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), [*results count]);
   }
   std::vector<device::ArrayMemory> inputs, outputs;
   std::vector<Range> written;

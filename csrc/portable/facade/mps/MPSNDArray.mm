@@ -68,7 +68,7 @@ device::ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* m
   for (NSUInteger axis = 0; axis < layout.rank; ++axis) {
     const long long length = [[shape objectAtIndex:axis] longLongValue];
     if (length < 1) raise_invalid(@"[%@] The shape has the length %lld, but lengths are positive.", method, length);
-    layout.lengths[axis] = static_cast<size_t>(length);
+    layout.lengths[axis] = length;
     elements *= static_cast<double>(length);
   }
   if (elements > std::numeric_limits<int>::max()) {

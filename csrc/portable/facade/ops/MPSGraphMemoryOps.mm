@@ -22,7 +22,7 @@ ir::Type stored_type(NSData* data, MPSShape* shape, MPSDataType dtype, NSString*
   if ([data length] != type.byte_count()) {
     raise_invalid(@"[%@] The shape %s of type %s takes %zu bytes, but the data has %zu.", method,
                   to_string(type.shape).c_str(), std::string(name(type.dtype)).c_str(), type.byte_count(),
-                  static_cast<size_t>([data length]));
+                  [data length]);
   }
   return type;
 }

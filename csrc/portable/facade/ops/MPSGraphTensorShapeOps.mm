@@ -24,7 +24,7 @@ ir::Dims axes_of_mask(uint32_t mask) {
 ir::Attributes slice_attributes(NSArray<NSNumber*>* starts, NSArray<NSNumber*>* ends, NSArray<NSNumber*>* strides,
                                 uint32_t start_mask, uint32_t end_mask, uint32_t squeeze_mask) {
   ir::Dims from = numbers_of(starts), to = numbers_of(ends), by = numbers_of(strides);
-  for (size_t i = 0; i < std::min({from.size(), to.size(), by.size(), size_t{32}}); ++i) {
+  for (int64_t i = 0; i < std::min({from.size(), to.size(), by.size(), int64_t{32}}); ++i) {
     const bool backward = by[i] < 0;
     if ((start_mask >> i & 1) != 0) from[i] = backward ? ir::kSliceToEnd : 0;
     if ((end_mask >> i & 1) != 0) to[i] = backward ? ir::kSliceToBegin : ir::kSliceToEnd;
@@ -45,15 +45,15 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                        return v.shape().ranked() && v.shape().rank() == first.rank();
                      });
   ir::Dims longest = alike ? first.dims() : ir::Dims();
-  for (size_t i = 0; i < longest.size(); ++i) {
+  for (int64_t i = 0; i < longest.size(); ++i) {
     for (const ir::Value& v : values) longest[i] = std::max(longest[i], v.shape().dims()[i]);
   }
   for (ir::Value& v : values) {
     if (!alike) break;
     ir::Dims dims = v.shape().dims();
     for (int64_t i = 0; i < first.rank(); ++i) {
-      int64_t& extent = dims[static_cast<size_t>(i)];
-      if (i != *along && extent == 1) extent = longest[static_cast<size_t>(i)];
+      int64_t& extent = dims[i];
+      if (i != *along && extent == 1) extent = longest[i];
     }
     if (dims != v.shape().dims()) {
       v = value_of(add(self, OpCode::broadcast_to, {v}, {{Attr::kShape, ir::Shape(dims)}}, nil));
@@ -108,7 +108,7 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                           name:(NSString*)name {
   const ir::Value x = value_of(self, tensor);
   if (!x.shape().ranked()) raise_invalid(@"[slice] A tensor of known rank was expected.");
-  const auto rank = static_cast<size_t>(x.shape().rank());
+  const int64_t rank = x.shape().rank();
   const auto axis = ir::normalize_axis(static_cast<NSInteger>(dimension), x.shape().rank());
   if (!axis) {
     raise_invalid(@"[slice] Dimension %ld is outside a tensor of rank %zu.", static_cast<long>(dimension), rank);
@@ -120,8 +120,8 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
                   static_cast<long>(length), static_cast<long long>(*axis), to_string(x.shape()).c_str());
   }
   ir::Dims starts(rank, 0), ends(rank, ir::kSliceToEnd), strides(rank, 1);
-  starts[static_cast<size_t>(*axis)] = from;
-  ends[static_cast<size_t>(*axis)] = from < 0 && from + length == 0 ? ir::kSliceToEnd : from + length;
+  starts[*axis] = from;
+  ends[*axis] = from < 0 && from + length == 0 ? ir::kSliceToEnd : from + length;
   return add(self, OpCode::slice, {x}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}}, name);
 }
 
