@@ -15,9 +15,8 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define ALLOY_ROW(name, text, kind, words) {text, AttrKind::kind, #kind, words},
-    ALLOY_ATTRIBUTES(ALLOY_ROW)
-#undef ALLOY_ROW
+#define ALLOY_ATTRIBUTE(name, text, kind, words) {text, AttrKind::kind, #kind, words},
+#include "ir/ops.def"
 };
 
 const Row& row(Attr attr) { return kRows[static_cast<size_t>(attr)]; }

@@ -13,35 +13,9 @@
 
 namespace alloy::ir {
 
-// Columns: C++ name, printed name, kind, legal words (of a Word).
-#define ALLOY_ATTRIBUTES(X)                                                \
-  X(Shape, "shape", Shape, "")                                             \
-  X(Dtype, "dtype", DType, "")                                             \
-  X(Value, "value", Literal, "")                                           \
-  X(Slot, "slot", Int, "")                                                 \
-  X(Axes, "axes", Ints, "")                                                \
-  X(Axis, "axis", Int, "")                                                 \
-  X(Permutation, "permutation", Ints, "")                                  \
-  X(Starts, "starts", Ints, "")                                            \
-  X(Ends, "ends", Ints, "")                                                \
-  X(Strides, "strides", Ints, "")                                          \
-  X(Dilations, "dilations", Ints, "")                                      \
-  X(Window, "window", Ints, "")                                            \
-  X(Groups, "groups", Int, "")                                             \
-  X(Padding, "padding", Ints, "")                                          \
-  X(PaddingStyle, "padding_style", Word, "explicit valid same same_lower") \
-  X(DataLayout, "data_layout", Word, "NHWC NCHW")                          \
-  X(WeightsLayout, "weights_layout", Word, "HWIO OIHW")                    \
-  X(CeilMode, "ceil_mode", Bool, "")                                       \
-  X(IncludePadding, "include_padding", Bool, "")                           \
-  X(Reduction, "reduction", Word, "none sum mean")                         \
-  X(TransposeA, "transpose_a", Bool, "")                                   \
-  X(TransposeB, "transpose_b", Bool, "")
-
 enum class Attr : uint8_t {
-#define ALLOY_ENUM(name, text, kind, words) k##name,
-  ALLOY_ATTRIBUTES(ALLOY_ENUM)
-#undef ALLOY_ENUM
+#define ALLOY_ATTRIBUTE(name, text, kind, words) k##name,
+#include "ir/ops.def"
 };
 
 enum class AttrKind : uint8_t { Bool, Int, Word, Ints, Shape, DType, Literal };

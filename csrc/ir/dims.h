@@ -78,8 +78,8 @@ class Dims {
     size_ = std::copy(last, std::as_const(*this).end(), begin() + (first - begin())) - begin();
   }
   bool operator==(const Dims& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
-  auto operator<=>(const Dims& other) const {
-    return std::lexicographical_compare_three_way(begin(), end(), other.begin(), other.end());
+  bool operator<(const Dims& other) const {
+    return std::lexicographical_compare(begin(), end(), other.begin(), other.end());
   }
 
  private:

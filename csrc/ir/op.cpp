@@ -7,11 +7,9 @@ namespace {
 
 // The attribute sets of structured ops, in the words of ops.def.
 enum : uint64_t {
-#define ALLOY_BIT(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
-  ALLOY_ATTRIBUTES(ALLOY_BIT)
-#undef ALLOY_BIT
-          kPooling = kWindow |
-      kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
+#define ALLOY_ATTRIBUTE(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
+#include "ir/ops.def"
+  kPooling = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
   kConvolution = kStrides | kDilations | kPadding | kPaddingStyle | kGroups | kDataLayout | kWeightsLayout,
 };
 

@@ -1,6 +1,7 @@
 // What the elementwise ops and the reductions are in double precision, as the written grammar (csrc/ir/README.md)
 // states it, and how their operands' elements meet: the one reference of kernels (cpu/) and of whole graphs
-// (interpreter.h). Shares no arithmetic with what it is held against.
+// (interpreter.h). Shares no arithmetic with what it is held against; the rows' formulas are held against NumPy in
+// tests/python/cases.py.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "table_rows.h"
 
 namespace alloy::test {
 
@@ -45,53 +47,22 @@ inline size_t position(const Dims& dims, const Dims& index) {
 
 // ---- ops ----
 
-inline double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
-
-// Of up to three operands, the last of which has that type.
+// An elementwise op of the table, of up to three operands, the last of which has that type.
 inline double elementwise(OpCode code, DType dtype, double a, double b, double c) {
-  const bool integer = dtype != DType::float32;
-  switch (code) {
-    case OpCode::identity: return a;
-    case OpCode::exp: return std::exp(a);
-    case OpCode::log: return std::log(a);
-    case OpCode::square: return a * a;
-    case OpCode::sqrt: return std::sqrt(a);
-    case OpCode::rsqrt: return 1 / std::sqrt(a);
-    case OpCode::reciprocal: return 1 / a;
-    case OpCode::abs: return std::abs(a);
-    case OpCode::negative: return -a;
-    case OpCode::sign: return a > 0 ? 1 : a < 0 ? -1 : 0;
-    case OpCode::tanh: return std::tanh(a);
-    case OpCode::relu: return a <= 0 ? 0 : a;
-    case OpCode::sigmoid: return sigmoid(a);
-    case OpCode::relu_gradient: return b <= 0 ? 0 : a;
-    case OpCode::sigmoid_gradient: return a * sigmoid(b) * sigmoid(-b);
-    case OpCode::add: return a + b;
-    case OpCode::subtract: return a - b;
-    case OpCode::multiply: return a * b;
-    case OpCode::divide: return integer ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
-    case OpCode::divide_no_nan: return b == 0 ? 0 : a / b;
-    case OpCode::power: return integer ? std::trunc(a == 0 && b < 0 ? 0 : std::pow(a, b)) : std::pow(a, b);
-    case OpCode::minimum: return std::fmin(a, b);
-    case OpCode::maximum: return std::fmax(a, b);
-    case OpCode::equal: return a == b;
-    case OpCode::not_equal: return a != b;
-    case OpCode::less: return a < b;
-    case OpCode::less_equal: return a <= b;
-    case OpCode::greater: return a > b;
-    case OpCode::greater_equal: return a >= b;
-    case OpCode::is_nan: return std::isnan(a);
-    case OpCode::is_infinite: return std::isinf(a);
-    case OpCode::is_finite: return std::isfinite(a);
-    case OpCode::logical_not: return a == 0;
-    case OpCode::logical_and: return a * b;
-    case OpCode::logical_or: return a + b > 0;
-    case OpCode::logical_xor: return a != b;
-    case OpCode::select: return a != 0 ? b : c;
-    case OpCode::clamp: return std::fmin(std::fmax(a, b), c);
-    default:
-      ADD_FAILURE() << info(code).name << " has no reference: add a case to elementwise() of tests/cpp/references.h";
-      return 0;
+  if (code == OpCode::select) a = a != 0;  // a predicate is of a type of its own
+  const auto of = [&]<class T>(T) -> double {
+    using N = Number<T>;
+    return table_row<double>(code, [&](auto row) -> double {
+      using Row = decltype(row);
+      if constexpr (!is_of<T>(Row::kTypes)) return NAN;
+      else return static_cast<double>(Row::of(N(), static_cast<N>(a), static_cast<N>(b), static_cast<N>(c)));
+    });
+  };
+  switch (dtype) {
+    case DType::float32: return of(float());
+    case DType::int32: return of(int32_t());
+    case DType::int64: return of(int64_t());
+    default: return of(Bool());
   }
 }
 

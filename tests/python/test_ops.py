@@ -6,7 +6,7 @@ import pytest
 
 import alloy as al
 from alloy.ops import table
-from cases import ALWAYS_LEGAL, ELSEWHERE, REFERENCES, all_cases, sample, wrong_call
+from cases import ALWAYS_LEGAL, ELSEWHERE, REFERENCES, all_cases, sample, table_reference, wrong_call
 
 CASES = all_cases()
 ROWS = {row["name"]: row for row in al.op_table()}
@@ -114,7 +114,7 @@ def test_tests_of_numbers(op, repeats):
     direct, behind = getattr(al, op)(feed), getattr(al, op)(-feed * 0.5)
     fetches = [direct, behind, al.logical_not(direct), al.select(direct, al.cast(behind, al.float32), -1.0)]
     truth, halved, contrary, chosen = graph.compile([feed], fetches)(x)
-    expected = REFERENCES[op](x)
+    expected = table_reference(op)(x)
     assert truth.dtype == halved.dtype == contrary.dtype == bool
     np.testing.assert_array_equal(truth, expected)
     np.testing.assert_array_equal(halved, expected)

@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "ir/dtype.h"
+#include "table_rows.h"
 
 namespace alloy::remote {
 
-// A bool's byte.
-enum class Bool : uint8_t {};
-
-// What an element of T is computed as.
-template <class T>
-using Number =
-    std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, Bool>, int32_t, T>>;
+using test::Bool;
+using test::Number;
 
 template <class T>
 Number<T> load(const std::byte* array, size_t i) {

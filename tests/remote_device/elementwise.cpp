@@ -5,7 +5,7 @@
 #include "elements.h"
 #include "indexing.h"
 #include "reference.h"
-#include "vocabulary.h"
+#include "table_rows.h"
 
 namespace alloy::remote {
 namespace {
@@ -13,63 +13,8 @@ namespace {
 using ir::Attr;
 using ir::Op;
 using ir::OpCode;
-using ir::TypeClass;
-
-constexpr auto floating = TypeClass::floating;
-constexpr auto numeric = TypeClass::numeric;
-constexpr auto boolean = TypeClass::boolean;
-constexpr auto any = TypeClass::any;
-constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last; }
-
-template <class T>
-constexpr bool is_of(TypeClass types) {
-  switch (types) {
-    case floating: return std::is_same_v<T, float>;
-    case numeric: return !std::is_same_v<T, Bool>;
-    case boolean: return std::is_same_v<T, Bool>;
-    default: return true;
-  }
-}
-
-// ---- one struct a row ----
-
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
-  struct name##_row {                                                  \
-    static constexpr TypeClass kTypes = types;                         \
-    template <class N>                                                 \
-    static auto of([[maybe_unused]] N d, N x, N, N) {                  \
-      return forward;                                                  \
-    }                                                                  \
-  };
-#define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) ALLOY_UNARY(name, stem, types, domain, forward, , doc)
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
-  struct name##_row {                                                                 \
-    static constexpr TypeClass kTypes = types;                                        \
-    template <class N>                                                                \
-    static auto of([[maybe_unused]] N d, N a, N b, N) {                               \
-      return forward;                                                                 \
-    }                                                                                 \
-  };
-#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  ALLOY_BINARY(name, stem, types, domain, forward, , , doc)
-#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
-  struct name##_row {                                                                      \
-    static constexpr TypeClass kTypes = types;                                             \
-    template <class N>                                                                     \
-    static auto of([[maybe_unused]] N d, N g, N x, N) {                                    \
-      return forward;                                                                      \
-    }                                                                                      \
-  };
-#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
-  struct name##_row {                                                                \
-    static constexpr TypeClass kTypes = last_of types;                               \
-    template <class N>                                                               \
-    static auto of([[maybe_unused]] N d, N a, N b, N c) {                            \
-      return forward;                                                                \
-    }                                                                                \
-  };
-#include "ir/ops.def"
+using test::is_of;
+using test::table_row;
 
 // ---- elementwise ----
 
@@ -105,11 +50,6 @@ Reference loop_of(const Op& op) {
       });
     };
   }
-}
-
-template <class Row>
-Reference row_of(const Op& op) {
-  return for_type<Reference>(op.operands.back().dtype(), [&](auto t) { return loop_of<Row, decltype(t)>(op); });
 }
 
 // The nearest of the type: toward zero, no further than its ends, 0 of NaN.
@@ -148,6 +88,7 @@ struct Fold {
 
 template <class N>
 Fold<N> fold_of(OpCode code) {
+  using namespace test;  // the words
   switch (code) {
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   case OpCode::name:                                                             \
@@ -225,19 +166,11 @@ Reference arg_reduction_of(const Op& op) {
 }  // namespace
 
 Reference elementwise_reference(const Op& op) {
-  switch (op.code) {
-#define ALLOY_UNARY(name, ...) \
-  case OpCode::name: return row_of<name##_row>(op);
-#define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_PREDICATE ALLOY_UNARY
-#define ALLOY_BINARY ALLOY_UNARY
-#define ALLOY_COMPARISON ALLOY_UNARY
-#define ALLOY_ACTIVATION_GRADIENT ALLOY_UNARY
-#define ALLOY_TERNARY ALLOY_UNARY
-#include "ir/ops.def"
-    case OpCode::cast: return cast(op);
-    default: return nullptr;
-  }
+  if (op.code == OpCode::cast) return cast(op);
+  return table_row<Reference>(op.code, [&](auto row) {
+    return for_type<Reference>(op.operands.back().dtype(),
+                               [&](auto t) { return loop_of<decltype(row), decltype(t)>(op); });
+  });
 }
 
 Reference reduction_reference(const Op& op) {

@@ -55,6 +55,7 @@ void gradient_matmul(GradientRule& r) {
   }
 }
 
+// 2 n k m a matrix.
 Cost cost_matmul(const Op& op) {
   const Shape& a = op.operands[0].shape();
   const int64_t inner = a[a.rank() - (op.attributes.flag(Attr::kTransposeA) ? 2 : 1)];

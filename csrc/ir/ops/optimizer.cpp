@@ -38,6 +38,7 @@ void gradient_sgd(GradientRule& r) { r.op().fail("An optimizer's step has no gra
 void gradient_adam(GradientRule& r) { r.op().fail("An optimizer's step has no gradient"); }
 
 Cost cost_sgd(const Op& op) { return cost_of(op, 2 * element_count(op.result())); }
+// 3 for the first moment, 4 for the second, 5 for the value, 1 for the greatest second moment.
 Cost cost_adam(const Op& op) { return cost_of(op, (op.operands.size() == 9 ? 13 : 12) * element_count(op.result())); }
 
 }  // namespace alloy::ir

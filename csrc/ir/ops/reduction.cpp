@@ -32,6 +32,7 @@ Types infer_arg_reduction(const Op& op) {
   return {{DType::int32, shape}};
 }
 
+// Variance: the mean, a difference, its square, their sum.
 Cost cost_reduction(const Op& op) {
   return cost_of(op, (op.code == OpCode::variance ? 4 : 1) * element_count(op.operands[0]));
 }

@@ -16,11 +16,8 @@ void require_float(const Op& op) {
   if (op.operands[0].dtype() != ir::DType::float32) refuse(op, op.operands[0].type());
 }
 
-namespace {
-
+// Of rows that name none.
 std::unique_ptr<Kernel> make_none(const Op& op) { op.fail("There is no kernel for this op"); }
-
-}  // namespace
 
 std::unique_ptr<Kernel> make_kernel(const Op& op) {
   switch (op.code) {

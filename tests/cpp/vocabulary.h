@@ -1,5 +1,6 @@
 // The words of the forward, init and combine columns of ops.def for single numbers: double, int32 and int64. Integers
-// wrap around. d is the number's type, as a value.
+// wrap around. d is the number's type, as a value. What the words make of the rows is held against NumPy in
+// tests/python/cases.py; here they are held against vectors, tails, threads and fused chains.
 #pragma once
 
 #include <cmath>
@@ -7,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace alloy::remote {
+namespace alloy::test {
 
 template <class N>
 using Unsigned = std::make_unsigned_t<N>;
@@ -150,4 +151,4 @@ inline double Log(double, double x) { return std::log(x); }
 inline double Tanh(double, double x) { return std::tanh(x); }
 inline double Sigmoid(double, double x) { return 1 / (1 + std::exp(-x)); }
 
-}  // namespace alloy::remote
+}  // namespace alloy::test

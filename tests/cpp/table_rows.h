@@ -1,0 +1,99 @@
+// The rows of the op table for one number at a time: what the second device computes with, and what kernels and whole
+// graphs are held against.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "ir/op.h"
+#include "vocabulary.h"
+
+namespace alloy::test {
+
+// A bool's byte.
+enum class Bool : uint8_t {};
+
+// What an element of T is computed as: a float32 is a double meanwhile, a bool 0 or 1.
+template <class T>
+using Number =
+    std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, Bool>, int32_t, T>>;
+
+namespace rows {
+
+using ir::TypeClass;
+
+constexpr auto floating = TypeClass::floating;
+constexpr auto numeric = TypeClass::numeric;
+constexpr auto boolean = TypeClass::boolean;
+constexpr auto any = TypeClass::any;
+constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last; }
+
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  struct name##_row {                                                  \
+    static constexpr TypeClass kTypes = types;                         \
+    template <class N>                                                 \
+    static auto of([[maybe_unused]] N d, N x, N, N) {                  \
+      return forward;                                                  \
+    }                                                                  \
+  };
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) ALLOY_UNARY(name, stem, types, domain, forward, , doc)
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  struct name##_row {                                                                 \
+    static constexpr TypeClass kTypes = types;                                        \
+    template <class N>                                                                \
+    static auto of([[maybe_unused]] N d, N a, N b, N) {                               \
+      return forward;                                                                 \
+    }                                                                                 \
+  };
+#define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
+  ALLOY_BINARY(name, stem, types, domain, forward, , , doc)
+#define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
+  struct name##_row {                                                                      \
+    static constexpr TypeClass kTypes = types;                                             \
+    template <class N>                                                                     \
+    static auto of([[maybe_unused]] N d, N g, N x, N) {                                    \
+      return forward;                                                                      \
+    }                                                                                      \
+  };
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
+  struct name##_row {                                                                \
+    static constexpr TypeClass kTypes = last_of types;                               \
+    template <class N>                                                               \
+    static auto of([[maybe_unused]] N d, N a, N b, N c) {                            \
+      return forward;                                                                \
+    }                                                                                \
+  };
+#include "ir/ops.def"
+
+}  // namespace rows
+
+// Whether a row of those types takes elements of T.
+template <class T>
+constexpr bool is_of(ir::TypeClass types) {
+  switch (types) {
+    case rows::floating: return std::is_same_v<T, float>;
+    case rows::numeric: return !std::is_same_v<T, Bool>;
+    case rows::boolean: return std::is_same_v<T, Bool>;
+    default: return true;
+  }
+}
+
+// Calls f with the row of an elementwise op; Result() for any other.
+template <class Result, class F>
+Result table_row(ir::OpCode code, const F& f) {
+  switch (code) {
+#define ALLOY_UNARY(name, ...) \
+  case ir::OpCode::name: return f(rows::name##_row());
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_PREDICATE ALLOY_UNARY
+#define ALLOY_BINARY ALLOY_UNARY
+#define ALLOY_COMPARISON ALLOY_UNARY
+#define ALLOY_ACTIVATION_GRADIENT ALLOY_UNARY
+#define ALLOY_TERNARY ALLOY_UNARY
+#include "ir/ops.def"
+    default: return Result();
+  }
+}
+
+}  // namespace alloy::test
