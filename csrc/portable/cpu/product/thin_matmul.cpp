@@ -39,16 +39,14 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-using Tag = hn::ScalableTag<float>;
-
 // Longer running sums would lose digits.
 constexpr int64_t kLongestSum = 512, kLongestDot = 4096;
 
 // sums += left's columns [k, k + depth) times as many rows of right.
 template <size_t rows, size_t depth>
 HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* right, float* sums) {
-  const Tag d;
-  hn::Vec<Tag> factors[rows][depth];
+  const FloatTag d;
+  hn::Vec<FloatTag> factors[rows][depth];
   HWY_UNROLL(8)
   for (size_t m = 0; m < rows; ++m) {
     HWY_UNROLL(8)
@@ -57,7 +55,7 @@ HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* r
     }
   }
   ForVectors(d, static_cast<size_t>(p.columns), [&](size_t i, size_t n) HWY_ATTR {
-    hn::Vec<Tag> sum[rows];
+    hn::Vec<FloatTag> sum[rows];
     HWY_UNROLL(8)
     for (size_t m = 0; m < rows; ++m) {
       sum[m] = LoadUpTo(d, sums + static_cast<int64_t>(m) * p.columns + i, n, hn::Zero(d));
@@ -91,14 +89,14 @@ void AddRowsOf(const ProductShape& p, const float* left, const float* right, Row
 
 template <size_t rows>
 void DotRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* y) {
-  const Tag d;
+  const FloatTag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t column = range.begin; column < range.end; ++column) {
     const float* w = right + column * p.inner;
     float totals[rows] = {};
     for (int64_t part = 0; part < p.inner; part += kLongestDot) {
       const int64_t last = std::min(part + kLongestDot, p.inner);
-      hn::Vec<Tag> even[rows], odd[rows];
+      hn::Vec<FloatTag> even[rows], odd[rows];
       HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) even[m] = odd[m] = hn::Zero(d);
       int64_t k = part;
