@@ -316,8 +316,11 @@ std::vector<ir::Op*> ops_in(const std::vector<Update>& updates) {
 
 void forbid_new(const py::object& cls) { reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = nullptr; }
 
-void bind_graph(py::module_& m) {
+namespace {
+
+void bind_tensors(py::module_& m) {
   py::class_<Tensor> tensor(m, "Tensor", kTensorDoc);
+  forbid_new(tensor);
   tensor
       .def_property_readonly(
           "shape", [](const Tensor& t) { return shape_to(t.value.shape()); },
@@ -331,8 +334,9 @@ void bind_graph(py::module_& m) {
       .def("__hash__", [](const Tensor& t) { return ir::ValueHash()(t.value); })
       .def("_is", [](const Tensor& t, const Tensor& other) { return other.value == t.value; });
 
-  py::class_<Variable, Tensor> variable_class(m, "Variable", "State of a graph that lives on the device.");
-  variable_class.def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
+  py::class_<Variable, Tensor> variable(m, "Variable", "State of a graph that lives on the device.");
+  forbid_new(variable);
+  variable.def("numpy", &read_variable, "A copy of the value. DeviceError: the device failed.")
       .def("assign", &assign_variable, py::arg("value"),
            "Sets the value. ValueError: another shape. TypeError: another dtype.")
       .def_property(
@@ -342,6 +346,7 @@ void bind_graph(py::module_& m) {
       .def("weak", [](const Variable& v) { return WeakVariable{v.graph, v.value}; });
 
   py::class_<WeakVariable> weak(m, "WeakVariable", "A variable whose graph it does not keep alive.");
+  forbid_new(weak);
   weak.def(
       "__call__",
       [](const WeakVariable& w) -> std::optional<Variable> {
@@ -349,8 +354,11 @@ void bind_graph(py::module_& m) {
         return graph ? std::optional(Variable{{std::move(graph), w.value}}) : std::nullopt;
       },
       "The variable, or None where its graph is gone.");
+}
 
+void bind_ops(py::module_& m) {
   py::class_<Update> update(m, "Update", "An assignment that an executable carries out.");
+  forbid_new(update);
   update
       .def_property_readonly(
           "variable", [](const Update& u) { return Variable{{u.graph, u.op->operands[0]}}; }, "What it writes.")
@@ -358,6 +366,7 @@ void bind_graph(py::module_& m) {
           "value", [](const Update& u) { return Tensor{u.graph, u.op->operands[1]}; }, "What that becomes.");
 
   py::class_<Inspected> op(m, "Op", "An op of a graph: what it computes from which tensors, and what that costs.");
+  forbid_new(op);
   op.def_property_readonly(
         "kind", [](const Inspected& i) { return i.op.op->info().name; }, "Its name in al.op_table().")
       .def_property_readonly(
@@ -386,7 +395,13 @@ void bind_graph(py::module_& m) {
             return i.op.cost ? std::optional(i.op.cost->bytes_read + i.op.cost->bytes_written) : std::nullopt;
           },
           "What it reads and writes at least; None where a shape is not known.");
+}
 
+}  // namespace
+
+void bind_graph(py::module_& m) {
+  bind_tensors(m);
+  bind_ops(m);
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage, const std::string& device) {
              return std::make_shared<engine::Graph>(storage_named(storage), device);
@@ -412,11 +427,6 @@ void bind_graph(py::module_& m) {
       .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
       .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
-
-  for (const py::object& cls :
-       {py::object(tensor), py::object(variable_class), py::object(weak), py::object(update), py::object(op)}) {
-    forbid_new(cls);
-  }
 }
 
 }  // namespace alloy::bindings

@@ -65,15 +65,8 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
-}  // namespace
-
-PYBIND11_MODULE(_core, m) {
-  import_numpy();
-  m.doc() = "The engine of Alloy: graphs, variables and compiled steps.";
-  py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
-  py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
-  py::register_exception_translator(&translate);
-  m.def("op_table", &op_table, "Every op, a dict each.");
+// What the engine and the devices tell, and how many threads compute.
+void bind_device(py::module_& m) {
   m.def(
       "stats",
       [] {
@@ -107,7 +100,12 @@ PYBIND11_MODULE(_core, m) {
         return out;
       },
       "What the devices say of themselves, a dict each; the first one runs the graphs.");
-  // How Python's own functions read arguments.
+  m.def("set_threads", &engine::set_threads);
+  m.def("threads", &engine::threads);
+}
+
+// How Python's own functions read arguments.
+void bind_arguments(py::module_& m) {
   m.def(
       "as_shape", [](const py::object& shape, const std::string& op) { return shape_to(shape_from(shape, op)); },
       py::arg("shape"), py::arg("op"), "A shape as a tuple, or None for an unknown rank.");
@@ -123,8 +121,19 @@ PYBIND11_MODULE(_core, m) {
       },
       py::arg("value"), py::arg("op"), py::arg("act") = "built",
       "The value as an array of a type that tensors have, as Graph.constant takes it.");
-  m.def("set_threads", &engine::set_threads);
-  m.def("threads", &engine::threads);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, m) {
+  import_numpy();
+  m.doc() = "The engine of Alloy: graphs, variables and compiled steps.";
+  py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
+  py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
+  py::register_exception_translator(&translate);
+  m.def("op_table", &op_table, "Every op, a dict each.");
+  bind_device(m);
+  bind_arguments(m);
   bind_graph(m);
   bind_executable(m);
   bind_optimizers(m);

@@ -8,8 +8,6 @@
 namespace alloy::ir {
 namespace {
 
-using Replacement = std::optional<std::vector<Value>>;
-
 // Follows the value of every variable through the ops in their order.
 class EffectRemover {
  public:

@@ -81,7 +81,7 @@ void Rewriter::copy_op(const Op& op) {
   std::vector<Value> operands;
   for (const Value& v : op.operands) operands.push_back(mapped(v));
   label_as(op);
-  std::optional<std::vector<Value>> replacement = rule_(*this, op, operands);
+  Replacement replacement = rule_(*this, op, operands);
   if (!replacement) replacement = copy_over(op, std::move(operands));
   for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = (*replacement)[i];
 }
@@ -159,23 +159,22 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   // Feeds that nothing uses still take part, so that every feed has its placeholder in the copy.
   std::vector<Value> wanted = results;
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
-  Rewriter rewriter(
-      [&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
-        if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
-        if (op.code != OpCode::placeholder) {
-          if (report) return copy_or_report(r, op, operands, report);
-          return std::nullopt;
-        }
-        const Value placeholder = op.result();
-        check([&] {
-          if (fed.emplace(placeholder, placeholder.type()).second) {
-            op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) +
-                    " is needed but was not fed");
-          }
-        });
-        const Type& type = fed.at(placeholder);
-        return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
-      });
+  Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
+    if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
+    if (op.code != OpCode::placeholder) {
+      if (report) return copy_or_report(r, op, operands, report);
+      return std::nullopt;
+    }
+    const Value placeholder = op.result();
+    check([&] {
+      if (fed.emplace(placeholder, placeholder.type()).second) {
+        op.fail("The placeholder" + quoted(op.name) + " of shape " + to_string(op.results[0].shape) +
+                " is needed but was not fed");
+      }
+    });
+    const Type& type = fed.at(placeholder);
+    return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
+  });
   out.graph = rewriter.run(wanted, effects);
   auto& all = out.graph->body().results;
   out.feeds.assign(all.begin() + static_cast<long>(results.size()), all.end());

@@ -12,14 +12,14 @@
 
 namespace alloy::ir {
 
+// The values that stand for an op's results in a copy (an empty list for an op without results that is dropped), or
+// nothing: the op is copied, its regions too, and its types are inferred anew; it keeps its slot, name and location.
+using Replacement = std::optional<std::vector<Value>>;
+
 // Makes a copy of a graph op by op, of what its results and effects need.
 class Rewriter {
  public:
-  // May give the values that stand for an op's results in the copy (an empty list for an op without results that is
-  // dropped). Where it gives nothing, the op is copied, its regions too, and its types are inferred anew; an op keeps
-  // its slot, name and location.
-  using Rule =
-      std::function<std::optional<std::vector<Value>>(Rewriter&, const Op&, const std::vector<Value>& operands)>;
+  using Rule = std::function<Replacement(Rewriter&, const Op&, const std::vector<Value>& operands)>;
 
   explicit Rewriter(Rule rule) : rule_(std::move(rule)) {}
 

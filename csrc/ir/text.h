@@ -1,4 +1,4 @@
-// Graphs as text.
+// Graphs as text: print.cpp writes it, parse.cpp reads it.
 #pragma once
 
 #include <memory>

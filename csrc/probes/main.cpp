@@ -30,8 +30,7 @@ void print_quirk(const char* name, ir::System system) {
 void list() {
   const ir::System system = probes::asked_system();
   std::printf("system\t%s\n", ir::to_string(system).c_str());
-  for (size_t i = 0; i < probes::kProbeCount; ++i) {
-    const probes::Probe& p = probes::kProbes[i];
+  for (const probes::Probe& p : probes::all_probes()) {
     std::printf("%s\t%s\t%s\t%g\t%s\t%s", p.name, p.question, p.expected ? p.expected : "", p.tolerance, p.reason,
                 p.quirk ? p.quirk : "");
     print_quirk(p.quirk, system);
@@ -45,9 +44,9 @@ int main(int argc, char** argv) {
     list();
     return 0;
   }
-  for (size_t i = 0; i < probes::kProbeCount; ++i) {
-    if (argc != 2 || std::string_view(argv[1]) != probes::kProbes[i].name) continue;
-    const std::string text = probes::answer(probes::kProbes[i]);
+  for (const probes::Probe& p : probes::all_probes()) {
+    if (argc != 2 || std::string_view(argv[1]) != p.name) continue;
+    const std::string text = probes::answer(p);
     std::printf("answer: %s\n", text.c_str());
     return 0;
   }

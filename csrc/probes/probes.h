@@ -2,13 +2,16 @@
 // may be what it ends.
 #pragma once
 
-#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "ir/quirks.h"
 
 namespace alloy::probes {
 
+// A row of what is asked and expected. Open are the questions whose answer Apple documents nowhere and the engine does
+// not need.
 struct Probe {
   const char* name;
   const char* question;  // at most 44 characters
@@ -21,8 +24,11 @@ struct Probe {
   std::string (*ask)();
 };
 
-extern const Probe kProbes[];
-extern const size_t kProbeCount;
+// The rows of each subject, at the end of the file of its name.
+extern const std::span<const Probe> kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kOptimizers,
+    kNumbers;
+// Those of all subjects, in the order in which they are asked.
+std::vector<Probe> all_probes();
 
 // Whose framework answers.
 ir::System asked_system();

@@ -231,9 +231,7 @@ class RemoteDevice final : public device::Device {
   size_t alignment() const noexcept override { return kAlignment; }
   const device::FusionPolicy& fusion_policy() const noexcept override { return fuses_nothing_; }
   std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override {
-    return ir::Rewriter([](ir::Rewriter&, const ir::Op&, const std::vector<ir::Value>&) {
-             return std::optional<std::vector<ir::Value>>();
-           })
+    return ir::Rewriter([](ir::Rewriter&, const ir::Op&, const std::vector<ir::Value>&) { return ir::Replacement(); })
         .run(graph);
   }
   bool fold(const ir::Op&, const std::byte* const*, std::byte*) const override { return false; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -28,10 +27,10 @@ using ir::Literal;
 using ir::Op;
 using ir::OpCode;
 using ir::Quirk;
+using ir::Replacement;
 using ir::Shape;
 using ir::Type;
 using ir::Value;
-using Replacement = std::optional<std::vector<Value>>;
 
 Value constant(Graph& graph, const Type& type, double number) {
   return graph.value(OpCode::constant, {}, {{Attr::kValue, Literal::splat(type, number)}});

@@ -14,10 +14,10 @@ using ir::Attr;
 using ir::Graph;
 using ir::Op;
 using ir::OpCode;
+using ir::Replacement;
 using ir::Shape;
 using ir::Type;
 using ir::Value;
-using Replacement = std::optional<std::vector<Value>>;
 
 Value constant(Graph& graph, const Type& type, double value) {
   return graph.value(OpCode::constant, {}, {{Attr::kValue, ir::Literal::splat(type, value)}});

@@ -16,9 +16,9 @@ using ir::Graph;
 using ir::LiteralRef;
 using ir::Op;
 using ir::OpCode;
+using ir::Replacement;
 using ir::Shape;
 using ir::Value;
-using Replacement = std::optional<std::vector<Value>>;
 
 // What is worth computing once, at compile time.
 constexpr int64_t kMostFoldedElements = 64;

@@ -1,7 +1,7 @@
 """Asks MPSGraph on this machine what it does, each question in a process of its own, and judges the answers.
 
 Uses the standard library alone and nothing of the package, so that a report can be made where the package cannot be
-built. What is asked and expected is the table in csrc/probes/probes.mm; what Macs are known to answer instead,
+built. What is asked and expected is in the tables of csrc/probes; what Macs are known to answer instead,
 csrc/ir/quirks.def."""
 
 import math

@@ -225,7 +225,7 @@ TEST(Loops, AreSpecialisedByWhatTheyBeginWith) {
   EXPECT_EQ(print(*special.graph), kDoubling);
   EXPECT_EQ(captures(*g.loop), std::vector<Value>{g.y});
   EXPECT_EQ(print(*Rewriter([](Rewriter&, const Op&, const std::vector<Value>&) {
-                     return std::optional<std::vector<Value>>();
+                     return Replacement();
                    }).run(Doubling().graph)),
             kDoubling)
       << "with arguments that nobody uses";

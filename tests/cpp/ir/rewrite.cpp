@@ -130,8 +130,7 @@ TEST(Captures, AreTheOuterValuesEachOnce) {
 // ---- rewriting ----
 
 Rewriter::Rule keep_all() {
-  return
-      [](Rewriter&, const Op&, const std::vector<Value>&) -> std::optional<std::vector<Value>> { return std::nullopt; };
+  return [](Rewriter&, const Op&, const std::vector<Value>&) -> Replacement { return std::nullopt; };
 }
 
 TEST(Rewrite, WithoutReplacementsIsACopy) {
@@ -192,13 +191,12 @@ TEST(Rewrite, ReplacesByTheRule) {
   graph.body().results = {graph.value(OpCode::negative, {y}), y};
   graph.body().effects = {assign(graph, v, y)};
   // -a becomes a, assignments vanish, additions become products.
-  Rewriter rewriter(
-      [](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> std::optional<std::vector<Value>> {
-        if (op.code == OpCode::negative) return {{operands[0]}};
-        if (op.code == OpCode::assign) return std::vector<Value>{};
-        if (op.code == OpCode::add) return {{r.copy().value(OpCode::multiply, operands)}};
-        return std::nullopt;
-      });
+  Rewriter rewriter([](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
+    if (op.code == OpCode::negative) return {{operands[0]}};
+    if (op.code == OpCode::assign) return std::vector<Value>{};
+    if (op.code == OpCode::add) return {{r.copy().value(OpCode::multiply, operands)}};
+    return std::nullopt;
+  });
   const std::unique_ptr<Graph> copy = rewriter.run(graph);
   EXPECT_EQ(print(*copy), R"(graph {
   %0 = placeholder() {shape = (2,), dtype = float32} : float32(2,)

@@ -9,6 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/simd/lanes-inl.h"
 #include "cpu/simd/vocabulary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -190,7 +191,7 @@ const float* Floats(const std::byte* p) { return reinterpret_cast<const float*>(
 float* Floats(std::byte* p) { return reinterpret_cast<float*>(p); }
 
 void Sgd(const std::byte* const* in, std::byte* const* out, size_t count) {
-  const hn::ScalableTag<float> d;
+  const FloatTag d;
   const auto rate = hn::Set(d, *Floats(in[0]));
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
     hn::StoreU(hn::NegMulAdd(rate, hn::LoadU(d, Floats(in[2]) + i), hn::LoadU(d, Floats(in[1]) + i)), d,
@@ -221,7 +222,7 @@ HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
 
 template <bool with_greatest>
 void Adam(const std::byte* const* in, std::byte* const* out, size_t count) {
-  const hn::ScalableTag<float> d;
+  const FloatTag d;
   const auto scalar = [&](size_t i) HWY_ATTR { return hn::Set(d, *Floats(in[i])); };
   const auto rate = scalar(0), beta1 = scalar(1), beta2 = scalar(2), epsilon = scalar(3);
   const auto rest1 = hn::Sub(One(d), beta1), rest2 = hn::Sub(One(d), beta2);

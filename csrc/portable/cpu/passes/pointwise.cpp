@@ -14,9 +14,9 @@ using ir::Dims;
 using ir::Graph;
 using ir::Op;
 using ir::OpCode;
+using ir::Replacement;
 using ir::Shape;
 using ir::Value;
-using Replacement = std::optional<std::vector<Value>>;
 
 bool is_convolution(OpCode code) {
   return code == OpCode::conv2d || code == OpCode::conv2d_data_gradient || code == OpCode::conv2d_weights_gradient;

@@ -17,6 +17,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/simd/lanes-inl.h"
 #include "cpu/simd/vocabulary-inl.h"
 
 #ifndef ALLOY_KERNELS_POOLING_ONCE_
@@ -105,7 +106,7 @@ HWY_INLINE void ForWindow(const Pooling& p, const Covered& y, const Covered& x, 
 // Calls body(d, channel) with whole vectors, then with single lanes.
 template <class Body>
 HWY_INLINE void ForChannels(int64_t begin, int64_t end, const Body& body) {
-  const hn::ScalableTag<float> d;
+  const FloatTag d;
   const int64_t lanes = hn::Lanes(d);
   int64_t c = begin;
   for (; c + lanes <= end; c += lanes) body(d, c);

@@ -18,16 +18,14 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-using Tag = hn::ScalableTag<float>;
-
 // Two vectors of as many rows as the registers hold sums of.
 constexpr size_t kVectors = 2;
 constexpr size_t kRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 6;
 
-int64_t StripeColumns() { return kVectors * hn::Lanes(Tag()); }
+int64_t StripeColumns() { return kVectors * hn::Lanes(FloatTag()); }
 
 void Pack(const OuterProducts& p, const float* right, int64_t stripe, std::byte* packed) {
-  const Tag d;
+  const FloatTag d;
   float* to = reinterpret_cast<float*>(packed);
   const int64_t width = StripeColumns(), column = stripe * width, lanes = width / int64_t{kVectors};
   for (int64_t k = 0; k < p.inner; ++k, right += p.columns, to += width) {
@@ -49,9 +47,9 @@ void PackLeft(const OuterProducts& p, const float* left, int64_t rows, float* to
 // `rows` rows of one stripe, of which `columns` columns count.
 template <size_t rows>
 HWY_INLINE void Block(const OuterProducts& p, const float* left, const float* packed, size_t columns, float* y) {
-  const Tag d;
+  const FloatTag d;
   const size_t lanes = hn::Lanes(d);
-  hn::Vec<Tag> low[rows], high[rows];
+  hn::Vec<FloatTag> low[rows], high[rows];
   HWY_UNROLL(16)
   for (size_t r = 0; r < rows; ++r) low[r] = high[r] = hn::Zero(d);
   for (int64_t k = 0; k < p.inner; ++k, left += kRows, packed += kVectors * lanes) {

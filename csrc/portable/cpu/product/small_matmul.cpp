@@ -17,19 +17,17 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-using Tag = hn::ScalableTag<float>;
-
 // `rows` rows and up to `vectors` vectors of the result, in registers; the last vector has `last` lanes that count.
 template <size_t rows, size_t vectors>
 HWY_INLINE void Block(const SmallProduct& p, const float* a, const float* b, size_t last, float* y) {
-  const Tag d;
+  const FloatTag d;
   const size_t lanes = hn::Lanes(d);
-  hn::Vec<Tag> sums[rows][vectors];
+  hn::Vec<FloatTag> sums[rows][vectors];
   for (auto& row : sums) {
     for (auto& sum : row) sum = hn::Zero(d);
   }
   for (int64_t k = 0; k < p.inner; ++k) {
-    hn::Vec<Tag> right[vectors];
+    hn::Vec<FloatTag> right[vectors];
     for (size_t v = 0; v + 1 < vectors; ++v) right[v] = hn::LoadU(d, b + k * p.b_row + static_cast<int64_t>(v * lanes));
     right[vectors - 1] = LoadUpTo(d, b + k * p.b_row + static_cast<int64_t>((vectors - 1) * lanes), last, hn::Zero(d));
     for (size_t r = 0; r < rows; ++r) {
@@ -53,7 +51,7 @@ HWY_INLINE void Stripe(const SmallProduct& p, const float* a, const float* b, si
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* y) {
-  const int64_t lanes = hn::Lanes(Tag());
+  const int64_t lanes = hn::Lanes(FloatTag());
   for (int64_t column = 0; column < p.columns;) {
     const int64_t left = p.columns - column;
     if (left > lanes) {

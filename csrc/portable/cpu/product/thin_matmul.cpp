@@ -39,16 +39,14 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-using Tag = hn::ScalableTag<float>;
-
 // Longer running sums would lose digits.
 constexpr int64_t kLongestSum = 512, kLongestDot = 4096;
 
 // sums += left's columns [k, k + depth) times as many rows of right.
 template <size_t rows, size_t depth>
 HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* right, float* sums) {
-  const Tag d;
-  hn::Vec<Tag> factors[rows][depth];
+  const FloatTag d;
+  hn::Vec<FloatTag> factors[rows][depth];
   HWY_UNROLL(8)
   for (size_t m = 0; m < rows; ++m) {
     HWY_UNROLL(8)
@@ -57,14 +55,14 @@ HWY_INLINE void AddRows(const ProductShape& p, const float* left, const float* r
     }
   }
   ForVectors(d, p.columns, [&](size_t i, size_t n) HWY_ATTR {
-    hn::Vec<Tag> sum[rows];
+    hn::Vec<FloatTag> sum[rows];
     HWY_UNROLL(8)
     for (size_t m = 0; m < rows; ++m) {
       sum[m] = LoadUpTo(d, sums + static_cast<int64_t>(m) * p.columns + i, n, hn::Zero(d));
     }
     HWY_UNROLL(8)
     for (size_t k = 0; k < depth; ++k) {
-      const auto x = LoadUpTo(d, right + static_cast<int64_t>(k) * p.columns + i, n, hn::Zero(d));
+      const auto x = LoadUpTo(d, right + k * p.columns + i, n, hn::Zero(d));
       HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) sum[m] = hn::MulAdd(factors[m][k], x, sum[m]);
     }
@@ -82,7 +80,7 @@ void AddRowsOf(const ProductShape& p, const float* left, const float* right, Row
     const int64_t last = std::min(part + kLongestSum, range.end);
     int64_t k = part;
     for (; k + kDepth <= last; k += kDepth) {
-      AddRows<rows, kDepth>(p, left + k, right + k * p.columns, sums);
+      AddRows<rows, static_cast<size_t>(kDepth)>(p, left + k, right + k * p.columns, sums);
     }
     for (; k < last; ++k) AddRows<rows, 1>(p, left + k, right + k * p.columns, sums);
     for (int64_t i = 0; i < count; ++i) y[i] += sums[i];
@@ -91,14 +89,14 @@ void AddRowsOf(const ProductShape& p, const float* left, const float* right, Row
 
 template <size_t rows>
 void DotRowsOf(const ProductShape& p, const float* left, const float* right, RowRange range, float* y) {
-  const Tag d;
+  const FloatTag d;
   const int64_t lanes = hn::Lanes(d);
   for (int64_t column = range.begin; column < range.end; ++column) {
     const float* w = right + column * p.inner;
     float totals[rows] = {};
     for (int64_t part = 0; part < p.inner; part += kLongestDot) {
       const int64_t last = std::min(part + kLongestDot, p.inner);
-      hn::Vec<Tag> even[rows], odd[rows];
+      hn::Vec<FloatTag> even[rows], odd[rows];
       HWY_UNROLL(8)
       for (size_t m = 0; m < rows; ++m) even[m] = odd[m] = hn::Zero(d);
       int64_t k = part;

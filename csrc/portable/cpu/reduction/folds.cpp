@@ -209,12 +209,10 @@ struct Distances {
 };
 
 struct DistanceFold {
-  using Tag = hn::ScalableTag<float>;
-
   struct Lanes {
-    Vec<Tag> squares, sum;
+    Vec<FloatTag> squares, sum;
 
-    HWY_INLINE void Take(Vec<Tag> distance) {
+    HWY_INLINE void Take(Vec<FloatTag> distance) {
       squares = hn::MulAdd(distance, distance, squares);
       sum = hn::Add(sum, distance);
     }
@@ -241,8 +239,8 @@ struct DistanceFold {
     std::fill_n(reinterpret_cast<Distances*>(totals), count, Distances{0, 0});
   }
 
-  static Distances Block(const float* x, size_t n, Vec<Tag> center) {
-    const Tag d;
+  static Distances Block(const float* x, size_t n, Vec<FloatTag> center) {
+    const FloatTag d;
     const size_t lanes = hn::Lanes(d);
     const Lanes none{Zero(d), Zero(d)};
     Lanes a = none, b = none, c = none, e = none;
@@ -254,16 +252,16 @@ struct DistanceFold {
       e.Take(hn::Sub(hn::LoadU(d, x + i + 3 * lanes), center));
     }
     for (; i < n; i += lanes) a.Take(hn::Sub(LoadUpTo(d, x + i, std::min(lanes, n - i), center), center));
-    const auto total = [&](Vec<Tag> p, Vec<Tag> q, Vec<Tag> r, Vec<Tag> s)
+    const auto total = [&](Vec<FloatTag> p, Vec<FloatTag> q, Vec<FloatTag> r, Vec<FloatTag> s)
                            HWY_ATTR { return CombineLanes<Row_sum, double>(d, hn::Add(hn::Add(p, q), hn::Add(r, s))); };
     return {total(a.squares, b.squares, c.squares, e.squares), total(a.sum, b.sum, c.sum, e.sum)};
   }
 
   static void Row(const std::byte* x, int64_t count, const std::byte* center, std::byte* total) {
     const auto* p = reinterpret_cast<const float*>(x);
-    const auto c = hn::Set(Tag(), *reinterpret_cast<const float*>(center));
+    const auto c = hn::Set(FloatTag(), *reinterpret_cast<const float*>(center));
     for (size_t n = count; n > 0;) {
-      const size_t block = std::min(n, 128 * hn::Lanes(Tag()));
+      const size_t block = std::min(n, 128 * hn::Lanes(FloatTag()));
       Add(Block(p, block, c), *reinterpret_cast<Distances*>(total));
       p += block;
       n -= block;
@@ -272,7 +270,7 @@ struct DistanceFold {
 
   static void Columns(const std::byte* x, int64_t rows, int64_t stride, int64_t columns, const std::byte* centers,
                       std::byte* totals) {
-    const Tag d;
+    const FloatTag d;
     HWY_ALIGN float squares[kColumns];
     HWY_ALIGN float sums[kColumns];
     for (int64_t begin = 0; begin < columns; begin += int64_t{kColumns}) {

@@ -1,4 +1,4 @@
-// Loading and storing the last, incomplete vector of an array. Included once per instruction set.
+// Vectors over arrays whose last vector is incomplete: its load and its store. Included once per instruction set.
 #if defined(ALLOY_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ALLOY_KERNELS_LANES_INL_H_
 #undef ALLOY_KERNELS_LANES_INL_H_
@@ -15,6 +15,9 @@ namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Whole vectors of floats, which most loops take.
+using FloatTag = hn::ScalableTag<float>;
 
 // The first `count` lanes from p, every other lane from `fill`; reads nothing behind p + count.
 template <class D>

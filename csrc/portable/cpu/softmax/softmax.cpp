@@ -46,15 +46,13 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-using Tag = hn::ScalableTag<float>;
-
 // Short enough for sums of float lanes to be exact to a few ulp; blocks are added in double.
 constexpr size_t kBlock = 1024;
 
-HWY_INLINE float SumOf(Vec<Tag> v) { return hn::GetLane(hn::SumOfLanes(Tag(), v)); }
+HWY_INLINE float SumOf(Vec<FloatTag> v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
 
 HWY_INLINE float RowMaximum(const float* x, size_t n) {
-  const Tag d;
+  const FloatTag d;
   auto greatest = Lowest(d);
   ForVectors(d, n, [&](size_t i, size_t count) HWY_ATTR {
     // With a NaN the whole row will be NaN, whatever this gives.
@@ -68,8 +66,8 @@ template <class F>
 HWY_INLINE double BlockedSum(size_t n, const F& f) {
   double total = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
-    auto sum = Zero(Tag());
-    ForVectors(Tag(), std::min(kBlock, n - begin),
+    auto sum = Zero(FloatTag());
+    ForVectors(FloatTag(), std::min(kBlock, n - begin),
                [&](size_t i, size_t count) HWY_ATTR { sum = hn::Add(sum, f(begin + i, count)); });
     total += SumOf(sum);
   }
@@ -77,34 +75,34 @@ HWY_INLINE double BlockedSum(size_t n, const F& f) {
 }
 
 // e^(x - greatest), and 0 in the lanes that do not count.
-HWY_INLINE Vec<Tag> ShiftedExp(const float* x, size_t count, Vec<Tag> greatest) {
-  const Tag d;
+HWY_INLINE Vec<FloatTag> ShiftedExp(const float* x, size_t count, Vec<FloatTag> greatest) {
+  const FloatTag d;
   return Exp(d, hn::Sub(LoadUpTo(d, x, count, Lowest(d)), greatest));
 }
 
 // What is added up under the logarithm, in two parts: the greatest elements, of which each gives 1, and the others,
 // which may be too small to be seen beside a 1. log(sum) is log1p(others + (ones - 1)).
 struct Sums {
-  Vec<Tag> ones, others;
+  Vec<FloatTag> ones, others;
 
   // Takes elements shifted by the greatest, and their exponentials.
-  HWY_INLINE void Take(Vec<Tag> shifted, Vec<Tag> exponentials) {
-    const auto is_greatest = hn::Eq(shifted, Zero(Tag()));
-    ones = hn::Add(ones, hn::IfThenElseZero(is_greatest, One(Tag())));
+  HWY_INLINE void Take(Vec<FloatTag> shifted, Vec<FloatTag> exponentials) {
+    const auto is_greatest = hn::Eq(shifted, Zero(FloatTag()));
+    ones = hn::Add(ones, hn::IfThenElseZero(is_greatest, One(FloatTag())));
     others = hn::Add(others, hn::IfThenZeroElse(is_greatest, exponentials));
   }
 };
 
 // log(1 + x), x >= 0, where 1 + x rounds, too (Kahan).
-HWY_INLINE Vec<Tag> Log1p(Vec<Tag> x) {
-  const Tag d;
+HWY_INLINE Vec<FloatTag> Log1p(Vec<FloatTag> x) {
+  const FloatTag d;
   const auto sum = hn::Add(x, One(d)), seen = hn::Sub(sum, One(d));
   return hn::IfThenElse(hn::Eq(seen, Zero(d)), x, hn::Mul(Log(d, sum), hn::Div(x, seen)));
 }
 
 // The logarithm of the sum of e^(x - greatest).
 HWY_INLINE float RowLogSum(const float* x, size_t n, float greatest) {
-  const Tag d;
+  const FloatTag d;
   const auto m = hn::Set(d, greatest);
   double ones = 0, others = 0;
   for (size_t begin = 0; begin < n; begin += kBlock) {
@@ -120,7 +118,7 @@ HWY_INLINE float RowLogSum(const float* x, size_t n, float greatest) {
 }
 
 void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
-  const Tag d;
+  const FloatTag d;
   const size_t n = size;
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
@@ -143,13 +141,13 @@ void SoftmaxRow(const float* x, int64_t size, bool logarithm, float* y) {
 }
 
 // labels * (x - greatest - log_sum), summed.
-HWY_INLINE Vec<Tag> LossOf(Vec<Tag> x, Vec<Tag> labels, Vec<Tag> greatest, Vec<Tag> log_sum) {
+HWY_INLINE Vec<FloatTag> LossOf(Vec<FloatTag> x, Vec<FloatTag> labels, Vec<FloatTag> greatest, Vec<FloatTag> log_sum) {
   const auto product = hn::Mul(labels, hn::Sub(hn::Sub(x, greatest), log_sum));
-  return hn::IfThenElse(hn::Eq(labels, Zero(Tag())), Zero(Tag()), product);
+  return hn::IfThenElse(hn::Eq(labels, Zero(FloatTag())), Zero(FloatTag()), product);
 }
 
 void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
-  const Tag d;
+  const FloatTag d;
   const size_t n = size;
   const float greatest = RowMaximum(x, n);
   const auto m = hn::Set(d, greatest);
@@ -162,17 +160,17 @@ void LossRow(const float* x, const float* labels, int64_t size, float* loss) {
 // ---- short rows ----
 
 // One element of each of as many rows as there are lanes.
-HWY_INLINE Vec<Tag> Across(const float* x, int64_t n) {
-  const hn::RebindToSigned<Tag> di;
-  return hn::GatherIndex(Tag(), x, hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n))));
+HWY_INLINE Vec<FloatTag> Across(const float* x, int64_t n) {
+  const hn::RebindToSigned<FloatTag> di;
+  return hn::GatherIndex(FloatTag(), x, hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n))));
 }
 
 // Rows shifted by their maxima, and their elements' exponentials.
 struct ShortRows {
-  Vec<Tag> shifted[kShortRow], exponentials[kShortRow];
+  Vec<FloatTag> shifted[kShortRow], exponentials[kShortRow];
 
   HWY_INLINE ShortRows(const float* x, int64_t n) {
-    const Tag d;
+    const FloatTag d;
     auto greatest = Lowest(d);
     for (int64_t j = 0; j < n; ++j) {
       shifted[j] = Across(x + j, n);
@@ -184,21 +182,21 @@ struct ShortRows {
     }
   }
 
-  HWY_INLINE Vec<Tag> Sum(int64_t n) const {
-    auto sum = Zero(Tag());
+  HWY_INLINE Vec<FloatTag> Sum(int64_t n) const {
+    auto sum = Zero(FloatTag());
     for (int64_t j = 0; j < n; ++j) sum = hn::Add(sum, exponentials[j]);
     return sum;
   }
-  HWY_INLINE Vec<Tag> LogSum(int64_t n) const {
-    Sums sums{Zero(Tag()), Zero(Tag())};
+  HWY_INLINE Vec<FloatTag> LogSum(int64_t n) const {
+    Sums sums{Zero(FloatTag()), Zero(FloatTag())};
     for (int64_t j = 0; j < n; ++j) sums.Take(shifted[j], exponentials[j]);
-    return Log1p(hn::Add(sums.others, hn::Sub(sums.ones, One(Tag()))));
+    return Log1p(hn::Add(sums.others, hn::Sub(sums.ones, One(FloatTag()))));
   }
 };
 
 void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, float* y) {
-  const Tag d;
-  const hn::RebindToSigned<Tag> di;
+  const FloatTag d;
+  const hn::RebindToSigned<FloatTag> di;
   const int64_t lanes = hn::Lanes(d);
   const auto places = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(n)));
   int64_t row = 0;
@@ -214,7 +212,7 @@ void SoftmaxShortRows(const float* x, int64_t rows, int64_t n, bool logarithm, f
 }
 
 void LossShortRows(const float* x, const float* labels, int64_t rows, int64_t n, float* losses) {
-  const Tag d;
+  const FloatTag d;
   const int64_t lanes = hn::Lanes(d);
   int64_t row = 0;
   for (; row + lanes <= rows; row += lanes) {
@@ -241,13 +239,13 @@ struct Columns {
 template <class Body>
 HWY_INLINE void ForRows(int64_t rows, int64_t stride, int64_t columns, const Body& body) {
   for (int64_t r = 0; r < rows; ++r) {
-    ForVectors(Tag(), columns,
+    ForVectors(FloatTag(), columns,
                [&](size_t i, size_t count) HWY_ATTR { body(i, count, r * stride + static_cast<int64_t>(i)); });
   }
 }
 
 HWY_INLINE void FindGreatest(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
-  const Tag d;
+  const FloatTag d;
   std::fill_n(c.greatest, kSoftmaxColumns, LowestOf<float>());
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
     hn::Store(hn::Max(LoadUpTo(d, x + at, count, Zero(d)), hn::Load(d, c.greatest + i)), d, c.greatest + i);
@@ -255,7 +253,7 @@ HWY_INLINE void FindGreatest(const float* x, int64_t rows, int64_t stride, int64
 }
 
 HWY_INLINE void FindSums(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
-  const Tag d;
+  const FloatTag d;
   FindGreatest(x, rows, stride, columns, c);
   std::fill_n(c.sum, kSoftmaxColumns, 0.0f);
   ForRows(rows, stride, columns, [&](size_t i, size_t count, int64_t at) HWY_ATTR {
@@ -264,7 +262,7 @@ HWY_INLINE void FindSums(const float* x, int64_t rows, int64_t stride, int64_t c
 }
 
 HWY_INLINE void FindLogSums(const float* x, int64_t rows, int64_t stride, int64_t columns, Columns& c) {
-  const Tag d;
+  const FloatTag d;
   FindGreatest(x, rows, stride, columns, c);
   HWY_ALIGN float ones[kSoftmaxColumns] = {};
   HWY_ALIGN float others[kSoftmaxColumns] = {};
@@ -279,7 +277,7 @@ HWY_INLINE void FindLogSums(const float* x, int64_t rows, int64_t stride, int64_
 }
 
 void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t columns, bool logarithm, float* y) {
-  const Tag d;
+  const FloatTag d;
   Columns c;
   if (logarithm) FindLogSums(x, rows, stride, columns, c);
   else FindSums(x, rows, stride, columns, c);
@@ -292,7 +290,7 @@ void SoftmaxColumns(const float* x, int64_t rows, int64_t stride, int64_t column
 }
 
 void LossColumns(const float* x, const float* labels, int64_t rows, int64_t stride, int64_t columns, float* losses) {
-  const Tag d;
+  const FloatTag d;
   Columns c;
   FindLogSums(x, rows, stride, columns, c);
   HWY_ALIGN float totals[kSoftmaxColumns] = {};

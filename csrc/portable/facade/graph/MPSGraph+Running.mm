@@ -21,12 +21,12 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds) {
   return keys;
 }
 
-using PreparedRun = Prepared<MPSGraphTensorDataDictionary>;
+using GraphRun = Prepared<MPSGraphTensorDataDictionary>;
 
 // `targets` gives the tensors to compute; `given` their data, or nil to allocate.
-PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
-                    NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
-                    NSArray<MPSGraphOperation*>* operations) {
+GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                 NSArray<MPSGraphTensor*>* targets, NSArray<MPSGraphTensorData*>* given,
+                 NSArray<MPSGraphOperation*>* operations) {
   Request request;
   std::vector<ir::Type> types;
   NSMutableArray* inputs = [NSMutableArray arrayWithCapacity:[feeds count]];
@@ -46,24 +46,24 @@ PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDict
   return {std::move(run), [NSDictionary dictionaryWithObjects:results forKeys:targets]};
 }
 
-PreparedRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
-                    MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
+GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
+                 MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
   NSArray* targets = [results allKeys];
   NSMutableArray* given = [NSMutableArray array];
   for (MPSGraphTensor* target in targets) [given addObject:[results objectForKey:target]];
   return prepare(self, device, feeds, targets, given, operations);
 }
 
-void run_sync(id<MTLCommandQueue> queue, const PreparedRun& prepared) {
+void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
   raise_if_failed(run_now(queue, prepared.run, device::EventList()));
 }
 
-void encode_into(id<MTLCommandBuffer> buffer, const PreparedRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
+void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
   if (buffer == nil) raise_invalid(@"[MPSGraph] A command buffer was expected, got nil.");
   encode_run(buffer, prepared, descriptor);
 }
 
-void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
+void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   encode_into(buffer, prepared, descriptor);
   [buffer commit];
@@ -114,7 +114,7 @@ void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphE
                                                   feeds:(MPSGraphTensorDataDictionary*)feeds
                                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                        targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
-  const PreparedRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
   run_sync(commandQueue, prepared);
   return prepared.results;
 }
@@ -142,7 +142,7 @@ void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphE
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
   run_async(commandQueue, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -161,7 +161,7 @@ void run_async(id<MTLCommandQueue> queue, const PreparedRun& prepared, MPSGraphE
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
   encode_into(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }

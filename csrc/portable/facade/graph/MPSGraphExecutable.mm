@@ -80,11 +80,10 @@ bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs
   return true;
 }
 
-using PreparedRun = Prepared<NSArray<MPSGraphTensorData*>>;
-
 // `device`: of the queue that is to run it.
-PreparedRun prepare(ExecutableImpl& impl, id<MTLDevice> device, NSArray<MPSGraphTensorData*>* inputs,
-                    NSArray<MPSGraphTensorData*>* results) {
+Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevice> device,
+                                               NSArray<MPSGraphTensorData*>* inputs,
+                                               NSArray<MPSGraphTensorData*>* results) {
   refuse_fork();
   require_device(impl, device);
   std::shared_ptr<runtime::Program> program = impl.programs.latest();
@@ -164,7 +163,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     raise_if_failed(stream_of(commandQueue).wait());
     return results;
   }
-  const PreparedRun prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
   raise_if_failed(run_now(commandQueue, prepared.run, events_of(executionDescriptor)));
   return prepared.results;
 }
@@ -174,7 +173,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                                 resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // Whoever waits does the work, and is told of a failure by the handler, where there is one.
@@ -195,7 +194,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const PreparedRun prepared = prepare(impl_of(self), [commandBuffer device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), [commandBuffer device], inputsArray, resultsArray);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }

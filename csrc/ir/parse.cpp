@@ -1,189 +1,14 @@
-// The text form of a graph: printing, and parsing what was printed. The grammar is in README.md beside this file.
-#include <locale.h>
-#include <stdlib.h>
-#if __has_include(<xlocale.h>)
-#include <xlocale.h>
-#endif
-
+// parse(): a graph from its text form, whose grammar is in README.md beside this file.
+#include <cctype>
 #include <charconv>
-#include <cmath>
-#include <cstring>
+#include <unordered_map>
 #include <unordered_set>
 
-#include "ir/graph.h"
+#include "ir/element_text.h"
+#include "ir/text.h"
 
 namespace alloy::ir {
 namespace {
-
-constexpr int64_t kMostPrintedElements = 64;
-
-// Calls f with a zero of the C++ type of the elements; does nothing for types whose numbers have none.
-template <class F>
-bool with_number(DType dtype, F f) {
-  switch (dtype) {
-    case DType::float32: f(float{}); return true;
-    case DType::int8: f(int8_t{}); return true;
-    case DType::int16: f(int16_t{}); return true;
-    case DType::int32: f(int32_t{}); return true;
-    case DType::int64: f(int64_t{}); return true;
-    case DType::uint8: f(uint8_t{}); return true;
-    case DType::uint16: f(uint16_t{}); return true;
-    case DType::uint32: f(uint32_t{}); return true;
-    case DType::uint64: f(uint64_t{}); return true;
-    case DType::boolean: f(bool{}); return true;
-    default: return false;
-  }
-}
-
-// ---- printing ----
-
-std::string quote(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-// Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
-// for them.
-template <class T>
-bool read_number(const std::string& text, T& value) {
-  const char* const begin = text.c_str();
-  const char* const end = begin + text.size();
-  if constexpr (std::is_floating_point_v<T>) {
-    if (text != "inf" && text != "-inf" && text != "nan" &&
-        text.find_first_not_of("+-.0123456789e") != std::string::npos) {
-      return false;
-    }
-    static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // whatever the program has chosen
-    char* stop = nullptr;
-    value = strtof_l(begin, &stop, with_points);
-    return stop == end && text[0] != '+' && (!std::isinf(value) || text.ends_with("inf"));
-  } else {
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    return error == std::errc() && stop == end;
-  }
-}
-
-// The shortest text that reads back as the same element; every NaN is "nan".
-std::string element(const Literal& literal, int64_t i) {
-  const size_t width = size_of(literal.type().dtype);
-  const std::byte* at = literal.bytes().data() + (literal.is_splat() ? 0 : i * width);
-  if (literal.type().dtype == DType::boolean) return *at == std::byte{0} ? "0" : "1";
-  std::string text;
-  with_number(literal.type().dtype, [&](auto value) {
-    std::memcpy(&value, at, sizeof value);
-    char buffer[64];
-    if constexpr (!std::is_same_v<decltype(value), bool>) {
-      text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    }
-    if constexpr (std::is_floating_point_v<decltype(value)>) text = std::isnan(value) ? "nan" : text;
-  });
-  return text;
-}
-
-std::string list(const Dims& dims) {
-  std::string text = "[";
-  for (int64_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + "]";
-}
-
-std::string text_of(const Literal& literal) {
-  std::string text = to_string(literal.type()) + "[";
-  const int64_t count = literal.type().shape.element_count();
-  const bool has_text = with_number(literal.type().dtype, [](auto) {});
-  if (has_text && literal.is_splat()) return text + element(literal, 0) + " ...]";
-  if (!has_text || count > kMostPrintedElements || literal.is_elsewhere()) return text + "abridged]";
-  for (int64_t i = 0; i < count; ++i) text += (i ? " " : "") + element(literal, i);
-  return text + "]";
-}
-
-std::string text_of(const AttrValue& value) {
-  struct Visitor {
-    std::string operator()(bool b) const { return b ? "true" : "false"; }
-    std::string operator()(int64_t i) const { return std::to_string(i); }
-    std::string operator()(const std::string& word) const { return word; }
-    std::string operator()(const Dims& dims) const { return list(dims); }
-    std::string operator()(const Shape& shape) const { return to_string(shape); }
-    std::string operator()(DType dtype) const { return std::string(name(dtype)); }
-    std::string operator()(const LiteralRef& literal) const { return text_of(*literal); }
-  };
-  return std::visit(Visitor(), value);
-}
-
-class Printer {
- public:
-  std::string print(const Graph& graph) {
-    out_ = "graph {\n";
-    print(graph.body(), "  ");
-    return out_ + "}\n";
-  }
-
- private:
-  void print(const Block& block, const std::string& indent) {
-    for (const auto& op : block.ops) print(*op, indent);
-    out_ += indent + "return (" + names(block.results) + ")";
-    if (!block.effects.empty()) out_ += " do (" + names(block.effects) + ")";
-    out_ += "\n";
-  }
-
-  void print(const Op& op, const std::string& indent) {
-    // An op is named whether or not it has results: effects and `after` refer to it.
-    const size_t n = ids_.size();
-    ids_[&op] = n;
-    out_ += indent + "%" + std::to_string(n) + " = " + std::string(op.info().name) + "(" + names(op.operands) + ")";
-    if (!op.attributes.entries().empty()) {
-      out_ += " {";
-      bool first = true;
-      for (const auto& [attr, value] : op.attributes.entries()) {
-        out_ += (first ? "" : ", ") + std::string(name(attr)) + " = " + text_of(value);
-        first = false;
-      }
-      out_ += "}";
-    }
-    if (!op.after.empty()) out_ += " after (" + names(op.after) + ")";
-    if (!op.name.empty()) out_ += " " + quote(op.name);
-    for (size_t i = 0; i < op.results.size(); ++i) out_ += (i ? ", " : " : ") + to_string(op.results[i]);
-    out_ += "\n";
-    for (const auto& region : op.regions) {
-      out_ += indent + "region " + arguments(*region) + "{\n";
-      print(*region, indent + "  ");
-      out_ += indent + "}\n";
-    }
-  }
-
-  std::string arguments(const Block& region) {
-    if (region.arguments.empty()) return "";
-    std::string text = "(";
-    for (const auto& argument : region.arguments) {
-      ids_.emplace(argument.get(), ids_.size());
-      text += (text.size() > 1 ? ", " : "") + name_of(argument.get()) + " : " + to_string(argument->results[0]);
-    }
-    return text + ") ";
-  }
-
-  std::string name_of(const Op* op) { return "%" + std::to_string(ids_.at(op)); }
-
-  std::string names(const std::vector<Value>& values) {
-    std::string text;
-    for (const Value& v : values) {
-      text += (text.empty() ? "" : ", ") + name_of(v.op) + (v.index > 0 ? "#" + std::to_string(v.index) : "");
-    }
-    return text;
-  }
-  std::string names(const std::vector<Op*>& ops) {
-    std::string text;
-    for (const Op* op : ops) text += (text.empty() ? "" : ", ") + name_of(op);
-    return text;
-  }
-
-  std::string out_;
-  std::unordered_map<const Op*, size_t> ids_;
-};
-
-// ---- parsing ----
 
 class Parser {
  public:
@@ -321,18 +146,8 @@ class Parser {
 
   void append(std::vector<std::byte>& bytes, DType dtype) {
     const std::string text = word();
-    bool legal = false;
-    with_number(dtype, [&](auto value) {
-      if constexpr (std::is_same_v<decltype(value), bool>) {
-        legal = text == "0" || text == "1";
-        value = text == "1";
-      } else {
-        legal = read_number(text, value);
-      }
-      const auto* raw = reinterpret_cast<const std::byte*>(&value);
-      bytes.insert(bytes.end(), raw, raw + sizeof value);
-    });
-    if (!legal) fail("Expected an element of " + std::string(name(dtype)) + ", got '" + text + "'");
+    if (append_element(dtype, text, bytes)) return;
+    fail("Expected an element of " + std::string(name(dtype)) + ", got '" + text + "'");
   }
 
   bool boolean() {
@@ -480,8 +295,6 @@ class Parser {
 
 }  // namespace
 
-std::string to_string(const AttrValue& value) { return text_of(value); }
-std::string print(const Graph& graph) { return Printer().print(graph); }
 std::unique_ptr<Graph> parse(std::string_view text) { return Parser(text).parse(); }
 
 }  // namespace alloy::ir

@@ -1,0 +1,19 @@
+// Elements of constants as text, as print() writes and parse() reads them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ir/dtype.h"
+
+namespace alloy::ir {
+
+// False for types whose elements have no text: float16, bfloat16, complex numbers.
+bool has_text(DType dtype);
+// The shortest text that reads back as the same element; every NaN is "nan". Empty where the type has no text.
+std::string element_text(DType dtype, const std::byte* element);
+// Appends the element that the text is; false where it is none of the type.
+bool append_element(DType dtype, const std::string& text, std::vector<std::byte>& bytes);
+
+}  // namespace alloy::ir

@@ -1,0 +1,92 @@
+// What questions are made of: a graph with what it is fed, and answers in words. Questions send what the engine sends,
+// and what it avoids; operands are fed, so that nothing is computed while compiling.
+#pragma once
+
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "probes.h"
+
+namespace alloy::probes {
+
+using Shape = std::vector<long>;
+
+// ---- the device ----
+
+// Apple's function of macOS, which the headers of its other systems hide; nil where there is none.
+NSArray* all_devices();
+id<MTLDevice> device();
+id<MTLCommandQueue> queue();
+
+// ---- arrays ----
+
+NSArray* numbers(const Shape& values);
+inline NSArray* list(id object) { return [NSArray arrayWithObject:object]; }
+
+template <class T>
+NSData* bytes(const std::vector<T>& values) {
+  return [NSData dataWithBytes:values.data() length:values.size() * sizeof(T)];
+}
+
+// ---- answers ----
+
+std::string text(double value);
+std::string text(float value);
+template <class T>
+std::string text(T value) {
+  return std::to_string(value);
+}
+std::string text(const Shape& shape);
+
+std::string join(const std::vector<std::string>& words);
+std::string values_text(MPSGraphTensorData* data);
+// "right", or where the first difference is.
+std::string compared(MPSGraphTensorData* data, const std::function<double(long)>& expected);
+
+// ---- a graph with what it is fed ----
+
+class Question {
+ public:
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+
+  MPSGraphTensor* feed(NSData* bytes, const Shape& shape, MPSDataType type);
+  MPSGraphTensor* feed(const std::vector<float>& values, const Shape& shape) {
+    return feed(bytes(values), shape, MPSDataTypeFloat32);
+  }
+  MPSGraphTensor* feed(const std::vector<int32_t>& values, const Shape& shape) {
+    return feed(bytes(values), shape, MPSDataTypeInt32);
+  }
+  MPSGraphTensor* feed(const std::vector<int64_t>& values, const Shape& shape) {
+    return feed(bytes(values), shape, MPSDataTypeInt64);
+  }
+  MPSGraphTensor* feed(const Shape& shape, const std::function<float(long)>& value);
+
+  MPSGraphTensor* variable(const std::vector<float>& values, const Shape& shape);
+  MPSGraphTensor* identity(MPSGraphTensor* tensor) { return [graph identityWithTensor:tensor name:nil]; }
+  MPSGraphOperation* assign(MPSGraphTensor* variable, MPSGraphTensor* value) {
+    return [graph assignVariable:variable withValueOfTensor:value name:nil];
+  }
+
+  // As the engine does: nothing in the background, nothing on the Neural Engine.
+  MPSGraphExecutable* compile(NSArray* targets, NSArray* operations);
+  NSArray* inputs(MPSGraphExecutable* executable);
+  NSArray* run(MPSGraphExecutable* executable);
+  // In the order of `targets`.
+  std::vector<MPSGraphTensorData*> run(const std::vector<MPSGraphTensor*>& targets, NSArray* operations = nil);
+
+  // A run that reads a variable and is fed nothing.
+  std::string value(MPSGraphTensor* variable);
+  std::string values(const std::vector<MPSGraphTensor*>& targets);
+  std::string shaped(MPSGraphTensor* target);
+
+ private:
+  std::vector<std::pair<MPSGraphTensor*, MPSGraphTensorData*>> feeds_;
+};
+
+}  // namespace alloy::probes
