@@ -80,7 +80,11 @@ class Planner {
   // Lists what an op does, and places what is not computed.
   void line_up(const Op& op) {
     const Value v = op.result();
-    switch (op.code) {
+    if (op.info().facts.renames) {
+      alias_[v] = op.operands[0];
+      return;
+    }
+    switch (op.code) {  // what has a place of its own, or none; of all else, a missing kernel is a mistake
       case OpCode::placeholder:
       case OpCode::empty: break;
       case OpCode::constant: {
@@ -89,7 +93,6 @@ class Planner {
         break;
       }
       case OpCode::variable: variables_.emplace_back(v, op.attributes.integer(ir::Attr::kSlot)); break;
-      case OpCode::reshape: alias_[v] = op.operands[0]; break;
       default: line_up_run(op);
     }
   }
@@ -211,7 +214,7 @@ class Planner {
   void give(const ir::Block& region, Value v, Value result) {
     const Value own = root(v);
     if (own.op->code == OpCode::empty) return;
-    const bool computed = own.op->block == &region && own.op->code != OpCode::constant;
+    const bool computed = own.op->block == &region && !places_.contains(own);
     if (computed && !given_.contains(own)) {
       alias_[own] = result;
       given_.insert({own, true});

@@ -18,6 +18,7 @@ using ir::Shape;
 using ir::Value;
 using Replacement = std::optional<std::vector<Value>>;
 
+// The three ops that this file is about.
 bool is_convolution(OpCode code) {
   return code == OpCode::conv2d || code == OpCode::conv2d_data_gradient || code == OpCode::conv2d_weights_gradient;
 }
