@@ -7,6 +7,7 @@
 #include "engine/error.h"
 #include "engine/stats.h"
 #include "graph.h"
+#include "ir/names.h"
 
 namespace py = pybind11;
 
@@ -131,6 +132,9 @@ PYBIND11_MODULE(_core, m) {
   py::register_exception<engine::DeviceError>(m, "DeviceError", PyExc_RuntimeError);
   py::register_exception<engine::WouldAbort>(m, "WouldAbort", PyExc_SystemError);
   py::register_exception_translator(&translate);
+  // What the names of ops begin with that compute gradients or belong to an optimizer.
+  m.attr("GRADIENTS") = ir::kGradients;
+  m.attr("OPTIMIZER") = ir::kOptimizer;
   m.def("op_table", &op_table, "Every op, a dict each.");
   bind_device(m);
   bind_arguments(m);

@@ -4,6 +4,7 @@
 
 #include "ir/expr.h"
 #include "ir/gradients.h"
+#include "ir/names.h"
 
 namespace alloy::engine {
 namespace {
@@ -19,9 +20,7 @@ void require_variable(const Graph& graph, ir::Value v) {
 }
 
 // What is added from now on is the optimizer's, for the variable of that name.
-void name_after(Graph& graph, const std::string& name) {
-  graph.ir().name = name.empty() ? "optimizer" : "optimizer/" + name;
-}
+void name_after(Graph& graph, const std::string& name) { graph.ir().name = ir::name_in(ir::kOptimizer, name); }
 
 Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
   const std::string name = graph.ir().name;

@@ -1,35 +1,139 @@
+// From an op to the elements that it is known to give: a table op's by its forward, init and combine columns, a
+// structured op's by the rule of its row (ops/).
 #include "ir/elements.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "ir/windows.h"
 
 namespace alloy::ir {
 namespace {
 
 using Element = std::optional<int64_t>;
+using Known = std::optional<Elements>;
 
-Element computed(OpCode code, const Element& a, const Element& b) {
-  if (!a || !b) return std::nullopt;
-  int64_t result = 0;
-  switch (code) {
-    case OpCode::add: return __builtin_add_overflow(*a, *b, &result) ? Element() : result;
-    case OpCode::subtract: return __builtin_sub_overflow(*a, *b, &result) ? Element() : result;
-    case OpCode::multiply: return __builtin_mul_overflow(*a, *b, &result) ? Element() : result;
-    // By 0 it gives 0, as everywhere; by -1 it may overflow.
-    case OpCode::divide: return *b == 0 || *b == -1 ? computed(OpCode::multiply, a, b) : *a / *b;
-    case OpCode::minimum: return std::min(*a, *b);
-    default: return std::max(*a, *b);
+constexpr auto floating = TypeClass::floating;
+constexpr auto numeric = TypeClass::numeric;
+constexpr auto boolean = TypeClass::boolean;
+constexpr auto any = TypeClass::any;
+constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
+
+// ---- the words of the columns of numeric rows, for integers; nothing for what is not known or too large ----
+
+struct Integers {};
+
+template <class F>
+Element of_known(const Element& a, const Element& b, const F& f) {
+  return a && b ? f(*a, *b) : Element();
+}
+
+Element Zero(Integers) { return 0; }
+Element One(Integers) { return 1; }
+Element Lowest(Integers) { return {}; }  // of the type, which nobody looks at here
+Element Highest(Integers) { return {}; }
+Element Add(Integers, const Element& a, const Element& b) {
+  return of_known(a, b, [](int64_t x, int64_t y) {
+    int64_t result = 0;
+    return __builtin_add_overflow(x, y, &result) ? Element() : result;
+  });
+}
+Element Sub(Integers, const Element& a, const Element& b) {
+  return of_known(a, b, [](int64_t x, int64_t y) {
+    int64_t result = 0;
+    return __builtin_sub_overflow(x, y, &result) ? Element() : result;
+  });
+}
+Element Mul(Integers, const Element& a, const Element& b) {
+  return of_known(a, b, [](int64_t x, int64_t y) {
+    int64_t result = 0;
+    return __builtin_mul_overflow(x, y, &result) ? Element() : result;
+  });
+}
+// By 0 it gives 0, as everywhere; by -1 it may overflow.
+Element Div(Integers d, const Element& a, const Element& b) {
+  return of_known(a, b, [&](int64_t x, int64_t y) { return y == 0 || y == -1 ? Mul(d, x, y) : Element(x / y); });
+}
+Element Min(Integers, const Element& a, const Element& b) {
+  return of_known(a, b, [](int64_t x, int64_t y) { return Element(std::min(x, y)); });
+}
+Element Max(Integers, const Element& a, const Element& b) {
+  return of_known(a, b, [](int64_t x, int64_t y) { return Element(std::max(x, y)); });
+}
+Element Neg(Integers d, const Element& x) { return Sub(d, 0, x); }
+Element Abs(Integers d, const Element& x) { return Max(d, x, Neg(d, x)); }
+Element Sign(Integers d, const Element& x) { return Min(d, Max(d, x, -1), 1); }
+Element Pow(Integers, const Element&, const Element&) { return {}; }  // no shape is made of powers
+
+// ---- table ops ----
+
+// One element from one of each operand, which broadcast.
+template <TypeClass types, class F>
+Known each(std::span<const Known> operands, [[maybe_unused]] const F& forward) {
+  if constexpr (types != numeric) {
+    return std::nullopt;
+  } else {
+    size_t count = 1;
+    for (const Known& x : operands) {
+      if (!x) return std::nullopt;
+      if (x->size() != 1) count = x->size();
+    }
+    const auto at = [&](size_t k, size_t i) { return (*operands[k])[operands[k]->size() == 1 ? 0 : i]; };
+    Elements elements;
+    for (size_t i = 0; i < count; ++i) elements.push_back(forward(at, i));
+    return elements;
+  }
+}
+
+// All elements of a vector combined, in one.
+template <TypeClass types, class Init, class Combine>
+Known folded(const Op& op, const Known& x, [[maybe_unused]] const Init& init, const Combine& combine) {
+  if constexpr (types != numeric) {
+    return std::nullopt;
+  } else {
+    if (!x || op.attributes.ints(Attr::kAxes).empty() || op.operands[0].shape().rank() != 1) return std::nullopt;
+    Element total = x->empty() ? init(Integers()) : x->front();
+    for (size_t i = 1; i < x->size(); ++i) total = combine(Integers(), total, (*x)[i]);
+    return Elements{total};
+  }
+}
+
+Known by_row(const Op& op, std::span<const Known> operands) {
+  switch (op.code) {
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  case OpCode::name:                                                   \
+    return each<types>(operands, [](const auto& at, size_t i) {        \
+      [[maybe_unused]] const Integers d{};                             \
+      const auto x = at(0, i);                                         \
+      return forward;                                                  \
+    });
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  case OpCode::name:                                                                  \
+    return each<types>(operands, [](const auto& at, size_t i) {                       \
+      [[maybe_unused]] const Integers d{};                                            \
+      const auto a = at(0, i), b = at(1, i);                                          \
+      return forward;                                                                 \
+    });
+#define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
+  case OpCode::name:                                                                 \
+    return each<first types>(operands, [](const auto& at, size_t i) {                \
+      [[maybe_unused]] const Integers d{};                                           \
+      const auto a = at(0, i), b = at(1, i), c = at(2, i);                           \
+      return forward;                                                                \
+    });
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+  case OpCode::name:                                                             \
+    return folded<types>(                                                        \
+        op, operands[0], []([[maybe_unused]] auto d) { return init; },           \
+        []([[maybe_unused]] auto d, const auto& a, const auto& b) { return combine; });
+#include "ir/ops.def"
+    default: return std::nullopt;
   }
 }
 
 // Each value is looked at once, however often it is used.
 class Evaluator {
  public:
-  const std::optional<Elements>& of(Value v) {
+  const Known& of(Value v) {
     if (const auto it = known_.find(v); it != known_.end()) return it->second;
-    std::optional<Elements> elements = evaluate(v);
+    Known elements = evaluate(v);
     const Shape& shape = v.shape();
     if (!elements && shape.is_static() && shape.rank() <= 1) {
       elements.emplace(shape.element_count());
@@ -38,86 +142,21 @@ class Evaluator {
   }
 
  private:
-  std::optional<Elements> evaluate(Value v) {
+  Known evaluate(Value v) {
     const Op& op = *v.op;
     const DTypeKind numbers = kind(v.dtype());
     if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) return std::nullopt;
-    if (!v.shape().ranked() || v.shape().rank() > 1) return std::nullopt;
-    if (op.info().facts.renames || op.code == OpCode::cast) return of(op.operands[0]);
-    switch (op.code) {
-      case OpCode::constant: return of_literal(*op.attributes.get<LiteralRef>(Attr::kValue));
-      case OpCode::shape_of: return of_dimensions(op.operands[0].shape());
-      case OpCode::slice: return v.shape().rank() == 1 ? sliced(op, of(op.operands[0])) : std::nullopt;
-      case OpCode::concat: return joined(op.operands);
-      case OpCode::add:
-      case OpCode::subtract:
-      case OpCode::multiply:
-      case OpCode::divide:
-      case OpCode::minimum:
-      case OpCode::maximum: return combined(op.code, of(op.operands[0]), of(op.operands[1]));
-      case OpCode::sum: return folded(op, OpCode::add, 0);
-      case OpCode::product: return folded(op, OpCode::multiply, 1);
-      default: return std::nullopt;
+    if (!v.shape().ranked() || v.shape().rank() > 1 || op.results.size() != 1) return std::nullopt;
+    if (op.info().facts.renames) return of(op.operands[0]);
+    if (op.info().family == Family::kStructured && op.info().elements == nullptr) return std::nullopt;
+    std::vector<Known> operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      operands.push_back(op.info().reads(i) ? of(op.operands[i]) : std::nullopt);
     }
+    return op.info().elements != nullptr ? op.info().elements(op, operands) : by_row(op, operands);
   }
 
-  static Elements of_literal(const Literal& literal) {
-    Elements elements;
-    for (int64_t i = 0; i < literal.type().shape.element_count(); ++i) {
-      const double element = literal.at(i);
-      elements.push_back(std::abs(element) < 0x1p62 ? Element(static_cast<int64_t>(element)) : Element());
-    }
-    return elements;
-  }
-
-  static std::optional<Elements> of_dimensions(const Shape& shape) {
-    if (!shape.ranked()) return std::nullopt;
-    Elements elements;
-    for (int64_t d : shape.dims()) elements.push_back(d == kUnknown ? Element() : d);
-    return elements;
-  }
-
-  static std::optional<Elements> sliced(const Op& op, const std::optional<Elements>& from) {
-    if (!from) return std::nullopt;
-    const auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
-    const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), from->size());
-    Elements elements;
-    for (int64_t i = 0; i < axis.length; ++i) {
-      elements.push_back((*from)[axis.start + i * axis.stride]);
-    }
-    return elements;
-  }
-
-  std::optional<Elements> joined(const std::vector<Value>& parts) {
-    Elements elements;
-    for (const Value& part : parts) {
-      const std::optional<Elements>& from = of(part);
-      if (!from) return std::nullopt;
-      elements.insert(elements.end(), from->begin(), from->end());
-    }
-    return elements;
-  }
-
-  std::optional<Elements> folded(const Op& op, OpCode combine, int64_t start) {
-    const std::optional<Elements>& from = of(op.operands[0]);
-    if (!from || op.attributes.ints(Attr::kAxes).empty() || op.operands[0].shape().rank() != 1) return std::nullopt;
-    Element total = start;
-    for (const Element& e : *from) total = computed(combine, total, e);
-    return Elements{total};
-  }
-
-  static std::optional<Elements> combined(OpCode code, const std::optional<Elements>& a,
-                                          const std::optional<Elements>& b) {
-    if (!a || !b) return std::nullopt;
-    const size_t count = a->size() == 1 ? b->size() : a->size();
-    Elements elements;
-    for (size_t i = 0; i < count; ++i) {
-      elements.push_back(computed(code, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]));
-    }
-    return elements;
-  }
-
-  ValueMap<std::optional<Elements>> known_;
+  ValueMap<Known> known_;
 };
 
 }  // namespace

@@ -1,16 +1,11 @@
 // What is known of the elements of an integer tensor before a run: constants, shapes, and what is computed from them.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "ir/graph.h"
 
 namespace alloy::ir {
-
-// Row-major; nothing for an element that is not known (yet).
-using Elements = std::vector<std::optional<int64_t>>;
 
 // The elements of a tensor of rank 0 or 1, which itself may come of others; nothing where not even their number is
 // known.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/names.h"
 #include "ir/rules.h"
 #include "ir/walk.h"
 
@@ -78,7 +79,7 @@ class Walk {
   // What is added from now on came of the op's line, and is called after it.
   void label(const Op& op) {
     graph_.location = op.location;
-    graph_.name = "gradients/" + (op.name.empty() ? std::string(op.info().name) : op.name);
+    graph_.name = name_in(kGradients, op.name.empty() ? op.info().name : op.name);
   }
 
   bool is_active(Value v) const { return active_.contains(v) || targets_.contains(v); }

@@ -8,7 +8,7 @@
 namespace alloy::ir {
 
 // The gradients of `primary` (summed over its elements, weighted by `seed` where given) to each target, built from the
-// gradient rules and named "gradients/" and the name of the op that they came of. A target that does not reach
+// gradient rules and named after the ops that they came of (names.h). A target that does not reach
 // `primary` has a null Value. Throws Error where an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
 

@@ -140,8 +140,7 @@ class Verifier {
     if (op.code == OpCode::variable && !slots_.insert(op.attributes.integer(Attr::kSlot)).second) {
       report(op, "has the slot of another variable");
     }
-    const bool global = op.code == OpCode::variable || op.code == OpCode::placeholder;
-    if (global && block.parent != nullptr) report(op, "stands in a region");
+    if (op.info().facts.global && block.parent != nullptr) report(op, "stands in a region");
     for (const Op* before : op.after) {
       if (!defined_.contains(before)) report(op, "runs after an op that does not come before it");
     }

@@ -33,9 +33,7 @@ Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
   op->attributes = std::move(attributes);
   op->after = after;
   op->regions = std::move(regions);
-  // State and inputs belong to the graph, wherever they are made.
-  const bool global = code == OpCode::variable || code == OpCode::placeholder;
-  op->block = open_.empty() || global ? body_.get() : open_.back().get();
+  op->block = open_.empty() || op->info().facts.global ? body_.get() : open_.back().get();
   op->name = name;
   op->location = location;
   if (code == OpCode::variable && !op->attributes.has(Attr::kSlot)) op->attributes.set(Attr::kSlot, variable_count_);

@@ -1,6 +1,7 @@
 #include "ir/op.h"
 
 #include "ir/graph.h"
+#include "ir/rules.h"
 
 namespace alloy::ir {
 namespace {
@@ -27,8 +28,13 @@ constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .
 
 // The facts of structured ops, in the words of ops.def.
 constexpr Facts none;
-constexpr Facts renames{.renames = true, .every_type = true};
+constexpr Facts keeps{.keeps = true};
+constexpr Facts renames{.keeps = true, .renames = true, .every_type = true};
+constexpr Facts repeats{.keeps = true, .repeats = true};
+constexpr Facts elementwise{.elementwise = true};
+constexpr Facts elements{.elements = true};
 constexpr Facts every_type{.every_type = true};
+constexpr Facts global{.global = true};
 constexpr Facts effect{.effect = true};
 constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
 constexpr Facts regions(const Regions& how) { return {.regions = how}; }
@@ -37,29 +43,43 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
   return {.regions = a.regions.count > 0 ? a.regions : b.regions,
           .lent = a.lent | b.lent,
           .coefficients = static_cast<uint8_t>(a.coefficients | b.coefficients),
+          .keeps = a.keeps || b.keeps,
           .renames = a.renames || b.renames,
+          .repeats = a.repeats || b.repeats,
+          .elementwise = a.elementwise || b.elementwise,
+          .elements = a.elements || b.elements,
           .every_type = a.every_type || b.every_type,
+          .global = a.global || b.global,
           .effect = a.effect || b.effect};
 }
 
 // A unary row whose forward expression is x itself only gives x another name.
-constexpr Facts facts_of_unary(std::string_view forward) { return forward == "x" ? renames : none; }
+constexpr Facts facts_of_unary(std::string_view forward) {
+  return forward == "x" ? renames | elementwise : elementwise;
+}
+
+// The rule of a row with that fact; others have none to link.
+#define ALLOY_RULE(name, facts)                              \
+  []() -> ElementsRule {                                     \
+    if constexpr ((facts).elements) return &elements_##name; \
+    else return nullptr;                                     \
+  }()
 
 constexpr OpInfo kTable[] = {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
   {OpCode::name, #name, Family::kUnary, 1, 1, 1, 0, types, Domain::domain, facts_of_unary(#forward), doc},
 #define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, none, doc},
+  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, elementwise, doc},
 #define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) \
-  {OpCode::name, #name, Family::kPredicate, 1, 1, 1, 0, types, Domain::domain, none, doc},
+  {OpCode::name, #name, Family::kPredicate, 1, 1, 1, 0, types, Domain::domain, elementwise, doc},
 #define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
-  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, none, doc},
+  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, elementwise, doc},
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, none, doc},
+  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, elementwise, doc},
 #define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
-  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, none, doc},
+  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, elementwise, doc},
 #define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
-  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, none, doc},
+  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, elementwise, doc},
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, none, doc},
 #define ALLOY_MOMENT(name, stem, gradient, doc) \
@@ -67,7 +87,8 @@ constexpr OpInfo kTable[] = {
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
   {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, none, doc},
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
-  {OpCode::name, #name, Family::kStructured, fewest, most, results, attributes, any, Domain::real, facts, doc},
+  {OpCode::name, #name, Family::kStructured, fewest, most, results,           \
+   attributes,   any,   Domain::real,        facts,  doc,  ALLOY_RULE(name, facts)},
 #include "ir/ops.def"
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -66,10 +67,21 @@ struct Facts {
   Regions regions = {};
   uint32_t lent = 0;  // bit i: operand i
   uint8_t coefficients = 0;
+  bool keeps = false;
   bool renames = false;
+  bool repeats = false;
+  bool elementwise = false;
+  bool elements = false;
   bool every_type = false;
+  bool global = false;
   bool effect = false;
 };
+
+// Integers of a tensor of rank 0 or 1, row-major; nothing for one that is not known (yet).
+using Elements = std::vector<std::optional<int64_t>>;
+// The elements of an op's only result, which is of rank 0 or 1, from those of its operands; nothing for a tensor of
+// which not even their number is known.
+using ElementsRule = std::optional<Elements> (*)(const Op& op, std::span<const std::optional<Elements>> operands);
 
 // One row of the op table.
 struct OpInfo {
@@ -84,6 +96,7 @@ struct OpInfo {
   Domain domain;
   Facts facts;
   std::string_view doc;
+  ElementsRule elements = nullptr;  // of a structured op with that fact
 
   // Whether the op reads the elements of an operand; of the others it only takes the shape.
   bool reads(size_t operand) const { return operand >= 32 || (facts.lent >> operand & 1) == 0; }

@@ -42,13 +42,15 @@ class GradientRule {
   std::vector<Expr> outgoing_;
 };
 
-// ---- the rules: of every row its gradient, which may be none; of structured ops all ----
+// ---- the rules: of every row its gradient, which may be none; of structured ops all, but that of elements only where
+// the row says so ----
 
 #define ALLOY_ROW(name) void gradient_##name(GradientRule& r);
 #include "ir/ops.def"
 #define ALLOY_OP(name, ...)         \
   Types infer_##name(const Op& op); \
-  Cost cost_##name(const Op& op);
+  Cost cost_##name(const Op& op);   \
+  std::optional<Elements> elements_##name(const Op& op, std::span<const std::optional<Elements>> operands);
 #include "ir/ops.def"
 
 Types infer_elementwise(const Op& op);

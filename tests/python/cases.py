@@ -107,7 +107,7 @@ def table_reference(op):
 
 _UNARY = [((2, 3),), ((),), ((70001,),)]
 _BINARY = [((2, 3), (2, 3)), ((2, 1, 3), (4, 1)), ((3,), ()), ((), (2, 2)), ((1, 5), (3, 1))]
-_AXES = [{}, {"axes": 1}, {"axes": (0, -1)}, {"axes": (2, 1), "keepdims": True}]
+_AXES = [{}, {"axes": ()}, {"axes": 1}, {"axes": (0, -1)}, {"axes": (2, 1), "keepdims": True}]
 _AXIS = [{}, {"axis": 0, "keepdims": True}, {"axis": 1}]
 
 

@@ -18,7 +18,8 @@ def test_the_extension_module():
     tree = ast.parse(STUB.read_text())
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    assert set(classes) | functions == {name for name in dir(_core) if not name.startswith("__")}
+    constants = {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+    assert set(classes) | functions | constants == {name for name in dir(_core) if not name.startswith("__")}
     for name, node in classes.items():
         listed = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
         listed |= {member.target.id for member in node.body if isinstance(member, ast.AnnAssign)}

@@ -24,11 +24,8 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
   return slots;
 }
 
-// Whether the framework need not accept the tensor of this value as a target.
-bool is_no_target(const ir::Value& value) {
-  return value.op->code == ir::OpCode::placeholder || value.op->code == ir::OpCode::variable ||
-         value.op->code == ir::OpCode::constant;
-}
+// Whether the framework need not accept the tensor of this value as a target: placeholders, constants and variables.
+bool is_no_target(const ir::Value& value) { return value.op->operands.empty(); }
 
 // Throws ir::Error where an op cannot be computed, or its shape is not known.
 void require_lowerable(const ir::Graph& graph) {

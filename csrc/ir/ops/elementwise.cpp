@@ -29,6 +29,7 @@ Types infer_comparison(const Op& op) {
 
 Types infer_ternary(const Op& op) {
   require_types(op);
+  // Of this one row the first operand is a predicate, of any type.
   const DType dtype = op.code == OpCode::select ? same_dtype(op, 1) : same_dtype(op);
   return {{dtype, broadcast_all(op)}};
 }
@@ -87,6 +88,10 @@ Types infer_cast(const Op& op) {
     op.fail("Complex types are reserved and cannot be cast yet", Error::Kind::kType);
   }
   return {{to, operand(op, 0).shape}};
+}
+
+std::optional<Elements> elements_cast(const Op&, std::span<const std::optional<Elements>> operands) {
+  return operands[0];
 }
 
 void gradient_cast(GradientRule& r) {

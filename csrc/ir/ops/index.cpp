@@ -36,6 +36,19 @@ Types infer_slice_gradient(const Op& op) {
   return {{g.dtype, like.shape}};
 }
 
+std::optional<Elements> elements_slice(const Op& op, std::span<const std::optional<Elements>> operands) {
+  const std::optional<Elements>& from = operands[0];
+  if (!from || op.results[0].shape.rank() != 1) return std::nullopt;
+  const auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
+  const SliceAxis axis =
+      resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), from->size());
+  Elements elements;
+  for (int64_t i = 0; i < axis.length; ++i) {
+    elements.push_back((*from)[axis.start + i * axis.stride]);
+  }
+  return elements;
+}
+
 void gradient_slice(GradientRule& r) { r.give(0, apply(OpCode::slice_gradient, {r.g(), r.x()}, r.op().attributes)); }
 void gradient_slice_gradient(GradientRule& r) { r.give(0, apply(OpCode::slice, {r.g()}, r.op().attributes)); }
 

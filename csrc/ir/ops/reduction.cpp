@@ -34,6 +34,7 @@ Types infer_arg_reduction(const Op& op) {
 
 // Variance: the mean, a difference, its square, their sum.
 Cost cost_reduction(const Op& op) {
+  // A variance adds each element up, subtracts the mean, squares and adds up again.
   return cost_of(op, (op.code == OpCode::variance ? 4 : 1) * element_count(op.operands[0]));
 }
 

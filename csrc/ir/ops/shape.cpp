@@ -167,6 +167,15 @@ Types infer_concat(const Op& op) {
   return {{dtype, Shape(dims)}};
 }
 
+std::optional<Elements> elements_concat(const Op&, std::span<const std::optional<Elements>> operands) {
+  Elements elements;
+  for (const std::optional<Elements>& from : operands) {
+    if (!from) return std::nullopt;
+    elements.insert(elements.end(), from->begin(), from->end());
+  }
+  return elements;
+}
+
 void gradient_concat(GradientRule& r) {
   const Shape& shape = r.y().shape();
   if (!shape.ranked()) r.op().fail("The gradient of operands of unknown rank is not available");
@@ -217,6 +226,24 @@ Types infer_count(const Op& op) {
   const Type& x = operand(op, 0);
   if (x.shape.ranked()) axes_of(op, x.shape.rank());
   return {{x.dtype, Shape()}};
+}
+
+std::optional<Elements> elements_shape_of(const Op& op, std::span<const std::optional<Elements>>) {
+  const Shape& shape = operand(op, 0).shape;
+  if (!shape.ranked()) return std::nullopt;
+  Elements elements;
+  for (int64_t d : shape.dims()) elements.push_back(d == kUnknown ? std::optional<int64_t>() : d);
+  return elements;
+}
+
+std::optional<Elements> elements_count(const Op& op, std::span<const std::optional<Elements>>) {
+  const Shape& shape = operand(op, 0).shape;
+  if (!shape.ranked()) return std::nullopt;
+  int64_t count = 1;
+  for (int64_t axis : axes_of(op, shape.rank())) {
+    if (shape[axis] == kUnknown || __builtin_mul_overflow(count, shape[axis], &count)) return std::nullopt;
+  }
+  return Elements{count};
 }
 
 void gradient_shaped(GradientRule&) {}

@@ -1,4 +1,6 @@
 // What a graph begins with, and variables.
+#include <cmath>
+
 #include "ir/rules.h"
 
 namespace alloy::ir {
@@ -23,6 +25,17 @@ Types infer_assign(const Op& op) {
     op.fail("The variable has " + text(variable.shape) + " but the value has " + text(value.shape));
   }
   return {};
+}
+
+std::optional<Elements> elements_constant(const Op& op, std::span<const std::optional<Elements>>) {
+  const Literal& literal = *op.attributes.get<LiteralRef>(Attr::kValue);
+  Elements elements;
+  for (int64_t i = 0; i < literal.type().shape.element_count(); ++i) {
+    const double element = literal.at(i);
+    elements.emplace_back();
+    if (std::abs(element) < 0x1p62) elements.back() = static_cast<int64_t>(element);
+  }
+  return elements;
 }
 
 void gradient_placeholder(GradientRule&) {}

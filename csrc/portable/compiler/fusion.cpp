@@ -96,7 +96,7 @@ class Groups {
   void join_product(Value v, uint32_t own) {
     const Op* product = v.op;
     const auto is_used_once = [&](const Op* op) { return has(op) && uses_[index_.at(op)] == 1; };
-    if (product->code == OpCode::reshape && is_used_once(product)) product = product->operands[0].op;
+    if (product->info().facts.renames && is_used_once(product)) product = product->operands[0].op;
     if (!has(product) || product->code != OpCode::matmul || !is_used_once(product)) return;
     if (!policy_.takes_product(*product)) return;
     merge(own, group_of(product));

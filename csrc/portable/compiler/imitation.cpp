@@ -59,14 +59,8 @@ Value zero_beyond(Graph& graph, Value v, int64_t axis, int64_t count) {
                      {{Attr::kAxis, axis}});
 }
 
-bool is_reduction(const Op& op) {
-  switch (op.info().family) {
-    case ir::Family::kReduction:
-    case ir::Family::kMoment:
-    case ir::Family::kArgReduction: return true;
-    default: return false;
-  }
-}
+// What is a row of the table by itself is elementwise, or it reduces.
+bool is_reduction(const Op& op) { return op.info().family != ir::Family::kStructured && !op.info().facts.elementwise; }
 
 class Imitator {
  public:
@@ -122,7 +116,8 @@ class Imitator {
   std::vector<Value> compute(ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) {
     Graph& copy = r.copy();
     const auto same = [&] { return r.copy_over(op, operands); };
-    switch (op.code) {
+    if (op.info().facts.coefficients > 0) return step(copy, op, operands, same());
+    switch (op.code) {  // the ops that rows of quirks.def are about
       case OpCode::constant: return {truth(copy, op, same)};
       case OpCode::cast: return {is_255(operands[0]) ? number(copy, operands[0], op.results[0].dtype) : same()[0]};
       case OpCode::equal:
@@ -157,8 +152,6 @@ class Imitator {
         const Expr x(copy, operands[0]);
         return {ir::select(x == 0.0, 0.0, Expr(copy, same()[0])).value()};
       }
-      case OpCode::sgd:
-      case OpCode::adam: return step(copy, op, operands, same());
       default: return same();
     }
   }

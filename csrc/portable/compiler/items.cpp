@@ -24,12 +24,15 @@ class LineUp {
  private:
   void line_up(const Op& op) {
     const Value v = op.result();
-    switch (op.code) {
+    if (op.info().facts.renames) {
+      items_.alias[v] = op.operands[0];
+      return;
+    }
+    switch (op.code) {  // what has a place of its own, or none; of all else, a missing kernel is a mistake
       case OpCode::placeholder:
       case OpCode::empty: break;
       case OpCode::constant: items_.constants.push_back(v); break;
       case OpCode::variable: items_.variables.emplace_back(v, op.attributes.integer(ir::Attr::kSlot)); break;
-      case OpCode::reshape: items_.alias[v] = op.operands[0]; break;
       default: line_up_run(op);
     }
   }

@@ -27,23 +27,25 @@ Value empty_like(Graph& graph, Value v) {
   return graph.value(OpCode::empty, {}, {{Attr::kShape, v.shape()}, {Attr::kDtype, v.dtype()}});
 }
 
-double reduced_count(const Op& op, const Shape& shape) {
-  std::vector<bool> reduced(shape.rank(), false);
-  for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-    reduced[*ir::normalize_axis(axis, shape.rank())] = true;
+bool reads_nothing(const Op& op) {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (op.info().reads(i)) return false;
   }
-  double count = 1;
-  for (size_t i = 0; i < reduced.size(); ++i) {
-    if (reduced[i]) count *= static_cast<double>(shape.dims()[i]);
-  }
-  return count;
+  return true;
 }
 
-Value shape_constant(Graph& graph, const Shape& shape) {
-  std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
-  const Type type{ir::DType::int32, Shape({shape.rank()})};
+// What an op gives that only looks at shapes: one number, or a vector of int32.
+Value read_off_shapes(Graph& graph, const Op& op) {
+  const Type& type = op.results[0];
+  const std::optional<ir::Elements> elements = op.info().elements(op, {});
+  if (!elements || std::find(elements->begin(), elements->end(), std::nullopt) != elements->end()) {
+    op.fail("Expected a known shape, got " + to_string(op.operands[0].shape()));
+  }
+  if (type.shape == Shape()) return constant(graph, type, static_cast<double>(*elements->front()));
+  std::vector<int32_t> numbers;
+  for (const auto& element : *elements) numbers.push_back(static_cast<int32_t>(*element));
   return graph.value(OpCode::constant, {},
-                     {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(dims)))}});
+                     {{Attr::kValue, std::make_shared<ir::Literal>(type, std::as_bytes(std::span(numbers)))}});
 }
 
 // The op with empty tensors for the operands that only lend their shape; nothing where none does.
@@ -94,39 +96,36 @@ std::vector<Value> count_up(ir::Rewriter& rewriter, const Op& op, const std::vec
   return results;
 }
 
+// An empty tensor of the shape that an op's operand gives.
+Value shaped(Graph& copy, const Op& op) {
+  const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
+  if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
+    op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
+  }
+  return empty_like(copy, op.result());
+}
+
+// By the facts of its row: no op is named but those two of which nothing is meant but the shape, which may be open. The
+// unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape to may
+// leave one length open.
 Replacement resolve(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
   Graph& copy = rewriter.copy();
+  if (op.code == OpCode::shaped) return {{shaped(copy, op)}};
   for (const Type& type : op.results) {
-    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has; a shape to reshape
-    // to may leave one length open.
-    const bool may_be_open = op.code == OpCode::empty || op.code == OpCode::shaped;
+    const bool may_be_open = op.code == OpCode::empty;
     if (!type.is_static() && !may_be_open) op.fail("The result " + to_string(type) + " is not of a known shape");
   }
   expect_static_arguments(op);
-  auto one = [](Value v) { return Replacement({v}); };
-  auto same_shape = [&] { return operands[0].shape() == op.results[0].shape; };
-  auto with_shape = [&](OpCode code) {
-    return one(copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}}));
+  const ir::Facts& facts = op.info().facts;
+  const auto with_shape = [&](OpCode code) {
+    return Replacement({copy.value(code, {operands[0]}, {{Attr::kShape, op.results[0].shape}})});
   };
-  if (op.info().facts.renames) return same_shape() ? one(operands[0]) : with_shape(OpCode::reshape);
-  switch (op.code) {
-    case OpCode::cast: return operands[0].dtype() == op.results[0].dtype ? one(operands[0]) : std::nullopt;
-    case OpCode::broadcast_to:
-    case OpCode::broadcast_like: return same_shape() ? one(operands[0]) : with_shape(OpCode::broadcast_to);
-    case OpCode::reduce_like: return same_shape() ? one(operands[0]) : without_lent(copy, op, operands);
-    case OpCode::count: return one(constant(copy, op.results[0], reduced_count(op, operands[0].shape())));
-    case OpCode::shaped: {
-      const std::optional<ir::Elements> dims = ir::known_elements(op.operands[0]);
-      if (!dims || std::find(dims->begin(), dims->end(), std::nullopt) != dims->end()) {
-        op.fail("Expected a shape made of constants and shapes, got one that only a run knows");
-      }
-      return one(
-          copy.value(OpCode::empty, {}, {{Attr::kShape, op.results[0].shape}, {Attr::kDtype, op.results[0].dtype}}));
-    }
-    case OpCode::for_loop: return count_up(rewriter, op, operands);
-    case OpCode::shape_of: return one(shape_constant(copy, operands[0].shape()));
-    default: return without_lent(copy, op, operands);
-  }
+  if (facts.keeps && operands[0].type() == op.results[0]) return {{operands[0]}};
+  if (facts.renames) return with_shape(OpCode::reshape);
+  if (facts.repeats) return with_shape(OpCode::broadcast_to);
+  if (facts.regions.run == ir::Run::kCounted) return count_up(rewriter, op, operands);
+  if (op.info().elements != nullptr && !operands.empty() && reads_nothing(op)) return {{read_off_shapes(copy, op)}};
+  return without_lent(copy, op, operands);
 }
 
 }  // namespace

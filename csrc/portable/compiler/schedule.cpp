@@ -19,7 +19,7 @@ class Scheduler {
  public:
   Scheduler(const ir::Graph& graph, const std::vector<int64_t>& slots) : body_(graph.body()) {
     for (const auto& op : body_.ops) {
-      if (op->code == OpCode::reshape) continue;
+      if (op->info().facts.renames) continue;
       for (const Value& v : ir::used_values(*op)) {
         const Value read = unshaped(v);
         used_.insert(read.op);
@@ -51,7 +51,7 @@ class Scheduler {
 
  private:
   static Value unshaped(Value v) {
-    while (v.op->code == OpCode::reshape) v = v.op->operands[0];
+    while (v.op->info().facts.renames) v = v.op->operands[0];
     return v;
   }
 
@@ -65,7 +65,8 @@ class Scheduler {
   }
 
   static bool gives_one_number(const Op& op) {
-    return (op.regions.empty() || op.code == OpCode::fused) &&
+    const ir::Run run = op.info().facts.regions.run;
+    return (run == ir::Run::kNever || run == ir::Run::kOnce) &&
            std::all_of(op.results.begin(), op.results.end(),
                        [](const ir::Type& type) { return type.shape.element_count() == 1; });
   }

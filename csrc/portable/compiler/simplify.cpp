@@ -38,20 +38,6 @@ bool is_scalar(Value v, double number) {
          std::signbit(literal->at(0)) == std::signbit(number);
 }
 
-// Whether the op computes each element of its result from one of every operand, which broadcast.
-bool is_elementwise(const Op& op) {
-  switch (op.info().family) {
-    case ir::Family::kUnary:
-    case ir::Family::kActivation:
-    case ir::Family::kPredicate:
-    case ir::Family::kBinary:
-    case ir::Family::kComparison:
-    case ir::Family::kActivationGradient:
-    case ir::Family::kTernary: return true;
-    default: return op.code == OpCode::cast;
-  }
-}
-
 class Simplifier {
  public:
   explicit Simplifier(const device::Device& device) : device_(device) {}
@@ -59,8 +45,7 @@ class Simplifier {
   std::unique_ptr<Graph> run(const Graph& graph) {
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
       // What a branch computes cannot be seen from other blocks, so only the body shares.
-      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() ||
-          op.code == OpCode::placeholder || op.code == OpCode::variable) {
+      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() || op.info().facts.global) {
         return std::nullopt;
       }
       return {{simplified(r.copy(), op.code, operands, op.attributes)}};
@@ -69,7 +54,8 @@ class Simplifier {
   }
 
  private:
-  // The value of an op with these operands, which are simplified themselves.
+  // The value of an op with these operands, which are simplified themselves. Every op named from here on is one that an
+  // identity is about; another op takes part by the facts of its row.
   Value simplified(Graph& graph, OpCode code, std::vector<Value> operands, const ir::Attributes& attributes) {
     if (auto known = identity(code, operands)) return *known;
     if (code == OpCode::matmul) return product(graph, operands, attributes);
@@ -82,7 +68,7 @@ class Simplifier {
       if (auto factored = factor_out(graph, operands[0], attributes)) return *factored;
     }
     Value made = shared(graph, code, operands, attributes);
-    if (!is_elementwise(*made.op)) return folded(graph, made);
+    if (!made.op->info().facts.elementwise) return folded(graph, made);
     if (drop_reshapes(operands, made.shape())) return simplified(graph, code, operands, attributes);
     if (auto sunk = sink_broadcasts(graph, made)) return *sunk;
     return folded(graph, made);

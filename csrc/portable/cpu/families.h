@@ -1,5 +1,5 @@
-// The kernels' constructors: make_<kernel> of each row of ops.def, in the folder of its family, and those of the
-// table's families. Each throws ir::Error where the op's types have no kernel.
+// What makes the kernels, make_NAME where a row of ops.def says NAME: one that is missing does not link. Each throws
+// ir::Error where the op's types have no kernel.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,16 @@ void require_float(const ir::Op& op);
 
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
   std::unique_ptr<Kernel> make_##kernel(const ir::Op& op);
+#define ALLOY_MOMENT(name, ...) std::unique_ptr<Kernel> make_##name(const ir::Op& op);
 #include "ir/ops.def"
 
-std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);
-// The same bytes under another shape.
-std::unique_ptr<Kernel> make_copy(const ir::Op& op);
-// A result of zeros, whatever the operands.
-std::unique_ptr<Kernel> make_zeros(const ir::Op& op);
-// A convolution or a gradient of one on small images (dense_convolution.cpp); null for others. The shapes are those of
-// the forward convolution.
+std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);    // of table ops but reductions
+std::unique_ptr<Kernel> make_reduction(const ir::Op& op);      // of those rows
+std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);  // of those rows
+std::unique_ptr<Kernel> make_copy(const ir::Op& op);           // the same bytes under another shape
+std::unique_ptr<Kernel> make_zeros(const ir::Op& op);          // a result of zeros, whatever the operands
+// Of a convolution or a gradient of one on small images; null for others. The shapes are those of the forward
+// convolution.
 std::unique_ptr<Kernel> make_dense_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
                                                const ir::Shape& result);
 

@@ -25,7 +25,8 @@ std::unique_ptr<Kernel> make_kernel(const Op& op) {
   case OpCode::name: return op.info().facts.renames ? make_copy(op) : make_elementwise(op);
 #define ALLOY_REDUCTION(name, ...) \
   case OpCode::name: return make_reduction(op);
-#define ALLOY_MOMENT ALLOY_REDUCTION
+#define ALLOY_MOMENT(name, ...) \
+  case OpCode::name: return make_##name(op);
 #define ALLOY_ARG_REDUCTION(name, ...) \
   case OpCode::name: return make_arg_reduction(op);
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \

@@ -5,9 +5,7 @@ that, what belongs to an optimizer "optimizer"."""
 import itertools
 from contextlib import contextmanager
 
-from alloy._core import Graph
-
-_GRADIENTS, OPTIMIZER = "gradients", "optimizer"  # as the engine writes them
+from alloy._core import GRADIENTS, OPTIMIZER, Graph
 
 
 class _Paths:
@@ -60,7 +58,7 @@ def free_path(graph: Graph, name: str | None, kind: str) -> str:
 
 def phase_of(name: str) -> str:
     """Of a step, by the name of an op in it: "forward", "backward" or "update"."""
-    return {_GRADIENTS: "backward", OPTIMIZER: "update"}.get(name.partition("/")[0], "forward")
+    return {GRADIENTS: "backward", OPTIMIZER: "update"}.get(name.partition("/")[0], "forward")
 
 
 def layer_of(name: str) -> str:

@@ -15,7 +15,6 @@ using dnnl::memory;
 using ir::Attr;
 using ir::Dims;
 using ir::Op;
-using ir::OpCode;
 using ir::Shape;
 
 Dims pick(const Dims& values, std::initializer_list<int64_t> axes) {
@@ -130,28 +129,34 @@ std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
                                              {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
 }
 
-}  // namespace
-
-std::unique_ptr<Kernel> make_convolution(const Op& op) {
-  const ir::Type& first = op.operands[0].type();
+// The shapes are those of the forward convolution.
+std::unique_ptr<Kernel> make_convolution(const Op& op, const Shape& x, const Shape& w, const Shape& y,
+                                         std::unique_ptr<Kernel> (*make_direct)(const Problem&)) {
   require_float(op);
-  const Shape &a = first.shape, &b = op.operands[1].shape(), &r = op.results[0].shape;
-  if (a.element_count() == 0 || b.element_count() == 0 || r.element_count() == 0) return make_zeros(op);
+  if (x.element_count() == 0 || w.element_count() == 0 || y.element_count() == 0) return make_zeros(op);
   try {
     const Team team;
-    const bool is_forward = op.code == OpCode::conv2d, is_data = op.code == OpCode::conv2d_data_gradient;
-    const Shape &x = is_forward ? a : is_data ? r : b, &w = is_forward || is_data ? b : r, &y = is_forward ? r : a;
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
-    if (!kernel) {
-      const Problem problem(op, x, w, y);
-      kernel = is_forward ? make_forward(problem)
-               : is_data  ? make_data_gradient(problem)
-                          : make_weights_gradient(problem);
-    }
+    if (!kernel) kernel = make_direct(Problem(op, x, w, y));
     return amx::make_convolution(op, x, w, y, std::move(kernel));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_conv2d(const Op& op) {
+  return make_convolution(op, op.operands[0].shape(), op.operands[1].shape(), op.results[0].shape, &make_forward);
+}
+
+std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) {
+  return make_convolution(op, op.results[0].shape, op.operands[1].shape(), op.operands[0].shape(), &make_data_gradient);
+}
+
+std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) {
+  return make_convolution(op, op.operands[1].shape(), op.results[0].shape, op.operands[0].shape(),
+                          &make_weights_gradient);
 }
 
 }  // namespace alloy::cpu

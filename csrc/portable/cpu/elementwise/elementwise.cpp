@@ -7,6 +7,7 @@
 #include "cpu/families.h"
 #include "cpu/machine.h"
 #include "cpu/threads/parallel.h"
+#include "ir/cost.h"
 #include "ir/rounding.h"
 
 namespace alloy::cpu {
@@ -26,11 +27,11 @@ constexpr size_t kRestBytes = kStepQuantum * sizeof(int64_t);
 // Without buffers a tile is only a portion of work.
 constexpr int64_t kUnbufferedTile = 4096;
 
-// Functions that only floats have are dearer than arithmetic.
+// For each element. Functions that only floats have are dearer than arithmetic.
 int64_t work_of(const Op& op) {
-  if (op.code == OpCode::sgd) return 2;
-  if (op.code == OpCode::adam) return 8;
-  return op.info().types == ir::TypeClass::floating ? 6 : 1;
+  if (op.info().types == ir::TypeClass::floating) return 6;
+  const int64_t elements = std::max<int64_t>(op.results[0].shape.element_count(), 1);
+  return std::max<int64_t>(static_cast<int64_t>(ir::cost(op).flops) / elements, 1);
 }
 
 template <class T>

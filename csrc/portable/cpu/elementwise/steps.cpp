@@ -1,5 +1,7 @@
 #include "cpu/elementwise/steps.h"
 
+#include <string_view>
+
 #include "ir/graph.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -190,7 +192,7 @@ struct Selection {
 const float* Floats(const std::byte* p) { return reinterpret_cast<const float*>(p); }
 float* Floats(std::byte* p) { return reinterpret_cast<float*>(p); }
 
-void Sgd(const std::byte* const* in, std::byte* const* out, size_t count) {
+void SgdLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   const FloatTag d;
   const auto rate = hn::Set(d, *Floats(in[0]));
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
@@ -221,7 +223,7 @@ HWY_INLINE V OverRoot(D d, V numerator, V x, V epsilon) {
 }
 
 template <bool with_greatest>
-void Adam(const std::byte* const* in, std::byte* const* out, size_t count) {
+void AdamLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   const FloatTag d;
   const auto scalar = [&](size_t i) HWY_ATTR { return hn::Set(d, *Floats(in[i])); };
   const auto rate = scalar(0), beta1 = scalar(1), beta2 = scalar(2), epsilon = scalar(3);
@@ -266,25 +268,6 @@ StepFunction TernaryFor(DType dtype) {
   else return StepFor<Ternary, Row>(dtype);
 }
 
-StepFunction TabledStep(OpCode code, DType dtype) {
-  switch (code) {
-#define ALLOY_UNARY(name, ...) \
-  case OpCode::name: return StepFor<Unary, Row_##name>(dtype);
-#define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, ...) \
-  case OpCode::name: return StepFor<Binary, Row_##name>(dtype);
-#define ALLOY_ACTIVATION_GRADIENT ALLOY_BINARY
-#define ALLOY_PREDICATE(name, ...) \
-  case OpCode::name: return StepFor<Predicate, Row_##name>(dtype);
-#define ALLOY_COMPARISON(name, ...) \
-  case OpCode::name: return StepFor<Comparison, Row_##name>(dtype);
-#define ALLOY_TERNARY(name, ...) \
-  case OpCode::name: return TernaryFor<OpCode::name, Row_##name>(dtype);
-#include "ir/ops.def"
-    default: return nullptr;
-  }
-}
-
 // ---- casts ----
 
 // A type of its own for bool, whose bytes are compared with 0.
@@ -310,7 +293,7 @@ HWY_INLINE To Converted(From x) {
 }
 
 template <class From, class To>
-void Cast(const std::byte* const* in, std::byte* const* out, size_t count) {
+void CastLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   const auto* x = reinterpret_cast<const From*>(in[0]);
   auto* y = reinterpret_cast<To*>(out[0]);
   for (size_t i = 0; i < count; ++i) y[i] = Converted<To>(x[i]);
@@ -319,10 +302,10 @@ void Cast(const std::byte* const* in, std::byte* const* out, size_t count) {
 template <class From>
 StepFunction CastFrom(DType to) {
   switch (to) {
-    case DType::float32: return &Cast<From, float>;
-    case DType::int32: return &Cast<From, int32_t>;
-    case DType::int64: return &Cast<From, int64_t>;
-    case DType::boolean: return &Cast<From, Bool>;
+    case DType::float32: return &CastLoop<From, float>;
+    case DType::int32: return &CastLoop<From, int32_t>;
+    case DType::int64: return &CastLoop<From, int64_t>;
+    case DType::boolean: return &CastLoop<From, Bool>;
     default: return nullptr;
   }
 }
@@ -337,13 +320,42 @@ StepFunction FindCast(DType from, DType to) {
   }
 }
 
+// ---- by code: of a structured op whose kernel is elementwise, Step_NAME, which must be there ----
+
+#define ALLOY_OP(name, ...) StepFunction Step_##name(const ir::Op& op);
+#include "ir/ops.def"
+
+DType LastType(const ir::Op& op) { return op.operands.back().dtype(); }
+
+StepFunction Step_cast(const ir::Op& op) { return FindCast(LastType(op), op.results[0].dtype); }
+
+StepFunction Step_sgd(const ir::Op& op) { return LastType(op) == DType::float32 ? &SgdLoop : nullptr; }
+
+StepFunction Step_adam(const ir::Op& op) {
+  if (LastType(op) != DType::float32) return nullptr;
+  return op.results.size() == 4 ? &AdamLoop<true> : &AdamLoop<false>;
+}
+
 StepFunction FindStep(const ir::Op& op) {
-  const DType dtype = op.operands.empty() ? DType::float16 : op.operands.back().dtype();
   switch (op.code) {
-    case OpCode::cast: return FindCast(dtype, op.results[0].dtype);
-    case OpCode::sgd: return dtype == DType::float32 ? &Sgd : nullptr;
-    case OpCode::adam: return dtype != DType::float32 ? nullptr : op.results.size() == 4 ? &Adam<true> : &Adam<false>;
-    default: return TabledStep(op.code, dtype);
+#define ALLOY_UNARY(name, ...) \
+  case OpCode::name: return StepFor<Unary, Row_##name>(LastType(op));
+#define ALLOY_ACTIVATION ALLOY_UNARY
+#define ALLOY_BINARY(name, ...) \
+  case OpCode::name: return StepFor<Binary, Row_##name>(LastType(op));
+#define ALLOY_ACTIVATION_GRADIENT ALLOY_BINARY
+#define ALLOY_PREDICATE(name, ...) \
+  case OpCode::name: return StepFor<Predicate, Row_##name>(LastType(op));
+#define ALLOY_COMPARISON(name, ...) \
+  case OpCode::name: return StepFor<Comparison, Row_##name>(LastType(op));
+#define ALLOY_TERNARY(name, ...) \
+  case OpCode::name: return TernaryFor<OpCode::name, Row_##name>(LastType(op));
+#define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc)         \
+  case OpCode::name:                                                                  \
+    if constexpr (std::string_view(#kernel) == "elementwise") return Step_##name(op); \
+    else return nullptr;
+#include "ir/ops.def"
+    default: return nullptr;
   }
 }
 

@@ -18,6 +18,7 @@ using ir::Replacement;
 using ir::Shape;
 using ir::Value;
 
+// The three ops that this file is about.
 bool is_convolution(OpCode code) {
   return code == OpCode::conv2d || code == OpCode::conv2d_data_gradient || code == OpCode::conv2d_weights_gradient;
 }

@@ -72,7 +72,9 @@ struct PoolingLoops {
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                            float* result);
-  void (*average_gradient)(const Pooling& p, const float* gradient, int64_t begin, int64_t end, float* result);
+  // Does not look at the source, which may be null.
+  void (*average_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
+                           float* result);
 };
 
 }  // namespace alloy::cpu
@@ -168,7 +170,7 @@ void MaximumGradient(const Pooling& p, const float* gradient, const float* sourc
   });
 }
 
-void AverageGradient(const Pooling& p, const float* gradient, int64_t begin, int64_t end, float* result) {
+void AverageGradient(const Pooling& p, const float* gradient, const float*, int64_t begin, int64_t end, float* result) {
   ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
     const float divisor = p.divisor(y, x);
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
@@ -196,7 +198,6 @@ namespace {
 
 using ir::Attr;
 using ir::Op;
-using ir::OpCode;
 
 Pooling describe(const Op& op, const ir::Shape& source, const ir::Shape& result) {
   const ir::LayoutAxes l = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
@@ -214,44 +215,59 @@ Pooling describe(const Op& op, const ir::Shape& source, const ir::Shape& result)
           op.attributes.flag(Attr::kIncludePadding)};
 }
 
-// Windows overlap, so that the gradient of an image is one thread's; channels are dealt in blocks.
-class PoolingKernel final : public Kernel {
+// Calls body(image, begin, end) for every image and blocks of its channels.
+template <class Body>
+void for_each_block(const Pooling& p, const Body& body) {
+  constexpr int64_t kChannels = 64;
+  const int64_t blocks = ir::divide_up(p.inner, kChannels);
+  const int64_t work = p.out_height * p.out_width * p.rows.size * p.columns.size * std::min(p.inner, kChannels);
+  parallel_for(p.images * blocks, work, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t from = task % blocks * kChannels;
+      body(task / blocks, from, std::min(from + kChannels, p.inner));
+    }
+  });
+}
+
+class ForwardPooling final : public Kernel {
  public:
-  PoolingKernel(const Pooling& pooling, OpCode code)
-      : p_(pooling),
-        code_(code),
-        loops_(HWY_DYNAMIC_DISPATCH(FindPoolingLoops)()),
-        blocks_(ir::divide_up(p_.inner, kChannels)) {}
+  using Loop = decltype(PoolingLoops::maximum);
+
+  ForwardPooling(const Pooling& pooling, Loop loop) : p_(pooling), loop_(loop) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
-    const auto* first = reinterpret_cast<const float*>(operands[0]);
+    const auto* source = reinterpret_cast<const float*>(operands[0]);
     auto* result = reinterpret_cast<float*>(results[0]);
-    const int64_t work = p_.out_height * p_.out_width * p_.rows.size * p_.columns.size * std::min(p_.inner, kChannels);
-    parallel_for(p_.images * blocks_, work, [&](int64_t begin, int64_t end) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t image = task / blocks_, from = task % blocks_ * kChannels,
-                      to = std::min(from + kChannels, p_.inner);
-        const int64_t source = image * p_.source_size(), pooled = image * p_.result_size();
-        switch (code_) {
-          case OpCode::max_pool2d: loops_.maximum(p_, first + source, from, to, result + pooled); break;
-          case OpCode::avg_pool2d: loops_.average(p_, first + source, from, to, result + pooled); break;
-          case OpCode::max_pool2d_gradient: {
-            clear(result + source, from, to);
-            const auto* x = reinterpret_cast<const float*>(operands[1]);
-            loops_.maximum_gradient(p_, first + pooled, x + source, from, to, result + source);
-            break;
-          }
-          default:
-            clear(result + source, from, to);
-            loops_.average_gradient(p_, first + pooled, from, to, result + source);
-        }
-      }
+    for_each_block(p_, [&](int64_t image, int64_t from, int64_t to) {
+      loop_(p_, source + image * p_.source_size(), from, to, result + image * p_.result_size());
     });
   }
 
  private:
-  static constexpr int64_t kChannels = 64;
+  Pooling p_;
+  Loop loop_;
+};
 
+// Windows overlap, so that the gradient of an image's block is one thread's.
+class PoolingGradient final : public Kernel {
+ public:
+  using Loop = decltype(PoolingLoops::maximum_gradient);
+
+  PoolingGradient(const Pooling& pooling, Loop loop) : p_(pooling), loop_(loop) {}
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const auto* gradient = reinterpret_cast<const float*>(operands[0]);
+    const auto* source = reinterpret_cast<const float*>(operands[1]);  // null where it only lends its shape
+    auto* result = reinterpret_cast<float*>(results[0]);
+    for_each_block(p_, [&](int64_t image, int64_t from, int64_t to) {
+      const int64_t at = image * p_.source_size();
+      clear(result + at, from, to);
+      const float* image_source = source == nullptr ? nullptr : source + at;
+      loop_(p_, gradient + image * p_.result_size(), image_source, from, to, result + at);
+    });
+  }
+
+ private:
   void clear(float* image, int64_t from, int64_t to) const {
     if (p_.tiles) return;  // every element is written
     if (to - from == p_.inner) {
@@ -262,20 +278,27 @@ class PoolingKernel final : public Kernel {
   }
 
   Pooling p_;
-  OpCode code_;
-  PoolingLoops loops_;
-  int64_t blocks_;
+  Loop loop_;
 };
+
+std::unique_ptr<Kernel> make_forward(const Op& op, ForwardPooling::Loop loop) {
+  require_float(op);
+  return std::make_unique<ForwardPooling>(describe(op, op.operands[0].shape(), op.results[0].shape), loop);
+}
+
+std::unique_ptr<Kernel> make_gradient(const Op& op, PoolingGradient::Loop loop) {
+  require_float(op);
+  return std::make_unique<PoolingGradient>(describe(op, op.results[0].shape, op.operands[0].shape()), loop);
+}
+
+PoolingLoops loops() { return HWY_DYNAMIC_DISPATCH(FindPoolingLoops)(); }
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_pooling(const Op& op) {
-  const ir::Type& x = op.operands[0].type();
-  require_float(op);
-  const bool forward = op.code == OpCode::max_pool2d || op.code == OpCode::avg_pool2d;
-  const ir::Shape& y = op.results[0].shape;
-  return std::make_unique<PoolingKernel>(forward ? describe(op, x.shape, y) : describe(op, y, x.shape), op.code);
-}
+std::unique_ptr<Kernel> make_max_pool(const Op& op) { return make_forward(op, loops().maximum); }
+std::unique_ptr<Kernel> make_avg_pool(const Op& op) { return make_forward(op, loops().average); }
+std::unique_ptr<Kernel> make_max_pool_gradient(const Op& op) { return make_gradient(op, loops().maximum_gradient); }
+std::unique_ptr<Kernel> make_avg_pool_gradient(const Op& op) { return make_gradient(op, loops().average_gradient); }
 
 }  // namespace alloy::cpu
 #endif

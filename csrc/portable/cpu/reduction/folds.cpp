@@ -43,6 +43,7 @@ using ir::OpCode;
   };
 #include "ir/ops.def"
 
+// Only a sum of many floats is worth a wider total.
 template <class T, class Row>
 using Total = std::conditional_t<Row::kCode == OpCode::sum && hwy::IsFloat<T>(), double, T>;
 
@@ -196,7 +197,6 @@ Fold FindFold(OpCode code, DType dtype) {
 #define ALLOY_REDUCTION(name, ...) \
   case OpCode::name: return FoldFor<Row_##name>(dtype);
 #include "ir/ops.def"
-    case OpCode::mean: return FoldFor<Row_sum>(dtype);
     default: return {};
   }
 }

@@ -29,7 +29,7 @@ struct Fold {
   void (*finish)(const std::byte* totals, int64_t count, double divisor, std::byte* elements) = nullptr;
 };
 
-// The fold of a reduction, with sum for mean; start is null where there is none.
+// The fold of a row of reductions; start is null where there is none for the type.
 Fold find_fold(ir::OpCode code, ir::DType dtype);
 // The variance. Its centers are the means, to a few digits more than the deviations have: the nearer, the more exact.
 Fold find_variance(ir::DType dtype);

@@ -143,20 +143,30 @@ class Pass {
   int64_t column_blocks_ = 1, tasks_ = 1, parts_ = 1;
 };
 
-// Which axes of the operand are folded.
-std::vector<bool> reduced_axes(const Op& op) {
+// Which axes of the operand are folded: those that an attribute names.
+std::vector<bool> named_axes(const Op& op) {
   const Shape& x = op.operands[0].shape();
   std::vector<bool> reduced(x.rank(), false);
-  if (op.code == OpCode::reduce_like) {
-    const Shape& y = op.results[0].shape;
-    const int64_t more = x.rank() - y.rank();
-    for (int64_t i = 0; i < x.rank(); ++i) reduced[i] = i < more || y[i - more] != x[i];
-  } else {
-    for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
-      reduced[*ir::normalize_axis(axis, x.rank())] = true;
-    }
+  for (int64_t axis : op.attributes.ints(Attr::kAxes)) {
+    reduced[*ir::normalize_axis(axis, x.rank())] = true;
   }
   return reduced;
+}
+
+// Or those along which the result was broadcast.
+std::vector<bool> broadcast_axes(const Op& op) {
+  const Shape &x = op.operands[0].shape(), &y = op.results[0].shape;
+  const int64_t more = x.rank() - y.rank();
+  std::vector<bool> reduced(x.rank(), false);
+  for (int64_t i = 0; i < x.rank(); ++i) reduced[i] = i < more || y[i - more] != x[i];
+  return reduced;
+}
+
+// How many elements go into one result.
+double count_of(const Shape& shape, const std::vector<bool>& reduced) {
+  double count = 1;
+  for (size_t i = 0; i < reduced.size(); ++i) count *= reduced[i] ? static_cast<double>(shape.dims()[i]) : 1;
+  return count;
 }
 
 // The fold of nothing, in every result.
@@ -281,34 +291,53 @@ class ArgReduction final : public Kernel {
   int64_t width_, outer_ = 1, extent_ = 1, inner_ = 1;
 };
 
+std::unique_ptr<Kernel> make_fold(const Op& op, const Fold& fold, const std::vector<bool>& reduced, double divisor) {
+  const ir::Type& x = op.operands[0].type();
+  if (fold.start == nullptr) refuse(op, x);
+  const size_t width = size_of(x.dtype);
+  if (x.shape.element_count() == 0) {
+    return std::make_unique<EmptyReduction>(fold, op.results[0].shape.element_count(), width, divisor);
+  }
+  return std::make_unique<Reduction>(Pass(Layout(x.shape, reduced), fold, width, divisor));
+}
+
+// Of integers with elements; null of other types, and of tensors without elements.
+std::unique_ptr<Kernel> make_integer_moment(const Op& op, bool is_variance) {
+  const ir::Type& x = op.operands[0].type();
+  if (x.shape.element_count() == 0) return nullptr;
+  const Layout layout(x.shape, named_axes(op));
+  if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(layout, is_variance);
+  if (x.dtype == ir::DType::int64) return std::make_unique<IntegerMoment<int64_t>>(layout, is_variance);
+  return nullptr;
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_reduction(const Op& op) {
-  const ir::Type& x = op.operands[0].type();
-  const Shape& result = op.results[0].shape;
-  const Fold fold = op.code == OpCode::variance
-                        ? find_fold(OpCode::mean, x.dtype)
-                        : find_fold(op.code == OpCode::reduce_like ? OpCode::sum : op.code, x.dtype);
-  if (fold.start == nullptr) refuse(op, x);
-  const std::vector<bool> reduced = reduced_axes(op);
-  double combined = 1;
-  for (size_t i = 0; i < reduced.size(); ++i) combined *= reduced[i] ? static_cast<double>(x.shape.dims()[i]) : 1;
-  const double divisor = op.info().family == ir::Family::kMoment ? combined : 1;
-  const size_t width = size_of(x.dtype);
-  if (x.shape.element_count() == 0) {
-    return std::make_unique<EmptyReduction>(fold, result.element_count(), width, divisor);
-  }
+  return make_fold(op, find_fold(op.code, op.operands[0].dtype()), named_axes(op), 1);
+}
 
+std::unique_ptr<Kernel> make_reduce_like(const Op& op) {
+  return make_fold(op, find_fold(OpCode::sum, op.operands[0].dtype()), broadcast_axes(op), 1);
+}
+
+std::unique_ptr<Kernel> make_mean(const Op& op) {
+  if (auto exact = make_integer_moment(op, false)) return exact;
+  const ir::Type& x = op.operands[0].type();
+  const std::vector<bool> reduced = named_axes(op);
+  return make_fold(op, find_fold(OpCode::sum, x.dtype), reduced, count_of(x.shape, reduced));
+}
+
+std::unique_ptr<Kernel> make_variance(const Op& op) {
+  if (auto exact = make_integer_moment(op, true)) return exact;
+  const ir::Type& x = op.operands[0].type();
+  if (x.dtype != ir::DType::float32 || x.shape.element_count() == 0) return make_mean(op);
+  const std::vector<bool> reduced = named_axes(op);
   const Layout layout(x.shape, reduced);
-  if (op.info().family == ir::Family::kMoment && x.dtype != ir::DType::float32) {
-    const bool is_variance = op.code == OpCode::variance;
-    if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(layout, is_variance);
-    return std::make_unique<IntegerMoment<int64_t>>(layout, is_variance);
-  }
-  Pass pass(layout, fold, width, divisor);
-  if (op.code != OpCode::variance) return std::make_unique<Reduction>(std::move(pass));
-  return std::make_unique<Variance>(std::move(pass), Pass(layout, find_variance(x.dtype), width, divisor),
-                                    op.results[0].byte_count());
+  const size_t width = size_of(x.dtype);
+  const double count = count_of(x.shape, reduced);
+  return std::make_unique<Variance>(Pass(layout, find_fold(OpCode::sum, x.dtype), width, count),
+                                    Pass(layout, find_variance(x.dtype), width, count), op.results[0].byte_count());
 }
 
 std::unique_ptr<Kernel> make_arg_reduction(const Op& op) {

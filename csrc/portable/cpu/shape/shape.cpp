@@ -16,7 +16,6 @@ namespace {
 using ir::Attr;
 using ir::Dims;
 using ir::Op;
-using ir::OpCode;
 using ir::Shape;
 
 // Bytes copied at once by one thread.
@@ -262,21 +261,25 @@ std::unique_ptr<Kernel> make_copy(const Op& op) { return std::make_unique<Copy>(
 
 std::unique_ptr<Kernel> make_zeros(const Op& op) { return std::make_unique<Zeros>(op.results[0].byte_count()); }
 
-std::unique_ptr<Kernel> make_shape(const Op& op) {
+std::unique_ptr<Kernel> make_transpose(const Op& op) {
+  return std::make_unique<Move>(std::vector{transposition(op)}, 0);
+}
+
+std::unique_ptr<Kernel> make_broadcast(const Op& op) {
+  return std::make_unique<Move>(std::vector{broadcasting(op)}, 0);
+}
+
+std::unique_ptr<Kernel> make_slice(const Op& op) {
+  return std::make_unique<Move>(std::vector{slicing(op, op.operands[0].shape(), op.results[0].shape, false)}, 0);
+}
+
+std::unique_ptr<Kernel> make_slice_gradient(const Op& op) {
   const Shape& x = op.operands[0].shape();
   const ir::Type& y = op.results[0];
-  switch (op.code) {
-    case OpCode::transpose: return std::make_unique<Move>(std::vector{transposition(op)}, 0);
-    case OpCode::broadcast_to:
-    case OpCode::broadcast_like: return std::make_unique<Move>(std::vector{broadcasting(op)}, 0);
-    case OpCode::slice: return std::make_unique<Move>(std::vector{slicing(op, x, y.shape, false)}, 0);
-    case OpCode::slice_gradient: {
-      const bool covers = x.element_count() == y.shape.element_count();
-      return std::make_unique<Move>(std::vector{slicing(op, y.shape, x, true)}, covers ? 0 : y.byte_count());
-    }
-    case OpCode::concat: return std::make_unique<Move>(concatenation(op), 0);
-    default: op.fail("There is no kernel for this op");
-  }
+  const bool covers = x.element_count() == y.shape.element_count();
+  return std::make_unique<Move>(std::vector{slicing(op, y.shape, x, true)}, covers ? 0 : y.byte_count());
 }
+
+std::unique_ptr<Kernel> make_concat(const Op& op) { return std::make_unique<Move>(concatenation(op), 0); }
 
 }  // namespace alloy::cpu

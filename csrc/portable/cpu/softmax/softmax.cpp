@@ -360,8 +360,8 @@ struct Axes {
 
 class Softmax final : public Kernel {
  public:
-  explicit Softmax(const Op& op)
-      : axes_(op), logarithm_(op.code == ir::OpCode::log_softmax), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
+  Softmax(const Op& op, bool logarithm)
+      : axes_(op), logarithm_(logarithm), loops_(HWY_DYNAMIC_DISPATCH(FindSoftmaxLoops)()) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     const auto* x = reinterpret_cast<const float*>(operands[0]);
@@ -426,7 +426,12 @@ class SoftmaxCrossEntropy final : public Kernel {
 
 std::unique_ptr<Kernel> make_softmax(const Op& op) {
   require_float(op);
-  return std::make_unique<Softmax>(op);
+  return std::make_unique<Softmax>(op, false);
+}
+
+std::unique_ptr<Kernel> make_log_softmax(const Op& op) {
+  require_float(op);
+  return std::make_unique<Softmax>(op, true);
 }
 
 std::unique_ptr<Kernel> make_softmax_cross_entropy(const Op& op) {

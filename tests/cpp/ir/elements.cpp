@@ -1,0 +1,111 @@
+// What is known of integers before a run, of every op.
+#include "ir/elements.h"
+
+#include <set>
+
+#include "graph_builder.h"
+#include "references.h"
+
+namespace alloy::test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+class KnownElements : public ::testing::Test {
+ protected:
+  Value numbers(const std::vector<int32_t>& elements) {
+    const Type type = i32({static_cast<int64_t>(elements.size())});
+    return graph.value(OpCode::constant, {},
+                       {{Attr::kValue, std::make_shared<Literal>(type, std::as_bytes(std::span(elements)))}});
+  }
+
+  void expect(Value v, const Numbers& expected) {
+    SCOPED_TRACE(v.op->info().name);
+    seen.insert(v.op->code);
+    const std::optional<Elements> known = known_elements(v);
+    ASSERT_TRUE(known.has_value());
+    ASSERT_EQ(known->size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_TRUE((*known)[i].has_value()) << "nothing is known of element " << i;
+      EXPECT_EQ(static_cast<double>(*(*known)[i]), expected[i]);
+    }
+  }
+  void expect(OpCode code, std::vector<Value> operands, Attributes attributes, const Numbers& expected) {
+    expect(graph.value(code, std::move(operands), std::move(attributes)), expected);
+  }
+
+  Graph graph;
+  std::set<OpCode> seen;
+};
+
+TEST_F(KnownElements, OfTableOps) {
+  const Numbers first = {7, -2, 0}, second = {2, 5, -3};
+  const Value a = numbers({7, -2, 0}), b = numbers({2, 5, -3}), two = constant(graph, i32({}), 2);
+  for (const OpInfo& row : op_table()) {
+    if (row.types != TypeClass::numeric || row.code == OpCode::power) continue;  // powers are not looked at
+    Numbers expected, with_scalar;
+    for (size_t i = 0; i < 3; ++i) {
+      if (row.family == Family::kUnary || row.family == Family::kBinary || row.family == Family::kTernary) {
+        expected.push_back(elementwise(row.code, DType::int32, first[i], second[i], 2));
+        with_scalar.push_back(elementwise(row.code, DType::int32, 2, second[i], 2));
+      }
+    }
+    switch (row.family) {
+      case Family::kUnary: expect(row.code, {a}, {}, expected); break;
+      case Family::kBinary:
+        expect(row.code, {a, b}, {}, expected);
+        expect(row.code, {two, b}, {}, with_scalar);
+        break;
+      case Family::kTernary: expect(row.code, {a, b, two}, {}, expected); break;
+      case Family::kReduction:
+        expect(row.code, {b}, {{Attr::kAxes, Dims{0}}}, {reduction(row.code, DType::int32, second)});
+        break;
+      default: break;  // of bools, or not looked at
+    }
+  }
+}
+
+TEST_F(KnownElements, OfStructuredOps) {
+  const Value v = numbers({4, 5, 6}), image = placeholder(graph, f32({2, 3})), like = placeholder(graph, f32({1, 3}));
+  expect(v, {4, 5, 6});
+  expect(OpCode::shape_of, {image}, {}, {2, 3});
+  expect(OpCode::count, {placeholder(graph, i32({2, 3}))}, {{Attr::kAxes, Dims{-1}}}, {3});
+  expect(OpCode::cast, {v}, {{Attr::kDtype, DType::int64}}, {4, 5, 6});
+  expect(OpCode::slice, {v}, slicing({-1}, {INT64_MIN}, {-2}), {6, 4});
+  expect(OpCode::concat, {v, numbers({1})}, {{Attr::kAxis, int64_t{0}}}, {4, 5, 6, 1});
+  const Value wide = graph.value(OpCode::expand_dims, {constant(graph, i32({}), 8)}, {{Attr::kAxes, Dims{0}}});
+  expect(wide, {8});
+  expect(OpCode::squeeze, {wide}, {{Attr::kAxes, Dims{0}}}, {8});
+  expect(OpCode::reshape, {v}, {{Attr::kShape, Shape({U})}}, {4, 5, 6});
+  expect(OpCode::reshape_like, {v, graph.value(OpCode::squeeze, {like}, {{Attr::kAxes, Dims{0}}})}, {}, {4, 5, 6});
+  expect(OpCode::stop_gradient, {v}, {}, {4, 5, 6});
+
+  using enum OpCode;
+  const std::set<OpCode> not_looked_at = {broadcast_to, broadcast_like, reduce_like, slice_gradient, transpose};
+  const std::set<OpCode> only_a_run_knows = {placeholder, empty,      shaped,   variable, read_variable, assign,
+                                             if_else,     while_loop, for_loop, argument, fused};
+  const std::set<OpCode> without_integers = {
+      matmul,     softmax,    log_softmax,         softmax_cross_entropy, conv2d, conv2d_data_gradient,
+      avg_pool2d, max_pool2d, max_pool2d_gradient, avg_pool2d_gradient,   sgd,    conv2d_weights_gradient,
+      adam};
+  for (const OpInfo& row : op_table()) {
+    const bool is_said = seen.contains(row.code) || not_looked_at.contains(row.code) ||
+                         only_a_run_knows.contains(row.code) || without_integers.contains(row.code);
+    EXPECT_TRUE(row.family != Family::kStructured || is_said)
+        << row.name << ": if shapes are made by it, its row says `elements`; add it to tests/cpp/ir/elements.cpp";
+  }
+}
+
+TEST_F(KnownElements, AreNotThoseOfOtherElements) {
+  const Value most = numbers({INT32_MAX}), x = placeholder(graph, i32({1})), both = graph.value(OpCode::add, {most, x});
+  EXPECT_EQ(known_elements(both), Elements{std::nullopt});
+  const Value joined = graph.value(OpCode::concat, {x, most}, {{Attr::kAxis, int64_t{0}}});
+  EXPECT_EQ(known_elements(joined), (Elements{std::nullopt, INT32_MAX}));
+  EXPECT_EQ(known_elements(graph.value(OpCode::max, {joined}, {{Attr::kAxes, Dims{0}}})), Elements{std::nullopt});
+  const Value wide = constant(graph, {DType::int64, Shape({1})}, 0x1p61);
+  EXPECT_EQ(known_elements(graph.value(OpCode::square, {wide})), Elements{std::nullopt});
+  EXPECT_EQ(known_elements(placeholder(graph, i32({U}))), std::nullopt);
+}
+
+}  // namespace
+}  // namespace alloy::test
