@@ -57,6 +57,7 @@ def test_hundreds_of_batch_sizes_take_little_more_than_the_largest():
 
 
 @counted
+@FAST
 def test_a_thousand_compilations_beside_a_large_constant():
     before, after = output("""
     graph = al.Graph()
@@ -72,6 +73,7 @@ def test_a_thousand_compilations_beside_a_large_constant():
 
 
 @counted
+@FAST
 def test_graphs_that_are_gone_leave_nothing():
     before, after = output("""
     def run():

@@ -9,6 +9,7 @@ import time
 import pytest
 
 import alloy as al
+from kinds import FAST
 
 CHILDREN_COMPUTE = pytest.mark.skipif(al.device().kind != "cpu", reason="a forked child can use the CPU alone")
 
@@ -16,6 +17,7 @@ SETUP = """
 import os, signal, sys, threading, time
 import numpy as np
 import alloy as al
+from kinds import FAST
 graph = al.Graph(storage="%s")
 x = graph.placeholder((700, 700))
 v = graph.variable(np.ones((300, 300), np.float32), "v")
@@ -63,6 +65,7 @@ def forked(moments):
 """
 
 
+@FAST
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
 def test_a_child_forked_beside_runs_is_refused_everything(storage):
     done = run(
@@ -165,6 +168,7 @@ def interrupted(code, delay):
     return process.returncode, errors
 
 
+@FAST
 def test_ctrl_c_is_answered_while_compiling():
     status, errors = interrupted(
         """
@@ -185,6 +189,7 @@ assert graph.compile([x], [x + 1.0])(a)[0][0, 0] == 2, "the graph stays usable"
     assert status == 0, errors
 
 
+@FAST
 def test_ctrl_c_ends_a_program_that_compiles():
     status, errors = interrupted(
         """
