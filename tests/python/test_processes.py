@@ -17,7 +17,6 @@ SETUP = """
 import os, signal, sys, threading, time
 import numpy as np
 import alloy as al
-from kinds import FAST
 graph = al.Graph(storage="%s")
 x = graph.placeholder((700, 700))
 v = graph.variable(np.ones((300, 300), np.float32), "v")

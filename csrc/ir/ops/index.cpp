@@ -40,8 +40,7 @@ std::optional<Elements> elements_slice(const Op& op, std::span<const std::option
   const std::optional<Elements>& from = operands[0];
   if (!from || op.results[0].shape.rank() != 1) return std::nullopt;
   const auto word = [&](Attr attr) { return op.attributes.ints(attr)[0]; };
-  const SliceAxis axis =
-      resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), from->size());
+  const SliceAxis axis = resolve_slice(word(Attr::kStarts), word(Attr::kEnds), word(Attr::kStrides), from->size());
   Elements elements;
   for (int64_t i = 0; i < axis.length; ++i) {
     elements.push_back((*from)[axis.start + i * axis.stride]);
