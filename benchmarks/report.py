@@ -149,8 +149,8 @@ METHOD = """## How it is measured
 * A step is the forward pass, the gradients of all parameters and the optimizer, with batch normalisation updating its
   averages. The clock stops when the last step's loss is a NumPy number and the parameters are there. Peers may run
   ahead within a block (JAX does); where "every loss read" is said, and in inference, each result is waited for. The
-  peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays: every step reads the images where they
-  lie (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the labels in and its
+  peers' batches are tensors of their own beforehand. Alloy's are NumPy arrays: every step reads the images in
+  place (`al.empty`), or copies them where they are so few bytes that this is faster, and copies the labels in and its
   loss out.
 * The same number of threads for everybody. PyTorch, the one peer with OpenMP, runs with its default waiting and with
   passive waiting, eager and compiled, with images channels-first and channels-last, with plain and fused optimizers;

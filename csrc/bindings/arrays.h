@@ -21,7 +21,7 @@ struct Argument {
   const char* act;
 };
 
-// The element type that Python gives as a name, a NumPy dtype or a type of NumPy's or its own.
+// The element type that Python gives: a name, a NumPy dtype, or a type of NumPy or Python.
 ir::DType dtype_from(pybind11::handle object, std::string_view op);
 
 // Whether `object` is a packed array of that type already.
@@ -33,13 +33,14 @@ pybind11::object packed_array(pybind11::handle object, ir::DType dtype, const Ar
 // `object` as an array of its own type, sharing memory where it can. A float64 array is cast to float32 with a warning;
 // Python's own numbers, and lists of them, become float32, int32 or bool. Throws ir::Error where it is not numbers.
 pybind11::object typed_array(pybind11::handle object, ir::DType* dtype, const Argument& argument);
-// A number as a packed array of that type. Throws ir::Error where it cannot hold it: 0.5 as int32, 1 as bool, 1e300.
+// A number as a packed array of that type. Throws ir::Error if the type cannot hold it: 0.5 as int32, 1 as bool, 1e300
+// as float32.
 pybind11::object packed_number(pybind11::handle object, ir::DType dtype, const Argument& argument);
 // A new packed array of that static type with undefined contents.
 pybind11::object new_array(const ir::Type& type);
 
-// The array's memory for a run: with its owner where it is worth lending. The owner may be let go of by any thread,
-// with the GIL or without.
+// The array's memory for a run, with its owner if it is worth lending. Any thread may release the owner, with the GIL
+// or without.
 engine::FeedBytes feed_bytes(pybind11::handle array);
 void* data_of(pybind11::handle array);
 ir::Shape shape_of(pybind11::handle array);

@@ -1,4 +1,4 @@
-// The interpreter's lock: given up while the engine works, and Ctrl-C meanwhile.
+// The interpreter's lock: released while the engine works, with Ctrl-C answered meanwhile.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,11 +7,11 @@
 
 namespace alloy::bindings {
 
-// Gives the lock up for as long as it lives.
+// Releases the lock for as long as it lives.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}
-  // Where the interpreter has ended meanwhile, the thread stops here for good.
+  // If the interpreter has ended meanwhile, the thread never returns from here.
   ~WithoutGil();
   WithoutGil(const WithoutGil&) = delete;
   WithoutGil& operator=(const WithoutGil&) = delete;
@@ -23,8 +23,8 @@ class WithoutGil {
 // Raises what a signal asks for, KeyboardInterrupt for instance. Called without the lock, which it takes meanwhile.
 void check_signals();
 
-// Calls work() without the lock and waits for it. A signal that raises ends the waiting; the work, which must own what
-// it uses, then ends by itself and unheard.
+// Calls work() on another thread without the lock, and waits for it. If a signal raises, the waiting ends; the work
+// goes on to its end and its outcome is ignored. So the work must own what it uses.
 void interruptibly(std::function<void()> work);
 
 }  // namespace alloy::bindings

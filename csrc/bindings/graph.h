@@ -28,9 +28,9 @@ struct Inspected {
   ir::Inspected op;
 };
 
-// Held while ops are added to a graph: nobody copies it meanwhile to compile it. Gives the ops their name and place in
-// the user's source. Nothing that could let another thread of Python run may happen while it lives; that thread might
-// wait for it with the interpreter's lock.
+// Held while ops are added to a graph, so that no thread copies the graph meanwhile to compile it. Gives the ops their
+// name and place in the user's source. While it lives, nothing may let another Python thread run: that thread could
+// hold the interpreter's lock and wait for this one.
 class Building {
  public:
   Building(engine::Graph& graph, const std::string& name, const std::string& location)
@@ -56,8 +56,8 @@ pybind11::object shape_to(const ir::Shape& shape);
 std::vector<ir::Value> values_in(const std::vector<Tensor>& tensors);
 std::vector<ir::Op*> ops_in(const std::vector<Update>& updates);
 
-// Objects of the class come from the extension alone: Class() and Class.__new__(Class), an object with nothing in it,
-// are refused.
+// Lets only the extension make objects of the class: Class() and Class.__new__(Class), which would make an empty
+// object, are refused.
 void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);

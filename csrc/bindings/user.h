@@ -9,7 +9,7 @@ namespace alloy::bindings {
 
 // Throws "MESSAGE; ACT at FILE:LINE."; act: "built" or "called".
 [[noreturn]] void mistake(ir::Error::Kind kind, const std::string& message, const char* act);
-// A UserWarning that points at the line. Throws where Python makes an exception of it.
+// A UserWarning that points at the line. Throws if Python's filters turn the warning into an exception.
 void warn_user(const std::string& message);
 
 }  // namespace alloy::bindings

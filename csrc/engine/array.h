@@ -14,8 +14,8 @@ namespace alloy::engine {
 
 class Array {
  public:
-  // Of a static type, with undefined contents. A function and no constructor: what the framework raises must not pass a
-  // C++ container, which could neither handle it nor hand it on.
+  // Of a static type, with undefined contents. A function and not a constructor: an exception of the framework must not
+  // pass through a C++ container, which can neither handle it nor pass it on.
   static Array make(id<MTLDevice> device, const ir::Type& type);
   Array(Array&&) = default;
   Array& operator=(Array&&) = default;
@@ -24,7 +24,7 @@ class Array {
   void write(const void* bytes);
   void read(void* bytes) const;
   size_t bytes() const { return bytes_; }
-  // What stands for the array in a run.
+  // The tensor data that stand for the array in a run.
   MPSGraphTensorData* data() const { return data_.get(); }
 
  private:
@@ -35,17 +35,17 @@ class Array {
   size_t bytes_ = 0;
 };
 
-// A feed of an executable. A run is lent the user's memory where that begins at a page, as Metal asks of memory that it
-// did not allocate. Other memory is copied, and so are few bytes, because that takes less time.
+// A feed of an executable. The user's memory is lent to a run if it is page-aligned, which Metal demands of memory that
+// it did not allocate. Other memory is copied, and so are small arrays, because copying them is faster.
 class FeedSlot {
  public:
   // Of a static type; `at` is its position in the inputs of a run.
   static FeedSlot make(id<MTLDevice> device, const ir::Type& type, NSUInteger at);
 
-  // Puts what stands for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
-  // where the caller keeps it until the run is over; with one, what stands for it stays for the next run.
+  // Puts tensor data for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
+  // if the caller keeps it until the run is over. For memory with an owner, the tensor data are kept for the next run.
   void enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it);
-  // Lets go of memory that has no owner; after every run, also one that failed.
+  // Drops memory that has no owner. Call it after every run, also a failed one.
   void leave(NSMutableArray* inputs);
 
  private:
@@ -62,14 +62,14 @@ class FeedSlot {
   FeedBytes lent_;            // what stands in the inputs, unless that is `own_`
 };
 
-// A variable in two arrays: a run that writes it is fed the one with its value and writes the other, and after the run
-// they change places. So feed and result never alias, and a run that fails loses nothing.
+// A variable in two arrays. A run that writes the variable is fed one array, which holds the value, and writes the
+// other; after the run they swap. So feed and result never alias, and a failed run loses nothing.
 class Buffers {
  public:
   static Buffers make(id<MTLDevice> device, const ir::Literal& initial);
 
   Array& value() { return *arrays_[now_]; }
-  // The array for the next value; only after reserve_next, for variables that nothing writes have one array.
+  // The array for the next value; only after reserve_next, because a variable that is never written has one array.
   Array& next() { return *arrays_[1 - now_]; }
   void reserve_next();
   void swap() { now_ = 1 - now_; }

@@ -53,23 +53,23 @@ class Compiled {
 
   const std::vector<ir::Shape>& feed_shapes() const;
   const std::vector<ir::Type>& result_types() const;
-  // Nothing where the framework does not tell.
+  // Nothing if the framework does not report it.
   std::optional<MemoryPlan> memory_plan() const;
   // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
   bool is_current() const;
-  // Runs on the feeds, copied or where they lie, and copies the results out: packed row-major, in the order of feeds
-  // and fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and tells what has
-  // become of the variables.
+  // Runs on the feeds, copied or read in place, and copies the results out: packed row-major, in the order of feeds and
+  // fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and says whether the
+  // variables have changed.
   void run(const FeedBytes* feeds, void* const* results);
-  // The same in parts: start returns as soon as the device has the run, and waits only while as many as the graph
-  // allows are in flight; read waits for its end and copies the results out; reuse says that nobody reads it any more.
+  // The same in parts. start returns as soon as the device has the run; it waits only while the graph has as many runs
+  // in flight as it allows. read waits for the end of the run and copies the results out. reuse says that the run will
+  // not be read any more.
   std::shared_ptr<Run> start(const FeedBytes* feeds);
   void read(const Run& run, void* const* results);
   void reuse(std::shared_ptr<Run> run);
   // Gives back the memory for feeds and results of runs that are over, until the next run.
   void forget_arrays();
-  // Runs take the times of their kernels from now on, or no longer; false where the framework does not take them. What
-  // they took.
+  // Whether runs measure the times of their kernels from now on; false if the framework cannot. The times measured.
   bool set_profiling(bool on);
   std::vector<KernelTime> times() const;
 

@@ -88,7 +88,7 @@ struct Compiled::Impl {
   }
 
   std::shared_ptr<Run> start(const FeedBytes* feeds, bool waits) {
-    // Variables in buffers change places when a run is over, and the next one may not write what it still reads.
+    // The buffers of variables swap when a run is over, and the next run must not write what this one still reads.
     if (keeps_variables) graph.land_all();
     while (!waits && graph.flying.size() >= graph.most_in_flight) graph.land();
     graph.require_sound();

@@ -9,21 +9,22 @@
 
 #import "engine/ref.h"
 
-// What a device may answer beyond Metal's API; asked with respondsToSelector:.
+// Selectors beyond Metal's API that a device may have; the engine asks respondsToSelector: before it sends them.
 @protocol AlloyDeviceDiagnostics
 // Counts since the process started: dispatches, compilations, bytesToDevice, bytesFromDevice; and what is allocated
 // now: allocatedBytes (NSNumbers).
 - (NSDictionary*)alloyCounters;
 // What it is, in a word, such as "cpu".
 - (NSString*)alloyKind;
-// How many threads compute, from the next run on; at least 1. NO, and 0, where it has no such choice.
+// Sets and tells how many threads compute, from the next run on; at least 1. NO, and 0, if the device has no such
+// choice.
 - (BOOL)alloySetThreads:(NSUInteger)count;
 - (NSUInteger)alloyThreads;
 // The version of the macOS whose framework it behaves like, major and minor (NSNumbers); 0 and 0: none's.
 - (NSArray*)alloySystem;
 @end
 
-// What an executable may answer beyond MPSGraph's; asked likewise.
+// The same for an executable, beyond MPSGraph's API.
 @protocol AlloyExecutableDiagnostics
 // The bytes of a run of the types it was compiled for: variables, feeds, results, constants, arena (what is computed
 // meanwhile), scratch, layouts (NSNumbers); and atPeak, an array of what the arena holds when that is most: name (may

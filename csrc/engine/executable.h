@@ -55,11 +55,11 @@ class Executable {
   // Runs a step of this executable (Compiled::run), or starts it.
   void run(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results);
   std::unique_ptr<Submission> submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds);
-  // Runs it so many times and tells the times of the kernels; nothing where the framework does not take them. Calls
-  // `between` before each run, which may throw to end it.
+  // Runs the step `runs` times and returns the times of the kernels; nothing if the framework does not measure them.
+  // Calls `between` before each run, which may throw to stop.
   std::optional<std::vector<KernelTime>> profile(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds,
                                                  void* const* results, int runs, const std::function<void()>& between);
-  // Forgets what it has compiled; the graph calls it when that is not current any more.
+  // Drops what it has compiled; the graph calls this when that is no longer current.
   void drop_steps();
 
  private:

@@ -11,7 +11,7 @@ struct FeedBytes {
   std::shared_ptr<const void> owner;  // keeps the memory as it is; null: it is there for the call only
 };
 
-// Whether it is worth lending to a run instead of copying it: it begins at a page, and is large.
+// Whether the memory is lent to a run instead of copied: it is page-aligned and large.
 bool can_be_lent(const void* data, size_t bytes);
 
 }  // namespace alloy::engine

@@ -27,8 +27,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   VariableStorage storage() const { return storage_; }
 
   // The graph under construction: ops are added to it directly, by one thread at a time that holds this lock, because
-  // executables of the graph may be compiled meanwhile. Throws DeviceError in a forked child where nobody could let go
-  // of it.
+  // executables of the graph may be compiled meanwhile. Throws DeviceError in a forked child where no thread could
+  // release it.
   ir::Graph& ir() { return ir_; }
   std::unique_lock<std::mutex> lock_building();
   // Adds a variable. It is on the device from the first run, read or assignment that needs it. Optimizers leave alone
@@ -40,18 +40,18 @@ class Graph : public std::enable_shared_from_this<Graph> {
     bool trainable;
   };
   std::vector<VariableEntry>& variables() { return variables_; }
-  // What a variable begins with; null from then on that the device has it, which forget_initial says.
+  // The initial value of a variable; null once the device has it, which forget_initial says.
   ir::LiteralRef initial_value(int64_t slot) const;
   void forget_initial(int64_t slot);
 
-  // Copies the values of variables of this graph, all of one moment, to `out`, packed row-major; sets them, all at one
-  // moment, to what is at `bytes`. One dispatch for all of them. Where a variable is assigned several times the last
-  // value holds.
+  // read copies the values that variables of this graph have at one moment to `out`, packed row-major. assign sets
+  // them, all at one moment, from `bytes`. Each is one dispatch. If a variable is named twice in assign, the last value
+  // holds.
   void read(const std::vector<ir::Value>& variables, void* const* out);
   void assign(const std::vector<ir::Value>& variables, const void* const* bytes);
 
-  // Keeps contents for placeholders, for runs that are given none; null ends that. Throws ir::Error, and keeps nothing,
-  // where one is not a placeholder of this graph or its contents do not fit.
+  // Keeps contents for placeholders, used by runs that are not given any; null removes them. Throws ir::Error, and
+  // keeps nothing, where one is not a placeholder of this graph or its contents do not fit.
   struct Binding {
     ir::Value placeholder;
     ir::LiteralRef contents;
@@ -66,9 +66,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
                                       std::vector<ir::Op*> updates);
 
-  // Everything that keeps `fetches` and `updates` from being computed from feeds of these types, as far as the types
-  // are known, and every variable that does not start with numbers: a sentence each. Where there are neither fetches
-  // nor updates the whole graph is meant.
+  // A sentence for each problem: what prevents `fetches` and `updates` from being computed from feeds of these types,
+  // as far as the types are known, and each variable that starts with NaN, or, if it is trainable, with an infinity.
+  // Without fetches and updates it looks at the whole graph.
   std::vector<std::string> verify(std::vector<ir::Feed> feeds, std::vector<ir::Value> fetches,
                                   std::vector<ir::Op*> updates);
   // What `fetches` and `updates`, or without them the whole graph, need. Throws ir::Error as compile does, and where a
@@ -86,8 +86,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   struct Impl;
   Impl& impl() { return *impl_; }
-  // Begins another graph of the framework where most of what is in this one serves nobody any more. The caller holds
-  // the graph's lock.
+  // Begins another graph of the framework if most of this one is unused. The caller holds the graph's lock.
   void renew_if_wasteful();
 
  private:

@@ -22,8 +22,8 @@ using VariableTensors = std::map<int64_t, MPSGraphTensor*>;
 // And for the constants, which it keeps: a constant that several compilations need is there once.
 using ConstantTensors = std::map<ir::LiteralRef, MPSGraphTensor*>;
 
-// A graph of the framework and what was made in it. Nothing can be taken out of one, so it grows with every
-// compilation; once most of it serves nobody any more the engine begins another.
+// A graph of the framework and what was made in it. Nothing can be removed from it, so it grows with every compilation.
+// Once most of it is unused, the engine begins another.
 struct Framework {
   Ref<MPSGraph*> graph;
   VariableTensors variables;
@@ -43,7 +43,7 @@ struct Graph::Impl {
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
   std::map<int64_t, Buffers> buffers;  // of VariableStorage::kBuffers, by slot; made when first needed
 
-  // Runs that are not known to be over, the oldest first, and the failure of one that nobody has been told of yet.
+  // Runs that may still be in flight, the oldest first; and a failure that no caller has been told of yet.
   std::deque<std::shared_ptr<Run>> flying;
   std::atomic<size_t> most_in_flight{2};
   std::string untold;
@@ -52,7 +52,7 @@ struct Graph::Impl {
   std::vector<std::weak_ptr<Executable>> executables;
   size_t most_executables = 64;  // before those that are gone are dropped from the list
 
-  // What variables begin with that the device does not have yet, by slot.
+  // The initial values of variables that are not on the device yet, by slot.
   std::mutex beginning;
   std::map<int64_t, ir::LiteralRef> initial;
 
@@ -64,16 +64,16 @@ struct Graph::Impl {
   };
   std::list<Access> accesses;
 
-  // Waits for the oldest run in flight; for all; for this one; for all and one that was started behind them.
+  // Waits for the oldest run in flight; for all of them; for this one; for all of them and a run started after them.
   void land();
   void land_all();
   void land(const Run& run);
   void land_behind(Run& run);
-  // Throws DeviceError where a run has failed that nobody has been told of: what would follow it computes with what it
-  // left behind.
+  // Throws DeviceError if a run has failed and no caller has been told: later runs would compute with what it left
+  // behind.
   void require_sound();
 
-  // Makes an empty graph of the framework the one to compile in.
+  // Begins an empty graph of the framework, in which steps are compiled from now on.
   void begin_framework();
   // The arrays of a variable. On the device.
   Buffers& buffers_of(int64_t slot);

@@ -3,8 +3,8 @@
 
 namespace alloy::engine {
 
-// Stands at every way into the engine that may wait: for a lock, for the device. In the child of a process that has run
-// something, or was inside the engine when it forked, the threads that would end the waiting do not exist.
+// Made at every entry to the engine that may wait for a lock or the device. Suppose a process has run something, or
+// forks while it is inside the engine: in its child, the threads that would end the waiting do not exist.
 class Entry {
  public:
   // Throws DeviceError in such a child.

@@ -17,7 +17,7 @@ namespace alloy::engine {
 struct Places {
   struct Place {
     ir::Type type;
-    size_t index;   // in what a run is given; kNobody: nobody asked for it
+    size_t index;   // in what a run is given; kNobody: not asked for
     NSUInteger at;  // in the inputs or outputs of the framework's executable
   };
   static constexpr size_t kNobody = static_cast<size_t>(-1);
@@ -28,29 +28,29 @@ struct Places {
   std::vector<std::pair<NSUInteger, Buffers*>> read = {}, written = {};  // variables of VariableStorage::kBuffers
 };
 
-// Used again and again, for one run at a time: from start() until what it gave has been read.
+// Reused for one run after another: a run lasts from start() until its results have been read.
 class Run {
  public:
-  // On the device. Whoever starts it keeps it, and the graph whose variables it writes, until it is over.
+  // On the device. The caller who starts it must keep it, and the graph whose variables it writes, until it is over.
   static std::shared_ptr<Run> make(std::shared_ptr<const Places> places);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Hands the run over to the queue: `waits` says whether to return only at its end. Feeds that begin at a page are
-  // lent, others are copied; those of nobody (FeedBytes) are lent only to a run that waits. On the device; throws what
-  // on_device does, and then nothing runs.
+  // Hands the run to the queue; `waits`: returns only at its end. Feeds for which can_be_lent() holds are lent, others
+  // are copied. Feeds without an owner (FeedBytes) are lent only to a run that waits. On the device; throws what
+  // on_device throws, and then nothing runs.
   void start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits);
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
-  // Blocks until it is. Any thread may.
+  // Blocks until it is. Any thread may call it.
   void wait() const;
 
-  // After its end, once: lets go of lent memory, and, if the run succeeded, gives the variables of
+  // Call it once, after the end: drops lent memory and, if the run succeeded, gives the variables of
   // VariableStorage::kBuffers their new values.
   void land();
   bool has_landed() const { return has_landed_; }
-  // The failure of a run before it, by which what this one computed is worthless.
+  // Says that a run before this one failed, which makes the results of this one wrong.
   void fail_behind(const std::string& failure) { behind_ = failure; }
-  // After landing: why it failed, or empty; and whether it was that memory lacks.
+  // After landing: why it failed, or empty; and whether memory was short.
   const std::string& failure() const { return failure_.empty() ? behind_ : failure_; }
   bool lacks_memory() const { return lacks_memory_; }
   // Copies the results out, packed row-major, in the order of `results`.

@@ -1,4 +1,4 @@
-// The static attributes of ops: their names, their kinds, and one op's set of them. Owns no meaning; the rules do.
+// The static attributes of ops: their names, their kinds, and one op's set of them. What they mean is up to the rules.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ class Literal {
   Literal(Type type, std::vector<std::byte> bytes);
   // Every element `value`, converted to the type.
   static std::shared_ptr<const Literal> splat(Type type, double value);
-  // Of that type, with elements that somebody else keeps: only type() may be asked.
+  // Of that type, with elements that are kept elsewhere: only type() may be called.
   static std::shared_ptr<const Literal> elsewhere(Type type);
 
   const Type& type() const { return type_; }

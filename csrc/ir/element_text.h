@@ -13,7 +13,7 @@ namespace alloy::ir {
 bool has_text(DType dtype);
 // The shortest text that reads back as the same element; every NaN is "nan". Empty where the type has no text.
 std::string element_text(DType dtype, const std::byte* element);
-// Appends the element that the text is; false where it is none of the type.
+// Appends the element that the text stands for; false if the type has no such element.
 bool append_element(DType dtype, const std::string& text, std::vector<std::byte>& bytes);
 
 }  // namespace alloy::ir

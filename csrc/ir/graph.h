@@ -58,7 +58,7 @@ class Block {
   std::vector<std::unique_ptr<Op>> arguments;
   std::vector<std::unique_ptr<Op>> ops;
   std::vector<Value> results;
-  std::vector<Op*> effects;  // ops without a used result that run all the same
+  std::vector<Op*> effects;  // ops that run although no result of theirs is used
   Op* parent = nullptr;      // the op whose region this is; null for a graph's body
 };
 

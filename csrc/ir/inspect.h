@@ -1,4 +1,4 @@
-// A graph as a list of what it does, for whoever looks at it before it runs.
+// A graph as a list of what it does, to look at before it runs.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// How the names of ops tell the phases of a training step: what computes gradients is named after the op that they came
-// of, what belongs to an optimizer after its variable, each behind its phase; the rest is forward.
+// How the names of ops show the phases of a training step. An op that computes a gradient is named "gradients/" and the
+// op differentiated; an op of an optimizer "optimizer/" and its variable. All other ops are forward.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace alloy::ir {
 
 inline constexpr std::string_view kGradients = "gradients", kOptimizer = "optimizer";
 
-// The name of what is of this phase for what has that name; the phase's own where that has none.
+// The name of an op of this phase that belongs to one of that name; the phase's own if the name is empty.
 inline std::string name_in(std::string_view phase, std::string_view name) {
   return std::string(phase) + (name.empty() ? "" : "/") + std::string(name);
 }

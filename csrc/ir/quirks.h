@@ -8,7 +8,7 @@
 
 namespace alloy::ir {
 
-// A system by the version of its macOS; the portable framework as it is has none, and no quirks.
+// A system, by the version of its macOS. The portable framework itself has version 0.0 and no quirks.
 struct System {
   int major = 0, minor = 0;
 
@@ -16,7 +16,7 @@ struct System {
   auto operator<=>(const System&) const = default;
 };
 
-// A version of a table, from its text, because 14.10 is not 14.1.
+// A version written in a table, read as text, because 14.10 is not 14.1.
 constexpr System version(std::string_view text) {
   System out;
   int* part = &out.major;
@@ -58,7 +58,7 @@ struct QuirkInfo {
 const QuirkInfo& info(Quirk quirk);
 bool has(System system, Quirk quirk);
 
-// Up to where what the rows tell of is right.
+// The limits up to which Apple's framework is right, for rows of quirks.def that are about size.
 inline constexpr int64_t kMostRank = 4, kMostOfMatrix = 32'767, kMostImages = 65'535, kMostChannels = 65'536;
 
 // "A tensor of bfloat16 aborts on macOS 13.3 (pytorch ...)"

@@ -1,4 +1,4 @@
-// What passes into regions and out of them; how an op runs its regions is a fact of its row (ops.def).
+// What passes into regions and out of them. How an op runs its regions is a fact of its row (ops.def).
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace alloy::ir {
 
-// The types of the arguments of an op's next region, where it has these operands and these regions come before that:
-// its own arguments, then what it is handed. Own arguments are scalars, of the element types of the first operands.
+// The types of the arguments of an op's next region, given the op's operands and the regions before: first the region's
+// own arguments, then the values passed to it. Own arguments are scalars of the element types of the first operands.
 std::vector<Type> argument_types(OpCode code, const std::vector<Value>& operands,
                                  std::span<const std::unique_ptr<Block>> before);
 

@@ -34,9 +34,9 @@ class Rewriter {
   // Opens the copy of a region with arguments of these types, the first of which stand for the region's own, and
   // returns them all.
   std::vector<Value> open_copy(const Block& region, const std::vector<Type>& arguments);
-  // The regions of the op copied whole, where these are its operands: their arguments have the types that follow.
+  // Copies of the op's regions, given its new operands: the types of the regions' arguments follow from those.
   std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
-  // Gives what is added next the name and place of the op, and what that runs after.
+  // Gives the ops added next the name, the place and the `after` of this op.
   void label_as(const Op& op);
   // Copies the op itself over these operands, as where a rule gives nothing.
   std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
@@ -75,7 +75,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
                        const std::vector<Op*>& effects, std::vector<std::string>& problems);
 
-// Replaces a specialised graph by what `pass` makes of it. The feeds ride along as results meanwhile, before all
+// Replaces a specialised graph by what `pass` makes of it. During the pass the feeds are extra results, before all
 // others, so that the pass keeps their placeholders.
 void carry_feeds(Specialized& special, const std::function<std::unique_ptr<Graph>(const Graph&)>& pass);
 

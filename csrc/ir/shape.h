@@ -1,5 +1,4 @@
-// Shapes of tensors, known in part or in full. Owns broadcasting and printing; refuses strides and layouts (those
-// belong to a plan).
+// Shapes of tensors, known in part or in full, with broadcasting and printing. Strides and layouts are not here.
 #pragma once
 
 #include <cstdint>

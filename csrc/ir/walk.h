@@ -1,4 +1,4 @@
-// What of a graph a computation needs, and in which order.
+// Which ops of a graph a computation needs, and in which order.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ std::vector<Value> used_values(const Op& op);
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
-// The same in stages: an op stands in the first one behind everything it needs, which is its operands, what it runs
-// after, and, of a variable that it reads or assigns at that point of execution, what assigned or read it before.
+// The same in stages. An op stands in the first stage after everything it needs: its operands, what it runs after, and,
+// if it reads or assigns a variable at that point of execution, earlier assignments and reads of that variable.
 std::vector<std::vector<Op*>> stages(const std::vector<Value>& results, const std::vector<Op*>& effects);
 
 }  // namespace alloy::ir

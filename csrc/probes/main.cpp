@@ -1,5 +1,5 @@
-// alloy_probes            lists the questions and what quirks.def says of them here: one a line, its fields divided by
-// tabs alloy_probes <name>     asks one and prints "answer: ..."; ends as the framework ends it
+// alloy_probes          lists the questions and what quirks.def says of them here, one a line, fields divided by tabs
+// alloy_probes <name>   asks one and prints "answer: ..."; ends as the framework ends it
 #include <cstdio>
 #include <string_view>
 

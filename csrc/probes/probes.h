@@ -1,5 +1,5 @@
-// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because that
-// may be what it ends.
+// The questions that `alloy doctor` and `make mac-report` ask the framework, each in a process of its own, because the
+// question may end the process.
 #pragma once
 
 #include <span>
@@ -10,15 +10,15 @@
 
 namespace alloy::probes {
 
-// A row of what is asked and expected. Open are the questions whose answer Apple documents nowhere and the engine does
-// not need.
+// A row of the tables: what is asked, and what is expected. A question is open if Apple does not document the answer
+// and the engine does not need it.
 struct Probe {
   const char* name;
   const char* question;  // at most 44 characters
   const char* expected;  // the right answer; null: the question is open, and every answer is news
   double tolerance;      // of numbers, relative and at least absolute; 0: exact
   const char* reason;    // why that is expected, or why it is asked
-  const char* quirk;     // the row of quirks.def that tells of another answer, or null
+  const char* quirk;     // the row of quirks.def that reports another answer, or null
   // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets
   // every exception out.
   std::string (*ask)();

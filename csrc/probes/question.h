@@ -1,5 +1,5 @@
-// What questions are made of: a graph with what it is fed, and answers in words. Questions send what the engine sends,
-// and what it avoids; operands are fed, so that nothing is computed while compiling.
+// What questions are made of: a graph with what it is fed, and answers in words. Questions send the selectors that the
+// engine sends and those it avoids. Operands are fed, so that nothing is computed while compiling.
 #pragma once
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>

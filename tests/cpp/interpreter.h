@@ -1,7 +1,7 @@
-// A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md)
-// states it: the reference against which gradients and compiled programs are held. Shares no arithmetic with
-// them. Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state,
-// conditionals and loops; fails a test that uses another op.
+// A graph's meaning in double precision, element by element, as the written grammar (csrc/ir/README.md) states it: the
+// reference for gradients and compiled programs. Shares only the formulas of the table's rows with them (references.h).
+// Knows the elementwise ops, reductions, shapes, matrix products, softmax, optimizer steps, state, conditionals and
+// loops; fails a test that uses another op.
 #pragma once
 
 #include <algorithm>

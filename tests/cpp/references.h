@@ -1,7 +1,7 @@
-// What the elementwise ops and the reductions are in double precision, as the written grammar (csrc/ir/README.md)
-// states it, and how their operands' elements meet: the one reference of kernels (cpu/) and of whole graphs
-// (interpreter.h). Shares no arithmetic with what it is held against; the rows' formulas are held against NumPy in
-// tests/python/cases.py.
+// Elementwise ops and reductions in double precision, and how their operands broadcast: the reference for kernels
+// (cpu/) and for whole graphs (interpreter.h). An elementwise op is its row of the table (table_rows.h), whose formula
+// tests/python/cases.py compares with NumPy; a reduction is written out here. No other arithmetic is shared with what
+// is tested.
 #pragma once
 
 #include <gtest/gtest.h>

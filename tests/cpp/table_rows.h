@@ -1,5 +1,5 @@
-// The rows of the op table for one number at a time: what the second device computes with, and what kernels and whole
-// graphs are held against.
+// The rows of the op table for one number at a time: what the tests' second device (tests/remote_device) computes with,
+// and the reference for kernels and whole graphs (references.h).
 #pragma once
 
 #include <cstdint>

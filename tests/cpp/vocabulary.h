@@ -1,6 +1,6 @@
 // The words of the forward, init and combine columns of ops.def for single numbers: double, int32 and int64. Integers
-// wrap around. d is the number's type, as a value. What the words make of the rows is held against NumPy in
-// tests/python/cases.py; here they are held against vectors, tails, threads and fused chains.
+// wrap around. d is the number's type, as a value. tests/python/cases.py compares the rows with NumPy. Tests that use
+// these words show that vectors, tails, threads and fused chains compute the same.
 #pragma once
 
 #include <cmath>

@@ -101,7 +101,7 @@ static void buffers_adopt_memory() {
 }
 
 #ifndef __APPLE__
-// On a Mac memory of a large malloc begins at a page, and here it does not: a program meets no exception and no nil for
+// On a Mac memory of a large malloc is page-aligned, and here it is not: a program meets no exception and no nil for
 // it.
 static void buffers_adopt_memory_that_lies_anywhere() {
   std::vector<float> values(1000, 2.5f);

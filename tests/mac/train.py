@@ -1,9 +1,10 @@
 """One short training in a process of its own: prints "answer: " and its figures.
 
-python tests/mac/train.py linear|digits variable|buffers     the losses of the steps of
-tests/goldens/training_reference.py python tests/mac/train.py resnet50                           the losses before and
-after one step, of the smooth form there python tests/mac/train.py speed <batch>                      seconds to the
-first result, then milliseconds a step, of `alloy train`'s network"""
+train.py linear|digits variable|buffers   the losses of the steps of tests/goldens/training_reference.py
+train.py resnet50                         the losses before and after one step, of its smooth form
+train.py speed <batch>                    seconds to the first result, then milliseconds a step, of `alloy train`'s
+                                          network
+"""
 
 import pathlib
 import statistics

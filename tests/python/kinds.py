@@ -6,7 +6,7 @@ import alloy as al
 
 # The portable framework's second device (tests/remote_device) has none of these; of Apple's they are asked.
 _IS_REMOTE = al.device().kind == "remote"
-READS_HOST_MEMORY = pytest.mark.skipif(_IS_REMOTE, reason="the device cannot read arrays where they lie")
+READS_HOST_MEMORY = pytest.mark.skipif(_IS_REMOTE, reason="the device cannot read arrays in place")
 PLANS_FOR_A_CPU = pytest.mark.skipif(_IS_REMOTE, reason="times, order of weights and cache lines are the CPU's")
 FRUGAL = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes memory of its own beside the values")
 FAST = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes too long")

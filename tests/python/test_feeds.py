@@ -1,4 +1,4 @@
-"""Arrays for placeholders: by position, by label, and bound to the graph; read where they lie or copied."""
+"""Arrays for placeholders: by position, by label, and bound to the graph; read in place or copied."""
 
 import copy
 import inspect
@@ -201,7 +201,7 @@ def test_wrong_bindings(graph, step, x):
             step(X)
 
 
-# ---- arrays that begin at a page ----
+# ---- page-aligned arrays ----
 
 PAGE = 1 << 16  # of any machine: a multiple of its own
 LARGE = (100, 131)  # not a whole number of pages

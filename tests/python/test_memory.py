@@ -117,7 +117,7 @@ def test_shapes_take_turns_in_one_memory():
     step = graph.compile([x], [al.softmax(al.tanh(x) @ w, axis=-1)])
     plan = step.memory_plan((200, 300))
     rng, before = np.random.default_rng(0), device_bytes()
-    step(np.zeros(200 * 300 + 1, np.float32)[1:].reshape(200, 300))  # copied: it does not begin at a page
+    step(np.zeros(200 * 300 + 1, np.float32)[1:].reshape(200, 300))  # copied: it is not page-aligned
     most = device_bytes() - before
     assert plan is not None and most == plan.total - plan.variables - plan.constants
     for _ in range(30):

@@ -1,6 +1,6 @@
-// A device that is nothing like the CPU, for the tests: the host does not see its memory, it computes on a thread of
-// its own, later than it is asked to, it fuses and folds nothing, and it lacks the ops that ALLOY_REMOTE_LACKS names,
-// separated by commas. A second build of the framework has it (tests/CMakeLists.txt), where it is the default device.
+// A device for the tests that is as different from the CPU as possible. The host cannot read its memory. It computes on
+// a thread of its own, later than it is asked to. It fuses and folds nothing. It lacks the ops that ALLOY_REMOTE_LACKS
+// names, separated by commas. A second build of the framework has it as its default device (tests/CMakeLists.txt).
 #include <unistd.h>
 
 #include <algorithm>

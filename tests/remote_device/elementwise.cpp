@@ -1,4 +1,5 @@
-// The rows of the op table: its forward, init, combine and better columns for one number at a time.
+// Table ops for one number at a time, by the forward, init and combine columns of their rows; moments, argmax and
+// argmin by hand. Also casts and reduce_like.
 #include <limits>
 #include <string>
 

@@ -1,5 +1,5 @@
-// What every op means, one element after the other: how the remote device computes. Shares no arithmetic with the
-// kernels of the CPU; float32 is computed in double precision and rounded once an op.
+// What every op means, one element after the other: how the remote device computes. Shares only the formulas of the
+// table's rows with the kernels of the CPU. float32 is computed in double precision and rounded once an op.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Elementwise ops that are no row of the table by themselves.
+// Elementwise ops whose rows do not say which selector they are.
 
 #import "engine/lowering/ops.h"
 

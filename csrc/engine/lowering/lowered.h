@@ -6,8 +6,8 @@
 
 namespace alloy::engine {
 
-// Nodes stay in a graph of the framework for good, so they are made once and compiled as often as the step is asked
-// for. The tensors are that graph's, which `framework` keeps.
+// Nodes cannot be removed from a graph of the framework, so they are made once and compiled as often as needed. The
+// tensors are that graph's, which `framework` keeps.
 struct Lowered {
   // Adds them. Throws ir::Error where the step cannot be computed. The caller holds the graph's lock.
   static std::shared_ptr<const Lowered> make(Graph& graph, const std::vector<ir::Feed>& feeds,
@@ -19,8 +19,8 @@ struct Lowered {
   bool assigns = false;  // variables
   std::vector<ir::Shape> feed_shapes = {};
   std::vector<ir::Type> feed_types = {}, result_types = {};
-  // In order: what is fed, then the variables of VariableStorage::kBuffers that are read; what is fetched, then those
-  // that are written, then, where the framework asks for a target and there is none, one that nobody wants.
+  // `fed`, in order: feeds, then the variables of VariableStorage::kBuffers that are read. `fetched`: fetches, then
+  // those variables that are written, then an unused target if the framework needs one and there is none.
   std::vector<MPSGraphTensor*> fed = {}, fetched = {};
   std::vector<Buffers*> reads = {}, writes = {};
   Ref<NSMutableDictionary*> types = {};                // of `fed`

@@ -12,17 +12,17 @@
 
 namespace alloy::engine {
 
-// Adds the ops of a specialised graph (static types throughout) to the framework's graph of the user's.
+// Adds the ops of a specialised graph (all types static) to the framework's graph that belongs to the user's graph.
 class Lowering {
  public:
   explicit Lowering(Graph& owner);
 
-  // Lowers everything the body of `graph` needs, but for the assignments that nothing in it waits for: those
-  // lower_assignments adds. Apple's framework gives who reads a variable behind an assignment the new value, ours the
-  // one from before the run; so every reader comes first.
+  // Lowers everything the body of `graph` needs, except the assignments that nothing in it waits for; lower_assignments
+  // adds those afterwards. After an assignment, Apple's framework lets readers see the new value, ours the value from
+  // before the run. So all readers come first.
   void lower(const ir::Graph& graph);
   void lower_assignments();
-  // What stands for a value or an effect after that. Tensors belong to the framework graph.
+  // After that, the tensor of a value and the operation of an effect. They belong to the framework's graph.
   MPSGraphTensor* tensor(ir::Value value) const { return tensors_.at(value); }
   MPSGraphOperation* operation(const ir::Op* op) const { return operations_.at(op); }
 

@@ -1,5 +1,5 @@
-// The lowering of each op: lower_NAME for a row NAME of ops.def. A family is a file; those that are rows of the table
-// by themselves are in table.mm. A row without a lowering does not link.
+// The lowering of each op: lower_NAME for a row NAME of ops.def. Each family has a file; table.mm makes the lowerings
+// of table ops from their rows. A row without a lowering does not link.
 #pragma once
 
 #import "engine/lowering/lowering.h"

@@ -1,4 +1,4 @@
-// Reductions that are no row of the table by themselves.
+// Structured ops of the family of reductions.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"

@@ -1,4 +1,4 @@
-// The ops that are a row of the table by themselves: the selector is the row's stem.
+// Table ops: the selector is made from the stem in the op's row.
 
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"

@@ -27,16 +27,15 @@ Shaped flat_operand(MPSGraph* graph, const Shaped& x, const ir::Dims& batch);
 // The matrix product in pieces whose inner extent is at most `inner` and whose rows and columns are at most `outer`.
 MPSGraphTensor* product_in_pieces(MPSGraph* graph, const Shaped& a, const Shaped& b, int64_t inner, int64_t outer,
                                   NSString* name);
-// a / b of int32 or int64, truncated toward zero, where the framework's quotient is a near one.
+// a / b of int32 or int64, truncated toward zero; the framework's quotient is only near that.
 MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype, NSString* name);
-// The sign of x, which is x itself where x is zero and zero where x is NaN, where the framework's is not for every type
-// and zero.
+// The sign of x: x itself if x is zero, and zero if x is NaN. The framework refuses int64 and is wrong for -0.
 MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType dtype, NSString* name);
-// a^b where the framework's power is right for a >= 0 only.
+// a^b for every a; the framework's power is right for a >= 0 only.
 MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype,
                                   NSString* name);
 
-// `x` from `start` on along an axis.
+// The part of `x` from `start` on, along an axis.
 Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start, int64_t length);
 
 }  // namespace alloy::engine

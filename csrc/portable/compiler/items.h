@@ -1,4 +1,4 @@
-// What a program does, one thing after another: calls, copies, and where conditionals and loops begin, part and end.
+// What a program does, as a list: calls, copies, and the places where conditionals and loops begin, branch and end.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class Kernels {
 
   // Throws ir::Error where the device lacks the op.
   device::Kernel& of(const ir::Op& op);
-  // Hands over one that was asked for.
+  // Gives away a kernel that of() has prepared.
   std::unique_ptr<device::Kernel> take(const ir::Op& op) { return std::move(kernels_.at(&op)); }
 
  private:
@@ -28,8 +28,8 @@ class Kernels {
 
 // One thing to do: what becomes a step.
 struct Item {
-  // A conditional is kIf, its first region, kElse, its second, kEnd; a loop is kLoop, its first region, kLeave, its
-  // second, kRepeat.
+  // A conditional is listed as kIf, its first region, kElse, its second region, kEnd; a loop as kLoop, its first
+  // region, kLeave, its second region, kRepeat.
   enum class Kind : uint8_t { kCall, kCopy, kIf, kElse, kEnd, kLoop, kLeave, kRepeat };
   Kind kind;
   const ir::Op* op = nullptr;                                // of a call, or the conditional or loop
@@ -39,13 +39,13 @@ struct Item {
   std::vector<ir::Value> operands() const;
 };
 
-// Whether no run does both.
+// Whether no run executes both, because they stand in different branches of a conditional.
 bool exclusive(const Item& a, const Item& b);
 
 // The items of a graph in their order. Positions in it are the planner's time.
 struct Items {
   std::vector<Item> list;
-  // What is not computed, as far as it is used.
+  // Values that are used but not computed.
   std::vector<ir::Value> constants;
   std::vector<std::pair<ir::Value, int64_t>> variables;  // and their slots
 
@@ -53,8 +53,8 @@ struct Items {
   std::vector<std::unique_ptr<ir::Op>> asides;  // whose results are copies of values of the graph, ...
   ir::ValueMap<ir::Value> stands_for;           // ... these
 
-  // The value whose memory `v` is: a reshape has its operand's, a branch's result the conditional's, a loop's result
-  // that of what its first region passes on.
+  // The value whose memory `v` shares: a reshape shares its operand's, a branch's result the conditional's, and a
+  // loop's result that of the value its first region passes on.
   ir::Value root(ir::Value v) const;
 };
 

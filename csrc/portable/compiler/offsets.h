@@ -1,4 +1,4 @@
-// Where in one stretch of memory each of many buffers lies that live for a while.
+// Where buffers with limited lifetimes lie in one block of memory.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ struct Lifetime {
   size_t first, last;  // times, inclusive
 };
 
-// An offset for each, so that no two that live at the same time overlap; and the end of the highest one. Near the least
-// that there can be for some thousand buffers, of which the largest are placed first; of more, the smaller ones share a
-// stretch of their own in the order of time, which takes n log n steps and may leave gaps.
+// An offset for each buffer, so that no two that live at the same time overlap; and the end of the highest one. The
+// largest buffers are placed first. For up to some thousand buffers the end is near the possible minimum. If there are
+// more, the smaller ones share a block of their own in the order of time, which takes n log n steps and may leave gaps.
 struct Offsets {
   std::vector<size_t> of;
   size_t end = 0;

@@ -21,8 +21,9 @@ std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 // where a sum overflows or a factor is infinite.
 std::unique_ptr<ir::Graph> simplify(const ir::Graph& graph, const device::Device& device);
 
-// Puts ops of one shape that join and feed each other into `fused` ops, which compute cheap values of each other anew
-// rather than read them. Products that feed those join where the policy takes them.
+// Puts ops of one shape that feed each other, and that the policy lets join, into `fused` ops. A cheap value that two
+// `fused` ops need is computed in both rather than stored. Matrix products that feed a `fused` op join it if the policy
+// takes them.
 std::unique_ptr<ir::Graph> fuse(const ir::Graph& graph, const device::FusionPolicy& policy);
 
 }  // namespace alloy::compiler

@@ -1,5 +1,5 @@
 // Where every value of a pure graph lives: outside memory, a constant, or an offset in one arena, and in which order
-// kernels run. Decides memory and nothing else; kernels are prepared by it and run by an executor of the device.
+// kernels run. Decides about memory only. It prepares the kernels; an executor of the device runs them.
 #pragma once
 
 #include <vector>

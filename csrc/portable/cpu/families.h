@@ -1,5 +1,5 @@
-// What makes the kernels, make_NAME where a row of ops.def says NAME: one that is missing does not link. Each throws
-// ir::Error where the op's types have no kernel.
+// The functions that make kernels, from the rows of ops.def: make_NAME for a row whose column `kernel` says NAME, and
+// for each moment. One that is missing does not link. Each throws ir::Error if there is no kernel for the op's types.
 #pragma once
 
 #include <memory>

@@ -24,10 +24,10 @@ class FlushDenormals {
   uint64_t before_;
 };
 
-// Threads that kernels prepared from now on use: the count given, at least 1, or at first as many as the process has
-// cores (its CPU quota counts) unless OMP_NUM_THREADS says otherwise.
+// Sets how many threads kernels use that are prepared from now on; at least 1. The default is OMP_NUM_THREADS, or else
+// the number of cores of the process (its CPU quota counts).
 void set_kernel_threads(int count);
-// How many this thread really gets, which may be fewer: OpenMP's own limits count (OMP_THREAD_LIMIT,
+// How many threads this thread really gets, which may be fewer. OpenMP's own limits count (OMP_THREAD_LIMIT,
 // OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller), and, once it has asked most_threads or started its team,
 // what the system lets the process start. Kernels compute right only with as many as they were prepared for; whoever
 // keeps kernels asks before each run.
@@ -70,7 +70,7 @@ class Kernel : public device::Kernel {
 // The kernel of an op whose operands and results are static and computable. Throws ir::Error where there is none.
 std::unique_ptr<Kernel> make_kernel(const ir::Op& op);
 
-// What a thread does that waits for the others of its loop: it spins for a while (at first so), or sleeps almost at
+// What a thread does while it waits for the others of its loop: it spins for a while (the default), or sleeps almost at
 // once.
 enum class Waiting : uint8_t { kSpin, kSleep };
 void set_waiting(Waiting waiting);

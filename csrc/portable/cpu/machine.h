@@ -1,8 +1,9 @@
 // What the kernels know of the processor: the one home of cache sizes, and of the rates and costs that were measured. A
 // choice between ways to compute, and a block size, is a function of a Machine. Nothing is timed when a process starts.
 //
-// Bits depend on block sizes where these say in which order sums are added. Such sizes are made for kMeasured, on every
-// processor, so that a program computes the same everywhere. What no bit depends on follows machine().
+// Some block sizes decide the order in which sums are added, so the bits of results depend on them. Such sizes are made
+// for kMeasured on every processor, so that a program computes the same everywhere. All other sizes and choices follow
+// machine().
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct Machine {
 
   // ---- products of matrices ----
 
-  // Multiplications up to which one thread's loops are faster than to prepare oneDNN's call and two threads.
+  // Up to so many multiplications, loops on one thread are faster than preparing a call of oneDNN on two threads.
   int64_t onednn_call_products = int64_t{1} << 18;
   // Rows of the left matrix up to which reading the right one is all that a product costs, and elements of the right
   // one from which that is worth a loop of its own.
@@ -64,8 +65,8 @@ struct Machine {
 // The processor that was measured.
 inline constexpr Machine kMeasured;
 
-// This processor: what can be read of it, the rest as measured. There are no tiles where Highway is told to do without
-// what comes with them.
+// This processor: what can be read of it, the rest as measured. It has no tiles if Highway has been told to do without
+// AVX3_DL.
 const Machine& machine();
 
 // The machine whose caches the system describes in this folder; has no tiles.

@@ -7,7 +7,7 @@
 
 namespace alloy::device {
 
-// Makes a device one of the process's; called while the library loads, by the layer that the device is. The first one
+// Adds a device to those of the process. The layer of the device calls it while the library loads. The first one added
 // is the default device.
 void add_device(Device& device);
 

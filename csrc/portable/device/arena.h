@@ -1,4 +1,4 @@
-// Memory for what runs compute on the way, shared by executors of one device of which one runs at a time.
+// Memory for intermediate values, shared by executors of one device, of which one runs at a time.
 #pragma once
 
 #include <memory>
@@ -26,18 +26,18 @@ class Arena {
   const void* user_ = nullptr;  // the last share that used it
 };
 
-// An executor's part in an arena. When the share that wants most ends, what the others do not want goes back to the
-// device: at once, or, where a run is under way, with the next run.
+// An executor's part in an arena. When the largest share ends, memory that the others do not need goes back to the
+// device: at once, or with the next run if one is in progress.
 class ArenaShare {
  public:
-  // Wants so many bytes.
+  // A share of that many bytes.
   ArenaShare(std::shared_ptr<Arena> arena, size_t bytes);
   ~ArenaShare();
   ArenaShare(const ArenaShare&) = delete;
   ArenaShare& operator=(const ArenaShare&) = delete;
 
-  // For a run: the bytes, as this share left them where no other has used the arena since. No other share is given the
-  // arena while this lives.
+  // The bytes for a run. They are as this share left them if no other has used the arena since. While a Use lives, no
+  // other share gets the arena.
   struct Use {
     std::unique_lock<std::mutex> lock;
     Storage& storage;

@@ -1,5 +1,5 @@
-// What a machine must offer that graphs are to run on: memory, streams, kernels and what runs plans of them. Plain C++;
-// the CPU (cpu/) is the first implementation. Nothing else in the framework knows which one computes.
+// What a machine must offer to run graphs: memory, streams, kernels and an executor of plans. Plain C++. The CPU (cpu/)
+// is the first implementation; elsewhere in the framework only facade/metal/devices.mm names one.
 #pragma once
 
 #include <atomic>

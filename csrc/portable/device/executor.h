@@ -16,8 +16,8 @@ namespace alloy::device {
 struct Arguments {
   std::span<const ArrayMemory> feeds, results;
   std::span<const std::shared_ptr<Storage>> variables;  // all of the graph's, by slot
-  // Of their contents, by slot: what was made of a version serves until there is another one. Without them every run
-  // begins anew.
+  // The versions of the variables' contents, by slot: a copy made from one version is used until the version changes.
+  // Without them every run makes its copies anew.
   std::span<const uint64_t> versions;
 };
 
@@ -27,20 +27,20 @@ struct StepTime {
   int64_t begin = 0, end = 0, total = 0;
 };
 
-// A plan with its memory on the device. Whoever calls it serialises its runs with each other, with runs that use the
-// same variables, and with set_profiling() and times().
+// A plan with its memory on the device. The caller serialises its runs with each other, with runs that use the same
+// variables, and with set_profiling() and times().
 class Executor {
  public:
   virtual ~Executor() = default;
 
   virtual const Plan& plan() const = 0;
 
-  // Computes, and returns when that is done; called as work of a stream of the device. False, and nothing was computed,
-  // where the device has changed since the plan's kernels were made: whoever keeps the graph then plans it anew. Throws
-  // std::bad_alloc where the device lacks memory, or std::runtime_error.
+  // Computes, and returns when that is done; called as work of a stream of the device. Returns false, and computes
+  // nothing, if the device has changed since the plan's kernels were made: the caller must then plan the graph anew.
+  // Throws std::bad_alloc where the device lacks memory, or std::runtime_error.
   virtual bool run(const Arguments& arguments) = 0;
 
-  // Runs take the times of their steps from now on, or no longer.
+  // Whether runs measure the times of their steps from now on.
   virtual void set_profiling(bool on) = 0;
   // By position in the plan's steps; none without profiling.
   virtual std::vector<StepTime> times() const = 0;

@@ -7,7 +7,7 @@
 
 namespace alloy::device {
 
-// As it stands: nothing.
+// By default: nothing.
 class FusionPolicy {
  public:
   virtual ~FusionPolicy() = default;

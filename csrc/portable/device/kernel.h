@@ -1,4 +1,4 @@
-// What a planner asks of the code that computes one op on a device. How that code is called is the device's own affair.
+// What the planner asks of the code that computes one op on a device. How that code is called is up to the device.
 #pragma once
 
 #include <cstddef>

@@ -59,7 +59,8 @@ class WorkQueue {
 // process is ending.
 Status process_status();
 
-// The same for whoever uses the device now: where it is ok, a child that is forked from here on may not use it.
+// The same for a caller that is about to use the device: if it is ok, children forked from now on may not use the
+// device.
 Status begin_use();
 
 // While one lives, locks of the device may be held: a child that is forked meanwhile may not use it.
@@ -71,7 +72,8 @@ class LocksAreHeld {
   LocksAreHeld& operator=(const LocksAreHeld&) = delete;
 };
 
-// True in such a child. Threads that it does not have may hold any lock, so that whoever takes one asks first.
+// True in such a child. There any lock may be held by a thread that does not exist, so code that takes a lock asks
+// first.
 bool process_is_forked() noexcept;
 
 // True once exit() has begun to drain the queues; waits for something that may never come must then give up.

@@ -10,8 +10,7 @@ namespace alloy::facade {
 // Raises NSInvalidArgumentException with one formatted sentence, "[method] what was given and expected.".
 [[noreturn]] void raise_invalid(NSString* format, ...) __attribute__((format(NSString, 1, 2)));
 
-// Raises NSInternalInconsistencyException with the message of a failed status; where memory is what lacks,
-// NSMallocException.
+// Raises NSInternalInconsistencyException with the message of a failed status; NSMallocException if memory is short.
 void raise_if_failed(const device::Status& status);
 
 // Raises in a forked child of a process that has used the device. Every entry that takes a lock calls it first: the

@@ -12,14 +12,14 @@ namespace alloy::facade {
 // Raises what stands for the end of the process: an exception named ir::kAbortException.
 [[noreturn]] void raise_abort(const std::string& sentence);
 
-// Does so where a system with that quirk is imitated.
+// Does so if a system with that quirk is imitated.
 void abort_where(ir::Quirk quirk, NSString* method);
 bool imitates(ir::Quirk quirk);
 
-// Raises NSInvalidArgumentException where a system was to be imitated that nobody knows.
+// Raises NSInvalidArgumentException if ALLOY_PRETEND names an unknown system.
 void refuse_unknown_imitation();
 
-// Takes away the selectors that the imitated system lacks (newer.def).
+// Removes the selectors that the imitated system lacks (newer.def).
 void hide_newer_selectors();
 
 }  // namespace alloy::facade

@@ -36,7 +36,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Adds a command; false when the list is committed already.
   bool add(std::function<device::Status()> command);
 
-  // Takes the place in `stream`, which then waits for the commit. Nothing happens the second time.
+  // Takes a place in `stream`, which then waits for the commit. A second call does nothing.
   device::Status enqueue(device::Stream& stream);
 
   // Hands the list over to `stream`, or to the place it has taken before. Must be called once at most.
@@ -45,7 +45,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Gives up a place taken by a list that will never be committed.
   void abandon();
 
-  // Says that everything that follows from the end of the list has been done.
+  // Says that all handlers of the list have been called.
   void finish_handling();
 
   // Blocks until the commands are about to start.

@@ -16,8 +16,8 @@
 
 namespace alloy::runtime {
 
-// The programs that one user of a graph has asked for most recently. Older ones end to live, unless somebody else keeps
-// them.
+// The programs that one user of a graph has asked for most recently. Older ones are destroyed, unless another user
+// keeps them.
 class RecentPrograms {
  public:
   // Makes a program the most recent one.
@@ -32,7 +32,7 @@ class RecentPrograms {
   std::list<std::shared_ptr<Program>> programs_;  // the most recent first
 };
 
-// The variables of a graph are on one device at a time, all of them: a run on another one takes them there first.
+// All variables of a graph are on one device at a time; a run on another device moves them there first.
 class GraphState {
  public:
   // `device`: where variables are at first.
@@ -46,7 +46,7 @@ class GraphState {
   void allocate_variable(std::span<const std::byte> initial);
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program);
-  // Program's functions of these names, between runs.
+  // Program::set_profiling and Program::times, called while no run of the graph is in progress.
   void set_profiling(Program& program, bool on);
   std::vector<device::StepTime> times(const Program& program);
 
@@ -81,7 +81,7 @@ class Run {
         overwritten_(std::move(overwritten)) {}
 
   device::Status operator()() const;
-  // The same behind what the events wait for; signals them when it is over, whether it failed or not.
+  // The same, after waiting for the events; signals them when the run is over, whether it failed or not.
   device::Status operator()(const device::EventList& events) const;
 
  private:

@@ -1,5 +1,5 @@
-// A compiled computation: specialised types, and a plan with its kernels on one device. Runs with the memory that each
-// run brings, and in an arena that it may share.
+// A compiled computation: specialised types, and a plan with its kernels on one device. Each run brings its own arrays;
+// the arena may be shared with other programs.
 #pragma once
 
 #include <memory>

@@ -15,12 +15,11 @@ SCALARS = (bool, int, float, np.generic)
 
 
 def empty(shape, dtype=float32) -> np.ndarray:
-    """A NumPy array with undefined contents whose memory begins at a page, so that feeding it copies nothing.
+    """A NumPy array with undefined contents whose memory is page-aligned, so that feeding it copies nothing.
 
-    The device reads such an array, or a packed slice of one that begins at a page again, where it lies: during
-    the call, in which nobody may change it. Other arrays, and those of less than 32 KiB, are copied by each
-    call; so it pays to fill one array with batch after batch: np.take(images, rows, axis=0, out=batch,
-    mode="clip").
+    The device reads such an array, or a packed slice of one that is page-aligned too, in place: during the
+    call, while no other thread may change it. Each call copies other arrays, and those of less than 32 KiB. So
+    fill one array with batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
     shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type. MemoryError: there is
     not that much."""

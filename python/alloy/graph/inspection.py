@@ -100,7 +100,7 @@ class MemoryPlan:
     """The bytes that a run takes."""
 
     variables: int  # that it uses: parameters, an optimizer's state, moving averages
-    feeds: int  # copies, kept once a run has made them, or arrays read where they lie
+    feeds: int  # copies, kept once a run has made them, or arrays read in place
     results: int
     constants: int
     arena: int  # where everything lives that is computed on the way, at the fullest moment

@@ -1,4 +1,4 @@
-"""The functions of the op table's families: one function for each row, made from the row. table_ops.pyi lists
+"""The functions of the op table's families: one function for each row, made from the row. table.pyi lists
 them for readers and type checkers (tests/python/make_stub.py writes it)."""
 
 from alloy import _core

@@ -1,5 +1,5 @@
-// The reverse walk: what it builds, what it leaves alone, and where it refuses. The values of gradients are
-// tested by finite differences in tests/python; here it is the structure.
+// The reverse walk: what it builds, what it leaves alone, and where it refuses. This tests their structure;
+// gradient_values.cpp and tests/python test their values by finite differences.
 #include <algorithm>
 #include <map>
 

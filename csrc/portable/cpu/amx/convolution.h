@@ -1,8 +1,8 @@
 // conv2d and its gradients on AMX tiles, for batches of images with many channels. The images of a batch are the lines
-// of a factor: at one position of the result they are the sum, over the positions of the source that its window sees,
-// of what stands there times the weights between. Nothing is multiplied by padding, and weights stay as they are. What
-// does not fit into a cache, split into parts, goes through it in bands of the images' rows, of which neighbours are
-// split twice. README.md has the pictures.
+// of a factor. The result at one position is a sum over the positions of the source that its window sees: the source
+// there times the weight in between. Nothing is multiplied by padding, and weights are not copied. If the split parts
+// do not fit into the cache, images are computed in bands of rows; rows that two bands need are split twice. README.md
+// has the pictures.
 #pragma once
 
 #include <memory>

@@ -45,8 +45,8 @@ constexpr int64_t tile_offset(int64_t t, int64_t s, int64_t steps) {
   return (t / 2 * steps + s) * kStepBytes + t % 2 * kSplitBytes;
 }
 
-// How many rows at this distance a second-level cache holds besides others: at a large power of two they meet in a few
-// of its sets.
+// How many rows at this distance a second-level cache holds besides other data. If the distance is a large power of
+// two, all rows fall into a few sets of the cache.
 constexpr int64_t rows_that_fit(int64_t stride_bytes, const Cache& cache) {
   const int64_t power_of_two = std::min(stride_bytes & -stride_bytes, cache.way_bytes);
   return cache.way_bytes / power_of_two * (cache.ways / 2);

@@ -1,4 +1,4 @@
-// Lines of a factor that are wanted soon come from memory in the meantime, a share of them at each turn of a loop.
+// Fetches lines of a factor from memory before they are needed, a share of them at each turn of a loop.
 #pragma once
 
 #include "cpu/amx/panels.h"

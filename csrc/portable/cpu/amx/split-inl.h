@@ -130,7 +130,8 @@ inline int64_t rows_in_cache(int64_t stride_bytes) {
   return rows_that_fit(stride_bytes, cache);
 }
 
-// split_panels() where rows meet in the cache: those that could not come earlier come one step before.
+// split_panels() for rows so far apart that they would evict each other from the cache: rows that could not be fetched
+// earlier are fetched one step ahead.
 HWY_NOINLINE void split_distant_rows(const Factor& f, const PanelRange& range, std::byte* to, Prefetcher ahead) {
   const int64_t tiles = range.tiles(), all = std::min(range.steps * kDepth, f.inner - range.depth),
                 there = rows_in_cache(f.inner_stride * 4);

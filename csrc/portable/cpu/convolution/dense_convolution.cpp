@@ -1,5 +1,5 @@
-// conv2d and its gradients on images so small that every position of the result sees all of the source: the convolution
-// is a linear map of whole images, and its matrix, which has no zeros, is written out for one product. oneDNN would
+// conv2d and its gradients on images so small that every position of the result sees the whole source. Such a
+// convolution is a linear map of whole images. Its matrix has no zeros and is written out for one product. oneDNN would
 // mostly multiply by padding.
 #include <cstring>
 
@@ -21,7 +21,8 @@ using ir::Shape;
 // Below, writing the matrix costs more than the product saves.
 constexpr int64_t kFewestImages = 16;
 
-// Whether that is so along one axis. Zeros in the matrix would make NaN of infinities that a window does not see.
+// Whether every window covers the whole image along one axis. Otherwise the matrix would have zeros, and zero times an
+// infinity outside a window would be NaN.
 bool sees_all(const ir::Window& window, int64_t source, int64_t result) {
   return window.dilation == 1 && (result - 1) * window.stride <= window.before && source + window.before <= window.size;
 }

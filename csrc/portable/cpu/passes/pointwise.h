@@ -1,4 +1,4 @@
-// A pass of the CPU between the compiler's own.
+// A pass of the CPU, which runs before the compiler simplifies and fuses.
 #pragma once
 
 #include <memory>

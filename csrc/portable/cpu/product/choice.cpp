@@ -17,7 +17,7 @@ bool thin_applies(const ProductShape& s, const Machine&) {
   return s.rows <= kMostThinRows && (s.b_transposed() ? s.b_row == 1 : s.b_row == s.columns);
 }
 
-// To transpose a matrix first, as others do, takes longer than such a product.
+// A transposed matrix is read as it is: the other ways would transpose it first, which takes longer than the product.
 bool thin_pays(const ProductShape& s, const Machine& m, int64_t) {
   return s.b_transposed() || (s.rows <= m.thin_rows && s.inner >= m.thin_elements / s.columns);
 }

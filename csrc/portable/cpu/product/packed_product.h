@@ -1,6 +1,6 @@
-// Sums of outer products, as gradients of weights are: the threads pack the right matrix together, then each computes a
-// share of the result's rows, a panel of a few rows at a time. Whoever goes on with a panel at once, an optimizer,
-// finds it in a cache of its own core.
+// Sums of outer products, for example gradients of weights. The threads pack the right matrix together. Then each
+// thread computes a share of the result's rows, a panel of a few rows at a time. Code that uses a panel at once, such
+// as an optimizer's step, finds it in the cache of its core.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace alloy::cpu {
 struct OuterProducts {
   int64_t rows, inner, columns;
 
-  // What a matmul computes, where it is that.
+  // What a matmul computes, if it is such a sum.
   static std::optional<OuterProducts> of(const ir::Op& matmul);
 };
 
@@ -31,8 +31,8 @@ struct PackedFactors {
 struct PackedLoops {
   int64_t panel_rows;      // rows computed together
   int64_t stripe_columns;  // columns that stand together in the packed matrix
-  int64_t longest_sum;     // up to which these are as fast as other products
-  int64_t inner_quantum;   // zeros make what is packed so deep, or a multiple
+  int64_t longest_sum;     // terms of a sum up to which these loops are as fast as other ways
+  int64_t inner_quantum;   // the packed depth is a multiple of this, filled with zeros
   int64_t element_bytes;   // of what is packed
   // Packs a stripe, with zeros behind the last column.
   void (*pack)(const OuterProducts& product, const float* right, int64_t stripe, std::byte* to);
@@ -42,7 +42,7 @@ struct PackedLoops {
                    std::byte* room, float* y);
 };
 
-// The fastest that this processor has.
+// The fastest loops that this processor can run.
 PackedLoops packed_loops(const OuterProducts& product);
 
 class PackedProduct {
@@ -51,13 +51,13 @@ class PackedProduct {
 
   size_t scratch_bytes() const { return packed_ + shares_ * (room_ + panel_); }
 
-  // Rows that a thread has just computed; `share` is less than kernel_threads(), and no other thread's meanwhile. The
-  // elements last until done() returns.
+  // Rows that a thread has just computed. `share` numbers the thread's share, below kernel_threads(). The elements are
+  // valid until done() returns.
   struct Panel {
     int64_t share, row, rows;
     const float* elements;
   };
-  // Calls done(panel) on that thread.
+  // Computes the product, and calls done(panel) on the thread that computed the panel.
   template <class Done>
   void run(const float* left, const float* right, std::byte* scratch, const Done& done) const {
     const int64_t stripe = packed_bytes(loops_.stripe_columns),

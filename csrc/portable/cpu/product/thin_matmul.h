@@ -8,7 +8,7 @@
 
 namespace alloy::cpu {
 
-// Rows of the left matrix that there are loops for.
+// The most rows of the left matrix that there are loops for.
 inline constexpr int64_t kMostThinRows = 8;
 
 // Of up to kMostThinRows rows; the right matrix is packed row-major, itself or its transpose.

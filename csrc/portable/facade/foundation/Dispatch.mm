@@ -1,5 +1,5 @@
-// The functions of dispatch/dispatch.h: semaphores, once, queues and data as Objective-C objects over the work
-// queues of the runtime.
+// The functions of dispatch/dispatch.h: semaphores, once, queues and data as Objective-C objects over
+// device/work_queue.h and device/thread_pool.h.
 
 #import <Block.h>
 #import <dispatch/dispatch.h>

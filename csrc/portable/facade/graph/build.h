@@ -13,9 +13,9 @@
 
 namespace alloy::facade {
 
-// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or
-// NSMallocException, or what raise_abort does. The work itself must not raise: its
-// frames stand above a C++ handler. So nothing in it sends a message or asks for a tensor's value.
+// Runs what builds ir, which may throw, and raises NSInvalidArgumentException with its sentence, or NSMallocException,
+// or what raise_abort does. The work itself must not raise, because a C++ handler is below it on the stack. So it sends
+// no messages and asks for no tensor's value.
 void build(const std::function<void()>& work);
 
 // Adds an op with one result under the given name.
@@ -33,7 +33,7 @@ ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor);
 
 // The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
 ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes);
-// A value of that shape, which is given itself or in a tensor, whose contents are unspecified.
+// A value with unspecified contents, of a shape that is given as numbers or by a tensor of them.
 ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype);
 ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype);
 

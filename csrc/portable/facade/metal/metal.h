@@ -1,4 +1,4 @@
-// How the other classes of the facade reach Metal's: the device, its queues, events and buffers, and what stands behind
+// How the facade's other classes reach its Metal classes (device, queues, events, buffers) and the C++ objects behind
 // them.
 #pragma once
 
@@ -34,10 +34,10 @@ std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
 // The storage behind a buffer; raises as device_of does.
 const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer);
 
-// Where the memory of a buffer with these options is, as they say.
+// Where these options put the memory of a buffer.
 MTLStorageMode storage_mode(MTLResourceOptions options);
 
-// The object of a device, of which there is to be one; retained for the caller.
+// A new object for a device, retained for the caller. Make one for each device.
 id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) NS_RETURNS_RETAINED;
 
 // New objects of a device, retained for the caller. A buffer is nil where there is no storage.
@@ -56,8 +56,8 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work);
 // lock held, after the handlers given before; false, without calling it, once the process has ended its work.
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
-// Calls a handler after those given before, and returns when it has; on the calling thread where none is left. Raises
-// at the end of the process.
+// Calls a handler after those given before, and returns when that is done; on the calling thread if none were given
+// before. Raises at the end of the process.
 void deliver_now(id<MTLCommandQueue> queue, device::Callable handler);
 
 }  // namespace alloy::facade

@@ -5,7 +5,7 @@
 
 namespace alloy::facade {
 
-// The object as an instance of our class; a caller's own implementation of a Metal protocol is of no use here.
+// The object as an instance of our class; a caller's own implementation of a Metal protocol is refused.
 template <class Ours>
 Ours* require(id object, Class our_class, NSString* what) {
   if (!object) raise_invalid(@"[%@] Expected a %@, but got nil.", what, what);
