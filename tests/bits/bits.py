@@ -1,20 +1,22 @@
-"""Whether two builds compute the same bits: writes `name hash` of all that they let out, one line each.
+"""Shows whether two builds compute the same bits: writes a line `name hash` for everything that a build outputs.
 
     python tests/bits/bits.py ~/alloy-before before.txt
     python tests/bits/bits.py . now.txt
     diff before.txt now.txt
 
-A tree is a checkout with its .venv and its build/editable, both up to date; nothing is rebuilt. The lines are:
+Run it once for each tree, a checkout with its .venv and its build/editable, both up to date; it rebuilds nothing. The
+lines are:
 
 * `facade.NAME`: all that the program of tests/facade/NAME.mm reads;
 * `tests/python/FILE::TEST`: all that a Python test of that tree reads;
 * `workload.NAME`: the losses or predictions of 20 steps of a workload of benchmarks/workloads.py, and then all
   variables.
 
-With a third argument the facade's programs are those of another build/editable/tests, which ask the tree's framework:
-where programs have changed, the questions are the same nevertheless. Everything runs twice: what differs between two
-runs of one build depends on time, chance or addresses, and is named and left out. So is what reads nothing. It needs
-g++ with Objective-C's headers (gobjc++) and runs on Linux only; where it fails, `failed` stands behind the hash."""
+A third argument names another build/editable/tests. Its programs of the facade then run on the tree's framework, so
+that two trees whose programs differ are compared by the same programs. Everything runs twice. A line that differs
+between two runs of one build depends on time, chance or addresses; it is named and left out. Lines of what reads
+nothing are left out too. If a test fails, `failed` stands after its hash. Needs g++ with Objective-C's headers
+(gobjc++) and runs on Linux only."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A plugin of pytest: writes a line of bits.py for each test that read anything."""
+"""A plugin of pytest: writes a line of bits.py for each test that reads results of the framework."""
 
 import os
 import struct

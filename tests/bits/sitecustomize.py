@@ -1,4 +1,4 @@
-"""What bits.py runs imports alloy as it was built, without the rebuild of an editable installation."""
+"""Lets what bits.py runs import alloy as it was built, without the rebuild of an editable installation."""
 
 import sys
 

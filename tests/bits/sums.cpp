@@ -1,7 +1,7 @@
-// Preloaded, sums up what a process reads from the framework: the first eight bytes of the file that ALLOY_BITS names
-// become the sum of the hashes of all that was read, in whatever order threads and forked processes read it.
-// Results leave by -[MPSNDArray readBytes:strideBytes:], or lie in buffers whose -contents somebody asked for; memory
-// that a buffer was lent may be gone before the buffer, and does not count.
+// A library to preload, which sums up what a process reads from the framework. It adds the hash of everything that is
+// read to the first eight bytes of the file that ALLOY_BITS names; a sum does not depend on the order in which threads
+// and forked processes read. Results are read by -[MPSNDArray readBytes:strideBytes:], or from buffers whose -contents
+// was called. Memory lent to a buffer does not count, because it may be gone before the buffer is.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <objc/message.h>

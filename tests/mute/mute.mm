@@ -1,5 +1,5 @@
-// Preloaded, hides that the portable framework answers the engine's questions beyond Apple's API (engine/device.h):
-// what runs with it meets a device as silent as a Mac's.
+// A library to preload, which hides the selectors that the portable framework has beyond Apple's API (engine/device.h).
+// A program that runs with it gets no more answers than on a Mac.
 #import <Foundation/Foundation.h>
 #import <objc/runtime.h>
 

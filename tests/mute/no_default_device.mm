@@ -1,4 +1,4 @@
-// Preloaded, answers as a Mac may that nobody is logged in to at the screen: there is no default device. Where
+// A library to preload, which answers like a Mac without a user at its screen: there is no default device. Where
 // ALLOY_TEST_NO_DEVICE is set there is none at all.
 #import <Metal/Metal.h>
 

@@ -1,5 +1,5 @@
-"""Numbers of things as arguments, and arrays that a run takes as they are. What else Python hands over, the engine's
-bindings validate and cast: csrc/bindings/arrays.h."""
+"""Counts and integers as arguments, and arrays that a run reads in place. The engine's bindings validate and cast
+everything else that Python passes: csrc/bindings/arrays.h."""
 
 import math
 import mmap

@@ -1,5 +1,5 @@
-"""The element types of tensors, by their names. float32, int32, int64 and bool_ compute; the others only
-name what is stored."""
+"""The element types of tensors, by their names. float32, int32, int64 and bool_ compute; the others can
+only be stored."""
 
 float32 = "float32"
 float16 = "float16"

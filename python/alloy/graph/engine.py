@@ -1,8 +1,8 @@
 """The engine's classes as Python completes them.
 
-The engine makes the objects (tensor.graph, graph.compile()), so that a subclass in Python would be missing wherever one
-comes out of it. So the methods that are written in Python are added to the classes themselves: of tensors in tensor.py,
-of graphs in graph.py, of executables in executable.py."""
+The engine makes the objects (tensor.graph, graph.compile()), so its objects would never be of a subclass written in
+Python. Therefore methods written in Python are added to the engine's classes themselves: of tensors in tensor.py, of
+graphs in graph.py, of executables in executable.py."""
 
 from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
 

@@ -1,4 +1,4 @@
-"""The user's side of a compiled step: steps in flight, their memory, what a run takes in memory and time. The
+"""The user's side of a compiled step: steps in flight, their memory, and how much memory and time a run takes. The
 executable itself is the engine's."""
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the ops of a graph (Graph.inspect) and the memory of a run come to, in numbers and as text."""
+"""Summaries of the ops of a graph (Graph.inspect) and of the memory of a run, in numbers and as text."""
 
 import math
 from collections import Counter

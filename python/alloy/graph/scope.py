@@ -1,6 +1,6 @@
-"""Names of ops and variables: in a layer they begin with its path, the names of the layers around it and its
-own joined by slashes, for instance "stage0/block1/conv2d_0/weights". What computes gradients has "gradients" before
-that, what belongs to an optimizer "optimizer"."""
+"""Names of ops and variables. In a layer they begin with its path: the names of the layers around it and its own,
+joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before that, names of ops that compute gradients have
+"gradients", and names of an optimizer's ops and variables have "optimizer"."""
 
 import itertools
 from contextlib import contextmanager

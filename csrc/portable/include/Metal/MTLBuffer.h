@@ -1,4 +1,4 @@
-// Buffers: untyped bytes of a device that the host can see.
+// Buffers: untyped bytes of a device, which the host sees if the device's memory is unified.
 #pragma once
 
 #import <Foundation/Foundation.h>
