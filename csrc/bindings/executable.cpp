@@ -129,7 +129,7 @@ py::list run(const std::shared_ptr<Executable>& executable, const py::args& posi
   return results.arrays;
 }
 
-// A submission and, once somebody has read it, its arrays.
+// A submission and, once it has been read, its arrays.
 struct Submitted {
   std::unique_ptr<engine::Submission> submission;
   py::object arrays;

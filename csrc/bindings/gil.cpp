@@ -72,7 +72,7 @@ void interruptibly(std::function<void()> work) {
   const WithoutGil released;
   try {
     std::thread([task] { task->run(); }).detach();
-  } catch (const std::system_error&) {  // without a thread nobody hears of signals
+  } catch (const std::system_error&) {  // without a thread, signals must wait
     task->run();
   }
   while (!task->wait()) check_signals();

@@ -51,8 +51,8 @@ std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGra
 Ref<MPSGraphExecutable*> compile_framework(id<MTLDevice> on, const Lowered& step) {
   MPSGraphDevice* const device = [MPSGraphDevice deviceWithMTLDevice:on];
   const auto descriptor = Ref<MPSGraphCompilationDescriptor*>::adopt([[MPSGraphCompilationDescriptor alloc] init]);
-  // Level 1 may place parts on the Neural Engine and takes much longer; and nobody may add to the graph while it is
-  // compiled.
+  // Level 1 may place parts on the Neural Engine and takes much longer, and nothing may be added to the graph while it
+  // is compiled.
   [descriptor.get() setOptimizationLevel:MPSGraphOptimizationLevel0];
   [descriptor.get() setWaitForCompilationCompletion:YES];
   return Ref<MPSGraphExecutable*>::retain([step.framework->graph.get() compileWithDevice:device
@@ -71,7 +71,7 @@ struct Compiled::Impl {
   bool keeps_variables, assigns;
   Ref<MPSGraphExecutable*> executable = {};
   std::shared_ptr<const Places> places = {};
-  std::vector<std::shared_ptr<Run>> spare = {};  // that nobody uses now
+  std::vector<std::shared_ptr<Run>> spare = {};  // not in use now
 
   Impl(Graph& of, const Lowered& lowered)
       : graph(of.impl()),

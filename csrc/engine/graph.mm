@@ -27,7 +27,7 @@ Graph::~Graph() {
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
-  // What is large is nobody's to see in the graph, and only in the way of the device's own copy.
+  // The graph does not keep large values: that would only take memory beside the device's own copy.
   constexpr size_t kLarge = 4096;  // bytes
   ir::LiteralRef shown = initial->bytes().size() < kLarge ? initial : ir::Literal::elsewhere(initial->type());
   variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(shown)}}), trainable});

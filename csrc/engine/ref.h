@@ -8,7 +8,7 @@
 namespace alloy::engine {
 
 // Holds one reference. A raw pointer cannot become a Ref by accident: say `adopt` for an object that is already ours
-// (new, alloc, copy) and `retain` for one that belongs to somebody else.
+// (new, alloc, copy) and `retain` for one that has another owner.
 template <class T>
 class Ref {
  public:

@@ -27,7 +27,7 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   }
   made->descriptor_ =
       Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
-  // Whoever started the run keeps it until it is over.
+  // The caller who started the run keeps it until it is over.
   Run* run = made.get();
   [made->descriptor_.get() setCompletionHandler:^(NSArray<MPSGraphTensorData*>*, NSError* error) {
     run->end(error);

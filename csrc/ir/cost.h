@@ -1,4 +1,4 @@
-// What an op costs at least, whoever runs it: arithmetic and traffic with memory, counted from its types alone.
+// What an op costs at least, on any device: arithmetic and traffic with memory, counted from its types alone.
 #pragma once
 
 #include <cstdint>

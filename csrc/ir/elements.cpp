@@ -27,7 +27,7 @@ Element of_known(const Element& a, const Element& b, const F& f) {
 
 Element Zero(Integers) { return 0; }
 Element One(Integers) { return 1; }
-Element Lowest(Integers) { return {}; }  // of the type, which nobody looks at here
+Element Lowest(Integers) { return {}; }  // depends on the type, which is not known here
 Element Highest(Integers) { return {}; }
 Element Add(Integers, const Element& a, const Element& b) {
   return of_known(a, b, [](int64_t x, int64_t y) {

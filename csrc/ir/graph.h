@@ -51,7 +51,7 @@ class Op {
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };
 
-// A list of ops in order of execution, with the values it gives to whoever runs it.
+// A list of ops in order of execution, with the values that it returns.
 class Block {
  public:
   // The values it has on entry, one for each `argument`; only regions of loops have some.

@@ -109,7 +109,7 @@ void require_fits(const Feed& feed) {
 
 namespace {
 
-// Takes note of a mistake; or, where nobody listens, throws it.
+// Records a mistake. If the function is empty, mistakes are thrown.
 using Report = std::function<void(const Error&)>;
 
 // A copy of a legal op, or, of one that its specialised operands make illegal, empty values of unknown shape, to which

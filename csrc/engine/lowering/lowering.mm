@@ -28,7 +28,7 @@ void Lowering::lower(const ir::Graph& graph) {
 
 void Lowering::lower_assignments() {
   if (has(Quirk::read_after_assign)) {
-    // Whoever uses one of these variables from here on means what it holds now.
+    // From here on, an op that uses one of these variables must get the value it holds now.
     for (const ir::Op* op : assignments_) {
       MPSGraphTensor*& now = tensors_.at(op->operands[0]);
       if (now == variable_tensor(owner_, *op->operands[0].op)) now = [graph_ identityWithTensor:now name:nil];
@@ -43,7 +43,7 @@ void Lowering::lower(const ir::Op& op) {
     assignments_.push_back(&op);
     return;
   }
-  // Whoever says when a variable is read or written means the assignments so far.
+  // An op that says when a variable is read or written sees the assignments before it.
   if (op.code == OpCode::read_variable || !op.after.empty()) lower_assignments();
   if (op.after.empty()) return lower_now(op);
   NSMutableArray* before = [NSMutableArray array];

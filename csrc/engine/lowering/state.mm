@@ -29,7 +29,7 @@ MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   return [graph reshapeTensor:one withShape:mps_numbers({}) name:nil];
 }
 
-// Of what nobody looks at but for its shape.
+// For tensors of which only the shape is used.
 Nodes zeros(const Lowering& lowering, const ir::Type& type) {
   return [lowering.graph() constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
 }

@@ -165,8 +165,8 @@ class Groups {
 
 using Values = std::unordered_set<Value, ir::ValueHash>;
 
-// Which values groups hand to each other, and which they compute anew because to read what those are made of costs no
-// more than to read them: then nobody has to write them.
+// Which values groups pass to each other, and which they compute anew. A value is computed anew if reading what it is
+// made of costs no more than reading the value; then it need not be written.
 class Traffic {
  public:
   Traffic(const Block& block, const Groups& groups, const device::FusionPolicy& policy)

@@ -85,8 +85,8 @@ class LineUp {
     push({.kind = Item::Kind::kRepeat, .op = &op});
   }
 
-  // Whether result `i` of a region, whose items begin at `begin`, can be computed where this argument is: behind its
-  // computation, which may work in place, nobody wants the argument.
+  // Whether result `i` of a region, whose items begin at `begin`, can be computed in the memory of this argument:
+  // nothing reads the argument after that computation, which may work in place.
   bool may_become(const ir::Block& region, size_t i, Value argument, size_t begin) {
     const Value v = items_.root(region.results[i]);
     const auto computes = [&](const Item& item) { return item.kind == Item::Kind::kCall && item.op == v.op; };

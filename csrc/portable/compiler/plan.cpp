@@ -82,7 +82,7 @@ class Planner {
     }
   }
 
-  // A variable's last value is written straight into the variable where nobody can want the old one any more.
+  // A variable's last value is written straight into the variable if nothing can read the old one afterwards.
   void claim_variables() {
     std::unordered_map<int64_t, Value> old;
     for (const auto& [v, slot] : items_.variables) old.emplace(slot, v);

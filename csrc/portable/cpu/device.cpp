@@ -28,7 +28,7 @@ constexpr size_t kPage = 4096, kHugePage = size_t{2} << 20;
 
 class CpuStorage final : public device::Storage {
  public:
-  // With `release`, memory of somebody else's, which the device has not allocated.
+  // With `release`, memory that has another owner, which the device has not allocated.
   CpuStorage(device::Counters& counters, std::byte* bytes, size_t size, std::function<void()> release)
       : device::Storage(size), counters_(counters), bytes_(bytes), release_(std::move(release)) {
     if (!release_) counters_.allocated_bytes.fetch_add(size, std::memory_order_relaxed);

@@ -28,7 +28,7 @@ Executor::Executor(device::Plan plan, std::shared_ptr<device::Arena> arena)
     : plan_(std::move(plan)), arena_(std::move(arena), plan_.arena_bytes), threads_(kernel_threads()) {
   for (const Step& step : plan_.steps) {
     Call call{step.kind, kernel_of(step), pointers_.size(), 0, step.bytes, step.target};
-    // Whoever set the number of threads meanwhile has made kernels of both.
+    // If the number of threads was set meanwhile, there are kernels for both numbers.
     if (call.kernel != nullptr && call.kernel->threads() != threads_) threads_ = 0;
     for (const Place& place : step.operands) resolve(place);
     call.results = pointers_.size();

@@ -50,7 +50,7 @@ class Executor final : public device::Executor {
   std::vector<Patch> patches_, inside_;                  // the others: what every run brings, and what is in the arena
   std::vector<std::byte*> feeds_, variables_, results_;  // of the run
   std::vector<std::optional<uint64_t>> prepacked_;       // which version, of each of the plan's layouts
-  std::vector<device::StepTime> times_;                  // empty while nobody profiles
+  std::vector<device::StepTime> times_;                  // empty without profiling
 };
 
 }  // namespace alloy::cpu

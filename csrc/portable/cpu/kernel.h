@@ -29,8 +29,8 @@ class FlushDenormals {
 void set_kernel_threads(int count);
 // How many threads this thread really gets, which may be fewer. OpenMP's own limits count (OMP_THREAD_LIMIT,
 // OMP_MAX_ACTIVE_LEVELS, a parallel region around the caller), and, once it has asked most_threads or started its team,
-// what the system lets the process start. Kernels compute right only with as many as they were prepared for; whoever
-// keeps kernels asks before each run.
+// what the system lets the process start. Kernels compute correctly only with as many as they were prepared for, so
+// code that keeps kernels asks before each run.
 int kernel_threads();
 // How many of `count` threads a team of this thread can have; tries it, the first time.
 int most_threads(int count);

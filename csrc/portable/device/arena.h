@@ -19,7 +19,7 @@ class Arena {
   void trim();
 
   Device& device_;
-  std::mutex running_;        // held by whoever runs; guards storage_ and user_
+  std::mutex running_;        // held during a run; guards storage_ and user_
   mutable std::mutex mutex_;  // of wanted_
   std::multiset<size_t> wanted_;
   std::shared_ptr<Storage> storage_;

@@ -131,7 +131,7 @@ class Device {
   // Takes a plan whose kernels are this device's. `arena`: one of the device's.
   virtual std::unique_ptr<Executor> make_executor(Plan plan, std::shared_ptr<Arena> arena) = 0;
 
-  // Counted by the storage and streams of the device and by whoever dispatches and compiles.
+  // Counted by the storage and streams of the device, and by the code that dispatches and compiles.
   Counters& counters() noexcept { return counters_; }
 
  private:

@@ -14,7 +14,7 @@
 namespace alloy::cpu {
 namespace {
 
-// More help nobody, and OpenMP's own tables of them are on the stack.
+// More are of no use, and OpenMP's own tables of threads are on the stack.
 constexpr int kMostThreads = 512;
 
 std::atomic<int> wanted{0};

@@ -1,6 +1,6 @@
 // How OpenMP's threads wait. libgomp has one documented switch that works at run time: while it manages more threads
-// than there are cores, whoever waits sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle team
-// of its own is what turns it.
+// than there are cores, a waiting thread sleeps almost at once (GOMP_SPINCOUNT in its manual). A thread with an idle
+// team of its own turns it on.
 #include <omp.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ void set_waiting(Waiting waiting) {
   // Never destroyed, since its thread may outlive main, and without an allocation that could fail.
   alignas(IdleTeam) static std::byte place[sizeof(IdleTeam)];
   static IdleTeam& team = *new (place) IdleTeam;
-  // One thread alone waits for nobody.
+  // One thread alone never waits.
   team.set(waiting == Waiting::kSleep && kernel_threads() > 1);
 }
 

@@ -142,7 +142,7 @@ extern "C" void alloy_warm_up() {
     touch_blocks();
     touch_objects();
   }
-  // What the warm-up moved is nobody's transfer.
+  // What the warm-up moved does not count as a transfer.
   device::Counters& counters = device_of([all_devices() lastObject]).counters();
   counters.bytes_to_device = 0;
   counters.bytes_from_device = 0;

@@ -9,7 +9,7 @@ using namespace alloy::facade;
 namespace ir = alloy::ir;
 
 @interface MPSGraphExecutable (AlloyDiagnostics)
-// The bytes that a run takes, for whoever asks with respondsToSelector:; nil before anything was compiled.
+// The bytes that a run takes, for callers that ask respondsToSelector:; nil before anything was compiled.
 - (NSDictionary*)alloyMemoryPlan;
 // Runs take the times of their kernels from now on, or no longer.
 - (void)alloySetProfiling:(BOOL)on;
@@ -176,7 +176,7 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
-    // Whoever waits does the work, and is told of a failure by the handler, where there is one.
+    // A waiting caller does the work itself, and the handler, if there is one, tells it of a failure.
     MPSGraphExecutableCompletionHandler completed = [executionDescriptor completionHandler];
     const device::Status status = run_now(commandQueue, prepared.run, events_of(executionDescriptor));
     if (completed == nil) raise_if_failed(status);

@@ -23,8 +23,8 @@ void* make_parts(MPSNDArray* array, MPSShape* shape) {
   return parts;
 }
 
-// Whether the bytes are somebody else's, as of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class for
-// such data, of which those with bytes of their own are subclasses; empty data is of it, too.
+// Whether the bytes have another owner, as those of dataWithBytesNoCopy:length:freeWhenDone:NO. Foundation has a class
+// for such data, of which those with bytes of their own are subclasses; empty data is of it, too.
 bool borrows_bytes(NSData* data) {
   static char byte;
   static const Class borrowing = object_getClass([NSData dataWithBytesNoCopy:&byte length:1 freeWhenDone:NO]);

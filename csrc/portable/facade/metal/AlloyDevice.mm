@@ -20,7 +20,7 @@ using namespace alloy::facade;
 }
 // The word for what it is, such as "cpu".
 - (NSString*)alloyKind;
-// Counts by name, for whoever asks with respondsToSelector:.
+// Counts by name, for callers that ask respondsToSelector:.
 - (NSDictionary*)alloyCounters;
 // NO, and 0, where the device has no choice of threads.
 - (BOOL)alloySetThreads:(NSUInteger)count;

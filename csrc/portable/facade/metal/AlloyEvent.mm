@@ -70,7 +70,7 @@ id<MTLSharedEvent> new_event(id<MTLDevice> device) {
         ((MTLSharedEventNotificationBlock)owned_block.get())(event.get(), value);
       });
     } @catch (NSException*) {
-      // The process has ended, and whoever signals is not to blame.
+      // The process has ended, which is not the fault of the code that signals.
     }
   });
 }

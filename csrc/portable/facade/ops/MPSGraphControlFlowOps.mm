@@ -44,7 +44,7 @@ std::unique_ptr<ir::Block> region_of(MPSGraph* graph, MPSGraphIfThenElseBlock bl
   @try {
     for (MPSGraphOperation* operation in operations) after.push_back(op_of(self, operation));
     for (MPSGraphTensor* tensor in dependentBlock()) {
-      // What was made outside the block is forwarded too: whoever uses the result brings the operations along.
+      // What was made outside the block is forwarded too, so that an op that uses the result needs the operations.
       const std::vector<ir::Op*>& own = value_of(self, tensor).op->after;
       const bool depends = std::all_of(after.begin(), after.end(),
                                        [&](ir::Op* op) { return std::count(own.begin(), own.end(), op) > 0; });
