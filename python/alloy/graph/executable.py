@@ -23,7 +23,7 @@ def submit(self, *arrays, **by_label) -> Submission:
     staging). Steps of a graph run one after the other; where graph.most_in_flight of them (2 at first) are not done
     yet, the call waits for the oldest. A graph with storage="buffers" has one in flight.
 
-    DeviceError: a step before failed on the device, and nobody has been told yet. When the fetches are read: this
+    DeviceError: an earlier step failed on the device, and no call has raised that yet. When the fetches are read: this
     one failed, or one that was in flight before it."""
     return self._submit(False, *arrays, **by_label)
 

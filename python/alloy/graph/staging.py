@@ -16,7 +16,7 @@ class Staging:
         x, y = staging.arrays()             # free memory; waits for the step that read it last
         np.take(images, rows, 0, out=x)
         np.take(labels, rows, 0, out=y)
-        result = staging.submit(x, y)       # reads x and y until it is done: nobody may write them
+        result = staging.submit(x, y)       # reads x and y until it is done: do not write them
     """
 
     def __init__(self, step, shapes):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 60  # seconds for a question
-# What becomes of a question, from the best to the worst; the last two are what nobody knew.
+# The verdicts on a question, from the best to the worst; the last two were not known before.
 VERDICTS = {
     "right": "as expected",
     "known": "as quirks.def says",

@@ -11,7 +11,7 @@ _CALLED = ("begin", "epoch_end")
 
 class Callback:
     """A subclass overrides what it needs. trainer.history holds the values so far; trainer.stop = True ends
-    the training. TypeError: a method that is named like a moment at which nobody calls it."""
+    the training. TypeError: a method is named like one of the moments but is never called."""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)

@@ -88,7 +88,7 @@ def _replace(path: str, content: bytes) -> None:
             raise
     descriptor = os.open(directory, os.O_RDONLY)
     try:
-        os.fsync(descriptor)  # so that the directory has the new name for good, too
+        os.fsync(descriptor)  # so that the directory keeps the new name, too
     finally:
         os.close(descriptor)
 
@@ -100,11 +100,11 @@ def _open_new(prefix: str):
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.path.exists(file.name):
             return file
-        file.close()  # somebody tidied it away before it was locked
+        file.close()  # another process removed it before it was locked
 
 
 def _tidy(prefix: str) -> None:
-    """Removes what saves that were killed have left behind: what nobody has locked."""
+    """Removes the files that killed saves have left behind: those that no process has locked."""
     for left in glob(f"{escape(prefix)}*"):
         with suppress(OSError), open(left, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

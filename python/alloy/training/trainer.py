@@ -86,9 +86,7 @@ class Trainer:
             with shown.epoch(epoch):
                 try:
                     values = self._run(step, run_batches(step, data, batch_size, rows, self._ahead()), shown, epoch)
-                except (
-                    BaseException
-                ):  # an interrupt, too: a loss that nobody has read yet may hold back every later step
+                except BaseException:  # an interrupt, too: a loss that is not read yet may hold back every later step
                     if self._sound is not None:
                         self._sound.assign(True)
                     raise

@@ -21,8 +21,8 @@ NS_ASSUME_NONNULL_BEGIN
 /// Where the memory is.
 @property(nonatomic, readonly) MPSGraphDevice* device;
 
-/// Copies as many bytes as the shape needs. Of data that does not own its bytes (made without a copy, to be freed by
-/// nobody) the length is not looked at; other data must be long enough.
+/// Copies as many bytes as the shape needs. For data that does not own its bytes (made without a copy and with
+/// freeWhenDone:NO) the length is not checked; other data must be long enough.
 - (instancetype)initWithDevice:(MPSGraphDevice*)device
                           data:(NSData*)data
                          shape:(MPSShape*)shape

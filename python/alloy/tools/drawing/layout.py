@@ -3,7 +3,7 @@ operands above what uses them.
 
 The content of a box is laid out by itself (Sugiyama, Tagawa and Toda, 1981): rows by the longest path, the
 order in a row by the neighbours' mean position; an edge that crosses a border does so at a port. measure() gives every
-box its place, for a drawing that nobody lays out later."""
+box its place, for a drawing whose layout is final."""
 
 import math
 
