@@ -43,13 +43,13 @@ $(IMITATED:%=test-%): test-%: setup
 	  $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
-# not ask for a property of the CPU, a quarter of an hour.
+# not ask for a property of the CPU.
 REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 
 test-remote: build-tests
 	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)
 
-test-all: test $(IMITATED:%=test-all-%)
+test-all: test $(IMITATED:%=test-all-%) test-all-remote
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
