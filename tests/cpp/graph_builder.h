@@ -157,6 +157,10 @@ class OpAdder {
     const Attributes bounds = slicing({0, INT64_MAX}, {INT64_MAX, INT64_MIN}, {1, -2});
     const Value part = add(OpCode::slice, {x}, bounds);
     add(OpCode::slice_gradient, {part, x}, bounds);
+    const Value rows = placeholder(graph_, i32({2, 5}));
+    const Value taken = add(OpCode::gather, {x, rows}, {{Attr::kAxis, int64_t{-1}}, {Attr::kBatchDims, int64_t{1}}});
+    const Value tuples = add(OpCode::expand_dims, {rows}, {{Attr::kAxes, Dims{-1}}});
+    add(OpCode::scatter_nd, {taken, tuples, x}, {{Attr::kBatchDims, int64_t{1}}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::shape_of, {x});

@@ -498,6 +498,71 @@ static void cast() {
   CHECK_ARRAY(Differentiated(build, {x}, Array({4}, {1, 1, 1, 1})).gradients.at(0), Array({4}, {0, 4, 0, 8}));
 }
 
+static void gather() {
+  struct Row {
+    Shape shape, indices;
+    size_t axis, batch;
+  };
+  for (const Row& row : {Row{{5, 3}, {4}, 0, 0}, Row{{5, 3}, {2, 2}, 1, 0}, Row{{5}, {}, 0, 0},
+                         Row{{2, 3, 4}, {2, 6}, 1, 1}, Row{{2, 3, 4}, {2, 6}, 2, 1}, Row{{2, 3, 4}, {2, 3, 5}, 2, 2}}) {
+    for (MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64}) {
+      const Array x = random_array(row.shape),
+                  indices = random_integers(row.indices, 0, row.shape.at(row.axis) - 1, type);
+      const long n = static_cast<long>(row.indices.size() - row.batch), axis = static_cast<long>(row.axis);
+      Shape shape(x.shape.begin(), x.shape.begin() + axis);
+      shape.insert(shape.end(), row.indices.begin() + static_cast<long>(row.batch), row.indices.end());
+      shape.insert(shape.end(), x.shape.begin() + axis + 1, x.shape.end());
+      Array y(shape);
+      for_each_index(shape, [&](const Index& i) {
+        Index of_indices(i.begin(), i.begin() + static_cast<long>(row.batch)), from(i.begin(), i.begin() + axis);
+        of_indices.insert(of_indices.end(), i.begin() + axis, i.begin() + axis + n);
+        from.push_back(static_cast<long>(indices.at(of_indices)));
+        from.insert(from.end(), i.begin() + axis + n, i.end());
+        y.at(i) = x.at(from);
+      });
+      Session session;
+      CHECK_ARRAY_WITHIN(0,
+                         session.run([session.graph() gatherWithUpdatesTensor:session.feed(x)
+                                                                indicesTensor:session.feed(indices)
+                                                                         axis:row.axis
+                                                              batchDimensions:row.batch
+                                                                         name:nil]),
+                         y);
+    }
+  }
+}
+
+// What meets at a place is added.
+static void scatter() {
+  struct Row {
+    Shape updates, indices, result;
+    size_t batch;
+  };
+  for (const Row& row : {Row{{7, 3}, {7, 1}, {4, 3}, 0}, Row{{9}, {9, 2}, {3, 4}, 0},
+                         Row{{2, 6, 3}, {2, 6, 1}, {2, 4, 3}, 1}, Row{{2, 5}, {2, 5, 2}, {2, 2, 3}, 1}}) {
+    const Array updates = random_array(row.updates), indices = random_integers(row.indices, 0, 1);
+    Array y(row.result);
+    for_each_index(row.updates, [&](const Index& i) {
+      const long places = static_cast<long>(row.indices.size()) - 1;
+      Index to(i.begin(), i.begin() + static_cast<long>(row.batch)), of_indices(i.begin(), i.begin() + places);
+      of_indices.push_back(0);
+      for (; of_indices.back() < row.indices.back(); ++of_indices.back()) {
+        to.push_back(static_cast<long>(indices.at(of_indices)));
+      }
+      to.insert(to.end(), i.begin() + places, i.end());
+      y.at(to) += updates.at(i);
+    });
+    Session session;
+    CHECK_ARRAY_WITHIN(1e-6,
+                       session.run([session.graph() scatterNDWithUpdatesTensor:session.feed(updates)
+                                                                 indicesTensor:session.feed(indices)
+                                                                         shape:numbers(row.result)
+                                                               batchDimensions:row.batch
+                                                                          name:nil]),
+                       y);
+  }
+}
+
 int main() {
   @autoreleasepool {
     reshape();
@@ -510,6 +575,8 @@ int main() {
     shape_of_a_tensor();
     shapes_made_of_shapes();
     cast();
+    gather();
+    scatter();
   }
   return check::summary();
 }

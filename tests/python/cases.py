@@ -241,6 +241,29 @@ def _slice_gradient(g, like):
     return out
 
 
+def _gather(axis, batch_dims=0):
+    def reference(x, indices):
+        if batch_dims > 0:
+            return np.stack([_gather(axis - 1, batch_dims - 1)(*pair) for pair in zip(x, indices)])
+        inside = (indices >= 0) & (indices < x.shape[axis])
+        taken = np.take(x, np.where(inside, indices, 0), axis)
+        return taken * inside.reshape(inside.shape + (1,) * (x.ndim - axis - 1)).astype(x.dtype)
+
+    return reference
+
+
+def _scatter_nd(batch_dims):
+    def reference(updates, indices, like):
+        out = np.zeros_like(like)
+        for place in np.ndindex(indices.shape[:-1]):
+            to = place[:batch_dims] + tuple(indices[place])
+            if all(0 <= i < extent for i, extent in zip(to, out.shape)):
+                out[to] += updates[place]
+        return out
+
+    return reference
+
+
 def _turned_shape(x):
     shape = raw("shape_of")(x)
     like = raw("shaped", dtype=al.float32)(al.concat([shape[1:], shape[:1]], axis=0))
@@ -297,6 +320,14 @@ STRUCTURED = [
          **_ANY),
     Case("slice", lambda x: x[-2:, None, ..., 4:1:-1], lambda x: x[-2:, None, ..., 4:1:-1], ((3, 2, 5),)),
     Case("slice_gradient", raw("slice_gradient", **_SLICE), _slice_gradient, ((2, 3), (3, 5)), wanted=(0,)),
+    Case("gather", al.gather, _gather(0), ((3, 4), (2, 5)), fixed=(None, "int32"), empty=((3, 0), (2,)), **_ANY),
+    Case("gather", lambda x, i: al.gather(x, i, axis=-1), _gather(2), ((2, 4, 3), (6,)), fixed=(None, "int64")),
+    Case("gather", lambda x, i: al.gather(x, i, axis=2, batch_dims=1), _gather(2, 1), ((2, 4, 3, 2), (2, 5)),
+         fixed=(None, "int32"), label="of a batch"),
+    Case("scatter_nd", raw("scatter_nd", batch_dims=1), _scatter_nd(1), ((2, 7, 3), (2, 7, 1), (2, 4, 3)),
+         fixed=(None, "int32"), dtypes=TYPES["numeric"], wanted=(0,)),
+    Case("scatter_nd", raw("scatter_nd", batch_dims=0), _scatter_nd(0), ((9,), (9, 2), (3, 4)), fixed=(None, "int64"),
+         wanted=(), label="by pairs"),
     Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
          ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),
@@ -399,6 +430,10 @@ WRONG = {
     "slice": (lambda x: x[::0], [(2, 3)], "A stride is 0"),
     "slice_gradient": (raw("slice_gradient", **_SLICE), [(2, 2), (3, 5)],
                        r"gradient of shape \(2, 3\), got shape \(2, 2\)"),
+    "gather": (lambda x, i: al.gather(x, al.cast(i, "int32"), axis=1, batch_dims=1), [(2, 3), (3, 4)],
+               r"Batch dimensions of shape \(2, 3\) and of indices shape \(3, 4\) differ"),
+    "scatter_nd": (raw("scatter_nd", batch_dims=0), [(2, 3), (2, 1), (5, 3)],
+                   r"Expected indices of an integer type, got float32\(2, 1\)"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),
     "cast": (lambda x: al.cast(x, "complex64"), [(2, 3)],

@@ -74,6 +74,64 @@ Reference slice_gradient(const Op& op) {
   };
 }
 
+// Index `i` of an array of indices.
+int64_t index_at(ir::DType dtype, const std::byte* indices, size_t i) {
+  return dtype == ir::DType::int32 ? load<int32_t>(indices, i) : load<int64_t>(indices, i);
+}
+
+Reference gather_by_indices(const Op& op) {
+  const Dims x = op.operands[0].shape().dims(), i = op.operands[1].shape().dims(), y = op.results[0].shape.dims();
+  const ir::DType dtype = op.operands[1].dtype();
+  const size_t bytes = size_of(op.results[0].dtype);
+  const int64_t batch = op.attributes.integer(Attr::kBatchDims),
+                axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size()), more = i.size() - batch;
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    size_t at = 0;
+    for_each_index(y, [&](const Dims& index) {
+      Dims of_indices(index.begin(), index.begin() + batch), from(index.begin(), index.begin() + axis);
+      of_indices.insert(of_indices.end(), index.begin() + axis, index.begin() + axis + more);
+      const int64_t place = index_at(dtype, operands[1], position(i, of_indices));
+      from.push_back(place);
+      from.insert(from.end(), index.begin() + axis + more, index.end());
+      std::byte* const to = results[0] + at++ * bytes;
+      if (place < 0 || place >= x[axis]) std::memset(to, 0, bytes);
+      else std::memcpy(to, operands[0] + position(x, from) * bytes, bytes);
+    });
+  };
+}
+
+template <class T>
+Reference scatter_of(const Op& op) {
+  const Dims updates = op.operands[0].shape().dims(), i = op.operands[1].shape().dims(), y = op.results[0].shape.dims();
+  const ir::DType dtype = op.operands[1].dtype();
+  const int64_t batch = op.attributes.integer(Attr::kBatchDims);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    std::vector<Number<T>> sums(count_of(y), 0);
+    size_t at = 0;
+    for_each_index(updates, [&](const Dims& index) {
+      Dims of_indices(index.begin(), index.begin() + i.size() - 1), to(index.begin(), index.begin() + batch);
+      of_indices.push_back(0);
+      for (; of_indices.back() < i.back(); ++of_indices.back()) {
+        to.push_back(index_at(dtype, operands[1], position(i, of_indices)));
+      }
+      to.insert(to.end(), index.begin() + i.size() - 1, index.end());
+      const Number<T> update = load<T>(operands[0], at++);
+      for (int64_t axis = 0; axis < y.size(); ++axis) {
+        if (to[axis] < 0 || to[axis] >= y[axis]) return;
+      }
+      sums[position(y, to)] += update;
+    });
+    for (size_t k = 0; k < sums.size(); ++k) store<T>(results[0], k, sums[k]);
+  };
+}
+
+Reference scatter_nd(const Op& op) {
+  return for_type<Reference>(op.results[0].dtype, [&](auto t) -> Reference {
+    if constexpr (std::is_same_v<decltype(t), Bool>) return nullptr;
+    else return scatter_of<decltype(t)>(op);
+  });
+}
+
 Reference concat(const Op& op) {
   const Dims whole = op.results[0].shape.dims();
   const auto axis =
@@ -229,6 +287,8 @@ Reference structured_reference(const Op& op) {
     case OpCode::slice: return move(op);
     case OpCode::slice_gradient: return slice_gradient(op);
     case OpCode::concat: return concat(op);
+    case OpCode::gather: return gather_by_indices(op);
+    case OpCode::scatter_nd: return scatter_nd(op);
     case OpCode::reduce_like: return reduction_reference(op);
     case OpCode::cast: return elementwise_reference(op);
     default: return arithmetic(op);

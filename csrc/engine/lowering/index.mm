@@ -1,4 +1,4 @@
-// Slices and their gradients.
+// Slices and their gradients, and elements by indices.
 
 #include <algorithm>
 
@@ -131,6 +131,24 @@ Nodes lower_slice_gradient(Lowering& lowering, const ir::Op& op, NSString* name)
                             endMask:s.end_mask
                         squeezeMask:0
                                name:name];
+}
+
+Nodes lower_gather(Lowering& lowering, const ir::Op& op, NSString* name) {
+  const int64_t rank = op.operands[0].shape().rank();
+  return [lowering.graph()
+      gatherWithUpdatesTensor:lowering.x(op)
+                indicesTensor:lowering.x(op, 1)
+                         axis:static_cast<NSUInteger>(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), rank))
+              batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                         name:name];
+}
+
+Nodes lower_scatter_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() scatterNDWithUpdatesTensor:lowering.x(op)
+                                        indicesTensor:lowering.x(op, 1)
+                                                shape:mps_shape(op.results[0].shape)
+                                      batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                                                 name:name];
 }
 
 }  // namespace alloy::engine

@@ -1,5 +1,6 @@
 // Taking elements by their places.
 #include <algorithm>
+#include <numeric>
 
 #include "ir/rules.h"
 #include "ir/windows.h"
@@ -54,5 +55,108 @@ void gradient_slice_gradient(GradientRule& r) { r.give(0, apply(OpCode::slice, {
 // A slice reads what it takes.
 Cost cost_slice(const Op& op) { return {0, op.results[0].byte_count(), op.results[0].byte_count()}; }
 Cost cost_slice_gradient(const Op& op) { return cost_of(op, 0); }
+
+// ---- indices in tensors ----
+
+namespace {
+
+void require_indices(const Op& op) {
+  const DTypeKind numbers = kind(operand(op, 1).dtype);
+  if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) {
+    op.fail("Expected indices of an integer type, got " + text(operand(op, 1)), Error::Kind::kType);
+  }
+}
+
+// The leading dimensions of both, of which there are at most `most`.
+Dims batch_of(const Op& op, const Shape& elements, const Shape& indices, int64_t most) {
+  const int64_t count = op.attributes.integer(Attr::kBatchDims);
+  if (count < 0 || count > most) {
+    op.fail("Expected 0 to " + std::to_string(most) + " batch dimensions, got " + std::to_string(count));
+  }
+  const Dims &a = elements.dims(), &b = indices.dims();
+  const auto both = unify(Dims(a.begin(), a.begin() + count), Dims(b.begin(), b.begin() + count));
+  if (!both) op.fail("Batch dimensions of " + text(elements) + " and of indices " + text(indices) + " differ");
+  return both->dims();
+}
+
+// 0, 1, ... with the axes from `axis` on, `count` of them, moved to behind the first `batch`.
+Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
+  Dims permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::rotate(permutation.begin() + batch, permutation.begin() + axis, permutation.begin() + axis + count);
+  return permutation;
+}
+
+Expr transposed(Expr x, const Dims& permutation) {
+  return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
+}
+
+}  // namespace
+
+Types infer_gather(const Op& op) {
+  require_indices(op);
+  const auto& [dtype, x] = operand(op, 0);
+  const Shape& indices = operand(op, 1).shape;
+  if (!x.ranked() || !indices.ranked()) return {{dtype, Shape::unranked()}};
+  const int64_t axis = axis_of(op, op.attributes.integer(Attr::kAxis), x.rank());
+  Dims dims = batch_of(op, x, indices, std::min(axis, indices.rank()));
+  const int64_t batch = dims.size();
+  dims.insert(dims.end(), x.dims().begin() + batch, x.dims().begin() + axis);
+  dims.insert(dims.end(), indices.dims().begin() + batch, indices.dims().end());
+  dims.insert(dims.end(), x.dims().begin() + axis + 1, x.dims().end());
+  return {{dtype, Shape(dims)}};
+}
+
+Types infer_scatter_nd(const Op& op) {
+  require_indices(op);
+  const auto& [dtype, updates] = operand(op, 0);
+  const Shape &indices = operand(op, 1).shape, &like = operand(op, 2).shape;
+  if (indices.ranked() && indices.rank() == 0) op.fail("Expected tuples along the last axis of indices, got a scalar");
+  if (!indices.ranked() || !like.ranked()) return {{dtype, like}};
+  Dims expected = batch_of(op, like, indices, std::min(indices.rank() - 1, like.rank()));
+  const int64_t batch = expected.size(), tuple = indices[indices.rank() - 1];
+  if (tuple == kUnknown) return {{dtype, like}};
+  if (tuple < 1 || batch + tuple > like.rank()) {
+    op.fail("Expected tuples of 1 to " + std::to_string(like.rank() - batch) + " indices into " + text(like) +
+            ", got indices " + text(indices));
+  }
+  expected.insert(expected.end(), indices.dims().begin() + batch, indices.dims().end() - 1);
+  expected.insert(expected.end(), like.dims().begin() + batch + tuple, like.dims().end());
+  if (!unify(updates, expected)) op.fail("Expected updates of " + text(Shape(expected)) + ", got " + text(updates));
+  return {{dtype, like}};
+}
+
+// What flows back is added where it was taken from, along the first axis behind the batch.
+void gradient_gather(GradientRule& r) {
+  const Shape &x = r.x().shape(), &indices = r.x(1).shape();
+  if (!x.ranked() || !indices.ranked()) r.op().fail("The gradient of operands of unknown rank is not available");
+  const int64_t batch = r.op().attributes.integer(Attr::kBatchDims),
+                axis = axis_of(r.op(), r.op().attributes.integer(Attr::kAxis), x.rank()),
+                count = indices.rank() - batch;
+  const Expr g = transposed(r.g(), moved_forward(r.g().shape().rank(), axis, count, batch));
+  const Expr like = transposed(r.x(), moved_forward(x.rank(), axis, 1, batch));
+  const Expr tuples = apply(OpCode::expand_dims, {r.x(1)}, {{Attr::kAxes, Dims{-1}}});
+  const Expr scattered = apply(OpCode::scatter_nd, {g, tuples, like}, {{Attr::kBatchDims, batch}});
+  r.give(0, transposed(scattered, moved_forward(x.rank(), batch + 1, axis - batch, batch)));
+}
+
+void gradient_scatter_nd(GradientRule& r) {
+  const Shape& indices = r.x(1).shape();
+  if (!indices.ranked()) r.op().fail("The gradient of indices of unknown rank is not available");
+  if (indices[indices.rank() - 1] == kUnknown) r.op().fail("The gradient of tuples of unknown length is not available");
+  if (indices[indices.rank() - 1] != 1) r.op().fail("The gradient of tuples of several indices is not available");
+  const int64_t batch = r.op().attributes.integer(Attr::kBatchDims);
+  const Expr numbers = apply(OpCode::squeeze, {r.x(1)}, {{Attr::kAxes, Dims{-1}}});
+  r.give(0, apply(OpCode::gather, {r.g(), numbers}, {{Attr::kAxis, batch}, {Attr::kBatchDims, batch}}));
+}
+
+// It reads what it takes.
+Cost cost_gather(const Op& op) {
+  const uint64_t bytes = op.results[0].byte_count();
+  return {0, bytes + operand(op, 1).byte_count(), bytes};
+}
+
+// 1 for each element that is added.
+Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operands[0])); }
 
 }  // namespace alloy::ir
