@@ -148,6 +148,7 @@ inline bool IsFinite(double, double x) { return std::isfinite(x); }
 inline double Sqrt(double, double x) { return std::sqrt(x); }
 inline double Exp(double, double x) { return std::exp(x); }
 inline double Log(double, double x) { return std::log(x); }
+inline double Log2(double, double x) { return std::log2(x); }
 inline double Tanh(double, double x) { return std::tanh(x); }
 inline double Sigmoid(double, double x) { return 1 / (1 + std::exp(-x)); }
 

@@ -12,6 +12,7 @@ __all__ = [
     "identity",
     "exp",
     "log",
+    "log2",
     "square",
     "sqrt",
     "rsqrt",
@@ -60,6 +61,8 @@ def identity(x: Tensor) -> Tensor: ...
 def exp(x: Tensor) -> Tensor: ...
 
 def log(x: Tensor) -> Tensor: ...
+
+def log2(x: Tensor) -> Tensor: ...
 
 def square(x: Tensor) -> Tensor: ...
 

@@ -269,9 +269,14 @@ HWY_INLINE Vec<D> Exp(D d, Vec<D> x) {
   return hn::IfThenElse(hn::IsNaN(x), x, scaled);
 }
 
-// ln x = e ln 2 + ln m with m in [sqrt(1/2), sqrt(2)), ln m by a polynomial in m - 1 (Cephes).
+// A positive x as 2^e m with m in [sqrt(1/2), sqrt(2)): e, f = m - 1, and ln m - f by a polynomial in f (Cephes), of
+// which `rest` lacks -f^2 / 2.
 template <class D>
-HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
+struct LogarithmParts {
+  Vec<D> e, f, square, rest;
+};
+template <class D>
+HWY_INLINE LogarithmParts<D> PartsOfLogarithm(D d, Vec<D> x) {
   const hn::RebindToSigned<D> di;
   const auto subnormal = hn::Lt(x, hn::Set(d, std::numeric_limits<float>::min()));
   const auto normal = hn::IfThenElse(subnormal, hn::Mul(x, hn::Set(d, 33554432.0f)), x);  // 2^25
@@ -283,14 +288,37 @@ HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
   const auto z = hn::Mul(f, f);
   const auto p = Polynomial(d, f, 7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f,
                             1.4249322787e-1f, -1.6668057665e-1f, 2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f);
-  auto y = hn::MulAdd(ef, hn::Set(d, kLn2Low), hn::Mul(hn::Mul(f, z), p));
-  y = hn::NegMulAdd(hn::Set(d, 0.5f), z, y);
-  y = hn::MulAdd(ef, hn::Set(d, kLn2High), hn::Add(f, y));
+  return {ef, f, z, hn::Mul(hn::Mul(f, z), p)};
+}
+
+// y for positive finite x; else -inf of 0, inf of inf, NaN.
+template <class D>
+HWY_INLINE Vec<D> LogarithmOrEdge(D d, Vec<D> x, Vec<D> y) {
   const auto infinity = Highest(d);
   const auto edge = hn::IfThenElse(
       hn::Eq(x, Zero(d)), hn::Neg(infinity),
       hn::IfThenElse(hn::Eq(x, infinity), infinity, hn::Set(d, std::numeric_limits<float>::quiet_NaN())));
   return hn::IfThenElse(hn::And(hn::Gt(x, Zero(d)), hn::Lt(x, infinity)), y, edge);
+}
+
+// e ln 2 + ln m.
+template <class D>
+HWY_INLINE Vec<D> Log(D d, Vec<D> x) {
+  const auto parts = PartsOfLogarithm(d, x);
+  auto y = hn::MulAdd(parts.e, hn::Set(d, kLn2Low), parts.rest);
+  y = hn::NegMulAdd(hn::Set(d, 0.5f), parts.square, y);
+  y = hn::MulAdd(parts.e, hn::Set(d, kLn2High), hn::Add(parts.f, y));
+  return LogarithmOrEdge(d, x, y);
+}
+
+// e + ln m / ln 2, the factor as 1 and what is more, so that it is exact of powers of 2 (Cephes).
+template <class D>
+HWY_INLINE Vec<D> Log2(D d, Vec<D> x) {
+  const auto parts = PartsOfLogarithm(d, x);
+  const auto more = hn::Set(d, 0.44269504088896340736f);
+  const auto rest = hn::NegMulAdd(hn::Set(d, 0.5f), parts.square, parts.rest);
+  const auto y = hn::MulAdd(parts.f, more, hn::Mul(rest, more));
+  return LogarithmOrEdge(d, x, hn::Add(parts.e, hn::Add(parts.f, hn::Add(rest, y))));
 }
 
 // A polynomial near 0 (Cephes), where 1 - 2 / (e^2x + 1) would cancel.
