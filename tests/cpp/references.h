@@ -13,39 +13,13 @@
 #include <numeric>
 #include <vector>
 
+#include "indexing.h"
 #include "ir/graph.h"
 #include "table_rows.h"
 
 namespace alloy::test {
 
 using namespace ir;
-
-// ---- elements ----
-
-// Calls f with every index into `dims`, in row-major order.
-template <class F>
-void for_each_index(const Dims& dims, F f) {
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return;
-  Dims index(dims.size(), 0);
-  while (true) {
-    f(static_cast<const Dims&>(index));
-    size_t axis = dims.size();
-    while (axis > 0 && ++index[axis - 1] == dims[axis - 1]) index[--axis] = 0;
-    if (axis == 0) return;
-  }
-}
-
-// The position of `index`, aligned at the trailing dimension, in an array that broadcasts to it.
-inline size_t position(const Dims& dims, const Dims& index) {
-  size_t at = 0;
-  for (int64_t i = 0; i < dims.size(); ++i) {
-    const int64_t k = dims[i] == 1 ? 0 : index[index.size() - dims.size() + i];
-    at = at * static_cast<size_t>(dims[i]) + static_cast<size_t>(k);
-  }
-  return at;
-}
-
-// ---- ops ----
 
 // An elementwise op of the table, of up to three operands, the last of which has that type.
 inline double elementwise(OpCode code, DType dtype, double a, double b, double c) {

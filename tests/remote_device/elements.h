@@ -9,13 +9,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "indexing.h"
 #include "ir/dtype.h"
 #include "table_rows.h"
 
 namespace alloy::remote {
 
 using test::Bool;
+using test::count_of;
+using test::for_each_index;
 using test::Number;
+using test::position;
 
 template <class T>
 Number<T> load(const std::byte* array, size_t i) {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "elements.h"
-#include "indexing.h"
 #include "reference.h"
 #include "table_rows.h"
 

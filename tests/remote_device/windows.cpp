@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "elements.h"
-#include "indexing.h"
 #include "ir/windows.h"
 #include "reference.h"
 

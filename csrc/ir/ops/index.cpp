@@ -88,6 +88,7 @@ Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
 }
 
 Expr transposed(Expr x, const Dims& permutation) {
+  if (std::is_sorted(permutation.begin(), permutation.end())) return x;
   return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
 }
 

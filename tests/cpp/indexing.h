@@ -1,4 +1,4 @@
-// Positions in packed row-major arrays.
+// Positions in packed row-major arrays, and how the elements of operands that broadcast meet.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 #include "ir/shape.h"
 
-namespace alloy::remote {
+namespace alloy::test {
 
 inline size_t count_of(const ir::Dims& dims) {
   size_t count = 1;
@@ -34,4 +34,4 @@ inline size_t position(const ir::Dims& dims, const ir::Dims& index) {
   return at;
 }
 
-}  // namespace alloy::remote
+}  // namespace alloy::test
