@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import alloy as al
@@ -95,3 +96,30 @@ def test_no_more_threads_than_the_system_has_memory_for():
     threads, error, *_ = results({"MALLOC_ARENA_MAX": "1"}, before=limit)
     assert 1 <= threads < 400
     assert error < 1e-5
+
+
+@pytest.mark.parametrize(
+    "shape, count, batch_dims", [((500, 200), 4000, 0), ((3, 70, 65), 900, 1), ((100_000,), 50_000, 0)]
+)
+def test_gather_and_its_gradient_are_exact_on_any_number_of_threads(shape, count, batch_dims, rng):
+    """Whole numbers, so that sums are exact in any order; some indices lie outside."""
+    x = rng.integers(-8, 8, shape).astype(np.float32)
+    indices = rng.integers(-5, shape[batch_dims] + 5, (*shape[:batch_dims], count)).astype(np.int32)
+    graph = al.Graph()
+    source, places = graph.placeholder(x.shape), graph.placeholder(indices.shape, al.int32)
+    taken = al.gather(source, places, axis=batch_dims, batch_dims=batch_dims)
+    step = graph.compile([source, places], [taken, al.gradients(al.sum(taken * taken), [source])[0]])
+    rows = x.reshape(-1, *shape[batch_dims:]), indices.reshape(-1, count)
+    expected = np.zeros((len(rows[0]), count, *shape[batch_dims + 1 :])), np.zeros(rows[0].shape)
+    for batch, (values, at) in enumerate(zip(*rows)):
+        inside = (at >= 0) & (at < len(values))
+        expected[0][batch][inside] = values[at[inside]]
+        np.add.at(expected[1][batch], at[inside], 2 * values[at[inside]])
+    before = al.threads()
+    try:
+        for threads in (1, 2, 3):
+            al.set_threads(threads)
+            for got, wanted in zip(step(x, indices), expected):
+                np.testing.assert_array_equal(got.ravel(), wanted.ravel())
+    finally:
+        al.set_threads(before)
