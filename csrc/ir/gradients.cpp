@@ -387,7 +387,7 @@ class Walk {
     for (const auto& region : op.regions) {
       OpenRegion open(graph_, argument_types(op.code, operands, regions));
       for (size_t i = 0; i < open.arguments.size(); ++i) copies[region->arguments[i]->result()] = open.arguments[i];
-      for (const auto& inner : region->ops) copied(*inner, copies);
+      for (const Op* inner : live_in(*region)) copied(*inner, copies);
       std::vector<Value> results;
       for (const Value& v : region->results) results.push_back(copy_of(v, copies));
       regions.push_back(open.close(std::move(results)));
