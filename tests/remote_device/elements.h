@@ -58,6 +58,7 @@ Result for_type(ir::DType dtype, const F& f) {
     case ir::DType::float32: return f(float());
     case ir::DType::int32: return f(int32_t());
     case ir::DType::int64: return f(int64_t());
+    case ir::DType::uint64: return f(uint64_t());
     case ir::DType::boolean: return f(Bool());
     default: return Result();
   }

@@ -34,7 +34,7 @@ Reference loop_of(const Op& op) {
     const ir::Dims result = op.results[0].shape.dims();
     const bool has_predicate = op.code == OpCode::select;
     const ir::DType first = op.operands[0].dtype();
-    if (has_predicate && !ir::computes(first)) return nullptr;
+    if (has_predicate && !for_type<bool>(first, [](auto) { return true; })) return nullptr;
     return [=](const std::byte* const* operands, std::byte* const* results) {
       size_t at = 0;
       for_each_index(result, [&](const ir::Dims& index) {
