@@ -27,9 +27,8 @@ TEST(DTypes, HaveTheWidthsOfTheirNames) {
 
 TEST(DTypes, NarrowOnesAreComputedInATypeThatHoldsThem) {
   const std::pair<std::string, std::string> wider[] = {
-      {"float16", "float32"}, {"bfloat16", "float32"}, {"int8", "int32"},
-      {"int16", "int32"},     {"uint8", "int32"},      {"uint16", "int32"},
-      {"uint32", "int64"},
+      {"float16", "float32"}, {"bfloat16", "float32"}, {"int8", "int32"},   {"int16", "int32"},
+      {"uint8", "int32"},     {"uint16", "int32"},     {"uint32", "int64"},
   };
   std::set<std::string> narrow;
   for (const auto& [text, in] : wider) {
