@@ -68,15 +68,16 @@ def test_halves_are_rounded_to_the_nearest(dtype, rng):
     """Against the libraries' own conversions: all numbers of the type, and random and halfway floats."""
     kind = numpy_dtype(dtype)
     every = np.arange(2**16, dtype=np.uint16).view(kind)
-    flushed = every.astype(np.float32)
+    tiny = np.finfo(np.float32).tiny  # kernels take what is smaller for 0, or not
+    every = every[~(np.abs(every.astype(np.float32)) < tiny) | (every == 0)]
     (widened,) = run(lambda x: al.cast(x, "float32"), every)
-    np.testing.assert_array_equal(widened, flushed)
+    np.testing.assert_array_equal(widened, every.astype(np.float32))
     bits = rng.integers(0, 2**32, 200_000, dtype=np.uint64).astype(np.uint32)
     halfway = (every.astype(np.float32).view(np.uint32) + np.uint32(1 << (12 if dtype == "float16" else 15))).view(
         np.float32
     )
     floats = np.concatenate([bits.view(np.float32), halfway])
-    floats = floats[(np.abs(floats) >= np.finfo(np.float32).tiny) | (floats == 0)]  # kernels take denormals for 0
+    floats = floats[(np.abs(floats) >= tiny) | (floats == 0)]
     (narrowed,) = run(lambda x: al.cast(x, dtype), floats)
     with np.errstate(over="ignore", invalid="ignore"):
         np.testing.assert_array_equal(narrowed, floats.astype(kind))
@@ -91,18 +92,9 @@ def test_an_int_is_fed_as_it_is_and_cast_in_the_graph():
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers_wrap_around_at_their_ends(dtype):
     x, y = np.meshgrid(ends(dtype), ends(dtype))
-    names = [
-        "add",
-        "subtract",
-        "multiply",
-        "minimum",
-        "maximum",
-        "less",
-        "greater_equal",
-        "equal",
-        "divide",
-        "negative",
-    ]
+    names = ["add", "subtract", "multiply", "minimum", "maximum", "less", "greater_equal", "equal", "negative"]
+    if not al.device().system:
+        names.append("divide")  # by 0, and of the least number by -1, it is documented for this framework alone
     results = run(lambda a, b: [getattr(al, name)(*[a, b][: 1 if name == "negative" else 2]) for name in names], x, y)
     for name, result in zip(names, results):
         exact = np.vectorize(lambda a, b, name=name: _exact(name, int(a), int(b)), otypes=[object])(x, y)
