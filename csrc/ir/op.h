@@ -75,6 +75,7 @@ struct Facts {
   bool every_type = false;
   bool fresh = false;
   bool global = false;
+  bool products = false;
   bool effect = false;
 };
 

@@ -183,7 +183,7 @@ Reference scatter(const Op& op) {
         std::memcpy(results[0] + to * bytes, operands[1] + update * bytes, bytes);
         return;
       }
-      for_type<bool>(dtype, [&](auto t) {
+      for_any_type<bool>(dtype, [&](auto t) {
         using Type = decltype(t);
         store<Type>(results[0], to, combined<Type>(mode, load<Type>(results[0], to), load<Type>(operands[1], update)));
         return true;

@@ -6,6 +6,7 @@
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
+#include "ir/half.h"
 #include "ir/rounding.h"
 
 namespace alloy::cpu {
@@ -25,8 +26,14 @@ int64_t count_of(const int64_t* begin, const int64_t* end) {
 template <class F>
 std::unique_ptr<Kernel> with_indices(const Op& op, const F& f) {
   switch (op.operands[1].dtype()) {
+    case ir::DType::int8: return f(int8_t{});
+    case ir::DType::int16: return f(int16_t{});
     case ir::DType::int32: return f(int32_t{});
     case ir::DType::int64: return f(int64_t{});
+    case ir::DType::uint8: return f(uint8_t{});
+    case ir::DType::uint16: return f(uint16_t{});
+    case ir::DType::uint32: return f(uint32_t{});
+    case ir::DType::uint64: return f(int64_t{});  // none that is inside is so large that it differs
     default: refuse(op, op.operands[1].type());
   }
 }
@@ -143,7 +150,7 @@ template <class T>
 T quotient(T x, T by) {
   if constexpr (std::is_integral_v<T>) {
     if (by == 0) return 0;
-    if (by == -1) return static_cast<T>(-Wrapped<T>(x));
+    if (std::is_signed_v<T> && by == static_cast<T>(-1)) return static_cast<T>(-Wrapped<T>(x));
   }
   return x / by;
 }
@@ -211,11 +218,14 @@ class ScatterSlices final : public Kernel {
   int64_t places_, extent_, count_, row_bytes_;
 };
 
-template <class T>
+// Each element is combined as a number of type Wide.
+template <class T, class Wide = T>
 void combine_rows(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes) {
   auto* const x = reinterpret_cast<T*>(to);
   const auto* const update = reinterpret_cast<const T*>(updates);
-  for (int64_t i = 0; i < bytes / static_cast<int64_t>(sizeof(T)); ++i) x[i] = combined(mode, x[i], update[i]);
+  for (int64_t i = 0; i < bytes / static_cast<int64_t>(sizeof(T)); ++i) {
+    x[i] = static_cast<T>(combined(mode, static_cast<Wide>(x[i]), static_cast<Wide>(update[i])));
+  }
 }
 
 }  // namespace
@@ -230,7 +240,8 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
     switch (op.results[0].dtype) {
       case ir::DType::float32: return std::make_unique<Scatter<float, Index>>(op);
       case ir::DType::int32: return std::make_unique<Scatter<uint32_t, Index>>(op);  // which wraps around
-      case ir::DType::int64: return std::make_unique<Scatter<uint64_t, Index>>(op);
+      case ir::DType::int64:
+      case ir::DType::uint64: return std::make_unique<Scatter<uint64_t, Index>>(op);
       default: refuse(op, op.results[0]);
     }
   });
@@ -239,16 +250,30 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
 std::unique_ptr<Kernel> make_scatter(const Op& op) {
   const auto with = [&](auto combine) -> std::unique_ptr<Kernel> {
     switch (op.operands[2].dtype()) {
+      case ir::DType::int8: return std::make_unique<ScatterSlices<int8_t>>(op, combine);
+      case ir::DType::int16: return std::make_unique<ScatterSlices<int16_t>>(op, combine);
       case ir::DType::int32: return std::make_unique<ScatterSlices<int32_t>>(op, combine);
-      case ir::DType::int64: return std::make_unique<ScatterSlices<int64_t>>(op, combine);
+      case ir::DType::uint8: return std::make_unique<ScatterSlices<uint8_t>>(op, combine);
+      case ir::DType::uint16: return std::make_unique<ScatterSlices<uint16_t>>(op, combine);
+      case ir::DType::uint32: return std::make_unique<ScatterSlices<uint32_t>>(op, combine);
+      case ir::DType::int64:
+      case ir::DType::uint64: return std::make_unique<ScatterSlices<int64_t>>(op, combine);
       default: refuse(op, op.operands[2].type());
     }
   };
   if (mode_of(op) == Mode::kSet) return with(nullptr);
   switch (op.results[0].dtype) {
     case ir::DType::float32: return with(combine_rows<float>);
+    case ir::DType::float16: return with(combine_rows<ir::Float16, float>);
+    case ir::DType::bfloat16: return with(combine_rows<ir::BFloat16, float>);
+    case ir::DType::int8: return with(combine_rows<int8_t, int32_t>);
+    case ir::DType::int16: return with(combine_rows<int16_t, int32_t>);
     case ir::DType::int32: return with(combine_rows<int32_t>);
     case ir::DType::int64: return with(combine_rows<int64_t>);
+    case ir::DType::uint8: return with(combine_rows<uint8_t, int32_t>);
+    case ir::DType::uint16: return with(combine_rows<uint16_t, int32_t>);
+    case ir::DType::uint32: return with(combine_rows<uint32_t, int64_t>);
+    case ir::DType::uint64: return with(combine_rows<uint64_t>);
     default: refuse(op, op.results[0]);
   }
 }
