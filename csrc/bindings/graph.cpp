@@ -4,7 +4,7 @@
 
 #include "arrays.h"
 #include "gil.h"
-#include "ir/expr.h"
+#include "ir/composites.h"
 #include "ir/gradients.h"
 #include "ir/rewrite.h"
 #include "ir/text.h"
@@ -31,7 +31,7 @@ Argument named(const std::string& op, const std::string& name, const char* act =
   return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
 }
 
-ir::Attributes attributes_from(const ir::OpInfo& row, const py::dict& given, const std::string& location) {
+ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, const std::string& location) {
   const auto fail = [&](const std::string& message) {
     throw ir::Error(ir::Error::Kind::kType,
                     "[" + std::string(row.name) + "] " + message + "; built at " + location + ".");
@@ -119,15 +119,26 @@ Variable variable(const GraphRef& graph, const py::object& value, const std::str
   return {{graph, graph->variable(std::move(initial))}};
 }
 
+std::vector<ir::Value> results_of(const ir::Op& op) {
+  std::vector<ir::Value> values;
+  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back(op.result(i));
+  return values;
+}
+
 std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const std::vector<Tensor>& tensors,
                           const py::dict& attributes, const std::string& name, const std::string& location) {
-  const ir::OpInfo* row = ir::find_op(op);
-  if (row == nullptr) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
-  ir::Attributes given = attributes_from(*row, attributes, location);
+  const auto composite = ir::find_composite(op);
+  const ir::OpInfo* const row = ir::find_op(op);
+  if (row == nullptr && !composite) throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] There is no such op.");
+  const ir::Signature& signature = composite ? ir::composite_table()[static_cast<size_t>(*composite)] : *row;
+  ir::Attributes given = attributes_from(signature, attributes, location);
   const Building building(*graph, name, location);
-  const ir::Op* made = graph->ir().add(row->code, values_of(*graph, tensors), std::move(given));
+  const std::vector<ir::Value> operands = values_of(*graph, tensors);
   std::vector<Tensor> out;
-  for (uint32_t i = 0; i < made->results.size(); ++i) out.push_back({graph, made->result(i)});
+  for (const ir::Value& result : composite ? ir::compose(graph->ir(), *composite, operands, given)
+                                           : results_of(*graph->ir().add(row->code, operands, std::move(given)))) {
+    out.push_back({graph, result});
+  }
   return out;
 }
 
@@ -244,12 +255,6 @@ std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::
     out.push_back(v.op->code == OpCode::variable ? py::cast(Variable{{graph, v}}) : py::cast(Tensor{graph, v}));
   }
   return out;
-}
-
-std::vector<ir::Value> results_of(const ir::Op& op) {
-  std::vector<ir::Value> values;
-  for (uint32_t i = 0; i < op.results.size(); ++i) values.push_back(op.result(i));
-  return values;
 }
 
 void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {

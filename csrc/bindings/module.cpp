@@ -7,6 +7,7 @@
 #include "engine/error.h"
 #include "engine/stats.h"
 #include "graph.h"
+#include "ir/composites.h"
 #include "ir/names.h"
 
 namespace py = pybind11;
@@ -14,14 +15,14 @@ namespace py = pybind11;
 namespace alloy::bindings {
 namespace {
 
-py::dict row_of(const ir::OpInfo& row) {
+py::dict row_of(const ir::Signature& row, std::string_view family) {
   py::list attributes;
   for (const ir::Attr attr : ir::attributes_of(row)) {
     attributes.append(py::make_tuple(name(attr), ir::kind_name(attr), ir::words(attr)));
   }
   py::dict out;
   out["name"] = row.name;
-  out["family"] = ir::name(row.family);
+  out["family"] = family;
   out["operands"] = py::make_tuple(row.fewest_operands, row.most_operands);
   out["attributes"] = attributes;
   out["types"] = ir::name(row.types);
@@ -32,7 +33,8 @@ py::dict row_of(const ir::OpInfo& row) {
 
 py::list op_table() {
   py::list rows;
-  for (const ir::OpInfo& row : ir::op_table()) rows.append(row_of(row));
+  for (const ir::OpInfo& row : ir::op_table()) rows.append(row_of(row, ir::name(row.family)));
+  for (const ir::Signature& row : ir::composite_table()) rows.append(row_of(row, "composite"));
   return rows;
 }
 

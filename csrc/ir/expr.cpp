@@ -1,5 +1,10 @@
 #include "ir/expr.h"
 
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
 namespace alloy::ir {
 
 Expr Expr::scalar(double number) const {
@@ -12,6 +17,22 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
   for (const Expr& e : operands) values.push_back(e.value());
   Graph& graph = operands.front().graph();
   return Expr(graph, graph.value(code, std::move(values), std::move(attributes)));
+}
+
+Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int64_t> values) {
+  std::vector<std::byte> bytes(values.size() * size_of(dtype));
+  // Integers are little-endian: the lower bytes are the narrower number.
+  for (size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(bytes.data() + i * size_of(dtype), &values[i], size_of(dtype));
+  }
+  auto literal = std::make_shared<const Literal>(Type{dtype, Shape(shape)}, std::move(bytes));
+  return Expr(graph, graph.value(OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}));
+}
+
+Expr range(Graph& graph, DType dtype, int64_t count) {
+  std::vector<int64_t> values(count);
+  std::iota(values.begin(), values.end(), 0);
+  return integers(graph, dtype, {count}, values);
 }
 
 #define ALLOY_UNARY(name, ...) \
@@ -49,6 +70,33 @@ Expr cast(Expr x, DType dtype) {
   return x.value().dtype() == dtype ? x : apply(OpCode::cast, {x}, {{Attr::kDtype, dtype}});
 }
 Expr count(Expr x, const Dims& axes) { return apply(OpCode::count, {x}, {{Attr::kAxes, axes}}); }
+Expr reshape(Expr x, const Dims& dims) {
+  if (x.shape() == Shape(dims) && x.shape().is_static()) return x;
+  return apply(OpCode::reshape, {x}, {{Attr::kShape, Shape(dims)}});
+}
+Expr expand_dims(Expr x, const Dims& axes) { return apply(OpCode::expand_dims, {x}, {{Attr::kAxes, axes}}); }
+Expr squeeze(Expr x, const Dims& axes) { return apply(OpCode::squeeze, {x}, {{Attr::kAxes, axes}}); }
+Expr transpose(Expr x, const Dims& permutation) {
+  if (std::is_sorted(permutation.begin(), permutation.end())) return x;
+  return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
+}
+Expr broadcast_to(Expr x, const Shape& shape) { return apply(OpCode::broadcast_to, {x}, {{Attr::kShape, shape}}); }
+Expr slice(Expr x, int64_t axis, int64_t start, int64_t end, int64_t stride) {
+  Dims starts(rank_of(x), 0), ends(starts.size(), std::numeric_limits<int64_t>::max()), strides(starts.size(), 1);
+  starts[axis] = start;
+  ends[axis] = end;
+  strides[axis] = stride;
+  return apply(OpCode::slice, {x}, {{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}});
+}
+Expr concat(const std::vector<Expr>& parts, int64_t axis) {
+  return parts.size() == 1 ? parts[0] : apply(OpCode::concat, parts, {{Attr::kAxis, axis}});
+}
+Expr gather(Expr x, Expr indices, int64_t axis, int64_t batch_dims) {
+  return apply(OpCode::gather, {x, indices}, {{Attr::kAxis, axis}, {Attr::kBatchDims, batch_dims}});
+}
+Expr matmul(Expr a, Expr b, bool transpose_a, bool transpose_b) {
+  return apply(OpCode::matmul, {a, b}, {{Attr::kTransposeA, transpose_a}, {Attr::kTransposeB, transpose_b}});
+}
 Expr softmax(Expr x, int64_t axis) { return apply(OpCode::softmax, {x}, {{Attr::kAxis, axis}}); }
 Expr log_softmax(Expr x, int64_t axis) { return apply(OpCode::log_softmax, {x}, {{Attr::kAxis, axis}}); }
 Expr broadcast_like(Expr x, Expr like) {
@@ -61,12 +109,16 @@ Expr reduce_like(Expr x, Expr like) {
   return x.shape().is_static() && x.shape() == like.shape() ? x : apply(OpCode::reduce_like, {x, like});
 }
 
-Dims all_axes(Expr x, std::optional<int64_t> except) {
+int64_t rank_of(Expr x) {
   if (!x.shape().ranked()) {
     x.value().op->fail("A tensor of known rank is needed here, got " + to_string(x.value().type()));
   }
+  return x.shape().rank();
+}
+
+Dims all_axes(Expr x, std::optional<int64_t> except) {
   Dims axes;
-  for (int64_t i = 0; i < x.shape().rank(); ++i) {
+  for (int64_t i = 0; i < rank_of(x); ++i) {
     if (!except || i != *normalize_axis(*except, x.shape().rank())) axes.push_back(i);
   }
   return axes;

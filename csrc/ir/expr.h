@@ -25,6 +25,11 @@ class Expr {
 
 inline const Expr none;
 
+// The integers, in a constant of that shape.
+Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int64_t> values);
+// 0, 1, ..., count - 1.
+Expr range(Graph& graph, DType dtype, int64_t count);
+
 // Adds any op with one result; the operands' graph is the first one's.
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
 
@@ -57,6 +62,16 @@ Expr select(Expr predicate, Expr yes, double no);
 Expr select(Expr predicate, double yes, Expr no);
 Expr cast(Expr x, DType dtype);
 Expr count(Expr x, const Dims& axes);
+Expr reshape(Expr x, const Dims& dims);  // one may be unknown
+Expr expand_dims(Expr x, const Dims& axes);
+Expr squeeze(Expr x, const Dims& axes);
+Expr transpose(Expr x, const Dims& permutation);
+Expr broadcast_to(Expr x, const Shape& shape);
+// Along one axis, from start to before end by stride, as Python counts.
+Expr slice(Expr x, int64_t axis, int64_t start, int64_t end, int64_t stride = 1);
+Expr concat(const std::vector<Expr>& parts, int64_t axis);
+Expr gather(Expr x, Expr indices, int64_t axis, int64_t batch_dims = 0);
+Expr matmul(Expr a, Expr b, bool transpose_a = false, bool transpose_b = false);
 Expr softmax(Expr x, int64_t axis);
 Expr log_softmax(Expr x, int64_t axis);
 Expr broadcast_like(Expr x, Expr like);
@@ -64,6 +79,8 @@ Expr reshape_like(Expr x, Expr like);
 // The identity where the shapes are known to agree, else the adjoint of broadcasting.
 Expr reduce_like(Expr x, Expr like);
 
+// The rank of x, which must be known; throws Error where it is not.
+int64_t rank_of(Expr x);
 // Every axis of x, whose rank must be known; with `except`, all but that one.
 Dims all_axes(Expr x, std::optional<int64_t> except = std::nullopt);
 // The gradient of softmax over `axis`, of which y is the result.

@@ -43,23 +43,23 @@ std::optional<std::string> region_mistake(const Op& op) {
 
 }  // namespace
 
-std::optional<std::string> grammar_mistake(const Op& op) {
-  const OpInfo& row = op.info();
-  const int given = static_cast<int>(op.operands.size());
+std::optional<std::string> signature_mistake(const Signature& row, const std::vector<Value>& operands,
+                                             const Attributes& attributes) {
+  const int given = static_cast<int>(operands.size());
   if (given < row.fewest_operands || (row.most_operands >= 0 && given > row.most_operands)) {
     std::string expected = std::to_string(row.fewest_operands);
     if (row.most_operands < 0) expected += " or more";
     else if (row.most_operands != row.fewest_operands) expected += " to " + std::to_string(row.most_operands);
     return "Expected " + expected + " operands, got " + std::to_string(given);
   }
-  for (const Value& v : op.operands) {
+  for (const Value& v : operands) {
     if (!v) return "An operand is missing";
     if (v.index >= v.op->results.size()) {
       return "Expected a result of " + std::string(v.op->info().name) + ", which gives " +
              std::to_string(v.op->results.size()) + ", got number " + std::to_string(v.index);
     }
   }
-  for (const auto& [attr, value] : op.attributes.entries()) {
+  for (const auto& [attr, value] : attributes.entries()) {
     if ((row.attributes >> static_cast<int>(attr) & 1) == 0) return "Unknown attribute " + std::string(name(attr));
     if (!is_legal(attr, value)) {
       return "The attribute " + std::string(name(attr)) + " is not legal" +
@@ -68,10 +68,15 @@ std::optional<std::string> grammar_mistake(const Op& op) {
   }
   for (int i = 0; i < 64; ++i) {
     const Attr attr = static_cast<Attr>(i);
-    if ((row.attributes >> i & 1) != 0 && kind(attr) != AttrKind::Bool && !op.attributes.has(attr)) {
+    if ((row.attributes >> i & 1) != 0 && kind(attr) != AttrKind::Bool && !attributes.has(attr)) {
       return "The attribute " + std::string(name(attr)) + " is missing";
     }
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> grammar_mistake(const Op& op) {
+  if (auto mistake = signature_mistake(op.info(), op.operands, op.attributes)) return mistake;
   if (auto mistake = region_mistake(op)) return mistake;
   if ((op.code == OpCode::assign || op.code == OpCode::read_variable) && op.operands[0].op->code != OpCode::variable) {
     return "Expected a variable, got the result of " + std::string(op.operands[0].op->info().name);

@@ -8,6 +8,10 @@
 
 namespace alloy::ir {
 
+// What is wrong with the number of operands, or with attributes, for that row; or nothing.
+std::optional<std::string> signature_mistake(const Signature& row, const std::vector<Value>& operands,
+                                             const Attributes& attributes);
+
 // What is wrong with the op's operands, attributes, regions or place, or nothing. Types are the rule's business.
 std::optional<std::string> grammar_mistake(const Op& op);
 

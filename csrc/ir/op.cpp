@@ -1,6 +1,6 @@
 #include "ir/op.h"
 
-#include "ir/graph.h"
+#include "ir/composites.h"
 #include "ir/rules.h"
 
 namespace alloy::ir {
@@ -67,32 +67,38 @@ constexpr Facts facts_of_unary(std::string_view forward) {
 
 constexpr OpInfo kTable[] = {
 #define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kUnary, 1, 1, 1, 0, types, Domain::domain, facts_of_unary(#forward), doc},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kUnary, 1, facts_of_unary(#forward)},
 #define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
-  {OpCode::name, #name, Family::kActivation, 1, 1, 1, 0, types, Domain::domain, elementwise, doc},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kActivation, 1, elementwise},
 #define ALLOY_PREDICATE(name, stem, types, domain, forward, doc) \
-  {OpCode::name, #name, Family::kPredicate, 1, 1, 1, 0, types, Domain::domain, elementwise, doc},
+  {{#name, 1, 1, 0, doc, types, Domain::domain}, OpCode::name, Family::kPredicate, 1, elementwise},
 #define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
-  {OpCode::name, #name, Family::kBinary, 2, 2, 1, 0, types, Domain::domain, elementwise, doc},
+  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kBinary, 1, elementwise},
 #define ALLOY_COMPARISON(name, stem, types, domain, forward, doc) \
-  {OpCode::name, #name, Family::kComparison, 2, 2, 1, 0, types, Domain::domain, elementwise, doc},
+  {{#name, 2, 2, 0, doc, types, Domain::domain}, OpCode::name, Family::kComparison, 1, elementwise},
 #define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
-  {OpCode::name, #name, Family::kActivationGradient, 2, 2, 1, 0, types, Domain::nonzero, elementwise, doc},
+  {{#name, 2, 2, 0, doc, types, Domain::nonzero}, OpCode::name, Family::kActivationGradient, 1, elementwise},
 #define ALLOY_TERNARY(name, types, forward, gradient_a, gradient_b, gradient_c, doc) \
-  {OpCode::name, #name, Family::kTernary, 3, 3, 1, 0, first types, Domain::real, elementwise, doc},
+  {{#name, 3, 3, 0, doc, first types}, OpCode::name, Family::kTernary, 1, elementwise},
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
-  {OpCode::name, #name, Family::kReduction, 1, 1, 1, kAxes, types, Domain::domain, none, doc},
+  {{#name, 1, 1, kAxes, doc, types, Domain::domain}, OpCode::name, Family::kReduction, 1, none},
 #define ALLOY_MOMENT(name, stem, gradient, doc) \
-  {OpCode::name, #name, Family::kMoment, 1, 1, 1, kAxes, numeric, Domain::real, none, doc},
+  {{#name, 1, 1, kAxes, doc, numeric}, OpCode::name, Family::kMoment, 1, none},
 #define ALLOY_ARG_REDUCTION(name, stem, types, better, doc) \
-  {OpCode::name, #name, Family::kArgReduction, 1, 1, 1, kAxis, types, Domain::real, none, doc},
+  {{#name, 1, 1, kAxis, doc, types}, OpCode::name, Family::kArgReduction, 1, none},
 #define ALLOY_OP(name, fewest, most, results, attributes, facts, kernel, doc) \
-  {OpCode::name, #name, Family::kStructured, fewest, most, results,           \
-   attributes,   any,   Domain::real,        facts,  doc,  ALLOY_RULE(name, facts)},
+  {{#name, fewest, most, attributes, doc}, OpCode::name, Family::kStructured, results, facts, ALLOY_RULE(name, facts)},
+#include "ir/ops.def"
+};
+
+constexpr Signature kComposites[] = {
+#define ALLOY_COMPOSITE(name, fewest, most, attributes, doc) {#name, fewest, most, attributes, doc},
 #include "ir/ops.def"
 };
 
 }  // namespace
+
+std::span<const Signature> composite_table() { return kComposites; }
 
 const OpInfo& info(OpCode code) { return kTable[static_cast<size_t>(code)]; }
 std::span<const OpInfo> op_table() { return kTable; }
@@ -114,7 +120,7 @@ bool accepts(TypeClass types, DType dtype) {
   return false;
 }
 
-std::vector<Attr> attributes_of(const OpInfo& row) {
+std::vector<Attr> attributes_of(const Signature& row) {
   std::vector<Attr> attributes;
   for (int i = 0; i < 64; ++i) {
     if ((row.attributes >> i & 1) != 0) attributes.push_back(static_cast<Attr>(i));

@@ -83,19 +83,23 @@ using Elements = std::vector<std::optional<int64_t>>;
 // which not even their number is known.
 using ElementsRule = std::optional<Elements> (*)(const Op& op, std::span<const std::optional<Elements>> operands);
 
-// One row of the op table.
-struct OpInfo {
-  OpCode code;
+// What every row of ops.def says.
+struct Signature {
   std::string_view name;
-  Family family;
   int fewest_operands;
   int most_operands;    // -1: any number
-  int results;          // -1: decided by the rule
   uint64_t attributes;  // bit i: the attribute with enumerator i; every one is required except flags
-  TypeClass types;
-  Domain domain;
-  Facts facts;
   std::string_view doc;
+  TypeClass types = TypeClass::any;
+  Domain domain = Domain::real;
+};
+
+// One row of the op table.
+struct OpInfo : Signature {
+  OpCode code;
+  Family family;
+  int results;  // -1: decided by the rule
+  Facts facts;
   ElementsRule elements = nullptr;  // of a structured op with that fact
 
   // Whether the op reads the elements of an operand; of the others it only takes the shape.
@@ -110,7 +114,7 @@ const OpInfo* find_op(std::string_view name);
 
 bool accepts(TypeClass types, DType dtype);
 // The attributes an op has, flags included.
-std::vector<Attr> attributes_of(const OpInfo& row);
+std::vector<Attr> attributes_of(const Signature& row);
 
 // The printed names: "unary", "floating", "real" and so on.
 std::string_view name(Family family);

@@ -114,7 +114,7 @@ _AXIS = [{}, {"axis": 0, "keepdims": True}, {"axis": 1}]
 def _table_cases():
     for row in al.op_table():
         op, family = row["name"], row["family"]
-        if family in ("structured", "ternary"):
+        if family in ("structured", "ternary", "composite"):
             continue
         function, reference = getattr(al, op), table_reference(op)
         common = {"dtypes": TYPES[row["types"]], "domain": row["domain"]}
@@ -264,6 +264,14 @@ def _scatter_nd(batch_dims):
     return reference
 
 
+def _one_hot(depth, axis=-1):
+    def reference(indices):
+        places = np.expand_dims(np.arange(depth), tuple(range(1, -axis if axis < 0 else indices.ndim + 1 - axis)))
+        return (np.expand_dims(indices, axis) == places).astype(float)
+
+    return reference
+
+
 def _turned_shape(x):
     shape = raw("shape_of")(x)
     like = raw("shaped", dtype=al.float32)(al.concat([shape[1:], shape[:1]], axis=0))
@@ -328,6 +336,13 @@ STRUCTURED = [
          fixed=(None, "int32"), dtypes=TYPES["numeric"], wanted=(0,)),
     Case("scatter_nd", raw("scatter_nd", batch_dims=0), _scatter_nd(0), ((9,), (9, 2), (3, 4)), fixed=(None, "int64"),
          wanted=(), label="by pairs"),
+    Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
+         empty=((0, 5),)),
+    Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
+         fixed=("int64",), result="int32", wanted=(), label="axis, dtype"),
+    Case("one_hot", lambda i, a, b: raw("one_hot", axis=0, depth=4, dtype="float32")(i, a, b),
+         lambda i, a, b: np.where(_one_hot(4, 0)(i) > 0, a, b), ((2, 5), (), ()), fixed=("int32",), wanted=(1, 2),
+         label="values"),
     Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
          ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),
@@ -434,6 +449,7 @@ WRONG = {
                r"Batch dimensions of shape \(2, 3\) and of indices shape \(3, 4\) differ"),
     "scatter_nd": (raw("scatter_nd", batch_dims=0), [(2, 3), (2, 1), (5, 3)],
                    r"Expected indices of an integer type, got float32\(2, 1\)"),
+    "one_hot": (lambda x: al.one_hot(x, 3), [(2, 3)], r"Expected indices of an integer type, got float32\(2, 3\)"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),
     "cast": (lambda x: al.cast(x, "complex64"), [(2, 3)],
@@ -472,7 +488,7 @@ def wrong_call(row) -> tuple[Callable, list, list, str]:
     if op in WRONG:
         call, shapes, says = WRONG[op]
         return call, shapes, ["float32"] * len(shapes), says
-    assert family not in ("structured", "ternary"), (
+    assert family not in ("structured", "ternary", "composite"), (
         f"{op}: add an illegal call to WRONG of tests/python/cases.py, or the op to ALWAYS_LEGAL"
     )
     call = getattr(al, op)

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/composites.h"
 #include "ir/rules.h"
 #include "ir/windows.h"
 
@@ -87,11 +88,6 @@ Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
   return permutation;
 }
 
-Expr transposed(Expr x, const Dims& permutation) {
-  if (std::is_sorted(permutation.begin(), permutation.end())) return x;
-  return apply(OpCode::transpose, {x}, {{Attr::kPermutation, permutation}});
-}
-
 }  // namespace
 
 Types infer_gather(const Op& op) {
@@ -134,11 +130,11 @@ void gradient_gather(GradientRule& r) {
   const int64_t batch = r.op().attributes.integer(Attr::kBatchDims),
                 axis = axis_of(r.op(), r.op().attributes.integer(Attr::kAxis), x.rank()),
                 count = indices.rank() - batch;
-  const Expr g = transposed(r.g(), moved_forward(r.g().shape().rank(), axis, count, batch));
-  const Expr like = transposed(r.x(), moved_forward(x.rank(), axis, 1, batch));
+  const Expr g = transpose(r.g(), moved_forward(r.g().shape().rank(), axis, count, batch));
+  const Expr like = transpose(r.x(), moved_forward(x.rank(), axis, 1, batch));
   const Expr tuples = apply(OpCode::expand_dims, {r.x(1)}, {{Attr::kAxes, Dims{-1}}});
   const Expr scattered = apply(OpCode::scatter_nd, {g, tuples, like}, {{Attr::kBatchDims, batch}});
-  r.give(0, transposed(scattered, moved_forward(x.rank(), batch + 1, axis - batch, batch)));
+  r.give(0, transpose(scattered, moved_forward(x.rank(), batch + 1, axis - batch, batch)));
 }
 
 void gradient_scatter_nd(GradientRule& r) {
@@ -159,5 +155,35 @@ Cost cost_gather(const Op& op) {
 
 // 1 for each element that is added.
 Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operands[0])); }
+
+// ---- composites ----
+
+// Integers in which any position can be told, also where those given are of a narrow type.
+static Expr positions_in(const Composition& c, Expr indices) {
+  const DType dtype = indices.value().dtype();
+  if (kind(dtype) != DTypeKind::kSigned && kind(dtype) != DTypeKind::kUnsigned) {
+    c.fail("Expected indices of an integer type, got " + text(indices.value().type()), Error::Kind::kType);
+  }
+  return size_of(dtype) < sizeof(int32_t) ? cast(indices, DType::int32) : indices;
+}
+
+Exprs compose_one_hot(const Composition& c) {
+  const Expr indices = positions_in(c, c.x());
+  const int64_t rank = rank_of(indices) + 1, depth = c.attributes.integer(Attr::kDepth);
+  const auto axis = normalize_axis(c.attributes.integer(Attr::kAxis), rank);
+  if (!axis) {
+    c.fail("Axis " + std::to_string(c.attributes.integer(Attr::kAxis)) + " is outside a tensor of rank " +
+           std::to_string(rank));
+  }
+  if (depth < 0) c.fail("Expected a depth of 0 or more, got " + std::to_string(depth));
+  Dims along(rank - *axis, 1);
+  along[0] = depth;
+  const Expr places = reshape(range(c.graph, indices.value().dtype(), depth), along);
+  const Expr hit = expand_dims(indices, {*axis}) == places;
+  const auto dtype = c.attributes.get<DType>(Attr::kDtype);
+  if (c.operands.size() == 1) return {cast(hit, dtype)};
+  if (c.operands.size() == 2) c.fail("Expected a value for where the index is not, too");
+  return {select(hit, c.x(1), c.x(2))};
+}
 
 }  // namespace alloy::ir

@@ -9,7 +9,7 @@
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
 #include "facade/graph/types.h"
-#include "ir/expr.h"
+#include "ir/composites.h"
 
 namespace alloy::facade {
 
@@ -26,6 +26,12 @@ ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& o
                NSString* name);
 ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
                std::vector<std::unique_ptr<ir::Block>> regions, NSString* name);
+// Adds a composite's parts; the results in their order. The op of the last result gets the name.
+NSArray<MPSGraphTensor*>* add_all(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
+                                  ir::Attributes attributes, NSString* name);
+// The same of a composite with one result.
+MPSGraphTensor* add(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
+                    ir::Attributes attributes, NSString* name);
 // Adds what `expression` builds; its last op gets the name.
 MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression);
 // A tensor of the graph as an expression.

@@ -41,6 +41,23 @@ ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& o
   return op;
 }
 
+NSArray<MPSGraphTensor*>* add_all(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
+                                  ir::Attributes attributes, NSString* name) {
+  const GraphRef& facade = graph_of(graph);
+  facade->graph.name.clear();
+  std::vector<ir::Value> results;
+  build([&] { results = ir::compose(facade->graph, composite, operands, attributes); });
+  if (name != nil) results.back().op->name = utf8(name);
+  NSMutableArray<MPSGraphTensor*>* tensors = [NSMutableArray array];
+  for (const ir::Value& result : results) [tensors addObject:tensor_of(facade, result)];
+  return tensors;
+}
+
+MPSGraphTensor* add(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
+                    ir::Attributes attributes, NSString* name) {
+  return [add_all(graph, composite, operands, std::move(attributes), name) firstObject];
+}
+
 MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression) {
   const GraphRef& facade = graph_of(graph);
   facade->graph.name.clear();

@@ -1,0 +1,54 @@
+#include "ir/composites.h"
+
+#include <algorithm>
+
+#include "ir/grammar.h"
+
+namespace alloy::ir {
+namespace {
+
+Exprs make(Composite composite, const Composition& c) {
+  switch (composite) {
+#define ALLOY_COMPOSITE(name, ...) \
+  case Composite::name: return compose_##name(c);
+#include "ir/ops.def"
+  }
+  c.fail("Unknown composite");
+}
+
+}  // namespace
+
+std::optional<Composite> find_composite(std::string_view name) {
+  const auto rows = composite_table();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const Signature& s) { return s.name == name; });
+  if (row == rows.end()) return std::nullopt;
+  return static_cast<Composite>(row - rows.begin());
+}
+
+std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
+                           const Attributes& attributes) {
+  const Composition c{graph, composite_table()[static_cast<size_t>(composite)], operands, attributes};
+  if (auto mistake = signature_mistake(c.row, operands, attributes)) c.fail(*mistake);
+  std::vector<Value> results;
+  try {
+    for (const Expr& result : make(composite, c)) results.push_back(result.value());
+  } catch (const Error& error) {
+    const std::string message = error.what();  // of a part: "[gather] ..."
+    throw Error(error.kind, "[" + std::string(c.row.name) + message.substr(message.find(']')));
+  }
+  return results;
+}
+
+Exprs Composition::all() const {
+  Exprs all;
+  for (const Value& v : operands) all.emplace_back(graph, v);
+  return all;
+}
+
+void Composition::fail(const std::string& message, Error::Kind kind) const {
+  std::string text = "[" + std::string(row.name) + "] " + message;
+  if (!graph.location.empty()) text += "; built at " + graph.location;
+  throw Error(kind, text + ".");
+}
+
+}  // namespace alloy::ir
