@@ -22,8 +22,8 @@ struct GruHow {
   bool flip_z;
 };
 
-// A row of one step, of which some units are computed: the gates of a unit stand `units` apart, in `gates` as sums. Null
-// is what the op does not have.
+// A row of one step, of which some units are computed: the gates of a unit stand `units` apart, in `gates` as sums.
+// Null is what the op does not have.
 struct GruRow {
   int64_t units;
   const float *x, *state_before, *mask, *secondary_bias;
@@ -31,12 +31,13 @@ struct GruRow {
   float *update, *reset_state;  // without reset_after, from one phase to the next: z, and r times the masked state
 };
 
-// The same backward. `carried` is the gradient of the state that later steps left, and becomes that of the state before.
+// The same backward. `carried` is the gradient of the state that later steps left, and becomes that of the state
+// before.
 struct GruGradientRow {
   int64_t units;
   const float *gates, *state_before, *mask, *incoming;
   float *carried, *x_gradient;
-  float* sum_gradient;  // with reset_after: of the sums of states
+  float* sum_gradient;  // with reset_after: of the products of the state, of this step alone
 };
 
 struct GruLoops {
@@ -107,8 +108,8 @@ void GruForwardCandidate(const GruHow& how, const GruRow& row, const float* sums
   const size_t n = std::min<size_t>(hn::Lanes(d), row.units - first);
   const auto o_sum = hn::Add(hn::LoadU(d, sums), LoadUnits(row.x + 2 * row.units + first, n));
   const auto o = Activated(how.activations[2], o_sum);
-  StoreUnits(Blend(how, LoadUnits(row.update + first, n), LoadUnits(row.state_before + first, n), o),
-             row.state + first, n);
+  StoreUnits(Blend(how, LoadUnits(row.update + first, n), LoadUnits(row.state_before + first, n), o), row.state + first,
+             n);
   if (row.gates != nullptr) StoreUnits(o_sum, row.gates + 2 * row.units + first, n);
 }
 
@@ -152,8 +153,12 @@ void GruBackwardReset(const GruHow& how, const GruGradientRow& row, const float*
 }
 
 GruLoops FindGruLoops() {
-  return {static_cast<int64_t>(hn::Lanes(FloatTag())), &GruForwardAfter, &GruForwardGates, &GruForwardCandidate,
-          &GruBackward, &GruBackwardReset};
+  return {static_cast<int64_t>(hn::Lanes(FloatTag())),
+          &GruForwardAfter,
+          &GruForwardGates,
+          &GruForwardCandidate,
+          &GruBackward,
+          &GruBackwardReset};
 }
 
 }  // namespace HWY_NAMESPACE
@@ -195,7 +200,9 @@ class Gru final : public RecurrentKernel {
       const float* const before = i == 0 ? in(2) : states + s.time(i - 1) * s.batch * s.units;
       if (is_masked_ && phase == 0) return multiply_rows(s, share.rows, before, mask, masked);
       const size_t which = is_masked_ ? phase - 1 : phase;
-      const auto loop = resets_after_ ? loops_.forward_after : which == 0 ? loops_.forward_gates : loops_.forward_candidate;
+      const auto loop = resets_after_ ? loops_.forward_after
+                        : which == 0  ? loops_.forward_gates
+                                      : loops_.forward_candidate;
       const RowProduct& product = products_[which];
       const float* const left = which == 1 ? reset_state : is_masked_ ? masked : before;
       float* const tile = room.tiles + share.thread * products_.tile_floats();
@@ -204,12 +211,18 @@ class Gru final : public RecurrentKernel {
                          products_.packed(which, room.packed), stripe, tile);
         for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
           const int64_t place = now + row, own = row * s.units;
-          const GruRow parts{s.units, in(0) + place * 3 * s.units, before + own,
-                             mask == nullptr ? nullptr : mask + own, resets_after_ ? in(3) : nullptr,
-                             states + place * s.units, gates == nullptr ? nullptr : gates + place * stored * s.units,
-                             update + own, reset_state + own};
+          const GruRow parts{s.units,
+                             in(0) + place * 3 * s.units,
+                             before + own,
+                             mask == nullptr ? nullptr : mask + own,
+                             resets_after_ ? in(3) : nullptr,
+                             states + place * s.units,
+                             gates == nullptr ? nullptr : gates + place * stored * s.units,
+                             update + own,
+                             reset_state + own};
           const float* const sums = tile + (row - share.rows.begin) * product.stripe_floats();
-          const int64_t first = stripe * product.stripe_units(), end = std::min(first + product.stripe_units(), s.units);
+          const int64_t first = stripe * product.stripe_units(),
+                        end = std::min(first + product.stripe_units(), s.units);
           const int64_t block = product.stripe_floats() / (product.stripe_units() / loops_.lanes);
           for (int64_t unit = first; unit < end; unit += loops_.lanes) {
             loop(how_, parts, sums + (unit - first) / loops_.lanes * block, unit);
@@ -243,11 +256,12 @@ class Gru final : public RecurrentKernel {
   std::vector<int64_t> phases_;
 };
 
-// Operands: gradient of the states, gates, states, weights, first state[, mask]. Results: gradients of x, of the first
-// state, which is carried in its memory, and with reset_after of the sums of states.
+// Operands: gradient of the states, gates, states, weights, first state[, mask]. Results: gradients of x, and of the
+// first state, which is carried in its memory.
 class GruGradient final : public RecurrentKernel {
  public:
-  explicit GruGradient(const Op& op) : GruGradient(op, Sequence(op, op.operands[1].shape(), op.operands[3].shape()[1])) {}
+  explicit GruGradient(const Op& op)
+      : GruGradient(op, Sequence(op, op.operands[1].shape(), op.operands[3].shape()[1])) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const Sequence& s = sequence_;
@@ -255,7 +269,7 @@ class GruGradient final : public RecurrentKernel {
     const auto in = [&](size_t i) { return reinterpret_cast<const float*>(operands[i]); };
     const auto out = [&](size_t i) { return reinterpret_cast<float*>(results[i]); };
     const float* const mask = is_masked_ ? in(5) : nullptr;
-    float *const x_gradient = out(0), *const carried = out(1), *const sum_gradient = resets_after_ ? out(2) : nullptr;
+    float *const x_gradient = out(0), *const carried = out(1);
     std::fill_n(carried, s.state_floats(), 0.0F);
     const int64_t stored = resets_after_ ? 4 : 3;
     for_each_step(s, phases_, work(), [&](int64_t i, size_t phase, const Share& share) {
@@ -264,12 +278,16 @@ class GruGradient final : public RecurrentKernel {
       float* const tile = room.tiles + share.thread * products_.tile_floats();
       const auto row_of = [&](int64_t row) {
         const int64_t place = now + row, own = row * s.units;
-        return GruGradientRow{s.units, in(1) + place * stored * s.units, before + own,
-                              mask == nullptr ? nullptr : mask + own, in(0) + place * s.units, carried + own,
+        return GruGradientRow{s.units,
+                              in(1) + place * stored * s.units,
+                              before + own,
+                              mask == nullptr ? nullptr : mask + own,
+                              in(0) + place * s.units,
+                              carried + own,
                               x_gradient + place * 3 * s.units,
-                              resets_after_ ? sum_gradient + place * 3 * s.units : nullptr};
+                              resets_after_ ? room.own + 3 * own : nullptr};
       };
-      const float* const gradient = (resets_after_ ? sum_gradient : x_gradient) + now * 3 * s.units;
+      const float* const gradient = resets_after_ ? room.own : x_gradient + now * 3 * s.units;
       if (phase == 0) {
         const Part units = units_of(products_[0], share.stripes);
         for (int64_t row = share.rows.begin; row < share.rows.end; ++row) loops_.backward(how_, row_of(row), units);
@@ -291,7 +309,7 @@ class GruGradient final : public RecurrentKernel {
   }
 
   GruGradient(const Op& op, const Sequence& s)
-      : RecurrentKernel(s, terms(op, s.units), 3, 0),
+      : RecurrentKernel(s, terms(op, s.units), 3, op.attributes.flag(Attr::kResetAfter) ? 3 * s.state_floats() : 0),
         loops_(HWY_DYNAMIC_DISPATCH(FindGruLoops)()),
         how_(how_of(op)),
         is_masked_(op.attributes.flag(Attr::kMasked)),

@@ -18,8 +18,8 @@ namespace alloy::cpu {
 // The activations of the gates i, f, z, o, and of the cell.
 using LstmActivations = RecurrentActivation[5];
 
-// A row of one step, of which some units are computed: the gates of a unit stand `units` apart. Null is what the op does
-// not have.
+// A row of one step, of which some units are computed: the gates of a unit stand `units` apart. Null is what the op
+// does not have.
 struct LstmRow {
   int64_t units;
   const float *x, *cell_before, *peephole;
@@ -133,11 +133,11 @@ class Lstm final : public RecurrentKernel {
         const int64_t unit = stripe * loops_.lanes;
         for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
           const int64_t place = now + row;
-          loops_.forward(how_,
-                         {s.units, in(0) + place * 4 * s.units, cell + row * s.units, peephole,
-                          out(0) + place * s.units, out(1) + place * s.units,
-                          gates == nullptr ? nullptr : gates + place * 4 * s.units},
-                         tile + (row - share.rows.begin) * product.stripe_floats(), unit);
+          loops_.forward(
+              how_,
+              {s.units, in(0) + place * 4 * s.units, cell + row * s.units, peephole, out(0) + place * s.units,
+               out(1) + place * s.units, gates == nullptr ? nullptr : gates + place * 4 * s.units},
+              tile + (row - share.rows.begin) * product.stripe_floats(), unit);
         }
       }
     });
@@ -166,7 +166,8 @@ class Lstm final : public RecurrentKernel {
 // Results: gradients of x, of the first state and of the first cell; the latter two are carried in their memory.
 class LstmGradient final : public RecurrentKernel {
  public:
-  explicit LstmGradient(const Op& op) : LstmGradient(op, Sequence(op, op.operands[1].shape(), op.operands[3].shape()[1])) {}
+  explicit LstmGradient(const Op& op)
+      : LstmGradient(op, Sequence(op, op.operands[1].shape(), op.operands[3].shape()[1])) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const Sequence& s = sequence_;
@@ -176,7 +177,8 @@ class LstmGradient final : public RecurrentKernel {
     const float* const mask = is_masked_ ? in(next++) : nullptr;
     const float* const peephole = has_peephole_ ? in(next++) : nullptr;
     const float* const incoming_cell = has_cell_gradient_ ? in(next) : nullptr;
-    float *const x_gradient = reinterpret_cast<float*>(results[0]), *const carried = reinterpret_cast<float*>(results[1]),
+    float *const x_gradient = reinterpret_cast<float*>(results[0]),
+                 *const carried = reinterpret_cast<float*>(results[1]),
                  *const carried_cell = reinterpret_cast<float*>(results[2]);
     std::fill_n(carried, s.state_floats(), 0.0F);
     std::fill_n(carried_cell, s.state_floats(), 0.0F);

@@ -117,19 +117,22 @@ class Rnn final : public RecurrentKernel {
 // carried in its memory.
 class RnnGradient final : public RecurrentKernel {
  public:
-  explicit RnnGradient(const Op& op) : RnnGradient(op, Sequence(op, op.operands[1].shape(), op.operands[2].shape()[1])) {}
+  explicit RnnGradient(const Op& op)
+      : RnnGradient(op, Sequence(op, op.operands[1].shape(), op.operands[2].shape()[1])) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     const Sequence& s = sequence_;
     const Room room = make_room(operands, scratch);
     const auto in = [&](size_t i) { return reinterpret_cast<const float*>(operands[i]); };
-    float *const x_gradient = reinterpret_cast<float*>(results[0]), *const carried = reinterpret_cast<float*>(results[1]);
+    float *const x_gradient = reinterpret_cast<float*>(results[0]), *const carried =
+                                                                        reinterpret_cast<float*>(results[1]);
     std::fill_n(carried, s.state_floats(), 0.0F);
     for_each_step(s, phases_, work(), [&](int64_t i, size_t phase, const Share& share) {
       const int64_t now = s.time(s.steps - 1 - i) * s.batch;
       if (phase == 1) {
         multiply_into(products_[0], room.packed, x_gradient + now * s.units, s.units, share,
-                      room.tiles + share.thread * products_.tile_floats(), is_masked_ ? in(3) : nullptr, carried, false);
+                      room.tiles + share.thread * products_.tile_floats(), is_masked_ ? in(3) : nullptr, carried,
+                      false);
         return;
       }
       const Part units = units_of(products_[0], share.stripes);

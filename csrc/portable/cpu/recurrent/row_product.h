@@ -30,8 +30,8 @@ struct RowProductLoops {
 };
 
 // Packed weights are stripes of columns: of a few vectors, which are those of the gates of some units, one block of
-// units after the other, filled with zeros behind the last unit. Each sum is taken in the order of its terms, so results
-// do not depend on how rows and stripes are shared among threads.
+// units after the other, filled with zeros behind the last unit. Each sum is taken in the order of its terms, so
+// results do not depend on how rows and stripes are shared among threads.
 class RowProduct {
  public:
   explicit RowProduct(const RecurrentWeights& weights);

@@ -44,8 +44,8 @@ struct Share {
   Part rows, stripes;
 };
 
-// Calls body(step, phase, share) for the steps in order, and for the phases of each, which have so many stripes. A phase
-// of a row begins when all stripes of the phase before are done.
+// Calls body(step, phase, share) for the steps in order, and for the phases of each, which have so many stripes. A
+// phase of a row begins when all stripes of the phase before are done.
 template <class Body>
 void for_each_step(const Sequence& s, const std::vector<int64_t>& stripes, int64_t work_per_row, const Body& body) {
   if (s.shares_rows()) {
@@ -54,7 +54,8 @@ void for_each_step(const Sequence& s, const std::vector<int64_t>& stripes, int64
       for (int64_t row = begin; row < end; row += s.most_rows()) {
         const Part rows{row, std::min(row + s.most_rows(), end)};
         for (int64_t i = 0; i < s.steps; ++i) {
-          for (size_t phase = 0; phase < stripes.size(); ++phase) body(i, phase, Share{thread, rows, {0, stripes[phase]}});
+          for (size_t phase = 0; phase < stripes.size(); ++phase)
+            body(i, phase, Share{thread, rows, {0, stripes[phase]}});
         }
       }
     });
@@ -75,7 +76,9 @@ inline RecurrentWeights state_weights(int64_t units, int64_t gates) {
   return {gates, units, units, units * units, units, 1};
 }
 // Of gradients of the sums of so many gates, times their recurrent weights.
-inline RecurrentWeights gradient_weights(int64_t units, int64_t gates) { return {1, units, gates * units, 0, 1, units}; }
+inline RecurrentWeights gradient_weights(int64_t units, int64_t gates) {
+  return {1, units, gates * units, 0, 1, units};
+}
 
 // Some products by parts of the recurrent weights, which are packed one behind the other, and the scratch of a kernel
 // that takes them.
