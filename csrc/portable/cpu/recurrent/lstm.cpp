@@ -36,8 +36,8 @@ struct LstmGradientRow {
 
 struct LstmLoops {
   int64_t lanes;
-  // `sums`: four vectors, those of the gates of the units from `first` on.
-  void (*forward)(const LstmActivations& how, const LstmRow& row, const float* sums, int64_t first);
+  // Of some rows. `sums`: four vectors for each, those of the gates of the units from `first` on.
+  void (*forward)(const LstmActivations& how, LstmRow row, int64_t rows, const float* sums, int64_t first);
   void (*backward)(const LstmActivations& how, const LstmGradientRow& row, Part units);
 };
 
@@ -48,10 +48,10 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-void LstmForward(const LstmActivations& how, const LstmRow& row, const float* sums, int64_t first) {
+HWY_INLINE void LstmForwardRow(const LstmActivations& how, const LstmRow& row, const float* sums, int64_t first,
+                               size_t n) {
   const FloatTag d;
   const size_t lanes = hn::Lanes(d);
-  const size_t n = std::min<size_t>(lanes, row.units - first);
   const auto before = LoadUpTo(d, row.cell_before + first, n, hn::Zero(d));
   FloatVector gates[4];
   for (size_t g = 0; g < 4; ++g) {
@@ -64,6 +64,20 @@ void LstmForward(const LstmActivations& how, const LstmRow& row, const float* su
   const auto cell = hn::MulAdd(gates[1], before, hn::Mul(gates[0], gates[2]));
   StoreUpTo(d, cell, n, row.cell + first);
   StoreUpTo(d, hn::Mul(gates[3], Activated(how[4], cell)), n, row.state + first);
+}
+
+void LstmForward(const LstmActivations& how, LstmRow row, int64_t rows, const float* sums, int64_t first) {
+  const size_t lanes = hn::Lanes(FloatTag()), n = std::min<size_t>(lanes, row.units - first);
+  for (int64_t i = 0; i < rows; ++i) {
+    if (n == lanes) LstmForwardRow(how, row, sums, first, lanes);
+    else LstmForwardRow(how, row, sums, first, n);
+    sums += 4 * lanes;
+    row.x += 4 * row.units;
+    row.cell_before += row.units;
+    row.state += row.units;
+    row.cell += row.units;
+    if (row.gates != nullptr) row.gates += 4 * row.units;
+  }
 }
 
 void LstmBackward(const LstmActivations& how, const LstmGradientRow& row, Part units) {
@@ -130,15 +144,12 @@ class Lstm final : public RecurrentKernel {
       for (int64_t stripe = share.stripes.begin; stripe < share.stripes.end; ++stripe) {
         product.multiply(state + share.rows.begin * s.units, s.units, share.rows.end - share.rows.begin, room.packed,
                          stripe, tile);
-        const int64_t unit = stripe * loops_.lanes;
-        for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
-          const int64_t place = now + row;
-          loops_.forward(
-              how_,
-              {s.units, in(0) + place * 4 * s.units, cell + row * s.units, peephole, out(0) + place * s.units,
-               out(1) + place * s.units, gates == nullptr ? nullptr : gates + place * 4 * s.units},
-              tile + (row - share.rows.begin) * product.stripe_floats(), unit);
-        }
+        const int64_t place = now + share.rows.begin;
+        loops_.forward(how_,
+                       {s.units, in(0) + place * 4 * s.units, cell + share.rows.begin * s.units, peephole,
+                        out(0) + place * s.units, out(1) + place * s.units,
+                        gates == nullptr ? nullptr : gates + place * 4 * s.units},
+                       share.rows.end - share.rows.begin, tile, stripe * loops_.lanes);
       }
     });
   }
