@@ -7,6 +7,7 @@ from alloy.nn.dense import Dense
 from alloy.nn.flatten import Flatten
 from alloy.nn.layer import Layer
 from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
+from alloy.nn.recurrent import GRU, LSTM, RNN
 from alloy.nn.residual import Residual
 from alloy.nn.sequential import Sequential
 
@@ -16,9 +17,12 @@ __all__ = [
     "Conv2D",
     "Dense",
     "Flatten",
+    "GRU",
     "GlobalAvgPool",
+    "LSTM",
     "Layer",
     "MaxPool2D",
+    "RNN",
     "ReLU",
     "Residual",
     "Sequential",
