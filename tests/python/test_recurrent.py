@@ -17,7 +17,7 @@ UNITS = torch_values.UNITS
 
 
 def _ours(kind, parameters):
-    """PyTorch's parameters of a layer and direction as ours: one bias, or of a GRU a secondary one, and the GRU's update
+    """PyTorch's parameters of a layer and direction as ours: one bias, or of a GRU a secondary one, too, and its update
     gate before the reset gate."""
     weights, recurrent, bias, recurrent_bias = parameters
     if kind != "GRU":
@@ -51,9 +51,7 @@ def test_results_and_gradients_are_pytorchs(name):
     expected = [np.reshape(flat, like.shape) for flat, like in zip(golden, [factors, x, *parameters], strict=True)]
     graph = al.Graph()
     source, lengths = graph.placeholder(x.shape), graph.placeholder((len(x),), al.int32)
-    layer = LAYERS[kind](
-        UNITS, layers=options["layers"], bidirectional=options["bidirectional"], return_sequences=True
-    )
+    layer = LAYERS[kind](UNITS, layers=options["layers"], bidirectional=options["bidirectional"], return_sequences=True)
     states = layer(source, True, **({"lengths": lengths} if options["masked"] else {}))
     for variable, value in zip(
         layer.variables, [v for group in _grouped(parameters) for v in _ours(kind, group)], strict=True

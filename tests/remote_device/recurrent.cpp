@@ -134,12 +134,13 @@ void gru(Cells& c, bool masked) {
       const auto states = [&](int64_t k) { return c.mask[n * c.units + k] * old(k); };
       Numbers sums(kept * c.units);
       for (int64_t g = 0; g < 2; ++g) {
-        for (int64_t u = 0; u < c.units; ++u) sums[g * c.units + u] = c.in[0][c.gate(t, n, g, u, 3)] + c.sum(g, u, states);
+        for (int64_t u = 0; u < c.units; ++u)
+          sums[g * c.units + u] = c.in[0][c.gate(t, n, g, u, 3)] + c.sum(g, u, states);
       }
       const auto reset = [&](int64_t k) { return activated(c.how[1], sums[c.units + k]); };
       for (int64_t u = 0; u < c.units; ++u) {
-        const double state = c.after ? c.sum(2, u, states) + bias[u]
-                                     : c.sum(2, u, [&](int64_t k) { return reset(k) * states(k); });
+        const double state =
+            c.after ? c.sum(2, u, states) + bias[u] : c.sum(2, u, [&](int64_t k) { return reset(k) * states(k); });
         sums[2 * c.units + u] = c.in[0][c.gate(t, n, 2, u, 3)] + (c.after ? reset(u) * state : state);
         if (c.after) sums[3 * c.units + u] = state;
         const double z = activated(c.how[0], sums[u]), o = activated(c.how[2], sums[2 * c.units + u]);

@@ -118,9 +118,7 @@ class LSTM(Recurrent):
 
     gates = 4
 
-    def __init__(
-        self, units, *, activation="tanh", recurrent_activation="sigmoid", unit_forget_bias=True, **options
-    ):
+    def __init__(self, units, *, activation="tanh", recurrent_activation="sigmoid", unit_forget_bias=True, **options):
         super().__init__(units, **options)
         self.activation = activation
         self.recurrent_activation = recurrent_activation
