@@ -35,7 +35,8 @@ Expr activated(Expr x, int64_t activation) {
 int64_t units_of(Expr weights) {
   const Shape& shape = weights.shape();
   if (shape.ranked() && shape.rank() >= 2 && shape[shape.rank() - 1] != kUnknown) return shape[shape.rank() - 1];
-  weights.value().op->fail("Expected recurrent weights of known shape, got " + to_string(weights.value().type()));
+  weights.value().op->fail("A recurrent cell of an unknown number of units is not available here, got weights " +
+                           to_string(weights.value().type()));
 }
 
 // Gates [first, first + count) of what has all gates of the units side by side.

@@ -1,5 +1,10 @@
-// Recurrent cells and their gradients. Apple's gradient selectors give the gradients to all operands; of these only
-// those that the op stands for are used, and the rest is computed by other ops.
+// Recurrent cells and their gradients. Apple's gradient selectors give the gradients to all operands. Of these only the
+// ones that the op stands for are used: those of the sums and of what was there before the first step. The gradients to
+// weights and biases are products and sums of ops that do not depend on Apple's.
+//
+// A public program reports that Apple's automatic gradient of a GRU is wrong, and another one trains with the explicit
+// selector, so the explicit ones are sent. Of what they keep from the forward pass, only the reset gate's sums are read
+// here. That they are the second block is reported, not documented.
 
 #import "engine/lowering/ops.h"
 

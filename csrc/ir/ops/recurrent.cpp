@@ -187,7 +187,7 @@ void gradient_rnn(GradientRule& r) { give_cell_gradients(r, 1); }
 void gradient_lstm(GradientRule& r) { give_cell_gradients(r, 2); }
 void gradient_gru(GradientRule& r) { give_cell_gradients(r, 1); }
 
-void gradient_rnn_gradient(GradientRule& r) { r.op().fail("A recurrent cell has no second derivative"); }
+void gradient_rnn_gradient(GradientRule& r) { r.op().fail("The op has no gradient"); }
 void gradient_lstm_gradient(GradientRule& r) { gradient_rnn_gradient(r); }
 void gradient_gru_gradient(GradientRule& r) { gradient_rnn_gradient(r); }
 
