@@ -14,13 +14,21 @@ namespace HWY_NAMESPACE {
 
 using FloatVector = hn::Vec<hn::ScalableTag<float>>;
 
+// As Sigmoid, but 0 where the result is denormal, which kernels flush; two thirds of its work.
+HWY_INLINE FloatVector GateSigmoid(FloatVector x) {
+  const hn::ScalableTag<float> d;
+  const auto parts = FallingExpOf(d, hn::Neg(hn::Abs(x)));
+  const auto e = hn::MulAdd(parts.scale, parts.more, parts.scale);
+  return hn::Div(hn::IfThenElse(hn::Lt(x, Zero(d)), e, One(d)), hn::Add(One(d), e));
+}
+
 HWY_INLINE FloatVector Activated(RecurrentActivation how, FloatVector x) {
   const hn::ScalableTag<float> d;
   switch (how) {
     case RecurrentActivation::kNone: return x;
     case RecurrentActivation::kRelu: return hn::IfThenElse(hn::Le(x, Zero(d)), Zero(d), x);  // NaN stays
     case RecurrentActivation::kTanh: return Tanh(d, x);
-    case RecurrentActivation::kSigmoid: return Sigmoid(d, x);
+    case RecurrentActivation::kSigmoid: return GateSigmoid(x);
     case RecurrentActivation::kHardSigmoid:
       return hn::Min(hn::Max(hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f)), Zero(d)), One(d));
   }

@@ -360,8 +360,7 @@ HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
 // Both halves by e^-|x|, which cannot overflow.
 template <class D>
 HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
-  const auto parts = FallingExpOf(d, hn::Neg(hn::Abs(x)));
-  const auto e = hn::MulAdd(parts.scale, parts.more, parts.scale);
+  const auto e = Exp(d, hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, Zero(d)), e, One(d)), hn::Add(One(d), e));
 }
 
