@@ -647,18 +647,33 @@ void shorter_selectors_of_the_gru() {
 }
 
 void descriptors() {
+  MPSGraphSingleGateRNNDescriptor* rnn = [MPSGraphSingleGateRNNDescriptor descriptor];
+  CHECK(![rnn reverse] && ![rnn bidirectional] && ![rnn training]);
+  CHECK([rnn activation] == MPSGraphRNNActivationRelu);
   MPSGraphLSTMDescriptor* lstm = [MPSGraphLSTMDescriptor descriptor];
+  CHECK(![lstm produceCell] && ![lstm forgetGateLast]);
+  CHECK([lstm inputGateActivation] == MPSGraphRNNActivationSigmoid);
   CHECK([lstm forgetGateActivation] == MPSGraphRNNActivationSigmoid);
   CHECK([lstm cellGateActivation] == MPSGraphRNNActivationTanh);
+  CHECK([lstm outputGateActivation] == MPSGraphRNNActivationSigmoid);
   CHECK([lstm activation] == MPSGraphRNNActivationTanh);
-  CHECK([[MPSGraphSingleGateRNNDescriptor descriptor] activation] == MPSGraphRNNActivationRelu);
+  [lstm setProduceCell:YES];
+  [lstm setForgetGateLast:YES];
+  [lstm setInputGateActivation:MPSGraphRNNActivationHardSigmoid];
+  MPSGraphLSTMDescriptor* other = [[lstm copy] autorelease];
+  [lstm setProduceCell:NO];
+  CHECK([other produceCell] && [other forgetGateLast] && ![other reverse] && ![other training]);
+  CHECK([other inputGateActivation] == MPSGraphRNNActivationHardSigmoid);
   MPSGraphGRUDescriptor* gru = [MPSGraphGRUDescriptor descriptor];
+  CHECK([gru updateGateActivation] == MPSGraphRNNActivationSigmoid);
+  CHECK([gru resetGateActivation] == MPSGraphRNNActivationSigmoid);
   CHECK([gru outputGateActivation] == MPSGraphRNNActivationTanh);
   [gru setFlipZ:YES];
+  [gru setReverse:YES];
   MPSGraphGRUDescriptor* copy = [[gru copy] autorelease];
   [gru setFlipZ:NO];
-  CHECK([copy flipZ]);
-  CHECK(![copy resetAfter]);
+  CHECK([copy flipZ] && [copy reverse]);
+  CHECK(![copy resetAfter] && ![copy resetGateFirst] && ![copy bidirectional]);
 }
 
 }  // namespace

@@ -337,7 +337,7 @@ struct FallingExp {
 template <class D>
 HWY_INLINE FallingExp<D> FallingExpOf(D d, Vec<D> x) {
   const auto least = hn::Set(d, -87.33654f);
-  const auto held = hn::Max(least, x);
+  const auto held = hn::IfThenElse(hn::Lt(x, least), least, x);  // NaN stays
   const auto n = hn::NearestInt(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
   const auto nf = hn::ConvertTo(d, n);
   const auto r = hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), held));
