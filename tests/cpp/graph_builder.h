@@ -205,6 +205,35 @@ class OpAdder {
     add(OpCode::random, {state, x}, random_attributes("truncated_normal", -1.5, 1e-3));
   }
 
+  // A cell of each kind with its gradient, and with everything that it can have.
+  void add_cells() {
+    const Value state = placeholder(graph_, f32({3, 2})), mask = placeholder(graph_, f32({3, 2}));
+    const auto sequence = [&](int64_t gates) { return placeholder(graph_, f32({4, 3, 2 * gates})); };
+    const auto weights = [&](int64_t gates) { return placeholder(graph_, f32({2 * gates, 2})); };
+    const auto attributes = [&](Dims activations) {
+      return Attributes{{Attr::kActivations, std::move(activations)}, {Attr::kReverse, true}, {Attr::kMasked, true}};
+    };
+    const auto add_cell = [&](OpCode code, std::vector<Value> operands, const Attributes& given) {
+      return graph_.add(code, std::move(operands), with(given, Attr::kTraining, true));
+    };
+    const Attributes of_rnn = attributes({1});
+    const Op* rnn = add_cell(OpCode::rnn, {sequence(1), weights(1), state, mask}, of_rnn);
+    results.push_back(rnn->result(0));
+    add(OpCode::rnn_gradient, {rnn->result(0), rnn->result(1), weights(1), mask}, of_rnn);
+    const Attributes of_lstm = with(attributes({3, 4, 2, 3, 2}), Attr::kPeephole, true);
+    const Value peephole = placeholder(graph_, f32({8})), lstm_weights = weights(4);
+    const Op* lstm = add_cell(OpCode::lstm, {sequence(4), lstm_weights, state, state, mask, peephole}, of_lstm);
+    results.push_back(lstm->result(1));
+    add(OpCode::lstm_gradient,
+        {lstm->result(0), lstm->result(2), lstm->result(1), lstm_weights, state, mask, peephole, lstm->result(1)},
+        with(of_lstm, Attr::kCellGradient, true));
+    const Attributes of_gru = with(with(attributes({3, 3, 2}), Attr::kResetAfter, true), Attr::kFlipZ, true);
+    const Value bias = placeholder(graph_, f32({2})), gru_weights = weights(3);
+    const Op* gru = add_cell(OpCode::gru, {sequence(3), gru_weights, state, bias, mask}, of_gru);
+    results.push_back(gru->result(0));
+    add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru);
+  }
+
   // A chain, and the steps of optimizers; v is a variable of the shape of x.
   void add_chain_and_steps(Value x, Value y, Value v) {
     std::vector<std::unique_ptr<Block>> chain;
@@ -259,6 +288,7 @@ inline void add_every_op(Graph& graph) {
   ops.add_shape_ops(x, y, c);
   ops.add_sums(x, c);
   ops.add_random(x);
+  ops.add_cells();
   ops.add_chain_and_steps(x, y, v);
 
   graph.name = "writes";

@@ -307,6 +307,41 @@ def _adam(rate, beta1, beta2, epsilon, values, m, v, g):
     return values - rate * m / (np.sqrt(v) + epsilon), m, v
 
 
+def _rnn(label, rest=(), **options):
+    """Cases of al.rnn; rest: what is given behind the state, by name, each of its shape."""
+    names = [name for name, _ in rest]
+    return Case("rnn", lambda x, w, h, *more: al.rnn(x, w, state=h, **dict(zip(names, more)), **options),
+                lambda x, w, h, *more: ref.rnn(x, w, h, **dict(zip(names, more)), **options),
+                ((4, 3, 5), (5, 5), (3, 5), *(shape for _, shape in rest)), label=label)  # fmt: skip
+
+
+def _lstm(label, rest=(), result=0, **options):
+    names = [name for name, _ in rest]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+
+    def build(x, w, h, c, *more):
+        states, cells = al.lstm(x, w, state=h, cell=c, **dict(zip(names, more)), **options)
+        return al.concat([states, cells * 0.5], axis=2) if result is None else (states, cells)[result]
+
+    def reference(x, w, h, c, *more):
+        results = ref.lstm(x, w, h, c, **dict(zip(names, more)), **plain)
+        return np.concatenate([results[0], results[1] * 0.5], 2) if result is None else results[result]
+
+    shapes = (4, 3, 8), (8, 2), (3, 2), (3, 2), *(shape for _, shape in rest)
+    return Case("lstm", build, reference, shapes, label=label)
+
+
+def _gru(label, rest=(), **options):
+    names = [name for name, _ in rest]
+    ours = ["secondary_bias" if name == "bias" else name for name in names]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+    return Case("gru", lambda x, w, h, *more: al.gru(x, w, state=h, **dict(zip(ours, more)), **options),
+                lambda x, w, h, *more: ref.gru(x, w, h, **dict(zip(names, more)), **plain),
+                ((4, 3, 9), (9, 3), (3, 3), *(shape for _, shape in rest)), label=label)  # fmt: skip
+
+
 _X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
 _Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
 _SLICE = {"starts": [1, 2**63 - 1], "ends": [2**63 - 1, -(2**63)], "strides": [1, -2]}
@@ -429,6 +464,21 @@ STRUCTURED = [
     Case("avg_pool2d_gradient", raw("avg_pool2d_gradient", **_POOL_RAW),
          lambda g, like: ref.adjoint(lambda x: ref.avg_pool2d(x, **_POOL), like)(g),
          ((2, 5, 3, 3), (2, 5, 6, 3)), wanted=(0,)),
+    _rnn("plain"), _rnn("reverse", reverse=True, activation="tanh"),
+    *(_rnn(name, [("mask", (3, 5))], activation=name) for name in ("none", "tanh", "sigmoid", "hard_sigmoid")),
+    _rnn("one mask for all", [("mask", (5,))], activation="tanh", reverse=True),
+    _lstm("plain"), _lstm("cells", result=1), _lstm("both", result=None, reverse=True),
+    _lstm("masked", [("mask", (3, 2))], reverse=True), _lstm("peephole", [("peephole", (8,))]),
+    _lstm("everything", [("mask", (3, 2)), ("peephole", (8,))], result=None),
+    _lstm("activations", [("mask", (3, 1)), ("peephole", (8,))], reverse=True, activation="sigmoid",
+          gate_activations=("hard_sigmoid", "tanh", "relu", "none")),
+    _gru("plain", [("bias", (3,))]), _gru("no bias", reverse=True), _gru("before", reset_after=False),
+    _gru("flip", [("bias", (3,)), ("mask", (3, 3))], flip_z=True, reverse=True),
+    _gru("before, flip", [("mask", (3, 3))], reset_after=False, flip_z=True, reverse=True),
+    _gru("activations", [("bias", (3,)), ("mask", (3,))], activation="sigmoid",
+         gate_activations=("hard_sigmoid", "tanh")),
+    _gru("before, activations", [("mask", (3, 3))], activation="sigmoid", reset_after=False,
+         gate_activations=("tanh", "relu")),
     Case("sgd", raw("sgd"), lambda rate, values, g: values - rate * g, ((), (2, 3), (2, 3)), wanted=()),
     *(Case("adam", raw("adam", result=i), lambda *operands, i=i: _adam(*operands)[i], _ADAM, domain="fraction",
            wanted=(), label=f"result {i}") for i in range(3)),
@@ -449,6 +499,9 @@ ELSEWHERE = {
     "random": "test_random.py",
     "argument": "tests/cpp",
     "fused": "tests/cpp",
+    "rnn_gradient": "the gradients of rnn",
+    "lstm_gradient": "the gradients of lstm",
+    "gru_gradient": "the gradients of gru",
     "empty": "tests/cpp",
 }
 
@@ -513,6 +566,17 @@ WRONG = {
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
     "avg_pool2d_gradient": (raw("avg_pool2d_gradient", **_POOL_RAW), [(2, 5, 4, 3), (2, 5, 6, 3)],
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
+    "rnn": (al.rnn, [(4, 3, 5), (5, 6)], r"weights of shape \(6, 6\), got shape \(5, 6\)"),
+    "lstm": (al.lstm, [(4, 3, 9), (8, 2)], r"x of shape \(4, 3, 8\), got shape \(4, 3, 9\)"),
+    "gru": (al.gru, [(4, 3, 9), (9, 2)], r"weights of shape \(6, 2\), got shape \(9, 2\)"),
+    "rnn_gradient": (raw("rnn_gradient", activations=[1]), [(4, 3, 5), (4, 2, 5), (5, 5)],
+                     r"incoming gradient of shape \(4, 2, 5\), got shape \(4, 3, 5\)"),
+    "lstm_gradient": (raw("lstm_gradient", activations=[3, 3, 2, 3]),
+                      [(4, 3, 2), (4, 3, 8), (4, 3, 2), (8, 2), (3, 2)],
+                      r"Expected 5 activations, numbers from 0 to 4, got \(3, 3, 2, 3\)"),
+    "gru_gradient": (raw("gru_gradient", activations=[3, 3, 2], masked=True),
+                     [(4, 3, 2), (4, 3, 6), (4, 3, 2), (6, 2), (3, 2)],
+                     "Expected 6 operands with these flags, got 5"),
     "sgd": (raw("sgd"), [(), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
     "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
 }

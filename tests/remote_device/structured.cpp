@@ -363,6 +363,12 @@ Reference arithmetic(const Op& op) {
     case OpCode::softmax_cross_entropy: return cross_entropy(op);
     case OpCode::sgd: return sgd(op);
     case OpCode::adam: return adam(op);
+    case OpCode::rnn:
+    case OpCode::rnn_gradient:
+    case OpCode::lstm:
+    case OpCode::lstm_gradient:
+    case OpCode::gru:
+    case OpCode::gru_gradient: return recurrent_reference(op);
     default: return window_reference(op);
   }
 }

@@ -8,6 +8,7 @@ from alloy.nn.dropout import Dropout
 from alloy.nn.flatten import Flatten
 from alloy.nn.layer import Layer
 from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
+from alloy.nn.recurrent import GRU, LSTM, RNN
 from alloy.nn.residual import Residual
 from alloy.nn.sequential import Sequential
 
@@ -18,9 +19,12 @@ __all__ = [
     "Dense",
     "Dropout",
     "Flatten",
+    "GRU",
     "GlobalAvgPool",
+    "LSTM",
     "Layer",
     "MaxPool2D",
+    "RNN",
     "ReLU",
     "Residual",
     "Sequential",

@@ -126,6 +126,22 @@ class StructuredCosts : public Costs {
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
   }
 
+  void of_cells() {
+    // 5 steps of 2 sequences, 3 units: a product of 10 rows by all weights; a sequence has 30 elements a gate.
+    const Attributes one{{Attr::kActivations, Dims{2}}}, five{{Attr::kActivations, Dims{3, 3, 2, 3, 2}}},
+        three{{Attr::kActivations, Dims{3, 3, 2}}};
+    const Value state = feed({2, 3}), w1 = feed({3, 3}), w3 = feed({9, 3}), w4 = feed({12, 3}), x1 = feed({5, 2, 3}),
+                x3 = feed({5, 2, 9}), x4 = feed({5, 2, 12});
+    const auto training = [](const Attributes& a) { return with(a, Attr::kTraining, true); };
+    expect(OpCode::rnn, {x1, w1, state}, one, 2 * 10 * 9, 30 + 9 + 6, 30);
+    expect(OpCode::rnn, {x1, w1, state}, training(one), 2 * 10 * 9, 30 + 9 + 6, 60);
+    expect(OpCode::rnn_gradient, {x1, x1, w1}, one, 2 * 10 * 9, 60 + 9, 30 + 6);
+    expect(OpCode::lstm, {x4, w4, state, state}, training(five), 2 * 10 * 36, 120 + 36 + 12, 30 + 30 + 120);
+    expect(OpCode::lstm_gradient, {x1, x4, x1, w4, state}, five, 2 * 10 * 36, 30 + 120 + 30 + 36 + 6, 120 + 12);
+    expect(OpCode::gru, {x3, w3, state}, training(three), 2 * 10 * 27, 90 + 27 + 6, 30 + 90);
+    expect(OpCode::gru_gradient, {x1, x3, x1, w3, state}, three, 2 * 10 * 27, 30 + 90 + 30 + 27 + 6, 90 + 6);
+  }
+
   void of_convolutions() {
     const Value image = feed({2, 5, 5, 4}), weights = feed({3, 3, 2, 6}), result = feed({2, 5, 5, 6});
     // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels. The gradients are as many products.
@@ -184,6 +200,7 @@ TEST_F(StructuredCosts, ByHand) {
   of_moves();
   of_sums_and_steps();
   of_products();
+  of_cells();
   of_convolutions();
   of_pooling();
   of_regions();
