@@ -2,9 +2,10 @@
 
 from alloy.nn.activation import ReLU
 from alloy.nn.batch_norm import BatchNorm
-from alloy.nn.conv import Conv2D
+from alloy.nn.conv import Conv2D, Conv2DTranspose, Conv3D, DepthwiseConv2D
 from alloy.nn.dense import Dense
 from alloy.nn.flatten import Flatten
+from alloy.nn.images import Resizing, UpSampling2D, ZeroPadding2D
 from alloy.nn.layer import Layer
 from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
 from alloy.nn.residual import Residual
@@ -14,12 +15,18 @@ __all__ = [
     "AvgPool2D",
     "BatchNorm",
     "Conv2D",
+    "Conv2DTranspose",
+    "Conv3D",
     "Dense",
+    "DepthwiseConv2D",
     "Flatten",
     "GlobalAvgPool",
     "Layer",
     "MaxPool2D",
     "ReLU",
     "Residual",
+    "Resizing",
     "Sequential",
+    "UpSampling2D",
+    "ZeroPadding2D",
 ]
