@@ -26,10 +26,20 @@ constexpr NumpyType kNumpyTypes[] = {
     {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},
 };
 
+// The number that NumPy gave to the bfloat16 of ml_dtypes, which is only imported where it is needed.
+int bfloat16_type() {
+  static const int number = py::module_::import("numpy")
+                                .attr("dtype")(py::module_::import("ml_dtypes").attr("bfloat16"))
+                                .attr("num")
+                                .cast<int>();
+  return number;
+}
+
 int numpy_type(ir::DType dtype) {
   for (const NumpyType& row : kNumpyTypes) {
     if (row.dtype == dtype) return row.number;
   }
+  if (dtype == ir::DType::bfloat16) return bfloat16_type();
   throw ir::Error(ir::Error::Kind::kType, "NumPy has no type " + std::string(name(dtype)) + ".");
 }
 
@@ -108,6 +118,7 @@ ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
   for (const NumpyType& row : kNumpyTypes) {
     if (PyArray_EquivTypenums(row.number, given)) return row.dtype;
   }
+  if (PyTypeNum_ISUSERDEF(given) && given == bfloat16_type()) return ir::DType::bfloat16;
   fail(argument, " is an array of " + type_name(array) + ", which is no element type here");
 }
 

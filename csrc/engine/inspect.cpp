@@ -23,7 +23,7 @@ void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetch
 
 // What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
 void require_initialised(const ir::Op& variable, const ir::Literal& literal, bool trainable) {
-  if (kind(literal.type().dtype) != ir::DTypeKind::kFloating || !ir::computes(literal.type().dtype)) return;
+  if (kind(literal.type().dtype) != ir::DTypeKind::kFloating) return;
   const int64_t count = literal.type().shape.element_count(),
                 stored = literal.is_splat() ? std::min<int64_t>(count, 1) : count;
   int64_t wrong = 0;

@@ -22,16 +22,20 @@ void require_variable(const Graph& graph, ir::Value v) {
 // What is added from now on is the optimizer's, for the variable of that name.
 void name_after(Graph& graph, const std::string& name) { graph.ir().name = ir::name_in(ir::kOptimizer, name); }
 
+// A step is taken in the type that its variable is computed in, and has its state in it; only the new value is rounded.
+Expr wide(Graph& graph, ir::Value v) { return ir::cast(Expr(graph.ir(), v), computed_in(v.dtype())); }
+
 Expr state(Graph& graph, const ir::Value& like, const std::string& suffix) {
   const std::string name = graph.ir().name;
   graph.ir().name += "/" + suffix;
-  const Expr made(graph.ir(), graph.variable(ir::Literal::splat(like.type(), 0), false));
+  const ir::Type type{computed_in(like.dtype()), like.shape()};
+  const Expr made(graph.ir(), graph.variable(ir::Literal::splat(type, 0), false));
   graph.ir().name = name;
   return made;
 }
 
 ir::Op* assign(Graph& graph, Expr variable, Expr value) {
-  return graph.ir().add(OpCode::assign, {variable.value(), value.value()});
+  return graph.ir().add(OpCode::assign, {variable.value(), ir::cast(value, variable.value().dtype()).value()});
 }
 
 }  // namespace
@@ -67,9 +71,11 @@ std::vector<ir::Op*> apply_sgd(Graph& graph, const std::vector<VariableGradient>
   require_own(graph, gradients);
   std::vector<ir::Op*> updates;
   for (const VariableGradient& pair : gradients) {
-    const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
+    const Expr x(graph.ir(), pair.variable);
     name_after(graph, pair.variable.op->name);
-    updates.push_back(assign(graph, x, ir::apply(OpCode::sgd, {Expr(graph.ir(), rate), x, g})));
+    updates.push_back(assign(
+        graph, x,
+        ir::apply(OpCode::sgd, {Expr(graph.ir(), rate), wide(graph, pair.variable), wide(graph, pair.gradient)})));
   }
   graph.ir().name.clear();
   return updates;
@@ -79,7 +85,7 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
                                 const AdamCoefficients& c) {
   require_own(graph, gradients);
   if (gradients.empty()) return {};
-  const ir::Type scalar{gradients[0].variable.dtype(), ir::Shape({1})};
+  const ir::Type scalar{rate.dtype(), ir::Shape({1})};
   std::vector<ir::Op*> updates;
   // The moments are kept divided by their correction, 1 - beta^t: the newest gradient then enters with the weight
   // (1 - beta) / (1 - beta^t), and the op's own beta is what is left of 1. So no step depends on beta^t, which drifts
@@ -96,11 +102,12 @@ std::vector<ir::Op*> apply_adam(Graph& graph, const std::vector<VariableGradient
   name_after(graph, "epsilon");
   const Expr step(graph.ir(), rate), epsilon = step.scalar(c.epsilon);
   for (const VariableGradient& pair : gradients) {
-    const Expr x(graph.ir(), pair.variable), g(graph.ir(), pair.gradient);
+    const Expr x(graph.ir(), pair.variable);
     name_after(graph, pair.variable.op->name);
+    const Expr values = wide(graph, pair.variable), g = wide(graph, pair.gradient);
     const Expr m = state(graph, pair.variable, "first_moment"), v = state(graph, pair.variable, "second_moment");
-    ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(), x.value(),
-                                               m.value(), v.value(), g.value()});
+    ir::Op* op = graph.ir().add(OpCode::adam, {step.value(), beta1.value(), beta2.value(), epsilon.value(),
+                                               values.value(), m.value(), v.value(), g.value()});
     const Expr targets[] = {x, m, v};
     for (uint32_t r = 0; r < 3; ++r) updates.push_back(assign(graph, targets[r], Expr(graph.ir(), {op, r})));
   }

@@ -2,7 +2,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
+#include <type_traits>
+
+#include "ir/half.h"
 
 namespace alloy::ir {
 namespace {
@@ -30,11 +34,28 @@ bool is_one_of(std::string_view words, std::string_view word) {
   return false;
 }
 
+// The number in the type. An integer is the nearest, 0 of NaN.
+template <class T>
+T from_double(double value) {
+  if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>) {
+    return T(static_cast<float>(value));
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (std::isnan(value)) return 0;
+    if (value >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    return value <= static_cast<double>(std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min()
+                                                                       : static_cast<T>(value);
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
 // The C++ types of the element types that have one; others are moved as raw bytes only.
 template <class F>
 auto with_native(DType dtype, F f) {
   switch (dtype) {
     case DType::float32: return f(float{});
+    case DType::float16: return f(Float16{});
+    case DType::bfloat16: return f(BFloat16{});
     case DType::int8: return f(int8_t{});
     case DType::int16: return f(int16_t{});
     case DType::int32: return f(int32_t{});
@@ -44,7 +65,7 @@ auto with_native(DType dtype, F f) {
     case DType::uint32: return f(uint32_t{});
     case DType::uint64: return f(uint64_t{});
     case DType::boolean: return f(bool{});
-    default: throw std::invalid_argument("a number of type " + std::string(name(dtype)) + " cannot be written yet");
+    default: throw std::invalid_argument("a number of type " + std::string(name(dtype)) + " has two parts");
   }
 }
 
@@ -65,7 +86,7 @@ LiteralRef Literal::elsewhere(Type type) { return LiteralRef(new Literal(std::mo
 LiteralRef Literal::splat(Type type, double value) {
   std::byte element[8] = {};
   with_native(type.dtype, [&](auto native) {
-    const auto converted = static_cast<decltype(native)>(value);
+    const auto converted = from_double<decltype(native)>(value);
     std::memcpy(element, &converted, sizeof converted);
   });
   const size_t width = size_of(type.dtype);

@@ -40,8 +40,11 @@ std::optional<DType> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
-bool computes(DType dtype) {
-  return dtype == DType::float32 || dtype == DType::int32 || dtype == DType::int64 || dtype == DType::boolean;
+DType computed_in(DType dtype) {
+  if (kind(dtype) == DTypeKind::kFloating) return DType::float32;
+  if (dtype == DType::uint32) return DType::int64;
+  const bool is_integer = kind(dtype) == DTypeKind::kSigned || kind(dtype) == DTypeKind::kUnsigned;
+  return is_integer && size_of(dtype) < 4 ? DType::int32 : dtype;
 }
 
 }  // namespace alloy::ir

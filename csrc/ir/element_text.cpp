@@ -10,14 +10,21 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/half.h"
+
 namespace alloy::ir {
 namespace {
+
+template <class T>
+constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
 // Calls f with a zero of the C++ type of the elements; does nothing for types whose numbers have none.
 template <class F>
 bool with_number(DType dtype, F f) {
   switch (dtype) {
     case DType::float32: f(float{}); return true;
+    case DType::float16: f(Float16{}); return true;
+    case DType::bfloat16: f(BFloat16{}); return true;
     case DType::int8: f(int8_t{}); return true;
     case DType::int16: f(int16_t{}); return true;
     case DType::int32: f(int32_t{}); return true;
@@ -62,12 +69,16 @@ std::string element_text(DType dtype, const std::byte* element) {
   if (dtype == DType::boolean) return *element == std::byte{0} ? "0" : "1";
   std::string text;
   with_number(dtype, [&](auto value) {
+    using T = decltype(value);
     std::memcpy(&value, element, sizeof value);
     char buffer[64];
-    if constexpr (!std::is_same_v<decltype(value), bool>) {
+    if constexpr (kIsHalf<T>) {
+      const float number = value;
+      text = element_text(DType::float32, reinterpret_cast<const std::byte*>(&number));
+    } else if constexpr (!std::is_same_v<T, bool>) {
       text.assign(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
     }
-    if constexpr (std::is_floating_point_v<decltype(value)>) text = std::isnan(value) ? "nan" : text;
+    if constexpr (std::is_floating_point_v<T>) text = std::isnan(value) ? "nan" : text;
   });
   return text;
 }
@@ -78,6 +89,10 @@ bool append_element(DType dtype, const std::string& text, std::vector<std::byte>
     if constexpr (std::is_same_v<decltype(value), bool>) {
       legal = text == "0" || text == "1";
       value = text == "1";
+    } else if constexpr (kIsHalf<decltype(value)>) {
+      float number = 0;
+      legal = read_number(text, number);
+      value = decltype(value)(number);
     } else {
       legal = read_number(text, value);
     }

@@ -9,9 +9,10 @@
 
 namespace alloy::ir {
 
-// False for types whose elements have no text: float16, bfloat16, complex numbers.
+// False for types whose elements have no text: complex numbers.
 bool has_text(DType dtype);
-// The shortest text that reads back as the same element; every NaN is "nan". Empty where the type has no text.
+// A text that reads back as the same element, the shortest for a float32; every NaN is "nan". Empty where the type has
+// no text.
 std::string element_text(DType dtype, const std::byte* element);
 // Appends the element that the text stands for; false if the type has no such element.
 bool append_element(DType dtype, const std::string& text, std::vector<std::byte>& bytes);

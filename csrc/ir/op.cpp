@@ -34,12 +34,13 @@ constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .
 constexpr Facts none;
 constexpr Facts keeps{.keeps = true};
 constexpr Facts renames{.keeps = true, .renames = true, .every_type = true};
-constexpr Facts repeats{.keeps = true, .repeats = true};
+constexpr Facts repeats{.keeps = true, .repeats = true, .every_type = true};
 constexpr Facts elementwise{.elementwise = true};
 constexpr Facts elements{.elements = true};
 constexpr Facts every_type{.every_type = true};
 constexpr Facts global{.global = true};
 constexpr Facts effect{.effect = true};
+constexpr Facts products{.products = true};
 constexpr Facts lends(int operand) { return {.lent = uint32_t{1} << operand}; }
 constexpr Facts regions(const Regions& how) { return {.regions = how}; }
 constexpr Facts coefficients(uint8_t count) { return {.coefficients = count}; }
@@ -54,6 +55,7 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
           .elements = a.elements || b.elements,
           .every_type = a.every_type || b.every_type,
           .global = a.global || b.global,
+          .products = a.products || b.products,
           .effect = a.effect || b.effect};
 }
 

@@ -74,6 +74,7 @@ struct Facts {
   bool elements = false;
   bool every_type = false;
   bool global = false;
+  bool products = false;
   bool effect = false;
 };
 

@@ -67,7 +67,7 @@ constexpr Probe kRows[] = {
     {"int32_division", "quotients of int32 truncate toward zero", "-22 3 -3 715827882", 0, "arithmetic",
      "integer_quotient", int32_division},
     {"int64_sum", "a sum of int64 beyond 2^40", "2199023255548", 0, "arithmetic", nullptr, int64_sum},
-    {"bfloat16_cast", "a cast to bfloat16 and back", nullptr, 0, "of macOS 14", "bfloat16", bfloat16_cast},
+    {"bfloat16_cast", "a cast to bfloat16 and back", "1.5", 0, "arithmetic", "bfloat16", bfloat16_cast},
     {"complex_feed", "a complex number, fed and fetched", nullptr, 0, "of macOS 14", "complex", complex_feed},
 };
 

@@ -13,10 +13,10 @@ namespace alloy::test {
 // A bool's byte.
 enum class Bool : uint8_t {};
 
-// What an element of T is computed as: a float32 is a double meanwhile, a bool 0 or 1.
+// What an element of T is computed as: a float of any width is a double meanwhile, a bool 0 or 1.
 template <class T>
-using Number =
-    std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, Bool>, int32_t, T>>;
+using Number = std::conditional_t<std::is_convertible_v<T, float> && !std::is_integral_v<T>, double,
+                                  std::conditional_t<std::is_same_v<T, Bool>, int32_t, T>>;
 
 namespace rows {
 

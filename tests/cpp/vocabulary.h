@@ -1,6 +1,6 @@
-// The words of the forward, init and combine columns of ops.def for single numbers: double, int32 and int64. Integers
-// wrap around. d is the number's type, as a value. tests/python/cases.py compares the rows with NumPy. Tests that use
-// these words show that vectors, tails, threads and fused chains compute the same.
+// The words of the forward, init and combine columns of ops.def for single numbers: double, int32, int64 and uint64.
+// Integers wrap around. d is the number's type, as a value. tests/python/cases.py compares the rows with NumPy. Tests
+// that use these words show that vectors, tails, threads and fused chains compute the same.
 #pragma once
 
 #include <cmath>
@@ -90,8 +90,9 @@ N Mul(N, N a, N b) {
 }
 // Of integers truncated toward zero; 0 by 0.
 template <class N>
-N Div(N d, N a, N b) {
+N Div([[maybe_unused]] N d, N a, N b) {
   if constexpr (std::is_floating_point_v<N>) return a / b;
+  else if constexpr (std::is_unsigned_v<N>) return b == 0 ? 0 : a / b;
   else return b == 0 ? 0 : b == -1 ? Sub(d, N{0}, a) : a / b;
 }
 inline double DivNoNan(double, double a, double b) { return b == 0 ? 0 : a / b; }
@@ -100,7 +101,9 @@ N Pow(N d, N a, N b) {
   if constexpr (std::is_floating_point_v<N>) {
     return std::pow(a, b);
   } else {
-    if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+    if constexpr (std::is_signed_v<N>) {
+      if (b < 0) return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+    }
     N power = 1;
     for (; b > 0; b >>= 1, a = Mul(d, a, a)) {
       if (b % 2 == 1) power = Mul(d, power, a);

@@ -297,7 +297,6 @@ print(array.sum())
         (3, "float32", TypeError, "Expected a shape"),
         ((1,), "float", TypeError, "Expected an element type"),
         ((1,), object, TypeError, "Expected an element type"),
-        ((1,), al.bfloat16, TypeError, "Expected an element type of NumPy, got bfloat16"),
     ],
 )
 def test_what_empty_refuses(shape, dtype, kind, says):
@@ -447,8 +446,9 @@ def test_wrong_types_at_a_page(either):
     np.testing.assert_array_equal(results[0], values + 1)
     with pytest.raises(TypeError, match="'x', built at .*, is float32 but was given an array of float16"):
         step(al.empty(LARGE, al.float16))
-    with pytest.raises(TypeError, match="float16"):
-        either.compile([half], [half + half])(al.empty(LARGE, al.float16))
+    halves = al.empty(LARGE, al.float16)
+    halves[...] = 0.5
+    np.testing.assert_array_equal(either.compile([half], [half + half])(halves)[0], 2 * halves)
     with pytest.raises(ValueError, match=r"shape \(100, 131\) but was fed shape \(131, 100\)"):
         step(al.empty(LARGE[::-1]))
     results, count = copied(step, at_page(values.astype(np.float32)))

@@ -34,7 +34,7 @@ Reference loop_of(const Op& op) {
     const ir::Dims result = op.results[0].shape.dims();
     const bool has_predicate = op.code == OpCode::select;
     const ir::DType first = op.operands[0].dtype();
-    if (has_predicate && !ir::computes(first)) return nullptr;
+    if (has_predicate && !for_type<bool>(first, [](auto) { return true; })) return nullptr;
     return [=](const std::byte* const* operands, std::byte* const* results) {
       size_t at = 0;
       for_each_index(result, [&](const ir::Dims& index) {
@@ -55,9 +55,9 @@ Reference loop_of(const Op& op) {
 // The nearest of the type: toward zero, no further than its ends, 0 of NaN.
 template <class To, class From>
 Number<To> converted(Number<From> x) {
-  if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
+  if constexpr (std::is_floating_point_v<Number<From>> && std::is_integral_v<To>) {
     if (std::isnan(x)) return 0;
-    if (x >= -static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::max();
+    if (x >= std::ldexp(1.0, std::numeric_limits<To>::digits)) return std::numeric_limits<To>::max();
     if (x < static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   }
   if constexpr (std::is_same_v<To, Bool>) return x != 0;
@@ -66,8 +66,8 @@ Number<To> converted(Number<From> x) {
 
 Reference cast(const Op& op) {
   const size_t count = count_of(op.results[0].shape.dims());
-  return for_type<Reference>(op.operands[0].dtype(), [&](auto from) {
-    return for_type<Reference>(op.results[0].dtype, [&](auto to) -> Reference {
+  return for_any_type<Reference>(op.operands[0].dtype(), [&](auto from) {
+    return for_any_type<Reference>(op.results[0].dtype, [&](auto to) -> Reference {
       using From = decltype(from);
       using To = decltype(to);
       return [count](const std::byte* const* operands, std::byte* const* results) {

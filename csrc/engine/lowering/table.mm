@@ -12,8 +12,14 @@ using ir::Quirk;
 // What stands in for a row's selector where the framework is wrong about it; nil where it is right.
 MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* name) {
   const ir::DType dtype = op.results[0].dtype;
-  if (op.code == OpCode::divide && kind(dtype) == ir::DTypeKind::kSigned && lowering.has(Quirk::integer_quotient)) {
-    return exact_quotient(lowering.graph(), lowering.x(op, 0), lowering.x(op, 1), dtype, name);
+  const bool is_integer = kind(dtype) == ir::DTypeKind::kSigned || kind(dtype) == ir::DTypeKind::kUnsigned;
+  if (op.code == OpCode::divide && is_integer && lowering.has(Quirk::integer_quotient)) {
+    if (dtype == ir::DType::uint64) op.fail("Quotients of uint64 are not exact on this system", ir::Error::Kind::kType);
+    const ir::DType wide = computed_in(dtype);
+    MPSGraph* graph = lowering.graph();
+    if (wide == dtype) return exact_quotient(graph, lowering.x(op, 0), lowering.x(op, 1), dtype, name);
+    const auto widened = [&](size_t i) { return [graph castTensor:lowering.x(op, i) toType:mps_type(wide) name:nil]; };
+    return [graph castTensor:exact_quotient(graph, widened(0), widened(1), wide, nil) toType:mps_type(dtype) name:name];
   }
   if (op.code == OpCode::sign && lowering.has(Quirk::sign_of_negative_zero)) {
     return sign_by_comparison(lowering.graph(), lowering.x(op), dtype, name);

@@ -15,6 +15,10 @@ namespace alloy::compiler {
 // ir::Error for a value whose type is not static.
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
+// Ops of types that are not computed in (ir::computed_in), in those that are: operands are cast, results cast back.
+// What the device computes in its own type stays.
+std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& device);
+
 // Folds small constants as the device does, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise
 // ops and transpositions into matrix products, and computes equal ops of the body once. All of this is exact, NaN,
 // infinities and the sign of 0 included, but one: factors come after sums as if floats were real numbers, which matters

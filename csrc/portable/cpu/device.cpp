@@ -16,6 +16,7 @@
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/executor.h"
 #include "cpu/kernel.h"
+#include "cpu/onednn/onednn.h"
 #include "cpu/passes/pointwise.h"
 #include "cpu/product/choice.h"
 
@@ -147,6 +148,10 @@ class CpuDevice final : public device::Device {
   const device::FusionPolicy& fusion_policy() const noexcept override { return fusion_policy_; }
 
   std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override { return lower_convolutions(graph); }
+
+  bool computes_narrow(const ir::Op& op) const override {
+    return op.info().facts.products && onednn_multiplies(op.operands[0].dtype());
+  }
 
   bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {
     const std::unique_ptr<Kernel> kernel = cpu::make_kernel(op);

@@ -123,6 +123,9 @@ class Device {
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;
   // The device's own passes over a graph of static shapes, before the compiler simplifies and fuses.
   virtual std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const = 0;
+  // Whether there is a kernel for an op of float16, bfloat16 or integers of less than 4 bytes, or of uint32, that need
+  // not be computed in a wider type.
+  virtual bool computes_narrow(const ir::Op& /*op*/) const { return false; }
   // Computes a small op of constants while a graph is compiled, to the bit as a run would: packed operands and result
   // of the host. False where the op shall wait for the run.
   virtual bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const = 0;

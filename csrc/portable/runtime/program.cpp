@@ -23,7 +23,8 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
     ir::Pure pure = ir::remove_effects(graph);
     slots_ = std::move(pure.slots);
     const auto lowered = device.lower(*compiler::resolve_shapes(*pure.graph));
-    return compiler::fuse(*compiler::simplify(*lowered, device), device.fusion_policy());
+    const auto computable = compiler::widen(*lowered, device);
+    return compiler::fuse(*compiler::simplify(*computable, device), device.fusion_policy());
   });
   assert(ir::verify(*special.graph).empty());
   graph_ = std::move(special.graph);

@@ -8,7 +8,7 @@ from operator import index
 import numpy as np
 
 from alloy._core import as_dtype, as_shape
-from alloy.graph.dtypes import float32
+from alloy.graph.dtypes import float32, numpy_dtype
 from alloy.graph.location import mistake
 
 SCALARS = (bool, int, float, np.generic)
@@ -21,15 +21,11 @@ def empty(shape, dtype=float32) -> np.ndarray:
     call, while no other thread may change it. Each call copies other arrays, and those of less than 32 KiB. So
     fill one array with batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
-    shape: integers. dtype: as a placeholder's. TypeError: NumPy has no such element type. MemoryError: there is
-    not that much."""
+    shape: integers. dtype: as a placeholder's. MemoryError: there is not that much."""
     dims, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
     if dims is None or None in dims:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
-    try:
-        element = np.dtype(name)
-    except TypeError:
-        raise mistake("empty", f"Expected an element type of NumPy, got {name}", TypeError, "called") from None
+    element = numpy_dtype(name)
     count = math.prod(dims)
     try:
         memory = mmap.mmap(-1, max(count * element.itemsize, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -1,5 +1,9 @@
-"""The element types of tensors, by their names. float32, int32, int64 and bool_ compute; the others can
-only be stored."""
+"""The element types of tensors, by their names.
+
+Arithmetic with float16 and bfloat16 is done in float32, and each result is rounded to the type; integers of all widths
+wrap around. Arrays of bfloat16 are those of the package ml_dtypes."""
+
+import numpy as np
 
 float32 = "float32"
 float16 = "float16"
@@ -13,6 +17,15 @@ uint16 = "uint16"
 uint32 = "uint32"
 uint64 = "uint64"
 bool_ = "bool"
+
+
+def numpy_dtype(dtype: str) -> np.dtype:
+    """The dtype of arrays of these elements."""
+    if dtype == bfloat16:
+        import ml_dtypes  # only here: it takes longer to import than all of this package
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(dtype)
 
 
 def is_integer(dtype: str) -> bool:

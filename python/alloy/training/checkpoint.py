@@ -130,6 +130,7 @@ def _require_same(what: str, names: set, path) -> None:
 _STORED = {
     "F32": "float32",
     "F16": "float16",
+    "BF16": "bfloat16",
     "I8": "int8",
     "I16": "int16",
     "I32": "int32",

@@ -25,12 +25,22 @@ TEST(DTypes, HaveTheWidthsOfTheirNames) {
   EXPECT_FALSE(dtype_named("boolean"));
 }
 
-TEST(DTypes, ComputeOnlyWhereKernelsExist) {
-  std::set<std::string> computing;
-  for (int i = 0; i <= static_cast<int>(DType::complex64); ++i) {
-    if (computes(static_cast<DType>(i))) computing.emplace(name(static_cast<DType>(i)));
+TEST(DTypes, NarrowOnesAreComputedInATypeThatHoldsThem) {
+  const std::pair<std::string, std::string> wider[] = {
+      {"float16", "float32"}, {"bfloat16", "float32"}, {"int8", "int32"},   {"int16", "int32"},
+      {"uint8", "int32"},     {"uint16", "int32"},     {"uint32", "int64"},
+  };
+  std::set<std::string> narrow;
+  for (const auto& [text, in] : wider) {
+    EXPECT_EQ(computed_in(*dtype_named(text)), *dtype_named(in));
+    narrow.insert(text);
   }
-  EXPECT_EQ(computing, (std::set<std::string>{"float32", "int32", "int64", "bool"}));
+  for (int i = 0; i <= static_cast<int>(DType::complex64); ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!narrow.contains(std::string(name(dtype)))) {
+      EXPECT_EQ(computed_in(dtype), dtype);
+    }
+  }
 }
 
 TEST(DTypes, ClassesDecideWhatAnOpAccepts) {

@@ -184,7 +184,7 @@ TEST(Text, LongConstantsAreAbridged) {
 
 // Printing is how one looks at a graph that does not work: it must not fail on types without numbers.
 TEST(Text, TypesWithoutNumbersAreAbridged) {
-  for (DType dtype : {DType::float16, DType::bfloat16, DType::complex32, DType::complex64}) {
+  for (DType dtype : {DType::complex32, DType::complex64}) {
     Graph graph;
     const std::vector<std::byte> bytes(2 * size_of(dtype), std::byte{1});
     graph.value(OpCode::constant, {}, {{Attr::kValue, std::make_shared<Literal>(Type{dtype, Shape({2})}, bytes)}});
@@ -280,7 +280,8 @@ TEST(Parse, RefusesConstantsThatAreNot) {
             "[parse] Expected an element of int32, got '3000000000'; line 2.");
   EXPECT_EQ(constant_mistake("uint8(1,)[-1]"), "[parse] Expected an element of uint8, got '-1'; line 2.");
   EXPECT_EQ(constant_mistake("bool(1,)[2]"), "[parse] Expected an element of bool, got '2'; line 2.");
-  EXPECT_EQ(constant_mistake("float16(1,)[1]"), "[parse] Expected an element of float16, got '1'; line 2.");
+  EXPECT_EQ(constant_mistake("float16(1,)[one]"), "[parse] Expected an element of float16, got 'one'; line 2.");
+  EXPECT_EQ(constant_mistake("complex64(1,)[1]"), "[parse] Expected an element of complex64, got '1'; line 2.");
   EXPECT_EQ(constant_mistake("float32(?,)[1 ...]"),
             "[parse] Expected the type of a constant to be known in full; line 2.");
   EXPECT_EQ(constant_mistake("float32(...)[1 ...]"),

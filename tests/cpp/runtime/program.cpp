@@ -496,16 +496,16 @@ TEST(Program, UnknownDimensionsComeFromTheFeeds) {
 
 TEST(Program, SaysWhatItCannotCompile) {
   Graph graph;
-  const Value x = placeholder(graph, f32({U})), h = placeholder(graph, {DType::float16, Shape({2})}),
+  const Value x = placeholder(graph, f32({U})), h = placeholder(graph, {DType::complex64, Shape({2})}),
               y = placeholder(graph, f32({2}));
   graph.location = "model.py:8";
-  const Value e = graph.value(OpCode::exp, {x}), half = graph.value(OpCode::negative, {h});
+  const Value e = graph.value(OpCode::exp, {x}), same = graph.value(OpCode::equal, {h, h});
   auto mistake = [&](const std::vector<Feed>& feeds, const Value& result) {
     return error_of([&] { compile(feeds, {result}, {}); });
   };
   EXPECT_EQ(mistake({}, e), "[placeholder] The placeholder of shape (?,) is needed but was not fed.");
   EXPECT_EQ(mistake({{x, f32({U})}}, e), "[placeholder] The result float32(?,) is not of a known shape.");
-  EXPECT_EQ(mistake({{h, h.type()}}, half), "[negative] There is no kernel for float16(2,); built at model.py:8.");
+  EXPECT_EQ(mistake({{h, h.type()}}, same), "[equal] There is no kernel for complex64(2,); built at model.py:8.");
   EXPECT_EQ(mistake({{y, f32({3})}}, y), "[placeholder] The placeholder has shape (2,) but was fed shape (3,).");
 }
 

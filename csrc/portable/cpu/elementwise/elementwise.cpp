@@ -49,13 +49,15 @@ void gather_row(const std::byte* from, int64_t stride, int64_t count, std::byte*
 void gather(size_t width, const std::byte* from, int64_t stride, int64_t count, std::byte* to) {
   if (width == 4) gather_row<uint32_t>(from, stride, count, to);
   else if (width == 8) gather_row<uint64_t>(from, stride, count, to);
+  else if (width == 2) gather_row<uint16_t>(from, stride, count, to);
   else gather_row<uint8_t>(from, stride, count, to);
 }
 
 }  // namespace
 
 bool Elementwise::accepts(const Op& op) {
-  return find_step(op) != nullptr && (op.code != OpCode::select || ir::computes(op.operands[0].dtype()));
+  return find_step(op) != nullptr &&
+         (op.code != OpCode::select || find_cast(op.operands[0].dtype(), DType::boolean) != nullptr);
 }
 
 Elementwise::Elementwise(std::span<const Op* const> ops, std::span<const Value> operands,

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "ir/graph.h"
+#include "ir/half.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/elementwise/steps.cpp"
@@ -256,6 +257,7 @@ StepFunction StepFor(DType dtype) {
     case DType::float32: return StepOf<Loop, Row, float>();
     case DType::int32: return StepOf<Loop, Row, int32_t>();
     case DType::int64: return StepOf<Loop, Row, int64_t>();
+    case DType::uint64: return StepOf<Loop, Row, uint64_t>();
     case DType::boolean: return StepOf<Loop, Row, uint8_t>();
     default: return nullptr;
   }
@@ -274,50 +276,90 @@ StepFunction TernaryFor(DType dtype) {
 struct Bool {
   uint8_t byte;
 };
+using ir::BFloat16;
+using ir::Float16;
+
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
 template <class To, class From>
 HWY_INLINE To Converted(From x) {
   if constexpr (std::is_same_v<From, Bool>) {
     return Converted<To>(static_cast<int32_t>(x.byte != 0));
+  } else if constexpr (kIsHalf<From>) {
+    return Converted<To>(static_cast<float>(x));
   } else if constexpr (std::is_same_v<To, Bool>) {
     return Bool{static_cast<uint8_t>(x != 0)};
+  } else if constexpr (kIsHalf<To>) {
+    return To(static_cast<float>(x));
   } else if constexpr (hwy::IsFloat<From>() && !hwy::IsFloat<To>()) {
-    // The greatest integer is not a float; the first float above it is the negative of the least integer.
+    // The greatest integer may be no float; the first float above it is a power of 2.
     constexpr From least = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr From above = static_cast<From>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;
     if (!(x == x)) return 0;
-    if (x >= -least) return std::numeric_limits<To>::max();
+    if (x >= above) return std::numeric_limits<To>::max();
     return x < least ? std::numeric_limits<To>::min() : static_cast<To>(x);
   } else {
     return static_cast<To>(x);
   }
 }
 
+// A quantum at a time, so that the compiler vectorises it.
 template <class From, class To>
 void CastLoop(const std::byte* const* in, std::byte* const* out, size_t count) {
   const auto* x = reinterpret_cast<const From*>(in[0]);
   auto* y = reinterpret_cast<To*>(out[0]);
-  for (size_t i = 0; i < count; ++i) y[i] = Converted<To>(x[i]);
+  for (size_t i = 0; i < count; i += kStepQuantum) {
+    for (size_t k = i; k < i + kStepQuantum; ++k) y[k] = Converted<To>(x[k]);
+  }
 }
 
-template <class From>
-StepFunction CastFrom(DType to) {
-  switch (to) {
-    case DType::float32: return &CastLoop<From, float>;
-    case DType::int32: return &CastLoop<From, int32_t>;
-    case DType::int64: return &CastLoop<From, int64_t>;
-    case DType::boolean: return &CastLoop<From, Bool>;
+// The processor converts float16 faster than Converted does.
+void PromoteFloat16(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const FloatTag d;
+  const hn::Rebind<hwy::float16_t, FloatTag> half;
+  const auto* x = reinterpret_cast<const hwy::float16_t*>(in[0]);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, x + i)), d, Floats(out[0]) + i);
+  }
+}
+void DemoteToFloat16(const std::byte* const* in, std::byte* const* out, size_t count) {
+  const FloatTag d;
+  const hn::Rebind<hwy::float16_t, FloatTag> half;
+  auto* y = reinterpret_cast<hwy::float16_t*>(out[0]);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    hn::StoreU(hn::DemoteTo(half, hn::LoadU(d, Floats(in[0]) + i)), half, y + i);
+  }
+}
+
+// Calls f with a zero of the C++ type of the elements; null for types that have none.
+template <class F>
+StepFunction WithElement(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::float32: return f(float{});
+    case DType::float16: return f(Float16{});
+    case DType::bfloat16: return f(BFloat16{});
+    case DType::int8: return f(int8_t{});
+    case DType::int16: return f(int16_t{});
+    case DType::int32: return f(int32_t{});
+    case DType::int64: return f(int64_t{});
+    case DType::uint8: return f(uint8_t{});
+    case DType::uint16: return f(uint16_t{});
+    case DType::uint32: return f(uint32_t{});
+    case DType::uint64: return f(uint64_t{});
+    case DType::boolean: return f(Bool{});
     default: return nullptr;
   }
 }
 
 StepFunction FindCast(DType from, DType to) {
-  switch (from) {
-    case DType::float32: return CastFrom<float>(to);
-    case DType::int32: return CastFrom<int32_t>(to);
-    case DType::int64: return CastFrom<int64_t>(to);
-    case DType::boolean: return CastFrom<Bool>(to);
-    default: return nullptr;
-  }
+#if HWY_TARGET <= HWY_AVX2 || HWY_TARGET == HWY_NEON
+  if (from == DType::float16 && to == DType::float32) return &PromoteFloat16;
+  if (from == DType::float32 && to == DType::float16) return &DemoteToFloat16;
+#endif
+  return WithElement(from, [to](auto x) {
+    return WithElement(to, [](auto y) -> StepFunction { return &CastLoop<decltype(x), decltype(y)>; });
+  });
 }
 
 // ---- by code: of a structured op whose kernel is elementwise, Step_NAME, which must be there ----

@@ -21,7 +21,7 @@ inline constexpr size_t kMostStepOperands = 9, kMostStepResults = 4;
 // elements.
 StepFunction find_step(const ir::Op& op);
 
-// Conversion between computable types. Floats truncate toward zero, saturate, and NaN becomes 0; integers
+// Conversion between types but complex ones. Floats truncate toward zero, saturate, and NaN becomes 0; integers
 // wrap; anything but 0 is true.
 StepFunction find_cast(ir::DType from, ir::DType to);
 

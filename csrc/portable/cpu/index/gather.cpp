@@ -23,8 +23,14 @@ int64_t count_of(const int64_t* begin, const int64_t* end) {
 template <class F>
 std::unique_ptr<Kernel> with_indices(const Op& op, const F& f) {
   switch (op.operands[1].dtype()) {
+    case ir::DType::int8: return f(int8_t{});
+    case ir::DType::int16: return f(int16_t{});
     case ir::DType::int32: return f(int32_t{});
     case ir::DType::int64: return f(int64_t{});
+    case ir::DType::uint8: return f(uint8_t{});
+    case ir::DType::uint16: return f(uint16_t{});
+    case ir::DType::uint32: return f(uint32_t{});
+    case ir::DType::uint64: return f(int64_t{});  // none that is inside is so large that it differs
     default: refuse(op, op.operands[1].type());
   }
 }
@@ -127,7 +133,8 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
     switch (op.results[0].dtype) {
       case ir::DType::float32: return std::make_unique<Scatter<float, Index>>(op);
       case ir::DType::int32: return std::make_unique<Scatter<uint32_t, Index>>(op);  // which wraps around
-      case ir::DType::int64: return std::make_unique<Scatter<uint64_t, Index>>(op);
+      case ir::DType::int64:
+      case ir::DType::uint64: return std::make_unique<Scatter<uint64_t, Index>>(op);
       default: refuse(op, op.results[0]);
     }
   });

@@ -33,8 +33,28 @@ dnnl::primitive_attr onednn_attributes() {
   return attributes;
 }
 
-dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides) {
-  return {dnnl::memory::dims(dims.begin(), dims.end()), dnnl::memory::data_type::f32,
+bool onednn_multiplies(ir::DType dtype) {
+  using Isa = dnnl::cpu_isa;
+  static const Isa isa = dnnl::get_effective_cpu_isa();
+  const bool fp16 = isa == Isa::avx512_core_fp16 || isa == Isa::avx512_core_amx || isa == Isa::avx512_core_amx_fp16;
+  switch (dtype) {
+    case ir::DType::float32: return true;
+    case ir::DType::float16: return fp16;
+    case ir::DType::bfloat16: return fp16 || isa == Isa::avx512_core_bf16;
+    default: return false;
+  }
+}
+
+dnnl::memory::data_type onednn_type(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::float16: return dnnl::memory::data_type::f16;
+    case ir::DType::bfloat16: return dnnl::memory::data_type::bf16;
+    default: return dnnl::memory::data_type::f32;
+  }
+}
+
+dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides, ir::DType dtype) {
+  return {dnnl::memory::dims(dims.begin(), dims.end()), onednn_type(dtype),
           dnnl::memory::dims(strides.begin(), strides.end())};
 }
 

@@ -13,8 +13,13 @@ const dnnl::engine& onednn_engine();
 // Attributes for every primitive: scratchpads come from the caller.
 dnnl::primitive_attr onednn_attributes();
 
-// Float32 elements of these dimensions at these strides.
-dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides);
+// Whether the processor multiplies elements of the type in units of its own; float32 always.
+bool onednn_multiplies(ir::DType dtype);
+// float32, float16 or bfloat16.
+dnnl::memory::data_type onednn_type(ir::DType dtype);
+
+// Elements of these dimensions at these strides.
+dnnl::memory::desc strided(const ir::Dims& dims, const ir::Dims& strides, ir::DType dtype = ir::DType::float32);
 
 // A primitive with its memory objects. Where it wants an operand or result in another layout than the plain
 // one, that goes through a buffer in scratch. Uses the threads that kernels had when it was prepared: oneDNN

@@ -69,7 +69,8 @@ void simplify(Matrices& a, Matrices& b, Matrices& y, bool a_transposed) {
 
 std::unique_ptr<Kernel> make_matmul(const Op& op) {
   const ir::Type &a_type = op.operands[0].type(), &b_type = op.operands[1].type(), &y_type = op.results[0];
-  require_float(op);
+  const ir::DType dtype = y_type.dtype;
+  if (!onednn_multiplies(dtype)) refuse(op, a_type);
   if (a_type.shape.element_count() == 0 || b_type.shape.element_count() == 0) return make_zeros(op);
 
   const bool a_transposed = op.attributes.flag(Attr::kTransposeA);
@@ -78,11 +79,11 @@ std::unique_ptr<Kernel> make_matmul(const Op& op) {
       y(y_type.shape, rank, false);
   simplify(a, b, y, a_transposed);
   try {
-    if (y.rank() == 2) {
+    if (y.rank() == 2 && dtype == ir::DType::float32) {
       return make_product({y.dims[0], a.dims[1], y.dims[1], a.strides[0], a.strides[1], b.strides[0], b.strides[1]});
     }
-    return std::make_unique<PrimitiveKernel>(
-        matrix_product(strided(a.dims, a.strides), strided(b.dims, b.strides), strided(y.dims, y.strides)));
+    return std::make_unique<PrimitiveKernel>(matrix_product(
+        strided(a.dims, a.strides, dtype), strided(b.dims, b.strides, dtype), strided(y.dims, y.strides, dtype)));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this product: ") + error.what());
   }

@@ -188,6 +188,7 @@ Fold FoldFor(DType dtype) {
     case DType::float32: return FoldOf<float, Row>();
     case DType::int32: return FoldOf<int32_t, Row>();
     case DType::int64: return FoldOf<int64_t, Row>();
+    case DType::uint64: return FoldOf<uint64_t, Row>();
     default: return {};
   }
 }
@@ -377,7 +378,7 @@ struct ArgLoop {
     T best[kMostArgColumns];
     std::fill_n(best, columns, hn::GetLane(Worst(one)));
     std::fill_n(indices, columns, -1);
-    const bool greatest = hn::GetLane(Worst(one)) < T{0};
+    const bool greatest = hn::GetLane(Worst(one)) < T{1};
     for (int64_t r = 0; r < rows; ++r) {
       const T* row = reinterpret_cast<const T*>(x) + r * stride;
       for (int64_t i = 0; i < columns; ++i) {
@@ -397,6 +398,7 @@ ArgFold ArgFoldFor(DType dtype) {
     case DType::float32: return {&ArgLoop<float, Row>::RowWinner, &ArgLoop<float, Row>::ColumnWinners};
     case DType::int32: return {&ArgLoop<int32_t, Row>::RowWinner, &ArgLoop<int32_t, Row>::ColumnWinners};
     case DType::int64: return {&ArgLoop<int64_t, Row>::RowWinner, &ArgLoop<int64_t, Row>::ColumnWinners};
+    case DType::uint64: return {&ArgLoop<uint64_t, Row>::RowWinner, &ArgLoop<uint64_t, Row>::ColumnWinners};
     default: return {};
   }
 }

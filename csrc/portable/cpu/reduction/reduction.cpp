@@ -308,6 +308,7 @@ std::unique_ptr<Kernel> make_integer_moment(const Op& op, bool is_variance) {
   const Layout layout(x.shape, named_axes(op));
   if (x.dtype == ir::DType::int32) return std::make_unique<IntegerMoment<int32_t>>(layout, is_variance);
   if (x.dtype == ir::DType::int64) return std::make_unique<IntegerMoment<int64_t>>(layout, is_variance);
+  if (x.dtype == ir::DType::uint64) return std::make_unique<IntegerMoment<uint64_t>>(layout, is_variance);
   return nullptr;
 }
 

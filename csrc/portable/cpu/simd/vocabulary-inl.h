@@ -1,4 +1,4 @@
-// The words of the forward, init and combine columns of ops.def, for vectors of float, double, int32, int64
+// The words of the forward, init and combine columns of ops.def, for vectors of float, double, int32, int64, uint64
 // and bytes. Included once per instruction set. d is the vector's tag, everything else vectors or masks.
 // Float functions are within 4 ulp of the true value.
 #if defined(ALLOY_KERNELS_VOCABULARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "cpu/simd/targets.h"
 
@@ -27,6 +28,8 @@ template <class D>
 using Mask = decltype(hn::MaskFromVec(hn::Zero(D())));
 template <class D>
 inline constexpr bool kFloating = hwy::IsFloat<hn::TFromD<D>>();
+template <class D>
+inline constexpr bool kUnsigned = std::is_unsigned_v<hn::TFromD<D>>;
 
 // ---- constants ----
 
@@ -157,13 +160,16 @@ template <class T>
 HWY_INLINE T IntegerQuotient(T a, T b) {
   using U = hwy::MakeUnsigned<T>;
   if (b == 0) return 0;
-  return b == -1 ? static_cast<T>(U{0} - static_cast<U>(a)) : static_cast<T>(a / b);
+  if constexpr (std::is_unsigned_v<T>) return a / b;
+  else return b == -1 ? static_cast<T>(U{0} - static_cast<U>(a)) : static_cast<T>(a / b);
 }
 
 // Exact where it fits; negative exponents give the truncated reciprocal, and 0 for 0.
 template <class T>
 HWY_INLINE T IntegerPower(T base, T exponent) {
-  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
+  }
   T power = 1;
   for (; exponent > 0; exponent >>= 1) {
     if (exponent & 1) power = WrappingProduct(power, base);
@@ -202,12 +208,14 @@ HWY_INLINE Vec<D> Pow(D d, Vec<D> a, Vec<D> b) {
   else return ByLane(d, a, b, IntegerPower<T>);
 }
 template <class D>
-HWY_INLINE Vec<D> Neg(D, Vec<D> x) {
-  return hn::Neg(x);
+HWY_INLINE Vec<D> Neg([[maybe_unused]] D d, Vec<D> x) {
+  if constexpr (kUnsigned<D>) return hn::Sub(Zero(d), x);
+  else return hn::Neg(x);
 }
 template <class D>
 HWY_INLINE Vec<D> Abs([[maybe_unused]] D d, Vec<D> x) {
-  if constexpr (kFloating<D>) return hn::Abs(x);
+  if constexpr (kUnsigned<D>) return x;
+  else if constexpr (kFloating<D>) return hn::Abs(x);
   else return hn::IfThenElse(hn::Lt(x, Zero(d)), hn::Neg(x), x);
 }
 template <class D>
@@ -220,7 +228,7 @@ template <class D>
 HWY_INLINE Vec<D> Sign(D d, Vec<D> x) {
   const auto zero = Zero(d);
   const auto at_zero = hn::IfThenElse(hn::Eq(x, zero), x, zero);
-  const auto below = hn::IfThenElse(hn::Lt(x, zero), hn::Neg(One(d)), at_zero);
+  const auto below = hn::IfThenElse(hn::Lt(x, zero), Neg(d, One(d)), at_zero);
   return hn::IfThenElse(hn::Gt(x, zero), One(d), below);
 }
 

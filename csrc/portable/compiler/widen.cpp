@@ -1,0 +1,57 @@
+// Ops of types that kernels do not compute in, in the types that they do: casts around each.
+#include <algorithm>
+
+#include "compiler/passes.h"
+#include "ir/rewrite.h"
+
+namespace alloy::compiler {
+namespace {
+
+using ir::Attr;
+using ir::DType;
+using ir::Graph;
+using ir::Op;
+using ir::OpCode;
+using ir::Replacement;
+using ir::Value;
+
+bool is_narrow(DType dtype) { return computed_in(dtype) != dtype; }
+
+// Whether the op computes with elements, rather than to move or convert them or to run other ops.
+bool is_arithmetic(const Op& op) {
+  return !op.info().facts.every_type && op.code != OpCode::cast && op.info().facts.regions.run == ir::Run::kNever;
+}
+
+Value cast(Graph& graph, Value v, DType dtype) {
+  if (v.dtype() == dtype) return v;
+  if (v.op->code == OpCode::empty) {
+    return graph.value(OpCode::empty, {}, {{Attr::kShape, v.shape()}, {Attr::kDtype, dtype}});
+  }
+  return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}});
+}
+
+}  // namespace
+
+std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
+  const auto rule = [&](ir::Rewriter& rewriter, const Op& op, std::vector<Value> operands) -> Replacement {
+    const bool takes = std::any_of(operands.begin(), operands.end(), [](Value v) { return is_narrow(v.dtype()); });
+    const bool gives =
+        std::any_of(op.results.begin(), op.results.end(), [](const ir::Type& type) { return is_narrow(type.dtype); });
+    if (!is_arithmetic(op) || !(takes || gives) || device.computes_narrow(op)) return std::nullopt;
+    Graph& copy = rewriter.copy();
+    for (Value& v : operands) v = cast(copy, v, computed_in(v.dtype()));
+    ir::Attributes attributes = op.attributes;
+    if (attributes.has(Attr::kDtype)) {
+      attributes.set(Attr::kDtype, computed_in(attributes.get<DType>(Attr::kDtype)));
+    }
+    const Op* wide = copy.add(op.code, std::move(operands), std::move(attributes));
+    std::vector<Value> results;
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      results.push_back(cast(copy, wide->result(i), op.results[i].dtype));
+    }
+    return results;
+  };
+  return ir::Rewriter(rule).run(graph);
+}
+
+}  // namespace alloy::compiler
