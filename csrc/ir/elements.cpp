@@ -12,7 +12,7 @@ using Known = std::optional<Elements>;
 
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
-constexpr auto boolean = TypeClass::boolean;
+constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
 
@@ -61,6 +61,15 @@ Element Neg(Integers d, const Element& x) { return Sub(d, 0, x); }
 Element Abs(Integers d, const Element& x) { return Max(d, x, Neg(d, x)); }
 Element Sign(Integers d, const Element& x) { return Min(d, Max(d, x, -1), 1); }
 Element Pow(Integers, const Element&, const Element&) { return {}; }  // no shape is made of powers
+
+Element SignBit(Integers, const Element& x) { return x ? Element(*x < 0 ? 1 : 0) : Element(); }
+// By 0 and -1 as Div has it.
+Element Mod(Integers d, const Element& a, const Element& b) { return Sub(d, a, Mul(d, Div(d, a, b), b)); }
+Element FloorMod(Integers d, const Element& a, const Element& b) {
+  return of_known(Mod(d, a, b), b, [](int64_t rest, int64_t y) {
+    return Element(y == 0 ? 0 : rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest);
+  });
+}
 
 // ---- table ops ----
 

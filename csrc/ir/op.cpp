@@ -22,7 +22,7 @@ enum : uint64_t {
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
-constexpr auto boolean = TypeClass::boolean;
+constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 
 // How structured ops run their regions, in the words of ops.def.
@@ -123,7 +123,7 @@ bool accepts(TypeClass types, DType dtype) {
   switch (types) {
     case TypeClass::floating: return kind(dtype) == DTypeKind::kFloating;
     case TypeClass::numeric: return kind(dtype) != DTypeKind::kBoolean && kind(dtype) != DTypeKind::kComplex;
-    case TypeClass::boolean: return kind(dtype) == DTypeKind::kBoolean;
+    case TypeClass::integer: return kind(dtype) == DTypeKind::kSigned || kind(dtype) == DTypeKind::kUnsigned;
     case TypeClass::any: return true;
   }
   return false;
@@ -145,12 +145,12 @@ std::string_view name(Family family) {
 }
 
 std::string_view name(TypeClass types) {
-  constexpr std::string_view names[] = {"floating", "numeric", "boolean", "any"};
+  constexpr std::string_view names[] = {"floating", "numeric", "integer", "any"};
   return names[static_cast<size_t>(types)];
 }
 
 std::string_view name(Domain domain) {
-  constexpr std::string_view names[] = {"real", "nonzero", "positive", "small"};
+  constexpr std::string_view names[] = {"real", "nonzero", "positive", "small", "unit", "above_one"};
   return names[static_cast<size_t>(domain)];
 }
 

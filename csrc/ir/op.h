@@ -36,10 +36,10 @@ enum class Family : uint8_t {
 };
 
 // Which element types an operand may have.
-enum class TypeClass : uint8_t { floating, numeric, boolean, any };
+enum class TypeClass : uint8_t { floating, numeric, integer, any };
 
 // Where tests sample the operands of a table op.
-enum class Domain : uint8_t { real, nonzero, positive, small };
+enum class Domain : uint8_t { real, nonzero, positive, small, unit, above_one };
 
 // How an op runs its regions.
 enum class Run : uint8_t {

@@ -19,7 +19,7 @@ std::string_view describe(TypeClass types) {
   switch (types) {
     case TypeClass::floating: return "floating type";
     case TypeClass::numeric: return "number";
-    case TypeClass::boolean: return "bool";
+    case TypeClass::integer: return "integer type";
     case TypeClass::any: return "type";
   }
   return {};

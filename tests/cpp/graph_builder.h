@@ -148,18 +148,19 @@ class OpAdder {
     return op->result();
   }
 
-  // The ops of the table's families, of a (2, 3) and a (3,), or of bools.
+  // The ops of the table's families, of a (2, 3) and a (3,).
   void add_table_ops(Value x, Value y) {
-    const Value flag = placeholder(graph_, bools({})), flags = graph_.value(OpCode::less, {x, y});
+    const Attributes to_integers{{Attr::kDtype, DType::int32}};
+    const Value n = graph_.value(OpCode::cast, {x}, to_integers), m = graph_.value(OpCode::cast, {y}, to_integers);
     for (const OpInfo& row : op_table()) {
       switch (row.family) {
         case Family::kUnary:
         case Family::kActivation:
-        case Family::kPredicate: add(row.code, {row.types == TypeClass::boolean ? flag : x}); break;
+        case Family::kPredicate: add(row.code, {row.types == TypeClass::integer ? n : x}); break;
         case Family::kBinary:
         case Family::kComparison:
         case Family::kActivationGradient:
-          if (row.types == TypeClass::boolean) add(row.code, {flag, flags});
+          if (row.types == TypeClass::integer) add(row.code, {n, m});
           else add(row.code, {x, y});
           break;
         case Family::kTernary: add(row.code, {x, x, y}); break;

@@ -50,6 +50,12 @@ inline double reduction(OpCode code, DType dtype, const std::vector<double>& gro
     case OpCode::product: return fold(1, std::multiplies<>());
     case OpCode::max: return fold(-INFINITY, [](double a, double b) { return std::fmax(a, b); });
     case OpCode::min: return fold(INFINITY, [](double a, double b) { return std::fmin(a, b); });
+    case OpCode::max_propagate_nan:
+      return fold(-INFINITY, [](double a, double b) { return std::isnan(a) || b > a ? b : std::isnan(b) ? b : a; });
+    case OpCode::min_propagate_nan:
+      return fold(INFINITY, [](double a, double b) { return std::isnan(a) || b < a ? b : std::isnan(b) ? b : a; });
+    case OpCode::all: return fold(1, [](double a, double b) { return a != 0 && b != 0 ? 1 : 0; });
+    case OpCode::any: return fold(0, [](double a, double b) { return a != 0 || b != 0 ? 1 : 0; });
     case OpCode::mean: return truncated(mean);
     case OpCode::variance:
       if (dtype != DType::float32) {  // exact: the squares are small integers

@@ -24,7 +24,7 @@ using ir::TypeClass;
 
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
-constexpr auto boolean = TypeClass::boolean;
+constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 constexpr TypeClass last_of(TypeClass, TypeClass, TypeClass last) { return last; }
 
@@ -74,7 +74,7 @@ constexpr bool is_of(ir::TypeClass types) {
   switch (types) {
     case rows::floating: return std::is_same_v<T, float>;
     case rows::numeric: return !std::is_same_v<T, Bool>;
-    case rows::boolean: return std::is_same_v<T, Bool>;
+    case rows::integer: return std::is_integral_v<T>;
     default: return true;
   }
 }

@@ -127,6 +127,11 @@ N Sign(N, N x) {
   return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? x : 0;
 }
 
+// What is not zero is true.
+template <class N>
+N Truth(N, N x) {
+  return x != 0;
+}
 // Of truth values, which are 0 or 1.
 template <class N>
 N Not(N, N x) {
@@ -154,5 +159,78 @@ inline double Log(double, double x) { return std::log(x); }
 inline double Log2(double, double x) { return std::log2(x); }
 inline double Tanh(double, double x) { return std::tanh(x); }
 inline double Sigmoid(double, double x) { return 1 / (1 + std::exp(-x)); }
+
+inline double MinOrNaN(double, double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmin(a, b); }
+inline double MaxOrNaN(double, double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::fmax(a, b); }
+inline double Log10(double, double x) { return std::log10(x); }
+inline double Exp2(double, double x) { return std::exp2(x); }
+inline double Exp10(double, double x) { return std::pow(10.0, x); }
+inline double Erf(double, double x) { return std::erf(x); }
+inline double Floor(double, double x) { return std::floor(x); }
+inline double Ceil(double, double x) { return std::ceil(x); }
+inline double Round(double, double x) { return std::round(x); }
+inline double Rint(double, double x) { return std::nearbyint(x); }
+inline double Trunc(double, double x) { return std::trunc(x); }
+inline double Sin(double, double x) { return std::sin(x); }
+inline double Cos(double, double x) { return std::cos(x); }
+inline double Tan(double, double x) { return std::tan(x); }
+inline double Sinh(double, double x) { return std::sinh(x); }
+inline double Cosh(double, double x) { return std::cosh(x); }
+inline double Asin(double, double x) { return std::asin(x); }
+inline double Acos(double, double x) { return std::acos(x); }
+inline double Atan(double, double x) { return std::atan(x); }
+inline double Asinh(double, double x) { return std::asinh(x); }
+inline double Acosh(double, double x) { return std::acosh(x); }
+inline double Atanh(double, double x) { return std::atanh(x); }
+inline double Atan2(double, double a, double b) { return std::atan2(a, b); }
+
+template <class N>
+N SignBit(N, N x) {
+  if constexpr (std::is_floating_point_v<N>) return std::signbit(x);
+  else return x < 0;
+}
+template <class N>
+N Mod(N d, N a, N b) {
+  if constexpr (std::is_floating_point_v<N>) return std::fmod(a, b);
+  else return Sub(d, a, Mul(d, Div(d, a, b), b));
+}
+template <class N>
+N FloorMod(N d, N a, N b) {
+  if (b == 0) return 0;
+  const N rest = Mod(d, a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? Add(d, rest, b) : rest;
+}
+template <class N>
+N BitNot(N, N x) {
+  return ~x;
+}
+template <class N>
+N BitAnd(N, N a, N b) {
+  return a & b;
+}
+template <class N>
+N BitOr(N, N a, N b) {
+  return a | b;
+}
+template <class N>
+N BitXor(N, N a, N b) {
+  return a ^ b;
+}
+template <class N>
+N PopulationCount(N, N x) {
+  N count = 0;
+  for (Unsigned<N> bits = static_cast<Unsigned<N>>(x); bits != 0; bits &= bits - 1) ++count;
+  return count;
+}
+template <class N>
+N ShiftLeft(N, N a, N b) {
+  if (b < 0 || b >= static_cast<N>(8 * sizeof(N))) return 0;
+  return static_cast<N>(static_cast<Unsigned<N>>(a) << b);
+}
+template <class N>
+N ShiftRight(N, N a, N b) {
+  if (b < 0 || b >= static_cast<N>(8 * sizeof(N))) return a < 0 ? static_cast<N>(-1) : 0;
+  return a >> b;
+}
 
 }  // namespace alloy::test

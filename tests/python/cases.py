@@ -3,6 +3,7 @@
 An op of the table's families needs an entry in REFERENCES where NumPy has no function of its name; a structured op
 needs rows in STRUCTURED and an entry in WRONG."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ from alloy.graph.location import user_location
 # macOS 13 has no bfloat16 (csrc/ir/quirks.def).
 FLOATS = ("float32", "float16") + ("bfloat16",) * (not al.device().system.startswith("macOS 13"))
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-TYPES = {"floating": FLOATS, "numeric": FLOATS + INTEGERS, "boolean": ("bool",), "any": FLOATS + INTEGERS + ("bool",)}
+TYPES = {"floating": FLOATS, "numeric": FLOATS + INTEGERS, "integer": INTEGERS, "any": FLOATS + INTEGERS + ("bool",)}
 # Half of the distance from 1 to the next number.
 ROUNDING = {"float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
@@ -50,6 +51,8 @@ def sample(case: Case, dtype: str, rng, shapes=None) -> list[np.ndarray]:
             "fraction": 0.1 + 0.8 * steps,
             "positive": 0.5 + 2 * steps,
             "nonzero": (0.5 + 2 * steps) * rng.choice([-1, 1], count),
+            "unit": 1.8 * steps - 0.9,
+            "above_one": 1.1 + 2 * steps,
         }.get(case.domain, 4 * steps - 2)
     else:
         low, high = {"positive": (1, 4), "nonzero": (1, 4)}.get(case.domain, (-3, 4))
@@ -97,6 +100,14 @@ REFERENCES = {  # of ops that NumPy does not have under the same name, with the 
     "relu_gradient": lambda g, x: np.where(x <= 0, 0, g),
     "sigmoid_gradient": lambda g, x: g * _sigmoid(x) * _sigmoid(-x), "divide": _divide, "divide_no_nan": np.divide,
     "is_nan": np.isnan, "is_infinite": np.isinf, "is_finite": np.isfinite,
+    "exp10": lambda x: 10.0**x, "erf": np.vectorize(math.erf), "round": lambda x: np.trunc(x + np.copysign(0.5, x)),
+    "signbit": lambda x: np.signbit(x) if x.dtype == np.float64 else x < 0,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "atan2": np.arctan2, "minimum_propagate_nan": np.minimum, "maximum_propagate_nan": np.maximum,
+    "population_count": lambda x: np.vectorize(lambda n: (int(n) % 2 ** (8 * x.itemsize)).bit_count())(x),
+    "bitwise_not": np.invert, "logical_nand": lambda a, b: ~np.logical_and(a, b),
+    "logical_nor": lambda a, b: ~np.logical_or(a, b), "logical_xnor": lambda a, b: ~np.logical_xor(a, b),
+    "max_propagate_nan": np.max, "min_propagate_nan": np.min,
     "product": np.prod, "mean": _mean, "variance": _variance}
 # fmt: on
 
@@ -976,7 +987,7 @@ WRONG = {
     "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
 }
 # fmt: on
-ALWAYS_LEGAL = {"identity", "shape_of", "stop_gradient"}  # of every shape and dtype
+ALWAYS_LEGAL = {"identity", "logical_not", "shape_of", "stop_gradient"}  # of every shape and dtype
 
 
 def wrong_call(row) -> tuple[Callable, list, list, str]:
@@ -994,6 +1005,6 @@ def wrong_call(row) -> tuple[Callable, list, list, str]:
     if family == "arg_reduction":
         return lambda x: call(x, axis=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
     if family in ("unary", "activation", "predicate"):
-        given = {"floating": "int32", "numeric": "bool", "boolean": "float32"}[row["types"]]
+        given = {"floating": "int32", "numeric": "bool", "integer": "float32"}[row["types"]]
         return call, [(2, 3)], [given], rf"Expected operands of a .*, got {given}\(2, 3\)"
     return call, [(2, 3), (2, 4)], TYPES[row["types"]][:1] * 2, r"\(2, 3\) and \(2, 4\) do not broadcast"

@@ -30,6 +30,12 @@ Value cast(Graph& graph, Value v, DType dtype) {
   return graph.value(OpCode::cast, {v}, {{Attr::kDtype, dtype}});
 }
 
+// A population count sees the bits of a negative number that its sign would become in a wider type.
+Value without_sign(Graph& graph, const Op& op, Value v) {
+  if (op.code != OpCode::population_count || kind(v.dtype()) != ir::DTypeKind::kSigned) return v;
+  return cast(graph, v, size_of(v.dtype()) == 1 ? DType::uint8 : DType::uint16);
+}
+
 }  // namespace
 
 std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
@@ -39,7 +45,7 @@ std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
         std::any_of(op.results.begin(), op.results.end(), [](const ir::Type& type) { return is_narrow(type.dtype); });
     if (!is_arithmetic(op) || !(takes || gives) || device.computes_narrow(op)) return std::nullopt;
     Graph& copy = rewriter.copy();
-    for (Value& v : operands) v = cast(copy, v, computed_in(v.dtype()));
+    for (Value& v : operands) v = cast(copy, without_sign(copy, op, v), computed_in(v.dtype()));
     ir::Attributes attributes = op.attributes;
     if (attributes.has(Attr::kDtype)) {
       attributes.set(Attr::kDtype, computed_in(attributes.get<DType>(Attr::kDtype)));

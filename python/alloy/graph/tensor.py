@@ -34,16 +34,29 @@ def _binary(op: str, reflected: bool = False):
     return operator
 
 
+def _bits(word: str, reflected: bool = False):
+    """Of bools the logical op, of integers the one on their bits, as NumPy has it."""
+
+    def operator(self, other):
+        return _binary(f"logical_{word}" if self.dtype == "bool" else f"bitwise_{word}", reflected)(self, other)
+
+    return operator
+
+
 for _symbol, _op in {
     "add": "add",
     "sub": "subtract",
     "mul": "multiply",
     "truediv": "divide",
     "pow": "power",
+    "mod": "mod",
     "matmul": "matmul",
 }.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
     setattr(Tensor, f"__r{_symbol}__", _binary(_op, reflected=True))
+for _symbol in ("and", "or", "xor"):
+    setattr(Tensor, f"__{_symbol}__", _bits(_symbol))
+    setattr(Tensor, f"__r{_symbol}__", _bits(_symbol, reflected=True))
 for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
 
@@ -74,6 +87,11 @@ def __setattr__(self, name, value):
 @method_of(Tensor)
 def __neg__(self):
     return apply("negative", [self])
+
+
+@method_of(Tensor)
+def __invert__(self):
+    return apply("logical_not" if self.dtype == "bool" else "bitwise_not", [self])
 
 
 @method_of(Tensor)

@@ -12,6 +12,8 @@ bool is_elementwise(const OpInfo& row) {
 
 Tensor sample(Random& random, const OpInfo& row, DType dtype, const Shape& shape) {
   if (row.domain == Domain::positive) return random.tensor(shape, dtype, 0.3, 2);
+  if (row.domain == Domain::unit) return random.tensor(shape, dtype, -0.9, 0.9);
+  if (row.domain == Domain::above_one) return random.tensor(shape, dtype, 1.1, 5);
   if (row.domain == Domain::small || dtype != DType::float32) return random.tensor(shape, dtype);
   return random.tensor(shape, dtype, -8, 8);
 }

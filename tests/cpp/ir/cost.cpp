@@ -33,12 +33,14 @@ class Costs : public ::testing::Test {
 
 TEST_F(Costs, OfTableOps) {
   const Value x = feed({2, 3}), row = feed({3}), column = feed({2, 1});
-  const Value yes = placeholder(graph, bools({3})), no = placeholder(graph, bools({2, 1}));
+  const Value words = placeholder(graph, {DType::int16, Shape({3})}),
+              more = placeholder(graph, {DType::int16, Shape({2, 1})});
   for (const OpInfo& op : op_table()) {
-    if (op.types == TypeClass::boolean) {  // one byte an element
+    if (op.types == TypeClass::integer) {  // of two bytes
       const bool unary = op.most_operands == 1;
-      const Op& made = *graph.add(op.code, unary ? std::vector{yes} : std::vector{yes, no});
-      EXPECT_EQ(cost(made), unary ? (Cost{3, 3, 3}) : (Cost{6, 5, 6})) << op.name;
+      const Op& made = *graph.add(op.code, unary ? std::vector{words} : std::vector{words, more});
+      EXPECT_EQ(cost(made), unary ? (Cost{3, 6, 6}) : (Cost{6, 10, 12})) << op.name;
+      counted.insert(op.code);
       continue;
     }
     switch (op.family) {

@@ -50,8 +50,9 @@ TEST(DTypes, ClassesDecideWhatAnOpAccepts) {
   EXPECT_TRUE(accepts(TypeClass::numeric, DType::uint8));
   EXPECT_FALSE(accepts(TypeClass::numeric, DType::boolean));
   EXPECT_FALSE(accepts(TypeClass::numeric, DType::complex32));
-  EXPECT_TRUE(accepts(TypeClass::boolean, DType::boolean));
-  EXPECT_FALSE(accepts(TypeClass::boolean, DType::uint8));
+  EXPECT_TRUE(accepts(TypeClass::integer, DType::uint8));
+  EXPECT_FALSE(accepts(TypeClass::integer, DType::boolean));
+  EXPECT_FALSE(accepts(TypeClass::integer, DType::float32));
   EXPECT_TRUE(accepts(TypeClass::any, DType::boolean));
 }
 

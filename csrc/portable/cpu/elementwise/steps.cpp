@@ -42,7 +42,7 @@ constexpr bool Accepts(TypeClass types) {
   switch (types) {
     case TypeClass::floating: return hwy::IsFloat<T>();
     case TypeClass::numeric: return !is_bool;
-    case TypeClass::boolean: return is_bool;
+    case TypeClass::integer: return !is_bool && !hwy::IsFloat<T>();
     case TypeClass::any: return true;
   }
   return false;
@@ -51,7 +51,7 @@ constexpr bool Accepts(TypeClass types) {
 constexpr TypeClass LastOf(TypeClass, TypeClass, TypeClass last) { return last; }
 constexpr auto floating = TypeClass::floating;
 constexpr auto numeric = TypeClass::numeric;
-constexpr auto boolean = TypeClass::boolean;
+constexpr auto integer = TypeClass::integer;
 constexpr auto any = TypeClass::any;
 
 // One struct per row: its type class and its forward expression.

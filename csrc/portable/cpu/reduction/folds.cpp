@@ -25,6 +25,7 @@ using ir::OpCode;
 #define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
   struct Row_##name {                                                            \
     static constexpr OpCode kCode = OpCode::name;                                \
+    static constexpr auto kTypes = ir::TypeClass::types;                         \
     template <class D>                                                           \
     static HWY_INLINE Vec<D> Init(D d) {                                         \
       return init;                                                               \
@@ -182,13 +183,25 @@ Fold FoldOf() {
           &ColumnFold<T, Row>::Run, &Merge<T, Row>, &Finish<T, Row>};
 }
 
+// Where the row takes the type, which is not float.
+template <class T, class Row>
+Fold FoldIf() {
+  constexpr bool is_bool = sizeof(T) == 1;
+  if constexpr (Row::kTypes == ir::TypeClass::any || (Row::kTypes == ir::TypeClass::numeric && !is_bool)) {
+    return FoldOf<T, Row>();
+  } else {
+    return {};
+  }
+}
+
 template <class Row>
 Fold FoldFor(DType dtype) {
   switch (dtype) {
+    case DType::boolean: return FoldIf<uint8_t, Row>();
     case DType::float32: return FoldOf<float, Row>();
-    case DType::int32: return FoldOf<int32_t, Row>();
-    case DType::int64: return FoldOf<int64_t, Row>();
-    case DType::uint64: return FoldOf<uint64_t, Row>();
+    case DType::int32: return FoldIf<int32_t, Row>();
+    case DType::int64: return FoldIf<int64_t, Row>();
+    case DType::uint64: return FoldIf<uint64_t, Row>();
     default: return {};
   }
 }

@@ -100,6 +100,11 @@ HWY_INLINE Mask<D> IsFinite(D, Vec<D> x) {
   return hn::IsFinite(x);
 }
 
+// What is not zero is true; NaN is.
+template <class D>
+HWY_INLINE Vec<D> Truth(D d, Vec<D> x) {
+  return hn::IfThenElse(Ne(d, x, Zero(d)), One(d), Zero(d));
+}
 // Of truths: vectors of 0 and 1.
 template <class D>
 HWY_INLINE Vec<D> Not(D d, Vec<D> x) {
@@ -133,6 +138,15 @@ template <class D>
 HWY_INLINE Vec<D> Max(D, Vec<D> a, Vec<D> b) {
   if constexpr (kFloating<D>) return hn::IfThenElse(hn::IsNaN(b), a, hn::IfThenElse(hn::IsNaN(a), b, hn::Max(a, b)));
   else return hn::Max(a, b);
+}
+
+template <class D>
+HWY_INLINE Vec<D> MinOrNaN(D, Vec<D> a, Vec<D> b) {
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Min(a, b)));
+}
+template <class D>
+HWY_INLINE Vec<D> MaxOrNaN(D, Vec<D> a, Vec<D> b) {
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, hn::Max(a, b)));
 }
 
 // ---- arithmetic; integers wrap around ----
@@ -221,6 +235,73 @@ HWY_INLINE Vec<D> Abs([[maybe_unused]] D d, Vec<D> x) {
 template <class D>
 HWY_INLINE Vec<D> Sqrt(D, Vec<D> x) {
   return hn::Sqrt(x);
+}
+
+// The remainder of the truncated quotient. Integers: a itself by 0.
+template <class D>
+HWY_INLINE Vec<D> Mod(D d, Vec<D> a, Vec<D> b) {
+  using T = hn::TFromD<D>;
+  if constexpr (kFloating<D>) return ByLane(d, a, b, [](T x, T y) HWY_ATTR { return std::fmod(x, y); });
+  else return hn::Sub(a, Mul(d, Div(d, a, b), b));
+}
+// The remainder of the quotient rounded down; 0 by 0.
+template <class D>
+HWY_INLINE Vec<D> FloorMod(D d, Vec<D> a, Vec<D> b) {
+  const auto zero = Zero(d), rest = Mod(d, a, b);
+  const auto differ = hn::Xor(hn::Lt(rest, zero), hn::Lt(b, zero));
+  const auto turned = hn::IfThenElse(hn::And(Ne(d, rest, zero), differ), hn::Add(rest, b), rest);
+  return hn::IfThenElse(hn::Eq(b, zero), zero, turned);
+}
+
+template <class D>
+HWY_INLINE Vec<D> BitNot(D, Vec<D> x) {
+  return hn::Not(x);
+}
+template <class D>
+HWY_INLINE Vec<D> BitAnd(D, Vec<D> a, Vec<D> b) {
+  return hn::And(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> BitOr(D, Vec<D> a, Vec<D> b) {
+  return hn::Or(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> BitXor(D, Vec<D> a, Vec<D> b) {
+  return hn::Xor(a, b);
+}
+template <class D>
+HWY_INLINE Vec<D> PopulationCount(D d, Vec<D> x) {
+  const hn::RebindToUnsigned<D> du;
+  return hn::BitCast(d, hn::PopulationCount(hn::BitCast(du, x)));
+}
+// Beyond the width every bit is gone.
+template <class D>
+HWY_INLINE Vec<D> ShiftLeft(D d, Vec<D> a, Vec<D> b) {
+  using T = hn::TFromD<D>;
+  using U = hwy::MakeUnsigned<T>;
+  return ByLane(d, a, b, [](T x, T y) HWY_ATTR {
+    return static_cast<U>(y) < sizeof(T) * 8 ? static_cast<T>(static_cast<U>(x) << static_cast<U>(y)) : T{0};
+  });
+}
+template <class D>
+HWY_INLINE Vec<D> ShiftRight(D d, Vec<D> a, Vec<D> b) {
+  using T = hn::TFromD<D>;
+  using U = hwy::MakeUnsigned<T>;
+  return ByLane(d, a, b, [](T x, T y) HWY_ATTR {
+    return static_cast<U>(y) < sizeof(T) * 8 ? static_cast<T>(x >> y) : x < T{0} ? static_cast<T>(-1) : T{0};
+  });
+}
+
+// 1 of what is negative, -0 too.
+template <class D>
+HWY_INLINE Vec<D> SignBit(D d, Vec<D> x) {
+  if constexpr (kUnsigned<D>) {
+    return Zero(d);
+  } else {
+    const hn::RebindToSigned<D> di;
+    const auto negative = hn::MaskFromVec(hn::BitCast(d, hn::BroadcastSignBit(hn::BitCast(di, x))));
+    return hn::IfThenElse(negative, One(d), Zero(d));
+  }
 }
 
 // x itself where it is zero keeps the sign of -0.
@@ -362,6 +443,140 @@ template <class D>
 HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
   const auto e = Exp(d, hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, Zero(d)), e, One(d)), hn::Add(One(d), e));
+}
+
+// ---- rounding, trigonometry; what is rare is computed for one lane at a time ----
+
+template <class D>
+HWY_INLINE Vec<D> Floor(D, Vec<D> x) {
+  return hn::Floor(x);
+}
+template <class D>
+HWY_INLINE Vec<D> Ceil(D, Vec<D> x) {
+  return hn::Ceil(x);
+}
+template <class D>
+HWY_INLINE Vec<D> Trunc(D, Vec<D> x) {
+  return hn::Trunc(x);
+}
+template <class D>
+HWY_INLINE Vec<D> Rint(D, Vec<D> x) {
+  return hn::Round(x);
+}
+// Half a unit less the last place, so that what is just below a half is not rounded up by the sum.
+template <class D>
+HWY_INLINE Vec<D> Round(D d, Vec<D> x) {
+  return hn::Trunc(hn::Add(x, hn::CopySign(hn::Set(d, 0.49999997F), x)));
+}
+
+// 2^n 2^r with |r| <= 1/2.
+template <class D>
+HWY_INLINE Vec<D> Exp2(D d, Vec<D> x) {
+  const auto held = hn::Min(hn::Max(x, hn::Set(d, -151.0F)), hn::Set(d, 129.0F));
+  const auto n = hn::NearestInt(held);
+  const auto y = Exp(d, hn::Mul(hn::Sub(held, hn::ConvertTo(d, n)), hn::Set(d, 0.69314718F)));
+  const auto half = hn::ShiftRight<1>(n);
+  const auto scaled = hn::Mul(hn::Mul(y, PowerOfTwo(d, half)), PowerOfTwo(d, hn::Sub(n, half)));
+  return hn::IfThenElse(hn::IsNaN(x), x, scaled);
+}
+template <class D>
+HWY_INLINE Vec<D> Exp10(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return static_cast<float>(std::pow(10.0, v)); });
+}
+template <class D>
+HWY_INLINE Vec<D> Log10(D d, Vec<D> x) {
+  return hn::Mul(Log(d, x), hn::Set(d, 0.43429448F));
+}
+
+// sin(x + quarters pi / 2): the angle's distance from a multiple of pi / 2, which three parts of pi / 2 give to all
+// digits as long as the multiple has few of them; then a polynomial for the sine or the cosine (Cephes).
+template <class D>
+HWY_INLINE Vec<D> SineOf(D d, Vec<D> x, int quarters) {
+  const hn::RebindToSigned<D> di;
+  const auto n = hn::NearestInt(hn::Mul(x, hn::Set(d, 0.636619772F)));
+  const auto nf = hn::ConvertTo(d, n);
+  auto r = hn::NegMulAdd(nf, hn::Set(d, 1.5703125F), x);
+  r = hn::NegMulAdd(nf, hn::Set(d, 4.837512969970703125e-4F), r);
+  r = hn::NegMulAdd(nf, hn::Set(d, 7.54978995489188e-8F), r);
+  const auto z = hn::Mul(r, r);
+  const auto sine =
+      hn::MulAdd(hn::Mul(Polynomial(d, z, -1.9515295891e-4F, 8.3321608736e-3F, -1.6666654611e-1F), z), r, r);
+  const auto cosine = hn::MulAdd(Polynomial(d, z, 2.443315711809948e-5F, -1.388731625493765e-3F, 4.166664568298827e-2F),
+                                 hn::Mul(z, z), hn::NegMulAdd(hn::Set(d, 0.5F), z, One(d)));
+  const auto quarter = hn::Add(n, hn::Set(di, quarters));
+  const auto is_odd = hn::MaskFromVec(hn::BitCast(d, hn::Neg(hn::And(quarter, hn::Set(di, 1)))));
+  const auto sign = hn::BitCast(d, hn::ShiftLeft<30>(hn::And(quarter, hn::Set(di, 2))));
+  return hn::Xor(hn::IfThenElse(is_odd, cosine, sine), sign);
+}
+template <class D>
+HWY_INLINE bool IsModerate(D d, Vec<D> x) {
+  return hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 8192.0F)));
+}
+template <class D>
+HWY_INLINE Vec<D> Sin(D d, Vec<D> x) {
+  if (HWY_LIKELY(IsModerate(d, x))) return SineOf(d, x, 0);
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::sin(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Cos(D d, Vec<D> x) {
+  if (HWY_LIKELY(IsModerate(d, x))) return SineOf(d, x, 1);
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::cos(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Tan(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::tan(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Sinh(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::sinh(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Cosh(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::cosh(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Asin(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::asin(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Acos(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::acos(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Atan(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::atan(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Asinh(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::asinh(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Acosh(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::acosh(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Atanh(D d, Vec<D> x) {
+  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::atanh(v); });
+}
+template <class D>
+HWY_INLINE Vec<D> Atan2(D d, Vec<D> a, Vec<D> b) {
+  return ByLane(d, a, b, [](float y, float x) HWY_ATTR { return std::atan2(y, x); });
+}
+
+// Polynomials of our own fit: in x^2 times x below 1, in x up to 4, 1 beyond.
+template <class D>
+HWY_INLINE Vec<D> Erf(D d, Vec<D> x) {
+  const auto a = hn::Min(hn::Abs(x), hn::Set(d, 4.0F));
+  const auto z = hn::Mul(a, a);
+  const auto near = hn::Mul(a, Polynomial(d, z, 1.05952904e-06F, -1.39117064e-05F, 0.000119569479F, -0.00085426704F,
+                                          0.00522378506F, -0.0268661343F, 0.112837911F, -0.376126379F, 1.12837923F));
+  const auto u = hn::Mul(hn::Sub(a, hn::Set(d, 2.5F)), hn::Set(d, 2.0F / 3));
+  const auto far =
+      Polynomial(d, u, 7.40392306e-06F, -0.000153831745F, 0.000230241392F, 0.000673899951F, -0.00199139235F,
+                 0.000670913607F, 0.00463594031F, -0.00974247698F, 0.00665005809F, 0.00930387061F, -0.0318707563F,
+                 0.0464478359F, -0.0436513275F, 0.0281819645F, -0.0122528281F, 0.00326741766F, 0.999593019F);
+  const auto y = hn::CopySign(hn::IfThenElse(hn::Lt(a, One(d)), near, far), x);
+  return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
 }  // namespace HWY_NAMESPACE
