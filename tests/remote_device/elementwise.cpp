@@ -177,8 +177,12 @@ Reference reduction_reference(const Op& op) {
   const bool is_arg = op.info().family == ir::Family::kArgReduction;
   return for_type<Reference>(op.operands[0].dtype(), [&](auto t) -> Reference {
     using T = decltype(t);
-    if constexpr (std::is_same_v<T, Bool>) return nullptr;
-    else return is_arg ? arg_reduction_of<T>(op) : reduction_of<T>(op);
+    if constexpr (std::is_same_v<T, Bool>) {
+      if (op.info().types != ir::TypeClass::any) return nullptr;
+      return reduction_of<T>(op);
+    } else {
+      return is_arg ? arg_reduction_of<T>(op) : reduction_of<T>(op);
+    }
   });
 }
 
