@@ -1,4 +1,5 @@
-"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values.
+"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values. Values that the device
+itself draws: al.random.initialize.
 
 A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that
 an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,
@@ -39,6 +40,15 @@ def glorot_uniform(shape, *, seed) -> np.ndarray:
 def he_normal(shape, *, seed) -> np.ndarray:
     """Gaussian of standard deviation sqrt(2 / fan_in), for layers before a relu: He et al., 2015, eq. 10."""
     return normal(shape, 0.0, math.sqrt(2 / max(_fans(shape)[0], 1)), seed=seed)
+
+
+def orthogonal(shape, *, seed) -> np.ndarray:
+    """A random matrix (n, m) with orthonormal columns, or rows where they are fewer: Saxe et al., 2013."""
+    rows, columns = shape
+    gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
+    q, r = np.linalg.qr(gaussian)
+    q *= np.sign(np.diag(r))  # or the decomposition's own choice of signs would make some more likely
+    return (q if rows >= columns else q.T).astype(np.float32)
 
 
 def _fans(shape) -> tuple[int, int]:

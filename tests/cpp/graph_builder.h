@@ -57,6 +57,17 @@ inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
   return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
 
+// Of a mean of 0.5 and a standard deviation of 2.
+inline Attributes random_attributes(const std::string& distribution, double low, double high,
+                                    const std::string& sampling = "inverse_cdf") {
+  return {{Attr::kDistribution, distribution},
+          {Attr::kSampling, sampling},
+          {Attr::kLow, low},
+          {Attr::kHigh, high},
+          {Attr::kMean, 0.5},
+          {Attr::kDeviation, 2.0}};
+}
+
 inline Attributes with(Attributes attributes, Attr attr, AttrValue value) {
   attributes.set(attr, std::move(value));
   return attributes;
@@ -96,7 +107,7 @@ inline Op* while_loop(Graph& graph, const std::vector<Value>& initial, const Pas
   return graph.add(OpCode::while_loop, initial, {}, std::move(regions));
 }
 
-// `body` takes the index and the carried values.
+// `body` takes the index and the carried values, and gives those of the next iteration, then what is stacked.
 inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::vector<Value>& initial,
                     const Pass& body) {
   std::vector<Value> operands = bounds;
@@ -162,6 +173,9 @@ class OpAdder {
     const Value taken = add(OpCode::gather, {x, rows}, {{Attr::kAxis, int64_t{-1}}, {Attr::kBatchDims, int64_t{1}}});
     const Value tuples = add(OpCode::expand_dims, {rows}, {{Attr::kAxes, Dims{-1}}});
     add(OpCode::scatter_nd, {taken, tuples, x}, {{Attr::kBatchDims, int64_t{1}}});
+    const Value row = graph_.value(OpCode::slice, {x}, slicing({0, 0}, {1, INT64_MAX}, {1, 1}));
+    add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
+        {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::shape_of, {x});
@@ -184,6 +198,41 @@ class OpAdder {
     add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
     add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
     add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+  }
+
+  // Numbers of the type of x.
+  void add_random(Value x) {
+    const Value state = add(OpCode::fresh_random_state, {});
+    add(OpCode::random, {state, x}, random_attributes("truncated_normal", -1.5, 1e-3));
+  }
+
+  // A cell of each kind with its gradient, and with everything that it can have.
+  void add_cells() {
+    const Value state = placeholder(graph_, f32({3, 2})), mask = placeholder(graph_, f32({3, 2}));
+    const auto sequence = [&](int64_t gates) { return placeholder(graph_, f32({4, 3, 2 * gates})); };
+    const auto weights = [&](int64_t gates) { return placeholder(graph_, f32({2 * gates, 2})); };
+    const auto attributes = [&](Dims activations) {
+      return Attributes{{Attr::kActivations, std::move(activations)}, {Attr::kReverse, true}, {Attr::kMasked, true}};
+    };
+    const auto add_cell = [&](OpCode code, std::vector<Value> operands, const Attributes& given) {
+      return graph_.add(code, std::move(operands), with(given, Attr::kTraining, true));
+    };
+    const Attributes of_rnn = attributes({1});
+    const Op* rnn = add_cell(OpCode::rnn, {sequence(1), weights(1), state, mask}, of_rnn);
+    results.push_back(rnn->result(0));
+    add(OpCode::rnn_gradient, {rnn->result(0), rnn->result(1), weights(1), mask}, of_rnn);
+    const Attributes of_lstm = with(attributes({3, 4, 2, 3, 2}), Attr::kPeephole, true);
+    const Value peephole = placeholder(graph_, f32({8})), lstm_weights = weights(4);
+    const Op* lstm = add_cell(OpCode::lstm, {sequence(4), lstm_weights, state, state, mask, peephole}, of_lstm);
+    results.push_back(lstm->result(1));
+    add(OpCode::lstm_gradient,
+        {lstm->result(0), lstm->result(2), lstm->result(1), lstm_weights, state, mask, peephole, lstm->result(1)},
+        with(of_lstm, Attr::kCellGradient, true));
+    const Attributes of_gru = with(with(attributes({3, 3, 2}), Attr::kResetAfter, true), Attr::kFlipZ, true);
+    const Value bias = placeholder(graph_, f32({2})), gru_weights = weights(3);
+    const Op* gru = add_cell(OpCode::gru, {sequence(3), gru_weights, state, bias, mask}, of_gru);
+    results.push_back(gru->result(0));
+    add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru);
   }
 
   // A chain, and the steps of optimizers; v is a variable of the shape of x.
@@ -216,9 +265,10 @@ class OpAdder {
                 one = constant(graph_, i32({}), 1);
     Op* powers = for_loop(graph_, {zero, three, one}, {x, y}, [&](const std::vector<Value>& a) {
       assign(graph_, v, a[1]);
-      return std::vector{graph_.value(OpCode::multiply, {a[1], a[2]}), a[2]};
+      return std::vector{graph_.value(OpCode::multiply, {a[1], a[2]}), a[2], a[0]};
     });
     results.push_back({powers, 0});
+    results.push_back({powers, 2});
     return powers;
   }
 
@@ -238,6 +288,8 @@ inline void add_every_op(Graph& graph) {
   ops.add(OpCode::read_variable, {v});
   ops.add_shape_ops(x, y, c);
   ops.add_sums(x, c);
+  ops.add_random(x);
+  ops.add_cells();
   ops.add_chain_and_steps(x, y, v);
 
   graph.name = "writes";

@@ -281,6 +281,20 @@ def _scatter_nd(batch_dims):
     return reference
 
 
+def _scatter(mode, axis):
+    combine = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "minimum": np.minimum,
+               "maximum": np.maximum, "set": lambda x, update: update}[mode]  # fmt: skip
+
+    def reference(x, updates, indices):
+        out = np.moveaxis(x.copy(), axis, 0)
+        for place, update in zip(indices, np.moveaxis(updates, axis, 0)):
+            if 0 <= place < len(out):
+                out[place] = combine(out[place], update)
+        return np.moveaxis(out, 0, axis)
+
+    return reference
+
+
 def _one_hot(depth, axis=-1):
     def reference(indices):
         places = np.expand_dims(np.arange(depth), tuple(range(1, -axis if axis < 0 else indices.ndim + 1 - axis)))
@@ -302,6 +316,41 @@ def _cross_entropy(reduce):
 def _adam(rate, beta1, beta2, epsilon, values, m, v, g):
     m, v = beta1 * m + (1 - beta1) * g, beta2 * v + (1 - beta2) * g**2
     return values - rate * m / (np.sqrt(v) + epsilon), m, v
+
+
+def _rnn(label, rest=(), **options):
+    """Cases of al.rnn; rest: what is given behind the state, by name, each of its shape."""
+    names = [name for name, _ in rest]
+    return Case("rnn", lambda x, w, h, *more: al.rnn(x, w, state=h, **dict(zip(names, more)), **options),
+                lambda x, w, h, *more: ref.rnn(x, w, h, **dict(zip(names, more)), **options),
+                ((4, 3, 5), (5, 5), (3, 5), *(shape for _, shape in rest)), label=label)  # fmt: skip
+
+
+def _lstm(label, rest=(), result=0, **options):
+    names = [name for name, _ in rest]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+
+    def build(x, w, h, c, *more):
+        states, cells = al.lstm(x, w, state=h, cell=c, **dict(zip(names, more)), **options)
+        return al.concat([states, cells * 0.5], axis=2) if result is None else (states, cells)[result]
+
+    def reference(x, w, h, c, *more):
+        results = ref.lstm(x, w, h, c, **dict(zip(names, more)), **plain)
+        return np.concatenate([results[0], results[1] * 0.5], 2) if result is None else results[result]
+
+    shapes = (4, 3, 8), (8, 2), (3, 2), (3, 2), *(shape for _, shape in rest)
+    return Case("lstm", build, reference, shapes, label=label)
+
+
+def _gru(label, rest=(), **options):
+    names = [name for name, _ in rest]
+    ours = ["secondary_bias" if name == "bias" else name for name in names]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+    return Case("gru", lambda x, w, h, *more: al.gru(x, w, state=h, **dict(zip(ours, more)), **options),
+                lambda x, w, h, *more: ref.gru(x, w, h, **dict(zip(names, more)), **plain),
+                ((4, 3, 9), (9, 3), (3, 3), *(shape for _, shape in rest)), label=label)  # fmt: skip
 
 
 _X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
@@ -353,6 +402,18 @@ STRUCTURED = [
          fixed=(None, "int32"), dtypes=TYPES["numeric"], wanted=(0,)),
     Case("scatter_nd", raw("scatter_nd", batch_dims=0), _scatter_nd(0), ((9,), (9, 2), (3, 4)), fixed=(None, "int64"),
          wanted=(), label="by pairs"),
+    *(Case("scatter", raw("scatter", axis=axis, mode=mode), _scatter(mode, axis), shapes, fixed=(None, None, "int32"),
+           dtypes=("float32", "int8", "int32", "int64"), wanted=wanted, label=mode)
+      for mode, axis, shapes, wanted in [
+          ("add", 1, ((2, 4, 3), (2, 9, 3), (9,)), (0, 1)), ("subtract", -1, ((2, 4, 3), (2, 4, 5), (5,)), (0, 1)),
+          ("multiply", 0, ((4, 3), (3, 3), (3,)), ()), ("minimum", 0, ((4, 3), (9, 3), (9,)), ()),
+          ("maximum", 0, ((4, 3), (9, 3), (9,)), ())]),
+    Case("scatter", lambda x, u: raw("scatter", axis=1, mode="set")(x, u, x.graph.constant(np.int32([3, 9, 0]))),
+         lambda x, u: _scatter("set", 1)(x, u, np.int32([3, 9, 0])), ((2, 4, 3), (2, 3, 3)), dtypes=TYPES["any"],
+         label="set"),
+    Case("dropout", lambda x, rate, chance: raw("dropout")(x, rate, al.abs(chance) / 2),
+         lambda x, rate, chance: np.where(np.abs(chance) / 2 >= rate, x / (1 - rate), 0), ((3, 40), (), (3, 40)),
+         domain="fraction", wanted=(0,)),
     Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
          empty=((0, 5),)),
     Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
@@ -414,6 +475,21 @@ STRUCTURED = [
     Case("avg_pool2d_gradient", raw("avg_pool2d_gradient", **_POOL_RAW),
          lambda g, like: ref.adjoint(lambda x: ref.avg_pool2d(x, **_POOL), like)(g),
          ((2, 5, 3, 3), (2, 5, 6, 3)), wanted=(0,)),
+    _rnn("plain"), _rnn("reverse", reverse=True, activation="tanh"),
+    *(_rnn(name, [("mask", (3, 5))], activation=name) for name in ("none", "tanh", "sigmoid", "hard_sigmoid")),
+    _rnn("one mask for all", [("mask", (5,))], activation="tanh", reverse=True),
+    _lstm("plain"), _lstm("cells", result=1), _lstm("both", result=None, reverse=True),
+    _lstm("masked", [("mask", (3, 2))], reverse=True), _lstm("peephole", [("peephole", (8,))]),
+    _lstm("everything", [("mask", (3, 2)), ("peephole", (8,))], result=None),
+    _lstm("activations", [("mask", (3, 1)), ("peephole", (8,))], reverse=True, activation="sigmoid",
+          gate_activations=("hard_sigmoid", "tanh", "relu", "none")),
+    _gru("plain", [("bias", (3,))]), _gru("no bias", reverse=True), _gru("before", reset_after=False),
+    _gru("flip", [("bias", (3,)), ("mask", (3, 3))], flip_z=True, reverse=True),
+    _gru("before, flip", [("mask", (3, 3))], reset_after=False, flip_z=True, reverse=True),
+    _gru("activations", [("bias", (3,)), ("mask", (3,))], activation="sigmoid",
+         gate_activations=("hard_sigmoid", "tanh")),
+    _gru("before, activations", [("mask", (3, 3))], activation="sigmoid", reset_after=False,
+         gate_activations=("tanh", "relu")),
     Case("sgd", raw("sgd"), lambda rate, values, g: values - rate * g, ((), (2, 3), (2, 3)), wanted=()),
     *(Case("adam", raw("adam", result=i), lambda *operands, i=i: _adam(*operands)[i], _ADAM, domain="fraction",
            wanted=(), label=f"result {i}") for i in range(3)),
@@ -427,11 +503,16 @@ ELSEWHERE = {
     "variable": "test_graph.py",
     "assign": "test_graph.py",
     "read_variable": "tests/facade",
-    "if_else": "tests/facade",
-    "while_loop": "tests/cpp",
-    "for_loop": "tests/cpp",
+    "if_else": "test_control.py",
+    "while_loop": "test_control.py",
+    "for_loop": "test_control.py",
+    "fresh_random_state": "tests/facade",
+    "random": "test_random.py",
     "argument": "tests/cpp",
     "fused": "tests/cpp",
+    "rnn_gradient": "the gradients of rnn",
+    "lstm_gradient": "the gradients of lstm",
+    "gru_gradient": "the gradients of gru",
     "empty": "tests/cpp",
 }
 
@@ -466,6 +547,10 @@ WRONG = {
                r"Batch dimensions of shape \(2, 3\) and of indices shape \(3, 4\) differ"),
     "scatter_nd": (raw("scatter_nd", batch_dims=0), [(2, 3), (2, 1), (5, 3)],
                    r"Expected indices of an integer type, got float32\(2, 1\)"),
+    "scatter": (lambda x, u: raw("scatter", axis=0, mode="add")(x, u, x.graph.constant(np.int32([1, 0]))),
+                [(4, 3), (3, 3)], r"Expected updates of shape \(2, 3\), got shape \(3, 3\)"),
+    "dropout": (lambda x, chance: raw("dropout")(al.cast(x, "int32"), x, chance), [(2, 3), (2, 3)],
+                r"Expected a tensor of a floating type, got int32\(2, 3\)"),
     "one_hot": (lambda x: al.one_hot(x, 3), [(2, 3)], r"Expected indices of an integer type, got float32\(2, 3\)"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),
@@ -492,6 +577,17 @@ WRONG = {
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
     "avg_pool2d_gradient": (raw("avg_pool2d_gradient", **_POOL_RAW), [(2, 5, 4, 3), (2, 5, 6, 3)],
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
+    "rnn": (al.rnn, [(4, 3, 5), (5, 6)], r"weights of shape \(6, 6\), got shape \(5, 6\)"),
+    "lstm": (al.lstm, [(4, 3, 9), (8, 2)], r"x of shape \(4, 3, 8\), got shape \(4, 3, 9\)"),
+    "gru": (al.gru, [(4, 3, 9), (9, 2)], r"weights of shape \(6, 2\), got shape \(9, 2\)"),
+    "rnn_gradient": (raw("rnn_gradient", activations=[1]), [(4, 3, 5), (4, 2, 5), (5, 5)],
+                     r"incoming gradient of shape \(4, 2, 5\), got shape \(4, 3, 5\)"),
+    "lstm_gradient": (raw("lstm_gradient", activations=[3, 3, 2, 3]),
+                      [(4, 3, 2), (4, 3, 8), (4, 3, 2), (8, 2), (3, 2)],
+                      r"Expected 5 activations, numbers from 0 to 4, got \(3, 3, 2, 3\)"),
+    "gru_gradient": (raw("gru_gradient", activations=[3, 3, 2], masked=True),
+                     [(4, 3, 2), (4, 3, 6), (4, 3, 2), (6, 2), (3, 2)],
+                     "Expected 6 operands with these flags, got 5"),
     "sgd": (raw("sgd"), [(), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
     "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
 }

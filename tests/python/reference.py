@@ -216,3 +216,53 @@ def adam(rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
             parameter -= rate * (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
 
     return update
+
+
+# ---- recurrent cells: time first, as al.rnn, al.lstm and al.gru document them ----
+
+ACTIVATIONS = {
+    "none": lambda x: x,
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "hard_sigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1),
+}
+
+
+def _steps(x, reverse):
+    return range(len(x))[::-1] if reverse else range(len(x))
+
+
+def rnn(x, w, state, mask=1, *, activation="relu", reverse=False):
+    out = np.zeros_like(x)
+    for t in _steps(x, reverse):
+        out[t] = state = ACTIVATIONS[activation](x[t] + (mask * state) @ w.T)
+    return out
+
+
+def lstm(x, w, state, cell, mask=1, peephole=0, *, activation="tanh", gates=("sigmoid",) * 2 + ("tanh", "sigmoid"),
+         reverse=False):  # fmt: skip
+    states, cells = [], []
+    for t in _steps(x, reverse):
+        sums = x[t] + (mask * state) @ w.T + peephole * np.tile(cell, 4)
+        i, f, z, o = (ACTIVATIONS[name](part) for name, part in zip(gates, np.split(sums, 4, 1)))
+        cell = f * cell + i * z
+        state = o * ACTIVATIONS[activation](cell)
+        states.append(state)
+        cells.append(cell)
+    turn = -1 if reverse else 1
+    return np.stack(states[::turn]), np.stack(cells[::turn])
+
+
+def gru(x, w, state, bias=0, mask=1, *, activation="tanh", gates=("sigmoid", "sigmoid"), reset_after=True,
+        flip_z=False, reverse=False):  # fmt: skip
+    out = np.zeros((*x.shape[:2], w.shape[1]))
+    update, reset = (ACTIVATIONS[name] for name in gates)
+    wz, wr, wo = np.split(w, 3)
+    for t in _steps(x, reverse):
+        xz, xr, xo = np.split(x[t], 3, 1)
+        z, r = update(xz + (mask * state) @ wz.T), reset(xr + (mask * state) @ wr.T)
+        old = r * ((mask * state) @ wo.T + bias) if reset_after else (r * mask * state) @ wo.T
+        o = ACTIVATIONS[activation](xo + old)
+        out[t] = state = (1 - z) * state + z * o if flip_z else z * state + (1 - z) * o
+    return out

@@ -4,9 +4,11 @@ from alloy.nn.activation import ReLU
 from alloy.nn.batch_norm import BatchNorm
 from alloy.nn.conv import Conv2D
 from alloy.nn.dense import Dense
+from alloy.nn.dropout import Dropout
 from alloy.nn.flatten import Flatten
 from alloy.nn.layer import Layer
 from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
+from alloy.nn.recurrent import GRU, LSTM, RNN
 from alloy.nn.residual import Residual
 from alloy.nn.sequential import Sequential
 
@@ -15,10 +17,14 @@ __all__ = [
     "BatchNorm",
     "Conv2D",
     "Dense",
+    "Dropout",
     "Flatten",
+    "GRU",
     "GlobalAvgPool",
+    "LSTM",
     "Layer",
     "MaxPool2D",
+    "RNN",
     "ReLU",
     "Residual",
     "Sequential",

@@ -93,6 +93,12 @@ class StructuredCosts : public Costs {
     expect(OpCode::broadcast_like, {row, x}, {}, 0, 3, 6);
     const Value rows = placeholder(graph, i32({2, 1}));
     expect(OpCode::scatter_nd, {feed({2, 3}), rows, feed({5, 3})}, {{Attr::kBatchDims, int64_t{0}}}, 6, 6 + 2, 15);
+    const Value places = placeholder(graph, i32({2}));
+    const auto scattered = [](const char* mode) {
+      return Attributes{{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string(mode)}};
+    };
+    expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("add"), 6, 15 + 6 + 2, 15);
+    expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("set"), 0, 15 + 6 + 2, 15);
     expect(OpCode::slice, {x}, odd, 0, 4, 4);
     expect(OpCode::slice_gradient, {feed({2, 2}), x}, odd, 0, 4, 6);
     expect(OpCode::concat, {x, feed({4, 3}), x}, {{Attr::kAxis, int64_t{0}}}, 0, 24, 24);
@@ -120,6 +126,22 @@ class StructuredCosts : public Costs {
     expect(OpCode::matmul, {b, a}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, true}}, 2 * (2 * 7 * 5) * 4, 56 + 40,
            70);
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
+  }
+
+  void of_cells() {
+    // 5 steps of 2 sequences, 3 units: a product of 10 rows by all weights; a sequence has 30 elements a gate.
+    const Attributes one{{Attr::kActivations, Dims{2}}}, five{{Attr::kActivations, Dims{3, 3, 2, 3, 2}}},
+        three{{Attr::kActivations, Dims{3, 3, 2}}};
+    const Value state = feed({2, 3}), w1 = feed({3, 3}), w3 = feed({9, 3}), w4 = feed({12, 3}), x1 = feed({5, 2, 3}),
+                x3 = feed({5, 2, 9}), x4 = feed({5, 2, 12});
+    const auto training = [](const Attributes& a) { return with(a, Attr::kTraining, true); };
+    expect(OpCode::rnn, {x1, w1, state}, one, 2 * 10 * 9, 30 + 9 + 6, 30);
+    expect(OpCode::rnn, {x1, w1, state}, training(one), 2 * 10 * 9, 30 + 9 + 6, 60);
+    expect(OpCode::rnn_gradient, {x1, x1, w1}, one, 2 * 10 * 9, 60 + 9, 30 + 6);
+    expect(OpCode::lstm, {x4, w4, state, state}, training(five), 2 * 10 * 36, 120 + 36 + 12, 30 + 30 + 120);
+    expect(OpCode::lstm_gradient, {x1, x4, x1, w4, state}, five, 2 * 10 * 36, 30 + 120 + 30 + 36 + 6, 120 + 12);
+    expect(OpCode::gru, {x3, w3, state}, training(three), 2 * 10 * 27, 90 + 27 + 6, 30 + 90);
+    expect(OpCode::gru_gradient, {x1, x3, x1, w3, state}, three, 2 * 10 * 27, 30 + 90 + 30 + 27 + 6, 90 + 6);
   }
 
   void of_convolutions() {
@@ -180,6 +202,7 @@ TEST_F(StructuredCosts, ByHand) {
   of_moves();
   of_sums_and_steps();
   of_products();
+  of_cells();
   of_convolutions();
   of_pooling();
   of_regions();

@@ -228,6 +228,9 @@ TEST(Gradients, LeaveTheGraphsSettingsAlone) {
 const std::map<std::string, std::string> kWithout = {
     {"sgd", "[sgd] An optimizer's step has no gradient."},
     {"adam", "[adam] An optimizer's step has no gradient."},
+    {"rnn_gradient", "[rnn_gradient] The op has no gradient."},
+    {"lstm_gradient", "[lstm_gradient] The op has no gradient."},
+    {"gru_gradient", "[gru_gradient] The op has no gradient."},
 };
 
 // The ops of which some floating operand whose elements they read does not influence the result, or only in steps.
