@@ -178,6 +178,7 @@ class OpAdder {
         {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
+    add(OpCode::bitcast, {x}, {{Attr::kDtype, DType::int16}});
     add(OpCode::shape_of, {x});
     add(OpCode::count, {x}, {{Attr::kAxes, Dims{1}}});
   }

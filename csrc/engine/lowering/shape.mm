@@ -38,6 +38,10 @@ Nodes lower_concat(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name];
 }
 
+Nodes lower_bitcast(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() reinterpretCastTensor:lowering.x(op) toType:mps_type(op.results[0].dtype) name:name];
+}
+
 Nodes lower_shape_of(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() shapeOfTensor:lowering.x(op) name:name];
 }

@@ -11,6 +11,7 @@
 #import <MetalPerformanceShadersGraph/MPSGraphDevice.h>
 #import <MetalPerformanceShadersGraph/MPSGraphExecutable.h>
 #import <MetalPerformanceShadersGraph/MPSGraphGatherOps.h>
+#import <MetalPerformanceShadersGraph/MPSGraphLinearAlgebraOps.h>
 #import <MetalPerformanceShadersGraph/MPSGraphLossOps.h>
 #import <MetalPerformanceShadersGraph/MPSGraphMatrixMultiplicationOps.h>
 #import <MetalPerformanceShadersGraph/MPSGraphMemoryOps.h>
