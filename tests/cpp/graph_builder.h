@@ -53,6 +53,25 @@ inline Attributes pooling(const std::string& style = "valid") {
           {Attr::kPadding, Dims{0, 0, 0, 0}}, {Attr::kPaddingStyle, style}, {Attr::kDataLayout, std::string("NHWC")}};
 }
 
+// The same of volumes in NDHWC, and of (2, 2, 1, 3) windows over the last four axes.
+inline Attributes convolution_3d(const std::string& style = "same", int64_t groups = 1) {
+  return {{Attr::kStrides, Dims{1, 1, 1}},
+          {Attr::kDilations, Dims{1, 1, 1}},
+          {Attr::kPadding, Dims(6, 0)},
+          {Attr::kPaddingStyle, style},
+          {Attr::kGroups, groups},
+          {Attr::kDataLayout, std::string("NDHWC")},
+          {Attr::kWeightsLayout, std::string("DHWIO")}};
+}
+
+inline Attributes pooling_4d(const std::string& style = "valid") {
+  return {{Attr::kWindow, Dims{2, 2, 1, 3}},
+          {Attr::kStrides, Dims{1, 2, 1, 1}},
+          {Attr::kDilations, Dims(4, 1)},
+          {Attr::kPadding, Dims(8, 0)},
+          {Attr::kPaddingStyle, style}};
+}
+
 inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
   return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
@@ -176,6 +195,7 @@ class OpAdder {
     const Value row = graph_.value(OpCode::slice, {x}, slicing({0, 0}, {1, INT64_MAX}, {1, 1}));
     add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
         {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
+    add(OpCode::pad, {x, placeholder(graph_, f32({}))}, {{Attr::kPadding, Dims{1, 0, 0, 2}}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::bitcast, {x}, {{Attr::kDtype, DType::int16}});
@@ -199,6 +219,20 @@ class OpAdder {
     add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
     add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
     add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+    add_windows_of_more_axes(image);
+  }
+
+  void add_windows_of_more_axes(Value image) {
+    const Value volume = placeholder(graph_, f32({2, 3, 4, 5, 4})), filters = placeholder(graph_, f32({2, 3, 3, 2, 6}));
+    const Value convolved = add(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2));
+    add(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2));
+    add(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2));
+    const Attributes ceiled = with(pooling_4d(), Attr::kCeilMode, true);
+    const Value pooled = add(OpCode::max_pool4d, {image}, ceiled);
+    add(OpCode::max_pool4d_with_indices, {image}, with(ceiled, Attr::kIndicesMode, std::string("global_3d")));
+    add(OpCode::max_pool4d_gradient, {pooled, image}, ceiled);
+    add(OpCode::avg_pool4d, {image}, with(ceiled, Attr::kIncludePadding, true));
+    add(OpCode::avg_pool4d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
   }
 
   // Numbers of the type of x.

@@ -123,7 +123,7 @@ Exprs cut(Expr x, int64_t axis, const Dims& sizes) {
 
 Exprs compose_split(const Composition& c) {
   const int64_t axis = given_axis(c, rank_of(c.x())), extent = known_extent(c, c.x(), axis);
-  const Dims& sizes = c.attributes.ints(Attr::kSizes);
+  const Dims& sizes = c.attributes.ints(Attr::kSize);
   int64_t rest = extent;
   bool fits = !sizes.empty();
   for (int64_t size : sizes) {
@@ -260,7 +260,7 @@ struct Blocks {
       : rank(rank_of(c.x())),
         batch(given_axis(c, rank)),
         axes(given_axes(c, rank)),
-        sizes(c.attributes.ints(Attr::kBlock)),
+        sizes(c.attributes.ints(Attr::kSize)),
         is_shuffled(c.attributes.flag(Attr::kPixelShuffle)) {
     if (std::find(axes.begin(), axes.end(), batch) != axes.end()) {
       c.fail("Axis " + std::to_string(batch) + " takes the blocks, so that it cannot be an axis of blocks");

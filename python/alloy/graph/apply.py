@@ -15,7 +15,7 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
 
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> list[Tensor]:
-    """All results of the op."""
+    """All results of the op; the rest as in apply."""
     graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
     if graph is None:
         raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)

@@ -7,6 +7,7 @@ from alloy.ops import (
     control,
     convolution,
     elementwise,
+    images,
     index,
     linear_algebra,
     normalization,
@@ -18,6 +19,7 @@ from alloy.ops import (
 from alloy.ops.control import *  # noqa: F403
 from alloy.ops.convolution import *  # noqa: F403
 from alloy.ops.elementwise import *  # noqa: F403
+from alloy.ops.images import *  # noqa: F403
 from alloy.ops.index import *  # noqa: F403
 from alloy.ops.linear_algebra import *  # noqa: F403
 from alloy.ops.normalization import *  # noqa: F403
@@ -30,6 +32,7 @@ __all__ = (
     control.__all__
     + convolution.__all__
     + elementwise.__all__
+    + images.__all__
     + index.__all__
     + linear_algebra.__all__
     + normalization.__all__

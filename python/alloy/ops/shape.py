@@ -19,6 +19,7 @@ __all__ = [
     "expand_dims",
     "flatten",
     "interleave",
+    "pad",
     "reshape",
     "reverse",
     "slice_update",
@@ -73,6 +74,29 @@ def broadcast_to(x: Tensor, shape) -> Tensor:
     return apply("broadcast_to", [x], {"shape": shape})
 
 
+def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
+    """x with more elements before and after it along its axes, as numpy.pad.
+
+    padding: a pair (before, after) for each axis, or one integer for all. mode: "constant" (the value), "reflect"
+    (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
+    (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
+    than x."""
+    if x.shape is None:
+        raise mistake("pad", "Expected a tensor of known rank")
+    rank = len(x.shape)
+    if isinstance(padding, int):
+        pairs = [padding] * (2 * rank)
+    else:
+        try:
+            pairs = [count for before, after in padding for count in (before, after)]
+        except (TypeError, ValueError):
+            raise mistake("pad", f"Expected a pair (before, after) for each axis, got {padding!r}") from None
+    pairs = as_integers("pad", "a padding", pairs)
+    if mode == "constant":
+        return apply("pad", [x, value], {"padding": pairs})
+    return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode})
+
+
 def concat(tensors, *, axis) -> Tensor:
     """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
     dtype."""
@@ -100,7 +124,7 @@ def split(x: Tensor, sizes, *, axis=0) -> list[Tensor]:
         parts = index(sizes)
     except TypeError:
         sizes = as_integers("split", "sizes", sizes)
-        return apply_all("split", [x], {"axis": axis, "sizes": sizes})
+        return apply_all("split", [x], {"axis": axis, "size": sizes})
     return apply_all("split_evenly", [x], {"axis": axis, "parts": parts})
 
 
@@ -176,7 +200,7 @@ def _moved_blocks(op, x, block, data_layout, pixel_shuffle):
 
 def _with_blocks(op, x, block, axes, axis, pixel_shuffle):
     attributes = {"axes": as_integers(op, "axes", axes), "axis": axis, "pixel_shuffle": pixel_shuffle}
-    return apply(op, [x], attributes | {"block": as_integers(op, "sizes of a block", block)})
+    return apply(op, [x], attributes | {"size": as_integers(op, "sizes of a block", block)})
 
 
 def _known_shape(op, x, at_least=0):

@@ -157,6 +157,13 @@ class StructuredCosts : public Costs {
                                    Attr::kWeightsLayout, std::string("OIHW"));
     expect(OpCode::conv2d, {feed({1, 2, 5, 4}), feed({7, 2, 3, 1})}, turned, 2 * (7 * 3 * 4) * (2 * 3 * 1), 40 + 42,
            84);
+    // An element is a sum over 2x3x1 places of 1 of the 2 channels.
+    const Value volume = feed({1, 3, 4, 5, 2}), filters = feed({2, 3, 1, 1, 4}), convolved = feed({1, 3, 4, 5, 4});
+    const uint64_t three = 2 * (3 * 4 * 5 * 4) * (2 * 3 * 1);
+    expect(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2), three, 120 + 24, 240);
+    expect(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2), three, 240 + 24, 120);
+    expect(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2), three, 240 + 120,
+           24);
   }
 
   void of_pooling() {
@@ -167,6 +174,14 @@ class StructuredCosts : public Costs {
     expect(OpCode::avg_pool2d, {image}, pooling(), 32 * 4, 200, 32);
     expect(OpCode::max_pool2d_gradient, {windows, image}, pooling(), 32 * 4, 32 + 200, 200);
     expect(OpCode::avg_pool2d_gradient, {windows, image}, pooling(), 32 * 4, 32, 200);
+    // (2, 2, 1, 3) windows with a stride of 2 along the second axis: 1 * 2 * 5 * 2 of 12 elements.
+    const Value by_four = feed({1, 2, 5, 2});
+    const Attributes indexed = with(pooling_4d(), Attr::kIndicesMode, std::string("local_2d"));
+    expect(OpCode::max_pool4d, {image}, pooling_4d(), 20 * 12, 200, 20);
+    expect(OpCode::max_pool4d_with_indices, {image}, indexed, 20 * 12, 200, 40);
+    expect(OpCode::avg_pool4d, {image}, pooling_4d(), 20 * 12, 200, 20);
+    expect(OpCode::max_pool4d_gradient, {by_four, image}, pooling_4d(), 20 * 12, 20 + 200, 200);
+    expect(OpCode::avg_pool4d_gradient, {by_four, image}, pooling_4d(), 20 * 12, 20, 200);
   }
 
   void of_regions() {

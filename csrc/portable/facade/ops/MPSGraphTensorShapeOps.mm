@@ -125,9 +125,37 @@ MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTen
   return add(self, composite, {value_of(self, tensor)},
              {{Attr::kAxes, axes},
               {Attr::kAxis, int64_t{axis}},
-              {Attr::kBlock, block},
+              {Attr::kSize, block},
               {Attr::kPixelShuffle, pixel_shuffle == YES}},
              name);
+}
+
+// How much stands before and behind each axis.
+ir::Dims paddings_of(NSArray<NSNumber*>* left, NSArray<NSNumber*>* right) {
+  const ir::Dims before = numbers_of(left), after = numbers_of(right);
+  if (before.size() != after.size()) {
+    raise_invalid(@"[pad] %lld left paddings and %lld right ones were given.", static_cast<long long>(before.size()),
+                  static_cast<long long>(after.size()));
+  }
+  ir::Dims padding;
+  for (int64_t i = 0; i < before.size(); ++i) {
+    padding.push_back(before[i]);
+    padding.push_back(after[i]);
+  }
+  return padding;
+}
+
+std::string word_of(MPSGraphPaddingMode mode) {
+  switch (mode) {
+    case MPSGraphPaddingModeConstant:
+    case MPSGraphPaddingModeZero: return "constant";
+    case MPSGraphPaddingModeReflect: return "reflect";
+    case MPSGraphPaddingModeSymmetric: return "symmetric";
+    case MPSGraphPaddingModeClampToEdge: return "edge";
+    case MPSGraphPaddingModePeriodic: return "wrap";
+    case MPSGraphPaddingModeAntiPeriodic: return "antiperiodic";
+    default: raise_invalid(@"[pad] The padding mode %ld does not exist.", static_cast<long>(mode));
+  }
 }
 
 }  // namespace
@@ -426,7 +454,7 @@ MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTen
                                     axis:(NSInteger)axis
                                     name:(NSString*)name {
   return add_all(self, ir::Composite::split, {value_of(self, tensor)},
-                 {{Attr::kAxis, int64_t{axis}}, {Attr::kSizes, numbers_of(splitSizes)}}, name);
+                 {{Attr::kAxis, int64_t{axis}}, {Attr::kSize, numbers_of(splitSizes)}}, name);
 }
 
 - (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
@@ -647,6 +675,34 @@ MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTen
 
 - (MPSGraphTensor*)reinterpretCastTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString*)name {
   return add(self, OpCode::bitcast, {value_of(self, tensor)}, {{Attr::kDtype, dtype_of(type)}}, name);
+}
+
+- (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor
+             withPaddingMode:(MPSGraphPaddingMode)paddingMode
+                 leftPadding:(MPSShape*)leftPadding
+                rightPadding:(MPSShape*)rightPadding
+               constantValue:(double)constantValue
+                        name:(NSString*)name {
+  const ir::Value x = value_of(self, tensor);
+  const ir::Dims padding = paddings_of(leftPadding, rightPadding);
+  const std::string mode = word_of(paddingMode);
+  if (mode != "constant") {
+    return add(self, ir::Composite::pad_edges, {x}, {{Attr::kPadding, padding}, {Attr::kPadMode, mode}}, name);
+  }
+  const double number = paddingMode == MPSGraphPaddingModeZero ? 0 : constantValue;
+  const auto literal = ir::Literal::splat({x.dtype(), ir::Shape()}, number);
+  const ir::Value value = value_of(add(self, OpCode::constant, {}, {{Attr::kValue, literal}}, nil));
+  return add(self, OpCode::pad, {x, value}, {{Attr::kPadding, padding}}, name);
+}
+
+- (MPSGraphTensor*)padGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                            sourceTensor:(MPSGraphTensor*)sourceTensor
+                                             paddingMode:(MPSGraphPaddingMode)paddingMode
+                                             leftPadding:(MPSShape*)leftPadding
+                                            rightPadding:(MPSShape*)rightPadding
+                                                    name:(NSString*)name {
+  return add(self, ir::Composite::pad_gradient, {value_of(self, incomingGradientTensor), value_of(self, sourceTensor)},
+             {{Attr::kPadding, paddings_of(leftPadding, rightPadding)}, {Attr::kPadMode, word_of(paddingMode)}}, name);
 }
 
 @end
