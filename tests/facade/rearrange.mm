@@ -241,7 +241,7 @@ static void coordinates() {
     });
     Session session;
     MPSGraph* g = session.graph();
-    MPSGraphTensor *at = integer(g, axis), *of = [g shapeOfTensor:placeholder(g, shape) name:nil];
+    MPSGraphTensor *at = integer(g, axis), *of = [g shapeOfTensor:session.feed(Array(shape)) name:nil];
     CHECK_ARRAY_WITHIN(0, session.run([g coordinateAlongAxis:axis withShape:numbers(shape) name:nil]), y);
     CHECK_ARRAY_WITHIN(0, session.run([g coordinateAlongAxisTensor:at withShape:numbers(shape) name:nil]), y);
     CHECK_ARRAY_WITHIN(0, session.run([g coordinateAlongAxis:axis withShapeTensor:integers(g, shape) name:nil]), y);
