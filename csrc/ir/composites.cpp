@@ -31,7 +31,10 @@ std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<
   if (auto mistake = signature_mistake(c.row, operands, attributes)) c.fail(*mistake);
   std::vector<Value> results;
   try {
-    for (const Expr& result : make(composite, c)) results.push_back(result.value());
+    for (const Expr& result : make(composite, c)) {
+      const bool is_operand = std::find(operands.begin(), operands.end(), result.value()) != operands.end();
+      results.push_back(is_operand ? identity(result).value() : result.value());
+    }
   } catch (const Error& error) {
     const std::string message = error.what();  // of a part: "[gather] ..."
     throw Error(error.kind, "[" + std::string(c.row.name) + message.substr(message.find(']')));
@@ -43,6 +46,11 @@ Exprs Composition::all() const {
   Exprs all;
   for (const Value& v : operands) all.emplace_back(graph, v);
   return all;
+}
+
+int64_t Composition::axis_in(int64_t axis, int64_t rank) const {
+  if (const auto found = normalize_axis(axis, rank)) return *found;
+  fail("Axis " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank));
 }
 
 void Composition::fail(const std::string& message, Error::Kind kind) const {

@@ -16,8 +16,8 @@ std::span<const Signature> composite_table();
 // The composite of that name, or nothing.
 std::optional<Composite> find_composite(std::string_view name);
 
-// Adds the parts to the graph and returns the results. Throws Error, in the composite's name, where the row or a part
-// refuses; parts that were made before stay in the graph, unused.
+// Adds the parts to the graph and returns the results, each of an op that was added. Throws Error, in the composite's
+// name, where the row or a part refuses; parts that were made before stay in the graph, unused.
 std::vector<Value> compose(Graph& graph, Composite composite, const std::vector<Value>& operands,
                            const Attributes& attributes = {});
 
@@ -30,6 +30,8 @@ struct Composition {
 
   Expr x(size_t i = 0) const { return Expr(graph, operands[i]); }
   std::vector<Expr> all() const;
+  // An axis of a tensor of that rank, counted from the front.
+  int64_t axis_in(int64_t axis, int64_t rank) const;
   // The mistake, as Op::fail words it.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };

@@ -198,6 +198,7 @@ class OpAdder {
     add(OpCode::pad, {x, placeholder(graph_, f32({}))}, {{Attr::kPadding, Dims{1, 0, 0, 2}}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
+    add(OpCode::bitcast, {x}, {{Attr::kDtype, DType::int16}});
     add(OpCode::shape_of, {x});
     add(OpCode::count, {x}, {{Attr::kAxes, Dims{1}}});
   }

@@ -71,6 +71,11 @@ def raw(op, result=0, **attributes):
     return lambda *tensors: tensors[0].graph.apply(op, list(tensors), attributes, "", user_location())[result]
 
 
+def _call(function, *arguments, **options):
+    """A function of al with all its arguments but the tensor."""
+    return lambda x: getattr(al, function)(x, *arguments, **options)
+
+
 # ---- the table's families ----
 
 
@@ -310,6 +315,67 @@ def _one_hot(depth, axis=-1):
     def reference(indices):
         places = np.expand_dims(np.arange(depth), tuple(range(1, -axis if axis < 0 else indices.ndim + 1 - axis)))
         return (np.expand_dims(indices, axis) == places).astype(float)
+
+    return reference
+
+
+def _interleave(axis):
+    def reference(*xs):
+        shape = list(xs[0].shape)
+        shape[axis] *= len(xs)
+        return np.stack(xs, axis + 1).reshape(shape)
+
+    return reference
+
+
+def _updated(key):
+    def reference(x, update):
+        out = x.copy()
+        out[key] = update
+        return out
+
+    return reference
+
+
+def _space_to_batch(axes, axis, block, shuffled):
+    """Each element by itself to its place."""
+
+    def reference(x):
+        shape, count = list(x.shape), math.prod(block)
+        for a, size in zip(axes, block):
+            shape[a] //= size
+        shape[axis] *= count
+        out = np.empty(shape, x.dtype)
+        for place in np.ndindex(x.shape):
+            to, within = list(place), 0
+            for a, size in zip(axes, block):
+                within = within * size + place[a] % size
+                to[a] //= size
+            to[axis] = place[axis] * count + within if shuffled else within * x.shape[axis] + place[axis]
+            out[tuple(to)] = x[place]
+        return out
+
+    return reference
+
+
+def _batch_to_space(axes, axis, block, shuffled):
+    def reference(y):
+        shape = list(y.shape)
+        for a, size in zip(axes, block):
+            shape[a] *= size
+        shape[axis] //= math.prod(block)
+        out = np.empty(y.size, y.dtype)
+        places = np.arange(y.size).reshape(shape)
+        out[_space_to_batch(axes, axis, block, shuffled)(places).ravel()] = y.ravel()
+        return out.reshape(shape)
+
+    return reference
+
+
+def _band_part(lower, upper):
+    def reference(x):
+        i, j = np.indices(x.shape[-2:])
+        return np.where(((lower < 0) | (i - j <= lower)) & ((upper < 0) | (j - i <= upper)), x, x.dtype.type(0))
 
     return reference
 
@@ -702,6 +768,59 @@ STRUCTURED = [
     Case("one_hot", lambda i, a, b: raw("one_hot", axis=0, depth=4, dtype="float32")(i, a, b),
          lambda i, a, b: np.where(_one_hot(4, 0)(i) > 0, a, b), ((2, 5), (), ()), fixed=("int32",), wanted=(1, 2),
          label="values"),
+    Case("split", lambda x: al.split(x, (1, 0, 4, 2), axis=-1)[2], lambda x: x[:, 1:5], ((3, 7),),
+         empty=((0, 7),), **_ANY),
+    Case("split", lambda x: al.concat(al.split(x, [3, 1, 1], axis=0)[::-1], axis=0),
+         lambda x: np.concatenate([x[4:], x[3:4], x[:3]]), ((5, 2),)),
+    *(Case("split_evenly", lambda x, i=i: al.split(x, 3, axis=1)[i], lambda x, i=i: np.array_split(x, 3, 1)[i],
+           ((2, 8),), label=f"part {i}") for i in range(3)),
+    Case("stack", lambda *xs: al.stack(xs, axis=-2), lambda *xs: np.stack(xs, -2), ((2, 3),) * 3,
+         empty=((2, 0),) * 3, **_ANY),
+    Case("stack", lambda *xs: al.stack(xs), lambda *xs: np.stack(xs), ((2, 3),) * 2),
+    Case("interleave", lambda *xs: al.interleave(xs, axis=1), _interleave(1), ((2, 3, 2),) * 3,
+         empty=((2, 0, 2),) * 3, **_ANY),
+    Case("interleave", lambda *xs: al.interleave(xs, axis=-1), _interleave(0), ((4,),) * 2),
+    Case("tile", lambda x: al.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3)), ((2, 3, 2),),
+         empty=((2, 0, 2),), **_ANY),
+    Case("tile", lambda x: al.tile(x, (1, 2)), lambda x: np.tile(x, (1, 2)), ((3, 4),)),
+    Case("tile", lambda x: al.tile(x, (1, 1)), lambda x: x, ((3, 4),), label="once"),
+    Case("tile_gradient", raw("tile_gradient", repeats=[2, 1, 3]),
+         lambda g, like: ref.adjoint(lambda x: np.tile(x, (2, 1, 3)), like)(g), ((4, 3, 6), (2, 3, 2)), wanted=(0,)),
+    Case("reverse", lambda x: al.reverse(x, axes=(0, -1)), lambda x: np.flip(x, (0, -1)), ((3, 2, 4),),
+         empty=((3, 0, 4),), **_ANY),
+    Case("reverse", al.reverse, np.flip, ((3, 2, 4),)),
+    *(Case("flatten2d", raw("flatten2d", axis=axis), lambda x, axis=axis: x.reshape(math.prod(x.shape[:axis]), -1),
+           ((3, 2, 4),), label=f"axis {axis}") for axis in (0, 2, 3)),
+    Case("flatten2d", al.flatten, lambda x: x.reshape(3, 8), ((3, 2, 4),), **_ANY),
+    *(Case("coordinates", _call("coordinates", axis=axis), lambda x, axis=axis: np.indices(x.shape)[axis], ((3, 2, 4),),
+           result="int32", wanted=(), label=f"axis {axis}") for axis in (0, 1, -1)),
+    Case("slice_update", lambda x, y: al.slice_update(x, np.s_[1:, ::-2, 1], y), _updated(np.s_[1:, ::-2, 1]),
+         ((3, 5, 2), (2, 3)), **_ANY),
+    Case("slice_update", lambda x, y: al.slice_update(x, np.s_[..., None, 2:4], y), _updated(np.s_[..., None, 2:4]),
+         ((3, 5), (1, 2)), label="broadcast"),
+    *(Case(op, _call(op, (3, 2), axes=(2, 0), batch_axis=-1, pixel_shuffle=order),
+           reference((2, 0), 3, (3, 2), order), (shape,), label=f"{order} {len(dtypes)}", dtypes=dtypes)
+      for op, reference, shape in [("space_to_batch", _space_to_batch, (4, 3, 6, 5)),
+                                   ("batch_to_space", _batch_to_space, (2, 3, 2, 12))]
+      for order, dtypes in [(False, TYPES["any"]), (True, ("float32",))]),
+    *(Case(op, _call(name, 2, data_layout=layout, pixel_shuffle=order),
+           reference((1, 2) if layout == "NHWC" else (2, 3), 3 if layout == "NHWC" else 1, (2, 2), order), (shape,),
+           label=f"{name} {layout} {order}")
+      for op, name, reference, layout, shape in [
+          ("space_to_batch", "space_to_depth", _space_to_batch, "NHWC", (2, 4, 6, 3)),
+          ("space_to_batch", "space_to_depth", _space_to_batch, "NCHW", (2, 3, 4, 6)),
+          ("batch_to_space", "depth_to_space", _batch_to_space, "NHWC", (2, 2, 3, 8)),
+          ("batch_to_space", "depth_to_space", _batch_to_space, "NCHW", (2, 8, 2, 3))]
+      for order in (False, True)),
+    *(Case("band_part", _call("band_part", *band), _band_part(*band), ((2, 5, 4),), label=str(band),
+           empty=((2, 0, 4),), dtypes=dtypes)
+      for band, dtypes in [((1, 2), TYPES["any"]), *((band, FLOATS) for band in [(-1, 0), (0, -1), (-1, -1), (0, 0)])]),
+    Case("bitcast", lambda x: al.bitcast(x, "int16"), lambda x: np.float32(x).view(np.int16), ((3, 4),),
+         result="int16", wanted=(), empty=((0, 4),)),
+    Case("bitcast", lambda x: al.bitcast(x, al.uint32), lambda x: np.float32(x).view(np.uint32), ((3, 4),),
+         result="uint32", wanted=()),
+    Case("bitcast", lambda x: al.bitcast(x, "int32"), lambda x: np.int16(x).view(np.int32), ((3, 4),), fixed=("int16",),
+         result="int32", wanted=()),
     Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
          ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),
@@ -907,6 +1026,27 @@ WRONG = {
     "dropout": (lambda x, chance: raw("dropout")(al.cast(x, "int32"), x, chance), [(2, 3), (2, 3)],
                 r"Expected a tensor of a floating type, got int32\(2, 3\)"),
     "one_hot": (lambda x: al.one_hot(x, 3), [(2, 3)], r"Expected indices of an integer type, got float32\(2, 3\)"),
+    "split": (lambda x: al.split(x, (1, 3), axis=1), [(2, 3)], r"sizes of 0 or more that add up to 3, got \(1, 3\)"),
+    "split_evenly": (lambda x: al.split(x, 4, axis=1), [(2, 3)], "Expected 1 to 3 parts, got 4"),
+    "stack": (lambda a, b: al.stack([a, b], axis=1), [(2, 3), (2, 4)],
+              r"\(2, 1, 3\) and \(2, 1, 4\) differ in more than axis 1"),
+    "interleave": (lambda a, b: al.interleave([a, b], axis=1), [(2, 3), (2, 4)],
+                   r"Expected tensors of one shape, got shape \(2, 3\) and shape \(2, 4\)"),
+    "tile": (lambda x: al.tile(x, 2), [(2, 3)], r"Expected 2 repeats of 0 or more for shape \(2, 3\), got \(2,\)"),
+    "tile_gradient": (raw("tile_gradient", repeats=[2, 3]), [(4, 8), (2, 3)],
+                      r"Expected a gradient of shape \(4, 9\), got shape \(4, 8\)"),
+    "reverse": (lambda x: al.reverse(x, axes=(1, -1)), [(2, 3)], "Axes repeat"),
+    "flatten2d": (raw("flatten2d", axis=-1), [(2, 3)], "Expected an axis from 0 to 2, got -1"),
+    "coordinates": (lambda x: al.coordinates(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "slice_update": (raw("slice_update", **_SLICE), [(3, 5), (2, 2)],
+                     r"Expected an update of shape \(2, 3\), got shape \(2, 2\)"),
+    "space_to_batch": (lambda x: al.space_to_batch(x, (2,), axes=(1,)), [(2, 3)],
+                       r"Axis 1 of shape \(2, 3\) is no multiple of 2"),
+    "batch_to_space": (lambda x: al.batch_to_space(x, (2,), axes=(1,)), [(3, 3)],
+                       r"Axis 0 of shape \(3, 3\) is no multiple of 2"),
+    "band_part": (lambda x: al.band_part(x, 1, 1), [(3,)], r"Expected matrices, of rank 2 or more, got shape \(3,\)"),
+    "bitcast": (lambda x: al.bitcast(x, "int64"), [(2, 3)],
+                r"The last dimension of float32\(2, 3\) does not hold whole elements of int64"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),
     "cast": (lambda x: al.cast(x, "complex64"), [(2, 3)],

@@ -402,6 +402,7 @@ Reference structured_reference(const Op& op) {
     case OpCode::transpose:
     case OpCode::broadcast_to:
     case OpCode::broadcast_like:
+    case OpCode::bitcast:
     case OpCode::slice: return move(op);
     case OpCode::slice_gradient: return slice_gradient(op);
     case OpCode::concat: return concat(op);

@@ -38,6 +38,10 @@ Nodes lower_concat(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name];
 }
 
+Nodes lower_bitcast(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() reinterpretCastTensor:lowering.x(op) toType:mps_type(op.results[0].dtype) name:name];
+}
+
 // By concatenation: Apple's own padding takes only a number known before a run, and is reported to be wrong for some
 // types.
 Nodes lower_pad(Lowering& lowering, const ir::Op& op, NSString* name) {

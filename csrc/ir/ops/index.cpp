@@ -9,7 +9,9 @@
 namespace alloy::ir {
 namespace {
 
-Shape sliced(const Op& op, const Shape& shape) {
+// What an op or a composite with a slice's attributes takes of a tensor of that shape.
+template <class Owner>
+Shape sliced(const Owner& op, const Shape& shape) {
   const Dims &starts = op.attributes.ints(Attr::kStarts), &ends = op.attributes.ints(Attr::kEnds),
              &strides = op.attributes.ints(Attr::kStrides);
   const int64_t n = starts.size();
@@ -217,21 +219,30 @@ static Expr positions_in(const Composition& c, Expr indices) {
 
 Exprs compose_one_hot(const Composition& c) {
   const Expr indices = positions_in(c, c.x());
-  const int64_t rank = rank_of(indices) + 1, depth = c.attributes.integer(Attr::kDepth);
-  const auto axis = normalize_axis(c.attributes.integer(Attr::kAxis), rank);
-  if (!axis) {
-    c.fail("Axis " + std::to_string(c.attributes.integer(Attr::kAxis)) + " is outside a tensor of rank " +
-           std::to_string(rank));
-  }
+  const int64_t rank = rank_of(indices) + 1, depth = c.attributes.integer(Attr::kDepth),
+                axis = c.axis_in(c.attributes.integer(Attr::kAxis), rank);
   if (depth < 0) c.fail("Expected a depth of 0 or more, got " + std::to_string(depth));
-  Dims along(rank - *axis, 1);
+  Dims along(rank - axis, 1);
   along[0] = depth;
   const Expr places = reshape(range(c.graph, indices.value().dtype(), depth), along);
-  const Expr hit = expand_dims(indices, {*axis}) == places;
+  const Expr hit = expand_dims(indices, {axis}) == places;
   const auto dtype = c.attributes.get<DType>(Attr::kDtype);
   if (c.operands.size() == 1) return {cast(hit, dtype)};
   if (c.operands.size() == 2) c.fail("Expected a value for where the index is not, too");
   return {select(hit, c.x(1), c.x(2))};
+}
+
+// Selected by a mask rather than added to zeros, so that nothing is left of what is replaced, NaN neither.
+Exprs compose_slice_update(const Composition& c) {
+  const Expr data = c.x(), update = c.x(1);
+  const Shape region = sliced(c, data.shape());
+  if (!unify(update.shape(), region)) {
+    c.fail("Expected an update of " + text(region) + ", got " + text(update.shape()));
+  }
+  const auto placed = [&](Expr x) { return apply(OpCode::slice_gradient, {x, data}, c.attributes); };
+  const auto one = Literal::splat({DType::int8, Shape()}, 1);
+  const Expr ones = broadcast_like(Expr(c.graph, c.graph.value(OpCode::constant, {}, {{Attr::kValue, one}})), update);
+  return {select(cast(placed(ones), DType::boolean), placed(update), data)};
 }
 
 }  // namespace alloy::ir

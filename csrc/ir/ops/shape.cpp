@@ -198,6 +198,31 @@ void gradient_concat(GradientRule& r) {
 
 Cost cost_concat(const Op& op) { return cost_of(op, 0); }
 
+// ---- other types ----
+
+Types infer_bitcast(const Op& op) {
+  const Type& x = operand(op, 0);
+  const DType dtype = op.attributes.get<DType>(Attr::kDtype);
+  if (dtype == DType::boolean && x.dtype != dtype) {
+    op.fail("Expected another type than bool, which has not every pattern of bits", Error::Kind::kType);
+  }
+  const int64_t from = size_of(x.dtype), to = size_of(dtype);
+  if (!x.shape.ranked() || from == to) return {{dtype, x.shape}};
+  if (x.shape.rank() == 0) op.fail("Expected a tensor of rank 1 or more, got " + text(x));
+  Dims dims = x.shape.dims();
+  if (dims.back() != kUnknown) {
+    if (dims.back() * from % to != 0) {
+      op.fail("The last dimension of " + text(x) + " does not hold whole elements of " + std::string(name(dtype)));
+    }
+    dims.back() = dims.back() * from / to;
+  }
+  return {{dtype, Shape(dims)}};
+}
+
+void gradient_bitcast(GradientRule&) {}
+
+Cost cost_bitcast(const Op& op) { return cost_of(op, 0); }
+
 // ---- shapes as values ----
 
 Types infer_shaped(const Op& op) {

@@ -5,7 +5,7 @@ from operator import index
 import numpy as np
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply
+from alloy.graph.apply import apply, as_tensor, require_tensor
 from alloy.graph.arrays import SCALARS
 from alloy.graph.dtypes import is_integer
 from alloy.graph.engine import method_of
@@ -140,9 +140,35 @@ def __len__(self):
 @method_of(Tensor)
 def __getitem__(self, key):
     """Basic slices as in NumPy: integers, slices of any stride, None and Ellipsis."""
-    shape = _known_rank(self)
+    bounds, dropped, added = _slice_of(key, self)
+    result = self
+    if any(bound != (0, _TO_END, 1) for bound in zip(*bounds.values())):
+        result = apply("slice", [result], bounds)
+    if dropped:
+        result = apply("squeeze", [result], {"axes": dropped})
+    if added:
+        result = apply("expand_dims", [result], {"axes": added})
+    return result
+
+
+def update_slice(tensor, key, update):
+    """The tensor with the update, which broadcasts to tensor[key], in its place."""
+    require_tensor("slice_update", tensor)
+    bounds, dropped, added = _slice_of(key, tensor)
+    part = as_tensor(tensor.graph, "slice_update", update, tensor.dtype)
+    part = apply("broadcast_like", [part, tensor[key]])
+    if added:
+        part = apply("squeeze", [part], {"axes": added})
+    if dropped:
+        part = apply("expand_dims", [part], {"axes": dropped})
+    return apply("slice_update", [tensor, part], bounds)
+
+
+def _slice_of(key, tensor) -> tuple[dict, list[int], list[int]]:
+    """The bounds of a slice by their attributes, the axes that it drops, and those that are added to what is left."""
+    shape = _known_rank(tensor)
     starts, ends, strides, dropped, added = [], [], [], [], []
-    for entry in _full_key(key, len(shape), self):
+    for entry in _full_key(key, len(shape), tensor):
         if entry is None:
             added.append(len(starts) - len(dropped) + len(added))
             continue
@@ -150,19 +176,12 @@ def __getitem__(self, key):
         if isinstance(entry, slice):
             start, end, stride = _bounds(entry)
         else:
-            start, end, stride = _position(entry, shape[axis], axis, self)
+            start, end, stride = _position(entry, shape[axis], axis, tensor)
             dropped.append(axis)
         starts.append(start)
         ends.append(end)
         strides.append(stride)
-    result = self
-    if any(bounds != (0, _TO_END, 1) for bounds in zip(starts, ends, strides)):
-        result = apply("slice", [result], {"starts": starts, "ends": ends, "strides": strides})
-    if dropped:
-        result = apply("squeeze", [result], {"axes": dropped})
-    if added:
-        result = apply("expand_dims", [result], {"axes": added})
-    return result
+    return {"starts": starts, "ends": ends, "strides": strides}, dropped, added
 
 
 def _full_key(key, rank: int, tensor) -> list:

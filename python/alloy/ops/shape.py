@@ -1,14 +1,36 @@
-"""Ops that give the elements of tensors other shapes, or put tensors together."""
+"""Ops that give the elements of tensors other shapes, places or types, cut tensors, or put them together."""
 
-import math
+from operator import index
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor
-from alloy.graph.arrays import as_integers
+from alloy.graph.apply import apply, apply_all, require_tensor
+from alloy.graph.arrays import as_count, as_integers
 from alloy.graph.location import mistake
+from alloy.graph.tensor import update_slice
 from alloy.graph.text import describe
 
-__all__ = ["broadcast_to", "concat", "expand_dims", "flatten", "pad", "reshape", "squeeze", "stack", "transpose"]
+__all__ = [
+    "batch_to_space",
+    "bitcast",
+    "broadcast_to",
+    "concat",
+    "coordinates",
+    "depth_to_space",
+    "expand_dims",
+    "flatten",
+    "interleave",
+    "pad",
+    "reshape",
+    "reverse",
+    "slice_update",
+    "space_to_batch",
+    "space_to_depth",
+    "split",
+    "squeeze",
+    "stack",
+    "tile",
+    "transpose",
+]
 
 
 def reshape(x: Tensor, shape) -> Tensor:
@@ -21,8 +43,8 @@ def reshape(x: Tensor, shape) -> Tensor:
 
 def flatten(x: Tensor) -> Tensor:
     """x with all axes but the first made one: (n, ...) becomes (n, m)."""
-    batch, *rest = _known_shape("flatten", x, at_least=1)
-    return reshape(x, (batch, None if None in rest else math.prod(rest)))
+    _known_shape("flatten", x, at_least=1)
+    return apply("flatten2d", [x], {"axis": 1})
 
 
 def transpose(x: Tensor, permutation=None) -> Tensor:
@@ -83,7 +105,102 @@ def concat(tensors, *, axis) -> Tensor:
 
 def stack(tensors, *, axis=0) -> Tensor:
     """Tensors of one shape side by side along a new axis, which is a position in the result."""
-    return concat([expand_dims(x, axes=axis) for x in tensors], axis=axis)
+    return apply("stack", list(tensors), {"axis": axis})
+
+
+def interleave(tensors, *, axis) -> Tensor:
+    """Tensors of one shape, of which the result has in turn one place each along the axis: of [1, 2] and [3, 4]
+    [1, 3, 2, 4]."""
+    return apply("interleave", list(tensors), {"axis": axis})
+
+
+def split(x: Tensor, sizes, *, axis=0) -> list[Tensor]:
+    """x cut along the axis, whose extent must be known.
+
+    sizes: the size of each part, which add up to the extent; or how many parts, of one size, or where the extent
+    is no multiple the first ones longer by 1: (3, 2) for 2 parts of 5. ValueError: another sum, or more parts than
+    places."""
+    try:
+        parts = index(sizes)
+    except TypeError:
+        sizes = as_integers("split", "sizes", sizes)
+        return apply_all("split", [x], {"axis": axis, "size": sizes})
+    return apply_all("split_evenly", [x], {"axis": axis, "parts": parts})
+
+
+def tile(x: Tensor, repeats) -> Tensor:
+    """x repeated, along each axis as many times as `repeats` has there: [1, 2, 1, 2] of [1, 2] by 2."""
+    return apply("tile", [x], {"repeats": as_integers("tile", "repeats", repeats)})
+
+
+def reverse(x: Tensor, *, axes=None) -> Tensor:
+    """x from the last place to the first along the axes; None means every axis. NumPy's flip."""
+    if axes is None:
+        axes = range(len(_known_shape("reverse", x)))
+    return apply("reverse", [x], {"axes": as_integers("reverse", "axes", axes)})
+
+
+def slice_update(x: Tensor, key, update) -> Tensor:
+    """x with the update in the place of x[key], as NumPy's x[key] = update, but that it leaves x alone.
+
+    key: as that of x[key], for instance np.s_[1:, ::2]. update: a tensor, an array or a number, which broadcasts to
+    x[key]. ValueError: it does not. TypeError: it is of another dtype."""
+    return update_slice(x, key, update)
+
+
+def space_to_depth(x: Tensor, block, *, data_layout="NHWC", pixel_shuffle=False) -> Tensor:
+    """x with each block of block by block pixels made one pixel of that many times the channels.
+
+    x: (n, h, w, c), the result: (n, h / block, w / block, block * block * c); or both with the channels before the
+    height, for the layout NCHW. Place (i, j) of a block has channel k at (i * block + j) * c + k, with pixel_shuffle
+    at (k * block + i) * block + j. ValueError: h or w is no multiple of the block."""
+    return _moved_blocks("space_to_batch", x, block, data_layout, pixel_shuffle)
+
+
+def depth_to_space(x: Tensor, block, *, data_layout="NHWC", pixel_shuffle=False) -> Tensor:
+    """The inverse of space_to_depth: (n, h, w, block * block * c) becomes (n, h * block, w * block, c). With
+    pixel_shuffle and the layout NCHW it is PyTorch's pixel_shuffle."""
+    return _moved_blocks("batch_to_space", x, block, data_layout, pixel_shuffle)
+
+
+def space_to_batch(x: Tensor, block, *, axes, batch_axis=0, pixel_shuffle=False) -> Tensor:
+    """x with each block of places along the axes moved into the batch axis.
+
+    block: the sizes of a block, one for each of the axes. The extents along the axes are divided by the sizes, that of
+    the batch axis is multiplied by all of them. Place p of a block, counted row-major in the order of the axes, has
+    entry i of a batch of n at p * n + i, with pixel_shuffle at i * (places of a block) + p. ValueError: an extent is
+    no multiple of its size."""
+    return _with_blocks("space_to_batch", x, block, axes, batch_axis, pixel_shuffle)
+
+
+def batch_to_space(x: Tensor, block, *, axes, batch_axis=0, pixel_shuffle=False) -> Tensor:
+    """The inverse of space_to_batch."""
+    return _with_blocks("batch_to_space", x, block, axes, batch_axis, pixel_shuffle)
+
+
+def coordinates(x: Tensor, *, axis) -> Tensor:
+    """Of x's shape: the place of each element along the axis, an int32. The extent along it must be known."""
+    return apply("coordinates", [x], {"axis": axis})
+
+
+def bitcast(x: Tensor, dtype) -> Tensor:
+    """The bits of x read as another dtype, which is not bool. The last dimension becomes longer or shorter by how much
+    narrower or wider that is; no gradient flows back. NumPy's x.view(dtype)."""
+    return apply("bitcast", [x], {"dtype": dtype})
+
+
+def _moved_blocks(op, x, block, data_layout, pixel_shuffle):
+    layouts = {"NHWC": ((1, 2), 3), "NCHW": ((2, 3), 1)}
+    if data_layout not in layouts:
+        raise mistake(op, f"Expected the data_layout 'NHWC' or 'NCHW', got {data_layout!r}")
+    axes, depth = layouts[data_layout]
+    size = as_count(op, "the size of a block", block)
+    return _with_blocks(op, x, (size, size), axes, depth, pixel_shuffle)
+
+
+def _with_blocks(op, x, block, axes, axis, pixel_shuffle):
+    attributes = {"axes": as_integers(op, "axes", axes), "axis": axis, "pixel_shuffle": pixel_shuffle}
+    return apply(op, [x], attributes | {"size": as_integers(op, "sizes of a block", block)})
 
 
 def _known_shape(op, x, at_least=0):

@@ -436,6 +436,23 @@ TEST(Rules, CastShapeOfCount) {
   EXPECT_EQ(infer_text(OpCode::count, {f32({2})}, axes({1})), "[count] Axis 1 is outside a tensor of rank 1.");
 }
 
+TEST(Rules, Bitcast) {
+  auto to = [](DType dtype) { return Attributes{{Attr::kDtype, dtype}}; };
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({2, 3})}, to(DType::int32)), "int32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({2, 3})}, to(DType::uint8)), "uint8(2, 12)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({3, 4})}, to(DType::int64)), "int64(3, 2)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({3, 4})}, to(DType::complex64)), "complex64(3, 2)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({3, U})}, to(DType::int64)), "int64(3, ?)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32(kAnyRank)}, to(DType::int64)), "int64(...)");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({})}, to(DType::int32)), "int32()");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({})}, to(DType::int16)),
+            "[bitcast] Expected a tensor of rank 1 or more, got float32().");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {f32({4, 3})}, to(DType::int64)),
+            "[bitcast] The last dimension of float32(4, 3) does not hold whole elements of int64.");
+  EXPECT_EQ(infer_text(OpCode::bitcast, {{DType::uint8, Shape({2})}}, to(DType::boolean)),
+            "[bitcast] Expected another type than bool, which has not every pattern of bits.");
+}
+
 // ---- linear algebra and neural networks ----
 
 TEST(Rules, Matmul) {

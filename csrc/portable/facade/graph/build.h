@@ -42,6 +42,11 @@ ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor);
 
 // The axes of a reduction; nil means every axis of `tensor`, whose rank must then be known.
 ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes);
+// The integers of a tensor of rank 0 or 1 that are known when an op is added, as those of constants and of what is
+// computed from shapes are; and of a tensor of one integer that one. Raise in the name of `op` where they are not
+// known; `what` says what they are for.
+NSArray<NSNumber*>* numbers_in(MPSGraph* graph, MPSGraphTensor* tensor, const char* op, const char* what);
+NSInteger number_in(MPSGraph* graph, MPSGraphTensor* tensor, const char* op, const char* what);
 // A value with unspecified contents, of a shape that is given as numbers or by a tensor of them.
 ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype);
 ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype);

@@ -1,6 +1,10 @@
 #include "facade/graph/build.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "facade/imitation.h"
+#include "ir/elements.h"
 #include "runtime/guard.h"
 
 namespace alloy::facade {
@@ -82,6 +86,26 @@ ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* ax
   ir::Dims all;
   build([&] { all = ir::all_axes(x); });
   return all;
+}
+
+NSArray<NSNumber*>* numbers_in(MPSGraph* graph, MPSGraphTensor* tensor, const char* op, const char* what) {
+  const ir::Value value = value_of(graph, tensor);
+  std::optional<ir::Elements> elements;
+  build([&] { elements = ir::known_elements(value); });
+  if (!elements || std::find(elements->begin(), elements->end(), std::nullopt) != elements->end()) {
+    raise_invalid(@"[%s] Expected %s as integers that are known when the op is added, constants or made of shapes, got "
+                  @"a tensor %s.",
+                  op, what, to_string(value.type()).c_str());
+  }
+  NSMutableArray<NSNumber*>* numbers = [NSMutableArray array];
+  for (const auto& element : *elements) [numbers addObject:[NSNumber numberWithLongLong:*element]];
+  return numbers;
+}
+
+NSInteger number_in(MPSGraph* graph, MPSGraphTensor* tensor, const char* op, const char* what) {
+  NSArray<NSNumber*>* numbers = numbers_in(graph, tensor, op, what);
+  if ([numbers count] != 1) raise_invalid(@"[%s] Expected %s as one integer, got %zu.", op, what, [numbers count]);
+  return [[numbers firstObject] integerValue];
 }
 
 ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype) {

@@ -1,7 +1,6 @@
 // Images of another size, and the gradients.
 
 #include "facade/graph/build.h"
-#include "ir/elements.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -62,21 +61,6 @@ ir::Dims all_axes_of(ir::Value tensor) {
   return axes;
 }
 
-// The numbers in a tensor, which must be known before a run.
-ir::Dims known_size(MPSGraph* graph, MPSGraphTensor* size) {
-  const ir::Value value = value_of(graph, size);
-  std::optional<ir::Elements> elements;
-  build([&] { elements = ir::known_elements(value); });
-  ir::Dims dims;
-  for (const auto& element : elements.value_or(ir::Elements())) {
-    if (element) dims.push_back(*element);
-  }
-  if (!elements || dims.size() != std::ssize(*elements)) {
-    raise_invalid(@"[resize] A size made of constants and shapes was expected.");
-  }
-  return dims;
-}
-
 ir::Attributes attributes_of(const Sampling& sampling, const ir::Dims& axes) {
   return {{Attr::kAxes, axes},
           {Attr::kResizeMode, std::string(sampling.mode)},
@@ -135,7 +119,7 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                    alignCorners:(BOOL)alignCorners
                          layout:(MPSGraphTensorNamedDataLayout)layout
                            name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, known_size(self, size),
+  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
                 by_mode(mode, centerResult, alignCorners), name);
 }
 
@@ -146,7 +130,7 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                               alignCorners:(BOOL)alignCorners
                                     layout:(MPSGraphTensorNamedDataLayout)layout
                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, known_size(self, size),
+  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
                 by_rounding(nearestRoundingMode, centerResult, alignCorners), name);
 }
 
@@ -156,7 +140,7 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                                alignCorners:(BOOL)alignCorners
                                      layout:(MPSGraphTensorNamedDataLayout)layout
                                        name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, layout, known_size(self, size),
+  return resize(self, {value_of(self, imagesTensor)}, layout, numbers_of(numbers_in(self, size, "resize", "a size")),
                 by_mode(MPSGraphResizeBilinear, centerResult, alignCorners), name);
 }
 
@@ -166,8 +150,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                            mode:(MPSGraphResizeMode)mode
                          layout:(MPSGraphTensorNamedDataLayout)layout
                            name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout, known_size(self, size),
-                by_mode(mode), name);
+  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
+                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(mode), name);
 }
 
 - (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
@@ -176,8 +160,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                        nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
                                     layout:(MPSGraphTensorNamedDataLayout)layout
                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout, known_size(self, size),
-                by_rounding(nearestRoundingMode), name);
+  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
+                numbers_of(numbers_in(self, size, "resize", "a size")), by_rounding(nearestRoundingMode), name);
 }
 
 - (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
@@ -185,8 +169,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                           scaleOffsetTensor:(MPSGraphTensor*)scaleOffset
                                      layout:(MPSGraphTensorNamedDataLayout)layout
                                        name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout, known_size(self, size),
-                by_mode(MPSGraphResizeBilinear), name);
+  return resize(self, {value_of(self, imagesTensor), value_of(self, scaleOffset)}, layout,
+                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(MPSGraphResizeBilinear), name);
 }
 
 - (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient
@@ -256,8 +240,9 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                    centerResult:(BOOL)centerResult
                    alignCorners:(BOOL)alignCorners
                            name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)), known_size(self, size),
-                by_mode(mode, centerResult, alignCorners), name);
+  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
+                numbers_of(numbers_in(self, size, "resize", "a size")), by_mode(mode, centerResult, alignCorners),
+                name);
 }
 
 - (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
@@ -266,7 +251,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                               centerResult:(BOOL)centerResult
                               alignCorners:(BOOL)alignCorners
                                       name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)), known_size(self, size),
+  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
+                numbers_of(numbers_in(self, size, "resize", "a size")),
                 by_rounding(nearestRoundingMode, centerResult, alignCorners), name);
 }
 
@@ -275,7 +261,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                                centerResult:(BOOL)centerResult
                                alignCorners:(BOOL)alignCorners
                                        name:(NSString*)name {
-  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)), known_size(self, size),
+  return resize(self, {value_of(self, imagesTensor)}, all_axes_of(value_of(self, imagesTensor)),
+                numbers_of(numbers_in(self, size, "resize", "a size")),
                 by_mode(MPSGraphResizeBilinear, centerResult, alignCorners), name);
 }
 
@@ -286,7 +273,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                            mode:(MPSGraphResizeMode)mode
                            name:(NSString*)name {
   return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), known_size(self, size), by_mode(mode), name);
+                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
+                by_mode(mode), name);
 }
 
 - (MPSGraphTensor*)resizeNearestWithTensor:(MPSGraphTensor*)imagesTensor
@@ -296,8 +284,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                        nearestRoundingMode:(MPSGraphResizeNearestRoundingMode)nearestRoundingMode
                                       name:(NSString*)name {
   return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), known_size(self, size), by_rounding(nearestRoundingMode),
-                name);
+                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
+                by_rounding(nearestRoundingMode), name);
 }
 
 - (MPSGraphTensor*)resizeBilinearWithTensor:(MPSGraphTensor*)imagesTensor
@@ -306,8 +294,8 @@ MPSGraphTensor* gradient_of(MPSGraph* graph, const std::vector<ir::Value>& opera
                                offsetTensor:(MPSGraphTensor*)offset
                                        name:(NSString*)name {
   return resize(self, {value_of(self, imagesTensor), value_of(self, scale), value_of(self, offset)},
-                all_axes_of(value_of(self, imagesTensor)), known_size(self, size), by_mode(MPSGraphResizeBilinear),
-                name);
+                all_axes_of(value_of(self, imagesTensor)), numbers_of(numbers_in(self, size, "resize", "a size")),
+                by_mode(MPSGraphResizeBilinear), name);
 }
 
 - (MPSGraphTensor*)resizeWithGradientTensor:(MPSGraphTensor*)gradient

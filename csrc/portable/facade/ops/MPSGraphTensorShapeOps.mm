@@ -1,4 +1,4 @@
-// Ops that move elements, and casts.
+// Ops that move elements, tell their places, and cast.
 
 #include <algorithm>
 
@@ -36,20 +36,40 @@ ir::Attributes slice_attributes(NSArray<NSNumber*>* starts, NSArray<NSNumber*>* 
   return {{Attr::kStarts, from}, {Attr::kEnds, to}, {Attr::kStrides, by}};
 }
 
+MPSGraphTensor* sliced(MPSGraph* self, MPSGraphTensor* tensor, const ir::Attributes& bounds, uint32_t squeeze_mask,
+                       NSString* name) {
+  const ir::Value x = value_of(self, tensor);
+  if (squeeze_mask == 0) return add(self, OpCode::slice, {x}, bounds, name);
+  MPSGraphTensor* whole = add(self, OpCode::slice, {x}, bounds, nil);
+  return add(self, OpCode::squeeze, {value_of(self, whole)}, {{Attr::kAxes, axes_of_mask(squeeze_mask)}}, name);
+}
+
+// With the dimensions that a slice has squeezed.
+ir::Value unsqueezed(MPSGraph* self, MPSGraphTensor* tensor, uint32_t squeeze_mask) {
+  const ir::Value x = value_of(self, tensor);
+  if (squeeze_mask == 0) return x;
+  return value_of(add(self, OpCode::expand_dims, {x}, {{Attr::kAxes, axes_of_mask(squeeze_mask)}}, nil));
+}
+
+MPSGraphTensor* slice_gradient(MPSGraph* self, MPSGraphTensor* gradient, ir::Value like, const ir::Attributes& bounds,
+                               uint32_t squeeze_mask, NSString* name) {
+  return add(self, OpCode::slice_gradient, {unsqueezed(self, gradient, squeeze_mask), like}, bounds, name);
+}
+
 // Of tensors that are concatenated Apple's header asks to be broadcast-compatible along the other dimensions: where one
 // is longer, those of extent 1 are repeated.
-MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSInteger dimension, NSString* name) {
+std::vector<ir::Value> broadcast_beside(MPSGraph* self, std::vector<ir::Value> values, NSInteger dimension) {
   const ir::Shape first = values.empty() ? ir::Shape::unranked() : values[0].shape();
   const auto along = first.ranked() ? ir::normalize_axis(dimension, first.rank()) : std::nullopt;
   const bool alike = along && std::all_of(values.begin(), values.end(), [&](const ir::Value& v) {
                        return v.shape().ranked() && v.shape().rank() == first.rank();
                      });
-  ir::Dims longest = alike ? first.dims() : ir::Dims();
+  if (!alike) return values;
+  ir::Dims longest = first.dims();
   for (int64_t i = 0; i < longest.size(); ++i) {
     for (const ir::Value& v : values) longest[i] = std::max(longest[i], v.shape().dims()[i]);
   }
   for (ir::Value& v : values) {
-    if (!alike) break;
     ir::Dims dims = v.shape().dims();
     for (int64_t i = 0; i < first.rank(); ++i) {
       int64_t& extent = dims[i];
@@ -59,7 +79,55 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
       v = value_of(add(self, OpCode::broadcast_to, {v}, {{Attr::kShape, ir::Shape(dims)}}, nil));
     }
   }
-  return add(self, OpCode::concat, values, {{Attr::kAxis, int64_t{dimension}}}, name);
+  return values;
+}
+
+// The ends of a slice of `sizes` elements, which must lie inside.
+NSArray<NSNumber*>* ends_of(ir::Value x, NSArray<NSNumber*>* starts, NSArray<NSNumber*>* sizes) {
+  const ir::Dims from = numbers_of(starts), count = numbers_of(sizes);
+  const bool are_as_many = from.size() == count.size() && (!x.shape().ranked() || from.size() == x.shape().rank());
+  if (!are_as_many) {
+    raise_invalid(@"[slice] Expected a start and a size for each dimension of shape %s, got %lld and %lld.",
+                  to_string(x.shape()).c_str(), static_cast<long long>(from.size()),
+                  static_cast<long long>(count.size()));
+  }
+  NSMutableArray<NSNumber*>* ends = [NSMutableArray array];
+  for (int64_t i = 0; i < from.size(); ++i) {
+    const int64_t extent = x.shape().ranked() ? x.shape()[i] : ir::kUnknown;
+    const int64_t most = extent == ir::kUnknown ? INT64_MAX : extent;
+    if (from[i] < 0 || count[i] < 0 || from[i] > most - count[i]) {
+      raise_invalid(@"[slice] Start %lld and size %lld are outside dimension %lld of shape %s.",
+                    static_cast<long long>(from[i]), static_cast<long long>(count[i]), static_cast<long long>(i),
+                    to_string(x.shape()).c_str());
+    }
+    [ends addObject:[NSNumber numberWithLongLong:from[i] + count[i]]];
+  }
+  return ends;
+}
+
+NSArray<NSNumber*>* ones(NSUInteger count) {
+  NSMutableArray<NSNumber*>* numbers = [NSMutableArray array];
+  for (NSUInteger i = 0; i < count; ++i) [numbers addObject:[NSNumber numberWithInt:1]];
+  return numbers;
+}
+
+ir::Dims plane(NSUInteger height, NSUInteger width) {
+  return {static_cast<int64_t>(height), static_cast<int64_t>(width)};
+}
+
+NSUInteger axis_in(MPSGraph* self, MPSGraphTensor* tensor, const char* op) {
+  return static_cast<NSUInteger>(number_in(self, tensor, op, "an axis"));
+}
+
+// A block of places along `axes` from or to the dimension `axis`.
+MPSGraphTensor* with_blocks(MPSGraph* self, ir::Composite composite, MPSGraphTensor* tensor, const ir::Dims& axes,
+                            NSInteger axis, const ir::Dims& block, BOOL pixel_shuffle, NSString* name) {
+  return add(self, composite, {value_of(self, tensor)},
+             {{Attr::kAxes, axes},
+              {Attr::kAxis, int64_t{axis}},
+              {Attr::kSize, block},
+              {Attr::kPixelShuffle, pixel_shuffle == YES}},
+             name);
 }
 
 // How much stands before and behind each axis.
@@ -176,11 +244,36 @@ std::string word_of(MPSGraphPaddingMode mode) {
                        endMask:(uint32_t)endMask
                    squeezeMask:(uint32_t)squeezeMask
                           name:(NSString*)name {
-  const ir::Value x = value_of(self, tensor);
-  const ir::Attributes attributes = slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask);
-  if (squeezeMask == 0) return add(self, OpCode::slice, {x}, attributes, name);
-  MPSGraphTensor* whole = add(self, OpCode::slice, {x}, attributes, nil);
-  return add(self, OpCode::squeeze, {value_of(self, whole)}, {{Attr::kAxes, axes_of_mask(squeezeMask)}}, name);
+  return sliced(self, tensor, slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), squeezeMask,
+                name);
+}
+
+- (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
+                   startTensor:(MPSGraphTensor*)startTensor
+                     endTensor:(MPSGraphTensor*)endTensor
+                  strideTensor:(MPSGraphTensor*)strideTensor
+                     startMask:(uint32_t)startMask
+                       endMask:(uint32_t)endMask
+                   squeezeMask:(uint32_t)squeezeMask
+                          name:(NSString*)name {
+  return [self sliceTensor:tensor
+                    starts:numbers_in(self, startTensor, "slice", "starts")
+                      ends:numbers_in(self, endTensor, "slice", "ends")
+                   strides:numbers_in(self, strideTensor, "slice", "strides")
+                 startMask:startMask
+                   endMask:endMask
+               squeezeMask:squeezeMask
+                      name:name];
+}
+
+- (MPSGraphTensor*)sliceTensor:(MPSGraphTensor*)tensor
+                   startTensor:(MPSGraphTensor*)startTensor
+                    sizeTensor:(MPSGraphTensor*)sizeTensor
+                   squeezeMask:(uint32_t)squeezeMask
+                          name:(NSString*)name {
+  NSArray<NSNumber*>* starts = numbers_in(self, startTensor, "slice", "starts");
+  NSArray<NSNumber*>* ends = ends_of(value_of(self, tensor), starts, numbers_in(self, sizeTensor, "slice", "sizes"));
+  return sliced(self, tensor, slice_attributes(starts, ends, ones([starts count]), 0, 0, 0), squeezeMask, name);
 }
 
 - (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
@@ -209,26 +302,132 @@ std::string word_of(MPSGraphPaddingMode mode) {
                                endMask:(uint32_t)endMask
                            squeezeMask:(uint32_t)squeezeMask
                                   name:(NSString*)name {
-  ir::Value g = value_of(self, gradient);
-  const ir::Value like = unspecified(self, shapeTensor, g.dtype());
-  if (squeezeMask != 0) {
-    g = value_of(add(self, OpCode::expand_dims, {g}, {{Attr::kAxes, axes_of_mask(squeezeMask)}}, nil));
-  }
-  return add(self, OpCode::slice_gradient, {g, like},
+  return slice_gradient(self, gradient, unspecified(self, shapeTensor, value_of(self, gradient).dtype()),
+                        slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), squeezeMask, name);
+}
+
+- (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
+                      fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
+                           startTensor:(MPSGraphTensor*)startTensor
+                             endTensor:(MPSGraphTensor*)endTensor
+                          strideTensor:(MPSGraphTensor*)strideTensor
+                             startMask:(uint32_t)startMask
+                               endMask:(uint32_t)endMask
+                           squeezeMask:(uint32_t)squeezeMask
+                                  name:(NSString*)name {
+  return [self sliceGradientTensor:gradient
+                  fwdInShapeTensor:shapeTensor
+                            starts:numbers_in(self, startTensor, "slice_gradient", "starts")
+                              ends:numbers_in(self, endTensor, "slice_gradient", "ends")
+                           strides:numbers_in(self, strideTensor, "slice_gradient", "strides")
+                         startMask:startMask
+                           endMask:endMask
+                       squeezeMask:squeezeMask
+                              name:name];
+}
+
+- (MPSGraphTensor*)sliceGradientTensor:(MPSGraphTensor*)gradient
+                      fwdInShapeTensor:(MPSGraphTensor*)shapeTensor
+                           startTensor:(MPSGraphTensor*)startTensor
+                            sizeTensor:(MPSGraphTensor*)sizeTensor
+                           squeezeMask:(uint32_t)squeezeMask
+                                  name:(NSString*)name {
+  const ir::Value like = unspecified(self, shapeTensor, value_of(self, gradient).dtype());
+  NSArray<NSNumber*>* starts = numbers_in(self, startTensor, "slice_gradient", "starts");
+  NSArray<NSNumber*>* ends = ends_of(like, starts, numbers_in(self, sizeTensor, "slice_gradient", "sizes"));
+  return slice_gradient(self, gradient, like, slice_attributes(starts, ends, ones([starts count]), 0, 0, 0),
+                        squeezeMask, name);
+}
+
+- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
+                            updateTensor:(MPSGraphTensor*)update
+                                  starts:(NSArray<NSNumber*>*)starts
+                                    ends:(NSArray<NSNumber*>*)ends
+                                 strides:(NSArray<NSNumber*>*)strides
+                               startMask:(uint32_t)startMask
+                                 endMask:(uint32_t)endMask
+                             squeezeMask:(uint32_t)squeezeMask
+                                    name:(NSString*)name {
+  return add(self, ir::Composite::slice_update, {value_of(self, data), unsqueezed(self, update, squeezeMask)},
              slice_attributes(starts, ends, strides, startMask, endMask, squeezeMask), name);
+}
+
+- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
+                            updateTensor:(MPSGraphTensor*)update
+                                  starts:(NSArray<NSNumber*>*)starts
+                                    ends:(NSArray<NSNumber*>*)ends
+                                 strides:(NSArray<NSNumber*>*)strides
+                                    name:(NSString*)name {
+  return [self sliceUpdateDataTensor:data
+                        updateTensor:update
+                              starts:starts
+                                ends:ends
+                             strides:strides
+                           startMask:0
+                             endMask:0
+                         squeezeMask:0
+                                name:name];
+}
+
+- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
+                            updateTensor:(MPSGraphTensor*)update
+                            startsTensor:(MPSGraphTensor*)startsTensor
+                              endsTensor:(MPSGraphTensor*)endsTensor
+                           stridesTensor:(MPSGraphTensor*)stridesTensor
+                               startMask:(uint32_t)startMask
+                                 endMask:(uint32_t)endMask
+                             squeezeMask:(uint32_t)squeezeMask
+                                    name:(NSString*)name {
+  return [self sliceUpdateDataTensor:data
+                        updateTensor:update
+                              starts:numbers_in(self, startsTensor, "slice_update", "starts")
+                                ends:numbers_in(self, endsTensor, "slice_update", "ends")
+                             strides:numbers_in(self, stridesTensor, "slice_update", "strides")
+                           startMask:startMask
+                             endMask:endMask
+                         squeezeMask:squeezeMask
+                                name:name];
+}
+
+- (MPSGraphTensor*)sliceUpdateDataTensor:(MPSGraphTensor*)data
+                            updateTensor:(MPSGraphTensor*)update
+                            startsTensor:(MPSGraphTensor*)startsTensor
+                              endsTensor:(MPSGraphTensor*)endsTensor
+                           stridesTensor:(MPSGraphTensor*)stridesTensor
+                                    name:(NSString*)name {
+  return [self sliceUpdateDataTensor:data
+                        updateTensor:update
+                        startsTensor:startsTensor
+                          endsTensor:endsTensor
+                       stridesTensor:stridesTensor
+                           startMask:0
+                             endMask:0
+                         squeezeMask:0
+                                name:name];
 }
 
 - (MPSGraphTensor*)concatTensor:(MPSGraphTensor*)tensor
                      withTensor:(MPSGraphTensor*)tensor2
                       dimension:(NSInteger)dimension
                            name:(NSString*)name {
-  return concatenation(self, {value_of(self, tensor), value_of(self, tensor2)}, dimension, name);
+  return add(self, OpCode::concat, broadcast_beside(self, {value_of(self, tensor), value_of(self, tensor2)}, dimension),
+             {{Attr::kAxis, int64_t{dimension}}}, name);
 }
 
 - (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
                        dimension:(NSInteger)dimension
                             name:(NSString*)name {
-  return concatenation(self, values_of(self, tensors), dimension, name);
+  return [self concatTensors:tensors dimension:dimension interleave:NO name:name];
+}
+
+- (MPSGraphTensor*)concatTensors:(NSArray<MPSGraphTensor*>*)tensors
+                       dimension:(NSInteger)dimension
+                      interleave:(BOOL)interleave
+                            name:(NSString*)name {
+  const std::vector<ir::Value> parts = broadcast_beside(self, values_of(self, tensors), dimension);
+  const ir::Attributes along{{Attr::kAxis, int64_t{dimension}}};
+  if (interleave) return add(self, ir::Composite::interleave, parts, along, name);
+  return add(self, OpCode::concat, parts, along, name);
 }
 
 - (MPSGraphTensor*)broadcastTensor:(MPSGraphTensor*)tensor toShape:(MPSShape*)shape name:(NSString*)name {
@@ -248,6 +447,234 @@ std::string word_of(MPSGraphPaddingMode mode) {
 
 - (MPSGraphTensor*)castTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString*)name {
   return add(self, OpCode::cast, {value_of(self, tensor)}, {{Attr::kDtype, dtype_of(type)}}, name);
+}
+
+- (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
+                              splitSizes:(NSArray<NSNumber*>*)splitSizes
+                                    axis:(NSInteger)axis
+                                    name:(NSString*)name {
+  return add_all(self, ir::Composite::split, {value_of(self, tensor)},
+                 {{Attr::kAxis, int64_t{axis}}, {Attr::kSize, numbers_of(splitSizes)}}, name);
+}
+
+- (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
+                        splitSizesTensor:(MPSGraphTensor*)splitSizesTensor
+                                    axis:(NSInteger)axis
+                                    name:(NSString*)name {
+  return [self splitTensor:tensor splitSizes:numbers_in(self, splitSizesTensor, "split", "sizes") axis:axis name:name];
+}
+
+- (NSArray<MPSGraphTensor*>*)splitTensor:(MPSGraphTensor*)tensor
+                               numSplits:(NSUInteger)numSplits
+                                    axis:(NSInteger)axis
+                                    name:(NSString*)name {
+  return add_all(self, ir::Composite::split_evenly, {value_of(self, tensor)},
+                 {{Attr::kAxis, int64_t{axis}}, {Attr::kParts, static_cast<int64_t>(numSplits)}}, name);
+}
+
+- (MPSGraphTensor*)stackTensors:(NSArray<MPSGraphTensor*>*)tensors axis:(NSInteger)axis name:(NSString*)name {
+  return add(self, ir::Composite::stack, values_of(self, tensors), {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+- (MPSGraphTensor*)tileTensor:(MPSGraphTensor*)tensor withMultiplier:(MPSShape*)multiplier name:(NSString*)name {
+  return add(self, ir::Composite::tile, {value_of(self, tensor)}, {{Attr::kRepeats, numbers_of(multiplier)}}, name);
+}
+
+- (MPSGraphTensor*)tileGradientWithIncomingGradientTensor:(MPSGraphTensor*)gradient
+                                             sourceTensor:(MPSGraphTensor*)source
+                                           withMultiplier:(MPSShape*)multiplier
+                                                     name:(NSString*)name {
+  return add(self, ir::Composite::tile_gradient, {value_of(self, gradient), value_of(self, source)},
+             {{Attr::kRepeats, numbers_of(multiplier)}}, name);
+}
+
+- (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::reverse, {value_of(self, tensor)}, {{Attr::kAxes, axes_of(self, tensor, nil)}}, name);
+}
+
+- (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString*)name {
+  if ([axes count] == 0) return [self reverseTensor:tensor name:name];
+  return add(self, ir::Composite::reverse, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
+}
+
+- (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor axesTensor:(MPSGraphTensor*)axesTensor name:(NSString*)name {
+  return [self reverseTensor:tensor axes:numbers_in(self, axesTensor, "reverse", "axes") name:name];
+}
+
+- (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return add(self, ir::Composite::flatten2d, {value_of(self, tensor)}, {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+- (MPSGraphTensor*)flatten2DTensor:(MPSGraphTensor*)tensor axisTensor:(MPSGraphTensor*)axisTensor name:(NSString*)name {
+  return [self flatten2DTensor:tensor axis:number_in(self, axisTensor, "flatten2d", "an axis") name:name];
+}
+
+- (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  const ir::Value x = value_of(self, tensor);
+  if (!x.shape().ranked()) raise_invalid(@"[squeeze] A tensor of known rank was expected.");
+  ir::Dims axes;
+  for (int64_t i = 0; i < x.shape().rank(); ++i) {
+    if (x.shape()[i] == 1) axes.push_back(i);
+  }
+  return add(self, OpCode::squeeze, {x}, {{Attr::kAxes, axes}}, name);
+}
+
+- (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return add(self, OpCode::squeeze, {value_of(self, tensor)}, {{Attr::kAxes, ir::Dims{axis}}}, name);
+}
+
+- (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString*)name {
+  return add(self, OpCode::squeeze, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
+}
+
+- (MPSGraphTensor*)squeezeTensor:(MPSGraphTensor*)tensor axesTensor:(MPSGraphTensor*)axesTensor name:(NSString*)name {
+  return [self squeezeTensor:tensor axes:numbers_in(self, axesTensor, "squeeze", "axes") name:name];
+}
+
+- (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return add(self, OpCode::expand_dims, {value_of(self, tensor)}, {{Attr::kAxes, ir::Dims{axis}}}, name);
+}
+
+- (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString*)name {
+  return add(self, OpCode::expand_dims, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
+}
+
+- (MPSGraphTensor*)expandDimsOfTensor:(MPSGraphTensor*)tensor
+                           axesTensor:(MPSGraphTensor*)axesTensor
+                                 name:(NSString*)name {
+  return [self expandDimsOfTensor:tensor axes:numbers_in(self, axesTensor, "expand_dims", "axes") name:name];
+}
+
+- (MPSGraphTensor*)coordinateAlongAxis:(NSInteger)axis withShape:(MPSShape*)shape name:(NSString*)name {
+  return add(self, ir::Composite::coordinates, {unspecified(self, shape, ir::DType::int32)},
+             {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+- (MPSGraphTensor*)coordinateAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                                   withShape:(MPSShape*)shape
+                                        name:(NSString*)name {
+  return [self coordinateAlongAxis:number_in(self, axisTensor, "coordinates", "an axis") withShape:shape name:name];
+}
+
+- (MPSGraphTensor*)coordinateAlongAxis:(NSInteger)axis
+                       withShapeTensor:(MPSGraphTensor*)shapeTensor
+                                  name:(NSString*)name {
+  return add(self, ir::Composite::coordinates, {unspecified(self, shapeTensor, ir::DType::int32)},
+             {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+- (MPSGraphTensor*)coordinateAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                             withShapeTensor:(MPSGraphTensor*)shapeTensor
+                                        name:(NSString*)name {
+  return [self coordinateAlongAxis:number_in(self, axisTensor, "coordinates", "an axis")
+                   withShapeTensor:shapeTensor
+                              name:name];
+}
+
+- (MPSGraphTensor*)spaceToDepth2DTensor:(MPSGraphTensor*)tensor
+                              widthAxis:(NSUInteger)widthAxis
+                             heightAxis:(NSUInteger)heightAxis
+                              depthAxis:(NSUInteger)depthAxis
+                              blockSize:(NSUInteger)blockSize
+                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                   name:(NSString*)name {
+  return with_blocks(self, ir::Composite::space_to_batch, tensor, plane(heightAxis, widthAxis),
+                     static_cast<NSInteger>(depthAxis), plane(blockSize, blockSize), usePixelShuffleOrder, name);
+}
+
+- (MPSGraphTensor*)spaceToDepth2DTensor:(MPSGraphTensor*)tensor
+                        widthAxisTensor:(MPSGraphTensor*)widthAxisTensor
+                       heightAxisTensor:(MPSGraphTensor*)heightAxisTensor
+                        depthAxisTensor:(MPSGraphTensor*)depthAxisTensor
+                              blockSize:(NSUInteger)blockSize
+                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                   name:(NSString*)name {
+  return [self spaceToDepth2DTensor:tensor
+                          widthAxis:axis_in(self, widthAxisTensor, "space_to_batch")
+                         heightAxis:axis_in(self, heightAxisTensor, "space_to_batch")
+                          depthAxis:axis_in(self, depthAxisTensor, "space_to_batch")
+                          blockSize:blockSize
+               usePixelShuffleOrder:usePixelShuffleOrder
+                               name:name];
+}
+
+- (MPSGraphTensor*)depthToSpace2DTensor:(MPSGraphTensor*)tensor
+                              widthAxis:(NSUInteger)widthAxis
+                             heightAxis:(NSUInteger)heightAxis
+                              depthAxis:(NSUInteger)depthAxis
+                              blockSize:(NSUInteger)blockSize
+                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                   name:(NSString*)name {
+  return with_blocks(self, ir::Composite::batch_to_space, tensor, plane(heightAxis, widthAxis),
+                     static_cast<NSInteger>(depthAxis), plane(blockSize, blockSize), usePixelShuffleOrder, name);
+}
+
+- (MPSGraphTensor*)depthToSpace2DTensor:(MPSGraphTensor*)tensor
+                        widthAxisTensor:(MPSGraphTensor*)widthAxisTensor
+                       heightAxisTensor:(MPSGraphTensor*)heightAxisTensor
+                        depthAxisTensor:(MPSGraphTensor*)depthAxisTensor
+                              blockSize:(NSUInteger)blockSize
+                   usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                   name:(NSString*)name {
+  return [self depthToSpace2DTensor:tensor
+                          widthAxis:axis_in(self, widthAxisTensor, "batch_to_space")
+                         heightAxis:axis_in(self, heightAxisTensor, "batch_to_space")
+                          depthAxis:axis_in(self, depthAxisTensor, "batch_to_space")
+                          blockSize:blockSize
+               usePixelShuffleOrder:usePixelShuffleOrder
+                               name:name];
+}
+
+- (MPSGraphTensor*)spaceToBatchTensor:(MPSGraphTensor*)tensor
+                          spatialAxes:(NSArray<NSNumber*>*)spatialAxes
+                            batchAxis:(NSInteger)batchAxis
+                      blockDimensions:(NSArray<NSNumber*>*)blockDimensions
+                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                 name:(NSString*)name {
+  return with_blocks(self, ir::Composite::space_to_batch, tensor, numbers_of(spatialAxes), batchAxis,
+                     numbers_of(blockDimensions), usePixelShuffleOrder, name);
+}
+
+- (MPSGraphTensor*)spaceToBatchTensor:(MPSGraphTensor*)tensor
+                    spatialAxesTensor:(MPSGraphTensor*)spatialAxesTensor
+                      batchAxisTensor:(MPSGraphTensor*)batchAxisTensor
+                blockDimensionsTensor:(MPSGraphTensor*)blockDimensionsTensor
+                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                 name:(NSString*)name {
+  return [self spaceToBatchTensor:tensor
+                      spatialAxes:numbers_in(self, spatialAxesTensor, "space_to_batch", "axes")
+                        batchAxis:number_in(self, batchAxisTensor, "space_to_batch", "an axis")
+                  blockDimensions:numbers_in(self, blockDimensionsTensor, "space_to_batch", "sizes of a block")
+             usePixelShuffleOrder:usePixelShuffleOrder
+                             name:name];
+}
+
+- (MPSGraphTensor*)batchToSpaceTensor:(MPSGraphTensor*)tensor
+                          spatialAxes:(NSArray<NSNumber*>*)spatialAxes
+                            batchAxis:(NSInteger)batchAxis
+                      blockDimensions:(NSArray<NSNumber*>*)blockDimensions
+                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                 name:(NSString*)name {
+  return with_blocks(self, ir::Composite::batch_to_space, tensor, numbers_of(spatialAxes), batchAxis,
+                     numbers_of(blockDimensions), usePixelShuffleOrder, name);
+}
+
+- (MPSGraphTensor*)batchToSpaceTensor:(MPSGraphTensor*)tensor
+                    spatialAxesTensor:(MPSGraphTensor*)spatialAxesTensor
+                      batchAxisTensor:(MPSGraphTensor*)batchAxisTensor
+                blockDimensionsTensor:(MPSGraphTensor*)blockDimensionsTensor
+                 usePixelShuffleOrder:(BOOL)usePixelShuffleOrder
+                                 name:(NSString*)name {
+  return [self batchToSpaceTensor:tensor
+                      spatialAxes:numbers_in(self, spatialAxesTensor, "batch_to_space", "axes")
+                        batchAxis:number_in(self, batchAxisTensor, "batch_to_space", "an axis")
+                  blockDimensions:numbers_in(self, blockDimensionsTensor, "batch_to_space", "sizes of a block")
+             usePixelShuffleOrder:usePixelShuffleOrder
+                             name:name];
+}
+
+- (MPSGraphTensor*)reinterpretCastTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString*)name {
+  return add(self, OpCode::bitcast, {value_of(self, tensor)}, {{Attr::kDtype, dtype_of(type)}}, name);
 }
 
 - (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor

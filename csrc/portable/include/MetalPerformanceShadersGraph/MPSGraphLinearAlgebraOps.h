@@ -1,0 +1,26 @@
+// Parts of matrices.
+#pragma once
+
+#import <MetalPerformanceShadersGraph/MPSGraph.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+/// Ops on the matrices along the last two dimensions.
+@interface MPSGraph (MPSGraphLinearAlgebraOps)
+
+/// With zeros outside the band of numLower diagonals below the main one and numUpper above it; a negative number keeps
+/// all.
+- (MPSGraphTensor*)bandPartWithTensor:(MPSGraphTensor*)inputTensor
+                             numLower:(NSInteger)numLower
+                             numUpper:(NSInteger)numUpper
+                                 name:(NSString* _Nullable)name;
+
+/// As above with the numbers in tensors whose elements are known when the op is added.
+- (MPSGraphTensor*)bandPartWithTensor:(MPSGraphTensor*)inputTensor
+                       numLowerTensor:(MPSGraphTensor*)numLowerTensor
+                       numUpperTensor:(MPSGraphTensor*)numUpperTensor
+                                 name:(NSString* _Nullable)name;
+
+@end
+
+NS_ASSUME_NONNULL_END
