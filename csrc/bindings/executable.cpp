@@ -228,8 +228,9 @@ std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::
 }
 
 std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph, const std::vector<Tensor>& feeds,
-                                    const std::vector<Tensor>& fetches, const std::vector<Update>& updates) {
-  return graph->compile(values_in(feeds), values_in(fetches), ops_in(updates));
+                                    const std::vector<Tensor>& fetches, const std::vector<Update>& updates,
+                                    std::optional<int64_t> steps) {
+  return graph->compile(values_in(feeds), values_in(fetches), ops_in(updates), steps);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "gil.h"
 #include "ir/composites.h"
 #include "ir/gradients.h"
+#include "ir/random_state.h"
+#include "ir/regions.h"
 #include "ir/rewrite.h"
 #include "ir/text.h"
 #include "user.h"
@@ -43,6 +45,7 @@ ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, 
       switch (kind) {
         case ir::AttrKind::Bool: return attributes.set(attr, value.cast<bool>());
         case ir::AttrKind::Int: return attributes.set(attr, value.cast<int64_t>());
+        case ir::AttrKind::Float: return attributes.set(attr, value.cast<double>());
         case ir::AttrKind::Word: return attributes.set(attr, value.cast<std::string>());
         case ir::AttrKind::Ints: {
           const auto numbers = value.cast<std::vector<int64_t>>();
@@ -65,10 +68,15 @@ ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, 
   return attributes;
 }
 
-std::vector<ir::Value> values_of(const engine::Graph& graph, const std::vector<Tensor>& tensors) {
+std::vector<ir::Value> values_of(engine::Graph& graph, const std::vector<Tensor>& tensors) {
   std::vector<ir::Value> values;
   for (const Tensor& tensor : tensors) {
-    graph.require_own(tensor.value, "operand");
+    if (!graph.ir().sees(tensor.value)) {
+      graph.require_own(tensor.value, "operand");
+      tensor.value.op->fail(
+          "The tensor belongs to a function that a loop or a conditional has called, and can be used "
+          "only there; return it from the function");
+    }
     values.push_back(tensor.value);
   }
   return values;
@@ -144,7 +152,7 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
 
 std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const std::vector<Tensor>& tensors,
                               const std::string& location) {
-  graph->require_own(loss.value, "loss");
+  values_of(*graph, {loss});
   const Building building(*graph, "", location);
   const std::vector<ir::Value> targets = values_of(*graph, tensors);
   std::vector<ir::Value> found = ir::gradients(graph->ir(), loss.value, targets);
@@ -158,8 +166,12 @@ std::vector<Tensor> gradients(const GraphRef& graph, const Tensor& loss, const s
 
 Update assign(const GraphRef& graph, const Variable& target, const Tensor& value, const std::string& location) {
   const Building building(*graph, "", location);
-  graph->require_own(target.value, "variable");
-  graph->require_own(value.value, "value");
+  values_of(*graph, {target, value});
+  if (graph->ir().is_in_region()) {
+    target.value.op->fail(
+        "A function that a loop or a conditional calls cannot assign a variable; return the value from "
+        "it, and assign the result");
+  }
   return {graph, graph->ir().add(OpCode::assign, {target.value, value.value})};
 }
 
@@ -404,9 +416,72 @@ void bind_ops(py::module_& m) {
 
 }  // namespace
 
+WithRegions::WithRegions(GraphRef graph, const std::string& op, const std::vector<Tensor>& operands)
+    : graph_(std::move(graph)), operands_(values_of(*graph_, operands)) {
+  const ir::OpInfo* const row = ir::find_op(op);
+  const bool has_regions = row != nullptr && row->facts.regions.count > 0 && row->facts.regions.run != ir::Run::kOnce;
+  if (!has_regions || operands.size() < row->facts.regions.own_operands) {
+    throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] Expected a conditional or a loop with its operands.");
+  }
+  code_ = row->code;
+}
+
+WithRegions::~WithRegions() {
+  if (is_open_) graph_->ir().abandon_region();
+  for (auto& region : regions_) graph_->ir().abandon(std::move(region));
+}
+
+void WithRegions::require(bool holds) const {
+  if (holds) return;
+  throw ir::Error(ir::Error::Kind::kValue,
+                  "[" + std::string(ir::info(code_).name) + "] Expected regions to be opened and closed in turn.");
+}
+
+std::vector<Tensor> WithRegions::open() {
+  require(!is_open_ && regions_.size() < ir::info(code_).facts.regions.count);
+  const Building building(*graph_, "", "");
+  std::vector<Tensor> arguments;
+  for (const ir::Value& v : graph_->ir().open_region(ir::argument_types(code_, operands_, regions_))) {
+    arguments.push_back({graph_, v});
+  }
+  is_open_ = true;
+  return arguments;
+}
+
+void WithRegions::close(const std::vector<Tensor>& results) {
+  require(is_open_);
+  const Building building(*graph_, "", "");
+  std::vector<ir::Value> values = values_of(*graph_, results);
+  is_open_ = false;
+  regions_.push_back(graph_->ir().close_region(std::move(values)));
+}
+
+void WithRegions::abandon() {
+  require(is_open_);
+  is_open_ = false;
+  const Building building(*graph_, "", "");
+  graph_->ir().abandon_region();
+}
+
+std::vector<Tensor> WithRegions::add(const std::string& name, const std::string& location) {
+  require(!is_open_);
+  const Building building(*graph_, name, location);
+  const ir::Op* made = graph_->ir().add(code_, operands_, {}, std::move(regions_));
+  regions_.clear();
+  std::vector<Tensor> out;
+  for (const ir::Value& v : results_of(*made)) out.push_back({graph_, v});
+  return out;
+}
+
 void bind_graph(py::module_& m) {
   bind_tensors(m);
   bind_ops(m);
+  py::class_<WithRegions> with_regions(m, "WithRegions", "A conditional or a loop that is being built.");
+  forbid_new(with_regions);
+  with_regions.def("open", &WithRegions::open)
+      .def("close", &WithRegions::close)
+      .def("abandon", &WithRegions::abandon)
+      .def("add", &WithRegions::add);
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage, const std::string& device) {
              return std::make_shared<engine::Graph>(storage_named(storage), device);
@@ -424,6 +499,10 @@ void bind_graph(py::module_& m) {
       .def("_constant", &constant)
       .def("_variable", &variable)
       .def("apply", &apply)
+      .def("_with_regions",
+           [](const GraphRef& graph, const std::string& op, const std::vector<Tensor>& operands) {
+             return std::make_unique<WithRegions>(graph, op, operands);
+           })
       .def("gradients", &gradients)
       .def("_assign", &assign)
       .def("read_variables", &read_variables, py::arg("variables"), kReadDoc)
@@ -432,6 +511,10 @@ void bind_graph(py::module_& m) {
       .def("_inspect", &inspect)
       .def_property_readonly("variables", &variables, "Every variable in order of creation.")
       .def("__str__", [](const GraphRef& graph) { return ir::print(graph->ir()); });
+  m.def("random_state", [](uint64_t seed) {
+    const ir::RandomState state = ir::random_state(seed);
+    return std::vector<int32_t>(state.begin(), state.end());
+  });
 }
 
 }  // namespace alloy::bindings

@@ -22,6 +22,31 @@ struct Update {
   std::shared_ptr<engine::Graph> graph;
   ir::Op* op;
 };
+// An op with regions, which is built region by region.
+class WithRegions {
+ public:
+  WithRegions(std::shared_ptr<engine::Graph> graph, const std::string& op, const std::vector<Tensor>& operands);
+  ~WithRegions();
+  WithRegions(const WithRegions&) = delete;
+  WithRegions& operator=(const WithRegions&) = delete;
+
+  // Throw ir::Error where they are not called in turn. Until the region is closed or abandoned, ops are added to it.
+  // Returns its arguments.
+  std::vector<Tensor> open();
+  void close(const std::vector<Tensor>& results);
+  void abandon();
+  // Adds the op; after that, this object is of no use.
+  std::vector<Tensor> add(const std::string& name, const std::string& location);
+
+ private:
+  void require(bool holds) const;
+
+  std::shared_ptr<engine::Graph> graph_;
+  ir::OpCode code_ = {};
+  bool is_open_ = false;
+  std::vector<ir::Value> operands_;
+  std::vector<std::unique_ptr<ir::Block>> regions_;
+};
 // An op with its graph, as Graph::inspect gives it.
 struct Inspected {
   std::shared_ptr<engine::Graph> graph;

@@ -41,8 +41,9 @@ class Submission {
 // of the feeds' shapes that is asked for, and keeps what it compiled last. Any thread may call it at any time.
 class Executable {
  public:
+  // With `steps`, a run makes so many steps, and feeds and fetches have an axis more, the first, for them.
   Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
-             std::vector<ir::Op*> updates);
+             std::vector<ir::Op*> updates, std::optional<int64_t> steps);
 
   const std::shared_ptr<Graph>& graph() const { return graph_; }
   const std::vector<ir::Value>& feeds() const { return feeds_; }
@@ -65,6 +66,7 @@ class Executable {
  private:
   using Shapes = std::vector<ir::Shape>;
 
+  ir::Shape of_one_step(const ir::Value& feed, const ir::Shape& shape) const;
   std::shared_ptr<Compiled> found(const Shapes& shapes);
   std::shared_ptr<Compiled> compiled(const Shapes& shapes);
   const std::shared_ptr<Compiled>& next(
@@ -73,6 +75,7 @@ class Executable {
   std::shared_ptr<Graph> graph_;
   std::vector<ir::Value> feeds_, fetches_;
   std::vector<ir::Op*> updates_;
+  const std::optional<int64_t> together_;
   std::list<std::shared_ptr<Compiled>> steps_;  // the most recent first; guarded by the graph's lock
   std::weak_ptr<Compiled> latest_;              // that ran, and holds arrays
   std::map<std::vector<ir::Dims>, std::shared_ptr<const Lowered>>

@@ -10,8 +10,12 @@
 namespace alloy::engine {
 
 Executable::Executable(std::shared_ptr<Graph> graph, std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
-                       std::vector<ir::Op*> updates)
-    : graph_(std::move(graph)), feeds_(std::move(feeds)), fetches_(std::move(fetches)), updates_(std::move(updates)) {}
+                       std::vector<ir::Op*> updates, std::optional<int64_t> steps)
+    : graph_(std::move(graph)),
+      feeds_(std::move(feeds)),
+      fetches_(std::move(fetches)),
+      updates_(std::move(updates)),
+      together_(steps) {}
 
 namespace {
 
@@ -37,6 +41,15 @@ std::shared_ptr<Compiled> Executable::found(const Shapes& shapes) {
   return steps_.front();
 }
 
+ir::Shape Executable::of_one_step(const ir::Value& feed, const ir::Shape& shape) const {
+  if (!together_) return shape;
+  if (shape.rank() == 0 || shape[0] != *together_) {
+    feed.op->fail("Expected an entry for each of " + std::to_string(*together_) +
+                  " steps along the first axis, got shape " + to_string(shape));
+  }
+  return ir::Shape(ir::Dims(shape.dims().begin() + 1, shape.dims().end()));
+}
+
 std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
   if (auto step = found(shapes)) return step;
   graph_->renew_if_wasteful();
@@ -45,8 +58,9 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
   std::shared_ptr<const Lowered>& lowered = lowered_[dims];
   if (!lowered) {
     std::vector<ir::Feed> feeds;
-    for (size_t i = 0; i < shapes.size(); ++i) feeds.push_back({feeds_[i], {feeds_[i].dtype(), shapes[i]}});
-    lowered = Lowered::make(*graph_, feeds, fetches_, updates_);
+    for (size_t i = 0; i < shapes.size(); ++i)
+      feeds.push_back({feeds_[i], {feeds_[i].dtype(), of_one_step(feeds_[i], shapes[i])}});
+    lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_);
   }
   auto step = std::make_shared<Compiled>(*graph_, lowered);
   const auto gone = gone_.find(dims);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,9 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   // An executable that computes `fetches` and carries out `updates` (ops without results) from `feeds` (placeholders).
   // Throws ir::Error where a feed, fetch or update is not of this graph or not of that kind, or a variable has two
-  // updates.
+  // updates. With `steps`, of so many steps in one dispatch.
   std::shared_ptr<Executable> compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
-                                      std::vector<ir::Op*> updates);
+                                      std::vector<ir::Op*> updates, std::optional<int64_t> steps = std::nullopt);
 
   // A sentence for each problem: what prevents `fetches` and `updates` from being computed from feeds of these types,
   // as far as the types are known, and each variable that starts with NaN, or, if it is trainable, with an infinity.

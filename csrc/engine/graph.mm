@@ -208,7 +208,7 @@ ir::LiteralRef Graph::bound(ir::Value placeholder) const {
 }
 
 std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::vector<ir::Value> fetches,
-                                           std::vector<ir::Op*> updates) {
+                                           std::vector<ir::Op*> updates, std::optional<int64_t> steps) {
   std::unordered_set<const ir::Op*> fed;
   for (const ir::Value& v : feeds) {
     require_own(v, "feed");
@@ -217,7 +217,12 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
       v.op->fail("The placeholder" + (v.op->name.empty() ? "" : " '" + v.op->name + "'") + " is fed twice");
     }
   }
-  for (const ir::Value& v : fetches) require_own(v, "fetch");
+  for (const ir::Value& v : fetches) {
+    require_own(v, "fetch");
+    if (v.op->block != &ir_.body()) {
+      v.op->fail("A fetch belongs to a function that a loop or a conditional has called; return it from the function");
+    }
+  }
   std::unordered_map<const ir::Op*, const ir::Op*> updated;
   for (ir::Op* op : updates) {
     require_own({op, 0}, "update");
@@ -229,7 +234,7 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
     }
   }
   auto executable =
-      std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates));
+      std::make_shared<Executable>(shared_from_this(), std::move(feeds), std::move(fetches), std::move(updates), steps);
   std::lock_guard lock(impl_->listing);
   if (impl_->executables.size() >= impl_->most_executables) {
     std::erase_if(impl_->executables, [](const auto& weak) { return weak.expired(); });

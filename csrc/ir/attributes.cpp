@@ -126,6 +126,7 @@ bool is_legal(Attr attr, const AttrValue& value) {
   switch (row(attr).kind) {
     case AttrKind::Bool: return std::holds_alternative<bool>(value);
     case AttrKind::Int: return std::holds_alternative<int64_t>(value);
+    case AttrKind::Float: return std::holds_alternative<double>(value) && std::isfinite(std::get<double>(value));
     case AttrKind::Ints: return std::holds_alternative<Dims>(value);
     case AttrKind::Shape: return std::holds_alternative<Shape>(value);
     case AttrKind::DType: return std::holds_alternative<DType>(value);

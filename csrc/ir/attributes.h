@@ -18,7 +18,7 @@ enum class Attr : uint8_t {
 #include "ir/ops.def"
 };
 
-enum class AttrKind : uint8_t { Bool, Int, Word, Ints, Shape, DType, Literal };
+enum class AttrKind : uint8_t { Bool, Int, Float, Word, Ints, Shape, DType, Literal };
 
 // Immutable bytes of a tensor of static type; one element's bytes stand for all of them (a splat).
 class Literal {
@@ -51,13 +51,13 @@ class Literal {
 };
 
 using LiteralRef = std::shared_ptr<const Literal>;
-using AttrValue = std::variant<bool, int64_t, std::string, Dims, Shape, DType, LiteralRef>;
+using AttrValue = std::variant<bool, int64_t, double, std::string, Dims, Shape, DType, LiteralRef>;
 
 // As in the text form; constants of many elements are abridged.
 std::string to_string(const AttrValue& value);
 std::string_view name(Attr attr);
 AttrKind kind(Attr attr);
-// "Bool", "Int", "Word", "Ints", "Shape", "DType" or "Literal".
+// "Bool", "Int", "Float", "Word", "Ints", "Shape", "DType" or "Literal".
 std::string_view kind_name(Attr attr);
 // The attribute of that printed name, or nothing.
 std::optional<Attr> attr_named(std::string_view text);
@@ -81,6 +81,7 @@ class Attributes {
 
   bool flag(Attr attr) const { return has(attr) && get<bool>(attr); }
   int64_t integer(Attr attr) const { return get<int64_t>(attr); }
+  double number(Attr attr) const { return get<double>(attr); }
   const Dims& ints(Attr attr) const { return get<Dims>(attr); }
   const std::string& word(Attr attr) const { return get<std::string>(attr); }
   const std::map<Attr, AttrValue>& entries() const { return entries_; }

@@ -48,12 +48,15 @@ class EffectRemover {
     return known == state_.end() ? variables_.at(slot) : known->second;
   }
 
-  // Every region gives, beside its results, the value of every variable that one of them assigns; a loop carries them.
+  // Every region gives, beside its results, the value of every variable that one of them assigns; a loop carries them,
+  // before what it stacks.
   Replacement replace_regions(Rewriter& r, const Op& op, std::vector<Value> operands) {
     const Regions& regions = op.info().facts.regions;
     const std::vector<int64_t> slots = assigned_slots(op);
     const State before = state_;
     if (regions.run == Run::kEither) operands[0] = truth(r.copy(), operands[0]);
+    const size_t own_results =
+        regions.run == Run::kCounted ? operands.size() - regions.own_operands : op.results.size();
     if (regions.is_loop()) {
       for (int64_t slot : slots) operands.push_back(current(slot));
     }
@@ -66,15 +69,18 @@ class EffectRemover {
       }
       std::vector<Value> results = r.copy_block(*region);
       if (regions.run == Run::kAlternately && copies.empty()) results[0] = truth(r.copy(), results[0]);
-      for (int64_t slot : slots) results.push_back(current(slot));
+      auto at = regions.run == Run::kCounted ? results.begin() + static_cast<long>(own_results) : results.end();
+      for (int64_t slot : slots) at = results.insert(at, current(slot)) + 1;
       copies.push_back(r.copy().close_region(std::move(results)));
     }
     state_ = before;
     r.label_as(op);
     Op* made = r.copy().add(op.code, std::move(operands), {}, std::move(copies));
     std::vector<Value> results;
-    for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
-    uint32_t next = static_cast<uint32_t>(op.results.size());
+    for (uint32_t i = 0; i < op.results.size(); ++i) {
+      results.push_back({made, i < own_results ? i : i + static_cast<uint32_t>(slots.size())});
+    }
+    uint32_t next = static_cast<uint32_t>(own_results);
     for (int64_t slot : slots) state_[slot] = {made, next++};
     return results;
   }

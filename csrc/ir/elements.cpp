@@ -172,4 +172,15 @@ class Evaluator {
 
 std::optional<Elements> known_elements(Value value) { return Evaluator().of(value); }
 
+bool is_made_of_shapes(Value value) {
+  const Op& op = *value.op;
+  const OpInfo& row = op.info();
+  if (op.results.size() != 1 || !op.regions.empty()) return false;
+  if (row.family == Family::kStructured && row.elements == nullptr && !row.facts.renames) return false;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    if (row.reads(i) && !is_made_of_shapes(op.operands[i])) return false;
+  }
+  return true;
+}
+
 }  // namespace alloy::ir

@@ -28,6 +28,14 @@ Value Graph::value(OpCode code, std::vector<Value> operands, Attributes attribut
 Op* Graph::add(OpCode code, std::vector<Value> operands, Attributes attributes,
                std::vector<std::unique_ptr<Block>> regions) {
   auto op = std::make_unique<Op>();
+  // The user may still hold values of regions that are refused with their op.
+  struct Keep {
+    std::unique_ptr<Op>& op;
+    std::vector<std::unique_ptr<Block>>& abandoned;
+    ~Keep() {
+      if (op) std::move(op->regions.begin(), op->regions.end(), std::back_inserter(abandoned));
+    }
+  } on_error{op, abandoned_};
   op->code = code;
   op->operands = std::move(operands);
   op->attributes = std::move(attributes);
@@ -89,7 +97,10 @@ std::unique_ptr<Block> Graph::close_region(std::vector<Value> results) {
   const bool own = std::all_of(results.begin(), results.end(), [&](const Value& v) { return v && holds(v.op->block); });
   std::unique_ptr<Block> block = std::move(open_.back());
   open_.pop_back();
-  if (!own) throw Error(Error::Kind::kValue, "[region] A result is of another graph.");
+  if (!own) {
+    abandon(std::move(block));
+    throw Error(Error::Kind::kValue, "[region] A result is of another graph.");
+  }
   block->results = std::move(results);
   for (auto& op : block->ops) {
     if (has_effect(*op)) block->effects.push_back(op.get());
@@ -101,6 +112,29 @@ bool Graph::holds(const Block* block) const {
   while (block->parent != nullptr) block = block->parent->block;
   return block == body_.get() ||
          std::any_of(open_.begin(), open_.end(), [&](const auto& open) { return open.get() == block; });
+}
+
+void Graph::abandon_region() {
+  abandoned_.push_back(std::move(open_.back()));
+  open_.pop_back();
+}
+
+bool Graph::sees(Value value) const {
+  const Block* block = value.op->block;
+  return block == body_.get() ||
+         std::any_of(open_.begin(), open_.end(), [&](const auto& open) { return open.get() == block; });
+}
+
+Value Graph::stack(Op* loop, Value inner) {
+  std::vector<Value>& results = loop->regions[0]->results;
+  const size_t carried = loop->operands.size() - loop->info().facts.regions.own_operands;
+  auto known = std::find(results.begin() + static_cast<long>(carried), results.end(), inner);
+  const auto index = static_cast<uint32_t>(known - results.begin());
+  if (known == results.end()) {
+    results.push_back(inner);
+    loop->results = infer(*loop);
+  }
+  return {loop, index};
 }
 
 Value Graph::lend(Op* conditional, size_t k, Value inner) {

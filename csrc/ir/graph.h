@@ -74,18 +74,29 @@ class Graph {
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes = {});
   // The same for an op with one result.
   Value value(OpCode code, std::vector<Value> operands, Attributes attributes = {});
-  // The same for an op with regions, which close_region returned.
+  // The same for an op with regions, which close_region returned. Where it throws, their values stay valid.
   Op* add(OpCode code, std::vector<Value> operands, Attributes attributes, std::vector<std::unique_ptr<Block>> regions);
 
   // Between open and close, ops go to a new nested block, which close hands over with these results. Returns the
   // block's arguments, which have these types.
   std::vector<Value> open_region(const std::vector<Type>& arguments = {});
-  // Throws Error, without the block, where a result is of another graph.
+  // Throws Error where a result is of another graph; the region is abandoned then.
   std::unique_ptr<Block> close_region(std::vector<Value> results);
+  // Ends the open region without a use for it, or takes one that was closed: their values stay valid, but nothing can
+  // use them.
+  void abandon_region();
+  void abandon(std::unique_ptr<Block> region) { abandoned_.push_back(std::move(region)); }
+  bool is_in_region() const { return !open_.empty(); }
+  // Whether the next op may use the value: it is in the body or in an open region.
+  bool sees(Value value) const;
 
   // The value of region `k` of a conditional as a result of the conditional: one it has, or a new last one, of which
   // the other region gives unspecified contents.
   Value lend(Op* conditional, size_t k, Value inner);
+
+  // The value of the region of a counted loop, of all iterations, as a result of the loop: one it has, or a new last
+  // one.
+  Value stack(Op* loop, Value inner);
 
   // What every op added from now on gets: the user's name and place in the source, and the ops it must run after.
   std::string name;
@@ -103,6 +114,7 @@ class Graph {
 
   std::unique_ptr<Block> body_;
   std::vector<std::unique_ptr<Block>> open_;
+  std::vector<std::unique_ptr<Block>> abandoned_;
   uint64_t next_id_ = 0;
   int64_t variable_count_ = 0;
 };

@@ -11,6 +11,7 @@ enum : uint64_t {
 #define ALLOY_ATTRIBUTE(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
 #include "ir/ops.def"
   kPooling = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
+  kRandom = kDistribution | kSampling | kLow | kHigh | kMean | kDeviation,
   kConvolution = kStrides | kDilations | kPadding | kPaddingStyle | kGroups | kDataLayout | kWeightsLayout,
 };
 
@@ -34,6 +35,7 @@ constexpr Facts repeats{.keeps = true, .repeats = true, .every_type = true};
 constexpr Facts elementwise{.elementwise = true};
 constexpr Facts elements{.elements = true};
 constexpr Facts every_type{.every_type = true};
+constexpr Facts fresh{.fresh = true};
 constexpr Facts global{.global = true};
 constexpr Facts effect{.effect = true};
 constexpr Facts products{.products = true};
@@ -50,6 +52,7 @@ constexpr Facts operator|(const Facts& a, const Facts& b) {
           .elementwise = a.elementwise || b.elementwise,
           .elements = a.elements || b.elements,
           .every_type = a.every_type || b.every_type,
+          .fresh = a.fresh || b.fresh,
           .global = a.global || b.global,
           .products = a.products || b.products,
           .effect = a.effect || b.effect};

@@ -73,6 +73,7 @@ struct Facts {
   bool elementwise = false;
   bool elements = false;
   bool every_type = false;
+  bool fresh = false;
   bool global = false;
   bool products = false;
   bool effect = false;

@@ -69,6 +69,14 @@ class Parser {
     return value;
   }
 
+  double number() {
+    const std::string text = word();
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) fail("Expected a number, got '" + text + "'");
+    return value;
+  }
+
   template <class F>
   void sequence(std::string_view open, std::string_view close, F item) {
     expect(open);
@@ -160,6 +168,7 @@ class Parser {
     switch (kind(attr)) {
       case AttrKind::Bool: return boolean();
       case AttrKind::Int: return integer();
+      case AttrKind::Float: return number();
       case AttrKind::Word: return word();
       case AttrKind::Shape: return shape();
       case AttrKind::DType: return dtype();

@@ -1,4 +1,5 @@
 // print(): a graph in its text form, whose grammar is in README.md beside this file.
+#include <charconv>
 #include <unordered_map>
 
 #include "ir/element_text.h"
@@ -44,6 +45,11 @@ std::string text_of(const AttrValue& value) {
   struct Visitor {
     std::string operator()(bool b) const { return b ? "true" : "false"; }
     std::string operator()(int64_t i) const { return std::to_string(i); }
+    // The shortest text that reads as the same number.
+    std::string operator()(double number) const {
+      char text[32];
+      return {text, std::to_chars(text, text + sizeof text, number).ptr};
+    }
     std::string operator()(const std::string& word) const { return word; }
     std::string operator()(const Dims& dims) const { return list(dims); }
     std::string operator()(const Shape& shape) const { return to_string(shape); }

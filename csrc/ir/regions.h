@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace alloy::ir {
 // own arguments, then the values passed to it. Own arguments are scalars of the element types of the first operands.
 std::vector<Type> argument_types(OpCode code, const std::vector<Value>& operands,
                                  std::span<const std::unique_ptr<Block>> before);
+
+// How often the region of a counted loop runs; nothing where that is not known (yet).
+std::optional<int64_t> iterations(const Op& op);
 
 // The slots of the variables that the op, or an op in its regions, assigns; ascending.
 std::vector<int64_t> assigned_slots(const Op& op);

@@ -62,18 +62,30 @@ std::vector<std::unique_ptr<Block>> Rewriter::copy_regions(const Op& op, const s
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& region : op.regions) {
     open_copy(*region, argument_types(op.code, operands, regions));
-    regions.push_back(copy_->close_region(copy_block(*region)));
+    std::vector<Value> results;
+    for (uint32_t i = 0; i < region->results.size(); ++i) {
+      if (!dropped_.contains(op.result(i))) results.push_back(region->results[i]);
+    }
+    regions.push_back(copy_->close_region(copy_block(region.get(), results, region->effects)));
   }
   return regions;
 }
 
 std::vector<Value> Rewriter::copy_over(const Op& op, std::vector<Value> operands) {
   std::vector<std::unique_ptr<Block>> regions = copy_regions(op, operands);
+  return add_over(op, std::move(operands), std::move(regions));
+}
+
+std::vector<Value> Rewriter::add_over(const Op& op, std::vector<Value> operands,
+                                      std::vector<std::unique_ptr<Block>> regions) {
   label_as(op);
   Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
   ops_[&op] = made;
   std::vector<Value> results;
-  for (uint32_t i = 0; i < op.results.size(); ++i) results.push_back({made, i});
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < op.results.size(); ++i) {
+    results.push_back(dropped_.contains(op.result(i)) ? Value() : Value{made, next++});
+  }
   return results;
 }
 
@@ -134,6 +146,40 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
   return results;
 }
 
+// What counted loops stack and nothing needs. Users come behind what they use, so the walk begins at the end.
+class UnusedStacks {
+ public:
+  std::unordered_set<Value, ValueHash> find(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+    used_.insert(results.begin(), results.end());
+    look(live_ops(results, effects));
+    return std::move(unused_);
+  }
+
+ private:
+  void look(const std::vector<Op*>& ops) {
+    for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+      used_.insert((*op)->operands.begin(), (*op)->operands.end());
+      for (const auto& region : (*op)->regions) look(**op, *region);
+    }
+  }
+
+  void look(const Op& op, const Block& region) {
+    const Regions& regions = op.info().facts.regions;
+    const size_t carried = regions.run == Run::kCounted ? op.operands.size() - regions.own_operands : SIZE_MAX;
+    std::vector<Value> needed;
+    for (uint32_t i = 0; i < region.results.size(); ++i) {
+      if (i < carried || used_.contains(op.result(i))) needed.push_back(region.results[i]);
+      else unused_.insert(op.result(i));
+    }
+    used_.insert(needed.begin(), needed.end());
+    std::vector<Op*> inner = live_ops(needed, region.effects);
+    std::erase_if(inner, [&](const Op* other) { return other->block != &region; });
+    look(inner);
+  }
+
+  std::unordered_set<Value, ValueHash> used_, unused_;
+};
+
 Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>& results,
                        const std::vector<Op*>& effects, const Report& report) {
   Specialized out;
@@ -175,6 +221,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
     const Type& type = fed.at(placeholder);
     return {{r.copy().value(OpCode::placeholder, {}, {{Attr::kShape, type.shape}, {Attr::kDtype, type.dtype}})}};
   });
+  if (!report) rewriter.drop(UnusedStacks().find(wanted, effects));
   out.graph = rewriter.run(wanted, effects);
   auto& all = out.graph->body().results;
   out.feeds.assign(all.begin() + static_cast<long>(results.size()), all.end());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -38,9 +39,13 @@ class Rewriter {
   std::vector<std::unique_ptr<Block>> copy_regions(const Op& op, const std::vector<Value>& operands);
   // Gives the ops added next the name, the place and the `after` of this op.
   void label_as(const Op& op);
-  // Copies the op itself over these operands, as where a rule gives nothing.
+  // The op itself over these operands and regions.
+  std::vector<Value> add_over(const Op& op, std::vector<Value> operands, std::vector<std::unique_ptr<Block>> regions);
+  // The same with copies of its regions, as where a rule gives nothing.
   std::vector<Value> copy_over(const Op& op, std::vector<Value> operands);
   std::vector<Value> copy_block(const Block& block) { return copy_block(&block, block.results, block.effects); }
+  // Results of counted loops, which nothing uses, that copies go without: what they would stack.
+  void drop(std::unordered_set<Value, ValueHash> results) { dropped_ = std::move(results); }
 
  private:
   std::vector<Value> copy_block(const Block* block, const std::vector<Value>& results, const std::vector<Op*>& effects);
@@ -50,6 +55,7 @@ class Rewriter {
   Rule rule_;
   std::unique_ptr<Graph> copy_;
   ValueMap<Value> values_;
+  std::unordered_set<Value, ValueHash> dropped_;
   std::unordered_map<const Op*, Op*> ops_;
 };
 
@@ -79,6 +85,10 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
 // others, so that the pass keeps their placeholders.
 void carry_feeds(Specialized& special, const std::function<std::unique_ptr<Graph>(const Graph&)>& pass);
 
+// So many steps, one after the other, as one computation: every feed and every result has one more axis, the first,
+// with an entry for each step, and a step reads what the step before has assigned.
+Specialized repeat(Specialized step, int64_t steps);
+
 // A graph without effects: reads become the values they see, and the last value assigned to each variable is one more
 // result, `slots[i]` naming the variable of the i-th of those. Operands that are a variable keep meaning its value at
 // the start of the run.
@@ -87,5 +97,9 @@ struct Pure {
   std::vector<int64_t> slots;
 };
 Pure remove_effects(const Graph& graph);
+
+// A graph whose counted loops stack nothing, but carry what others stack, of which each iteration writes a row. Throws
+// Error for a stack of unknown shape.
+std::unique_ptr<Graph> carry_stacks(const Graph& graph);
 
 }  // namespace alloy::ir

@@ -1,6 +1,6 @@
 """Alloy trains neural networks on Apple's MPSGraph, the whole step in one compiled graph."""
 
-from alloy import data, init, losses, metrics, models, nn, schedules
+from alloy import data, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError, device_stats, op_table, stats
 from alloy.device import Device, device, devices, set_threads, threads
 from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
@@ -69,6 +69,7 @@ __all__ = [
     "models",
     "nn",
     "op_table",
+    "random",
     "save",
     "schedules",
     "set_threads",

@@ -1,4 +1,5 @@
-"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values.
+"""Initial values for variables, as float32 NumPy arrays. The same seed gives the same values. Values that the device
+itself draws: al.random.initialize.
 
 A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and fan_out count the values that
 an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,

@@ -57,6 +57,17 @@ inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
   return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
 
+// Of a mean of 0.5 and a standard deviation of 2.
+inline Attributes random_attributes(const std::string& distribution, double low, double high,
+                                    const std::string& sampling = "inverse_cdf") {
+  return {{Attr::kDistribution, distribution},
+          {Attr::kSampling, sampling},
+          {Attr::kLow, low},
+          {Attr::kHigh, high},
+          {Attr::kMean, 0.5},
+          {Attr::kDeviation, 2.0}};
+}
+
 inline Attributes with(Attributes attributes, Attr attr, AttrValue value) {
   attributes.set(attr, std::move(value));
   return attributes;
@@ -96,7 +107,7 @@ inline Op* while_loop(Graph& graph, const std::vector<Value>& initial, const Pas
   return graph.add(OpCode::while_loop, initial, {}, std::move(regions));
 }
 
-// `body` takes the index and the carried values.
+// `body` takes the index and the carried values, and gives those of the next iteration, then what is stacked.
 inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::vector<Value>& initial,
                     const Pass& body) {
   std::vector<Value> operands = bounds;
@@ -162,6 +173,9 @@ class OpAdder {
     const Value taken = add(OpCode::gather, {x, rows}, {{Attr::kAxis, int64_t{-1}}, {Attr::kBatchDims, int64_t{1}}});
     const Value tuples = add(OpCode::expand_dims, {rows}, {{Attr::kAxes, Dims{-1}}});
     add(OpCode::scatter_nd, {taken, tuples, x}, {{Attr::kBatchDims, int64_t{1}}});
+    const Value row = graph_.value(OpCode::slice, {x}, slicing({0, 0}, {1, INT64_MAX}, {1, 1}));
+    add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
+        {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::shape_of, {x});
@@ -184,6 +198,12 @@ class OpAdder {
     add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
     add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
     add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+  }
+
+  // Numbers of the type of x.
+  void add_random(Value x) {
+    const Value state = add(OpCode::fresh_random_state, {});
+    add(OpCode::random, {state, x}, random_attributes("truncated_normal", -1.5, 1e-3));
   }
 
   // A chain, and the steps of optimizers; v is a variable of the shape of x.
@@ -216,9 +236,10 @@ class OpAdder {
                 one = constant(graph_, i32({}), 1);
     Op* powers = for_loop(graph_, {zero, three, one}, {x, y}, [&](const std::vector<Value>& a) {
       assign(graph_, v, a[1]);
-      return std::vector{graph_.value(OpCode::multiply, {a[1], a[2]}), a[2]};
+      return std::vector{graph_.value(OpCode::multiply, {a[1], a[2]}), a[2], a[0]};
     });
     results.push_back({powers, 0});
+    results.push_back({powers, 2});
     return powers;
   }
 
@@ -238,6 +259,7 @@ inline void add_every_op(Graph& graph) {
   ops.add(OpCode::read_variable, {v});
   ops.add_shape_ops(x, y, c);
   ops.add_sums(x, c);
+  ops.add_random(x);
   ops.add_chain_and_steps(x, y, v);
 
   graph.name = "writes";

@@ -174,6 +174,9 @@ class Interpreter {
       case OpCode::slice:
       case OpCode::slice_gradient: return give(op, slice(op));
       case OpCode::concat: return give(op, concat(op));
+      case OpCode::gather: return give(op, gather(op));
+      case OpCode::scatter: return give(op, scatter(op));
+      case OpCode::scatter_nd: return give(op, scatter_rows(op));
       case OpCode::matmul: return give(op, matmul(op));
       case OpCode::softmax: return give(op, softmax(op, x(op), false));
       case OpCode::log_softmax: return give(op, softmax(op, x(op), true));
@@ -225,10 +228,20 @@ class Interpreter {
     std::vector<Array> carried = all_of(op.operands);
     const double lower = carried[0].values.at(0), upper = carried[1].values.at(0), step = carried[2].values.at(0);
     carried.erase(carried.begin(), carried.begin() + 3);
-    for (double i = lower; step > 0 && i < upper; i += step) {
+    const size_t kept = carried.size();
+    std::vector<Array> stacks;
+    for (size_t r = kept; r < op.results.size(); ++r) stacks.push_back(Array(op.results[r].shape.dims()));
+    size_t row = 0;
+    for (double i = lower; step > 0 && i < upper; i += step, ++row) {
       carried.insert(carried.begin(), Array({}, i));
       carried = pass(*op.regions[0], carried);
+      for (size_t s = 0; s < stacks.size(); ++s) {
+        const std::vector<double>& values = carried[kept + s].values;
+        std::copy(values.begin(), values.end(), stacks[s].values.begin() + static_cast<long>(row * values.size()));
+      }
+      carried.resize(kept);
     }
+    carried.insert(carried.end(), stacks.begin(), stacks.end());
     for (uint32_t i = 0; i < carried.size(); ++i) give(op, carried[i], i);
   }
 
@@ -317,6 +330,56 @@ class Interpreter {
         out.values[position(out.dims, index)] = x(op, i).values[at++];
       });
       start += x(op, i).dims[axis];
+    }
+    return out;
+  }
+
+  // Slices at the indices.
+  Array gather(const Op& op) const {
+    EXPECT_EQ(op.attributes.integer(Attr::kBatchDims), 0);
+    Array out(op.results[0].shape.dims());
+    const int64_t axis = *normalize_axis(op.attributes.integer(Attr::kAxis), x(op).dims.size()),
+                  rank = x(op, 1).dims.size();
+    size_t at = 0;
+    for_each_index(out.dims, [&](const Dims& index) {
+      const Dims of_index(index.begin() + axis, index.begin() + axis + rank);
+      Dims from(index.begin(), index.begin() + axis);
+      from.push_back(static_cast<int64_t>(x(op, 1).values[position(x(op, 1).dims, of_index)]));
+      from.insert(from.end(), index.begin() + axis + rank, index.end());
+      const bool inside = from[axis] >= 0 && from[axis] < x(op).dims[axis];
+      out.values[at++] = inside ? x(op).values[position(x(op).dims, from)] : 0;
+    });
+    return out;
+  }
+
+  Array scatter(const Op& op) const {
+    Array out = x(op);
+    const std::string& mode = op.attributes.word(Attr::kMode);
+    EXPECT_TRUE(mode == "set" || mode == "add" || mode == "subtract") << mode;
+    const int64_t axis = *normalize_axis(op.attributes.integer(Attr::kAxis), out.dims.size());
+    size_t at = 0;
+    for_each_index(x(op, 1).dims, [&](Dims index) {
+      const double update = x(op, 1).values[at++];
+      index[axis] = static_cast<int64_t>(x(op, 2).values[static_cast<size_t>(index[axis])]);
+      if (index[axis] < 0 || index[axis] >= out.dims[axis]) return;
+      double& v = out.values[position(out.dims, index)];
+      v = mode == "set" ? update : mode == "add" ? v + update : v - update;
+    });
+    return out;
+  }
+
+  // Of one index each.
+  Array scatter_rows(const Op& op) const {
+    EXPECT_EQ(op.attributes.integer(Attr::kBatchDims), 0);
+    EXPECT_EQ(x(op, 1).dims.back(), 1);
+    Array out(op.results[0].shape.dims());
+    const size_t rows = x(op, 1).size(), width = rows == 0 ? 0 : x(op).size() / rows;
+    for (size_t i = 0; i < rows; ++i) {
+      const double to = x(op, 1).values[i];
+      if (to < 0 || to >= static_cast<double>(out.dims[0])) continue;
+      for (size_t k = 0; k < width; ++k) {
+        out.values[static_cast<size_t>(to) * width + k] += x(op).values[i * width + k];
+      }
     }
     return out;
   }

@@ -87,7 +87,7 @@ def newer(full, ours):
             members = full[kind].get(name, {"methods": [], "properties": []})
             for member in members["methods"] + members["properties"]:
                 names = {f"{member.get('kind')} {member.get('selector')}", member.get("name")}
-                version = tuple(map(int, member["introduced_macos"].split(".")))
+                version = tuple(map(int, (member["introduced_macos"] or "0").split(".")))  # None: as old as its class
                 if names & {*row["methods"], *row["properties"]} and (
                     version > (13, 3) or member["sdks"] == ["macos26.5"]
                 ):

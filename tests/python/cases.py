@@ -281,6 +281,20 @@ def _scatter_nd(batch_dims):
     return reference
 
 
+def _scatter(mode, axis):
+    combine = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "minimum": np.minimum,
+               "maximum": np.maximum, "set": lambda x, update: update}[mode]  # fmt: skip
+
+    def reference(x, updates, indices):
+        out = np.moveaxis(x.copy(), axis, 0)
+        for place, update in zip(indices, np.moveaxis(updates, axis, 0)):
+            if 0 <= place < len(out):
+                out[place] = combine(out[place], update)
+        return np.moveaxis(out, 0, axis)
+
+    return reference
+
+
 def _one_hot(depth, axis=-1):
     def reference(indices):
         places = np.expand_dims(np.arange(depth), tuple(range(1, -axis if axis < 0 else indices.ndim + 1 - axis)))
@@ -353,6 +367,18 @@ STRUCTURED = [
          fixed=(None, "int32"), dtypes=TYPES["numeric"], wanted=(0,)),
     Case("scatter_nd", raw("scatter_nd", batch_dims=0), _scatter_nd(0), ((9,), (9, 2), (3, 4)), fixed=(None, "int64"),
          wanted=(), label="by pairs"),
+    *(Case("scatter", raw("scatter", axis=axis, mode=mode), _scatter(mode, axis), shapes, fixed=(None, None, "int32"),
+           dtypes=("float32", "int8", "int32", "int64"), wanted=wanted, label=mode)
+      for mode, axis, shapes, wanted in [
+          ("add", 1, ((2, 4, 3), (2, 9, 3), (9,)), (0, 1)), ("subtract", -1, ((2, 4, 3), (2, 4, 5), (5,)), (0, 1)),
+          ("multiply", 0, ((4, 3), (3, 3), (3,)), ()), ("minimum", 0, ((4, 3), (9, 3), (9,)), ()),
+          ("maximum", 0, ((4, 3), (9, 3), (9,)), ())]),
+    Case("scatter", lambda x, u: raw("scatter", axis=1, mode="set")(x, u, x.graph.constant(np.int32([3, 9, 0]))),
+         lambda x, u: _scatter("set", 1)(x, u, np.int32([3, 9, 0])), ((2, 4, 3), (2, 3, 3)), dtypes=TYPES["any"],
+         label="set"),
+    Case("dropout", lambda x, rate, chance: raw("dropout")(x, rate, al.abs(chance) / 2),
+         lambda x, rate, chance: np.where(np.abs(chance) / 2 >= rate, x / (1 - rate), 0), ((3, 40), (), (3, 40)),
+         domain="fraction", wanted=(0,)),
     Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
          empty=((0, 5),)),
     Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
@@ -427,9 +453,11 @@ ELSEWHERE = {
     "variable": "test_graph.py",
     "assign": "test_graph.py",
     "read_variable": "tests/facade",
-    "if_else": "tests/facade",
-    "while_loop": "tests/cpp",
-    "for_loop": "tests/cpp",
+    "if_else": "test_control.py",
+    "while_loop": "test_control.py",
+    "for_loop": "test_control.py",
+    "fresh_random_state": "tests/facade",
+    "random": "test_random.py",
     "argument": "tests/cpp",
     "fused": "tests/cpp",
     "empty": "tests/cpp",
@@ -466,6 +494,10 @@ WRONG = {
                r"Batch dimensions of shape \(2, 3\) and of indices shape \(3, 4\) differ"),
     "scatter_nd": (raw("scatter_nd", batch_dims=0), [(2, 3), (2, 1), (5, 3)],
                    r"Expected indices of an integer type, got float32\(2, 1\)"),
+    "scatter": (lambda x, u: raw("scatter", axis=0, mode="add")(x, u, x.graph.constant(np.int32([1, 0]))),
+                [(4, 3), (3, 3)], r"Expected updates of shape \(2, 3\), got shape \(3, 3\)"),
+    "dropout": (lambda x, chance: raw("dropout")(al.cast(x, "int32"), x, chance), [(2, 3), (2, 3)],
+                r"Expected a tensor of a floating type, got int32\(2, 3\)"),
     "one_hot": (lambda x: al.one_hot(x, 3), [(2, 3)], r"Expected indices of an integer type, got float32\(2, 3\)"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),

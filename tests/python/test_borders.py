@@ -155,7 +155,7 @@ def test_no_objective_c_exception_passes_a_container():
 
 
 # Each folder or module of the package sees those before it.
-PYTHON = "graph device init ops losses metrics schedules optimizers nn models data training tools".split()
+PYTHON = "graph device init ops random losses metrics schedules optimizers nn models data training tools".split()
 
 
 def test_python_folders_see_those_before_them():

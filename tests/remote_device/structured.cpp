@@ -1,9 +1,14 @@
 // The ops that move elements, matrix products, softmax and optimizers' steps; and where each op's reference is.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
+#include <string>
 
 #include "elements.h"
+#include "ir/random_state.h"
 #include "ir/windows.h"
+#include "philox.h"
 #include "reference.h"
 
 namespace alloy::remote {
@@ -150,6 +155,96 @@ Reference concat(const Op& op) {
   };
 }
 
+template <class T>
+Number<T> combined(const std::string& mode, Number<T> x, Number<T> update) {
+  if (mode == "add") return x + update;
+  if (mode == "subtract") return x - update;
+  if (mode == "multiply") return x * update;
+  if (mode == "divide") return update == 0 && !std::is_floating_point_v<Number<T>> ? 0 : x / update;
+  if (mode == "minimum") return std::min(x, update);
+  return std::max(x, update);
+}
+
+Reference scatter(const Op& op) {
+  const Dims x = op.operands[0].shape().dims(), updates = op.operands[1].shape().dims();
+  const ir::DType dtype = op.results[0].dtype, of_indices = op.operands[2].dtype();
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size());
+  const std::string mode = op.attributes.word(Attr::kMode);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const size_t bytes = size_of(dtype);
+    if (results[0] != operands[0]) std::memcpy(results[0], operands[0], count_of(x) * bytes);
+    size_t from = 0;
+    for_each_index(updates, [&](Dims index) {
+      const size_t update = from++;
+      index[axis] = index_at(of_indices, operands[2], static_cast<size_t>(index[axis]));
+      if (index[axis] < 0 || index[axis] >= x[axis]) return;
+      const size_t to = position(x, index);
+      if (mode == "set") {
+        std::memcpy(results[0] + to * bytes, operands[1] + update * bytes, bytes);
+        return;
+      }
+      for_any_type<bool>(dtype, [&](auto t) {
+        using Type = decltype(t);
+        store<Type>(results[0], to, combined<Type>(mode, load<Type>(results[0], to), load<Type>(operands[1], update)));
+        return true;
+      });
+    });
+  };
+}
+
+// ---- random numbers ----
+
+double number_of(const Op& op, const test::Stream& stream, uint64_t i) {
+  const auto unit = [&](uint64_t at) { return (stream.word(at) & 0x7FFFFF) * 0x1p-23; };
+  const double low = op.attributes.number(Attr::kLow), high = op.attributes.number(Attr::kHigh),
+               mean = op.attributes.number(Attr::kMean), deviation = op.attributes.number(Attr::kDeviation);
+  const std::string& distribution = op.attributes.word(Attr::kDistribution);
+  const auto below_high = [&](double v) {
+    const auto most = static_cast<float>(high);
+    return std::max(low, std::min<double>(static_cast<float>(v),
+                                          low < high ? std::nextafter(most, static_cast<float>(low)) : most));
+  };
+  if (op.results[0].dtype == ir::DType::int32) {
+    return low + std::floor(stream.word(i) * (high - low + 1) / 4294967296.0);
+  }
+  if (distribution == "uniform") return below_high(low + unit(i) * (high - low));
+  if (distribution == "truncated_normal") {
+    const auto below = [&](double v) { return std::erfc((mean - v) / deviation / std::sqrt(2.0)) / 2; };
+    return below_high(mean + deviation * test::normal_quantile(below(low) + unit(i) * (below(high) - below(low))));
+  }
+  if (op.attributes.word(Attr::kSampling) == "inverse_cdf") {
+    return mean + deviation * test::normal_quantile(std::max(unit(i), 0x1p-24));
+  }
+  const uint64_t first = i / 2 * 2;
+  const double radius = std::sqrt(-2 * std::log(1 - unit(first))), angle = 2 * M_PI * unit(first + 1);
+  return mean + deviation * radius * (i == first ? std::cos(angle) : std::sin(angle));
+}
+
+Reference random_numbers(const Op& op) {
+  const Op* const own = &op;  // lives as long as its kernel
+  const size_t count = count_of(op.results[0].shape.dims());
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const test::Stream stream(reinterpret_cast<const uint32_t*>(operands[0]));
+    uint32_t next[7];
+    std::memcpy(next, operands[0], sizeof next);
+    const test::PhiloxBlock behind = stream.counter_at((count + 3) / 4);
+    std::copy(behind.begin(), behind.end(), next + 1);
+    for (size_t i = 0; i < count; ++i) {
+      const double number = number_of(*own, stream, i);
+      if (own->results[0].dtype == ir::DType::int32) store<int32_t>(results[0], i, static_cast<int32_t>(number));
+      else store<float>(results[0], i, number);
+    }
+    std::memcpy(results[1], next, sizeof next);
+  };
+}
+
+Reference fresh_random_state(const Op&) {
+  return [](const std::byte* const*, std::byte* const* results) {
+    const ir::RandomState state = ir::random_state(std::random_device()());
+    std::memcpy(results[0], state.data(), sizeof state);
+  };
+}
+
 // ---- arithmetic of float32 ----
 
 Reference matmul(const Op& op) {
@@ -288,6 +383,9 @@ Reference structured_reference(const Op& op) {
     case OpCode::concat: return concat(op);
     case OpCode::gather: return gather_by_indices(op);
     case OpCode::scatter_nd: return scatter_nd(op);
+    case OpCode::scatter: return scatter(op);
+    case OpCode::random: return random_numbers(op);
+    case OpCode::fresh_random_state: return fresh_random_state(op);
     case OpCode::reduce_like: return reduction_reference(op);
     case OpCode::cast: return elementwise_reference(op);
     default: return arithmetic(op);

@@ -1,6 +1,8 @@
 // Slices and their gradients, and elements by indices.
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #import "engine/lowering/ops.h"
 #include "ir/windows.h"
@@ -149,6 +151,22 @@ Nodes lower_scatter_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
                                                 shape:mps_shape(op.results[0].shape)
                                       batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
                                                  name:name];
+}
+
+Nodes lower_scatter(Lowering& lowering, const ir::Op& op, NSString* name) {
+  constexpr std::pair<std::string_view, MPSGraphScatterMode> modes[] = {
+      {"add", MPSGraphScatterModeAdd},    {"subtract", MPSGraphScatterModeSub}, {"multiply", MPSGraphScatterModeMul},
+      {"divide", MPSGraphScatterModeDiv}, {"minimum", MPSGraphScatterModeMin},  {"maximum", MPSGraphScatterModeMax},
+      {"set", MPSGraphScatterModeSet},
+  };
+  const std::string& mode = op.attributes.word(Attr::kMode);
+  const auto row = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
+  return [lowering.graph() scatterWithDataTensor:lowering.x(op)
+                                   updatesTensor:lowering.x(op, 1)
+                                   indicesTensor:lowering.x(op, 2)
+                                            axis:op.attributes.integer(Attr::kAxis)
+                                            mode:row->second
+                                            name:name];
 }
 
 }  // namespace alloy::engine

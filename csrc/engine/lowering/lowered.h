@@ -9,10 +9,11 @@ namespace alloy::engine {
 // Nodes cannot be removed from a graph of the framework, so they are made once and compiled as often as needed. The
 // tensors are that graph's, which `framework` keeps.
 struct Lowered {
-  // Adds them. Throws ir::Error where the step cannot be computed. The caller holds the graph's lock.
+  // Adds them. Throws ir::Error where the step cannot be computed. The caller holds the graph's lock. With `steps` they
+  // are so many steps (ir::repeat), of each of which `feeds` are.
   static std::shared_ptr<const Lowered> make(Graph& graph, const std::vector<ir::Feed>& feeds,
-                                             const std::vector<ir::Value>& fetches,
-                                             const std::vector<ir::Op*>& updates);
+                                             const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates,
+                                             std::optional<int64_t> steps = std::nullopt);
 
   std::shared_ptr<Framework> framework = {};
   size_t ops = 0;        // that they stand for

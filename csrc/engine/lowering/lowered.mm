@@ -1,5 +1,6 @@
 #import "engine/lowering/lowered.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "engine/computable.h"
@@ -28,13 +29,39 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
 bool is_no_target(const ir::Value& value) { return value.op->operands.empty(); }
 
 // Throws ir::Error where an op cannot be computed, or its shape is not known.
-void require_lowerable(const ir::Graph& graph) {
-  for (const auto& op : graph.body().ops) {
+void require_lowerable(const ir::Block& block) {
+  for (const auto& op : block.ops) {
     require_computable(*op, device_system());
     for (const ir::Type& type : op->results) {
-      if (!type.is_static()) op->fail("The shape " + to_string(type.shape) + " is not known");
+      // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
+      const bool may_be_open = op->code == ir::OpCode::empty && block.parent != nullptr;
+      if (!type.is_static() && !may_be_open) op->fail("The shape " + to_string(type.shape) + " is not known");
     }
+    for (const auto& region : op->regions) require_lowerable(*region);
   }
+}
+
+// The framework's loops carry what ours stack, and the values that variables have between iterations: a loop of
+// theirs that assigned would not tell its readers which value they see. What is assigned at last is assigned behind.
+void prepare_regions(ir::Specialized& special) {
+  const auto& ops = special.graph->body().ops;
+  if (std::all_of(ops.begin(), ops.end(), [](const auto& op) { return op->regions.empty(); })) return;
+  ir::carry_feeds(special, [](const ir::Graph& graph) { return ir::carry_stacks(graph); });
+  const auto assigns = [](const auto& op) { return !op->regions.empty() && ir::has_effect(*op); };
+  if (std::none_of(special.graph->body().ops.begin(), special.graph->body().ops.end(), assigns)) return;
+  ir::carry_feeds(special, [](const ir::Graph& graph) {
+    ir::Pure pure = ir::remove_effects(graph);
+    ir::Block& body = pure.graph->body();
+    const size_t given = body.results.size() - pure.slots.size();
+    for (size_t i = 0; i < pure.slots.size(); ++i) {
+      const auto variable = std::find_if(body.ops.begin(), body.ops.end(), [&](const auto& op) {
+        return op->code == ir::OpCode::variable && op->attributes.integer(ir::Attr::kSlot) == pure.slots[i];
+      });
+      body.effects.push_back(pure.graph->add(ir::OpCode::assign, {(*variable)->result(), body.results[given + i]}));
+    }
+    body.results.resize(given);
+    return std::move(pure.graph);
+  });
 }
 
 // One after the other: what a variable begins with makes room for the next one's memory.
@@ -105,17 +132,19 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
 }  // namespace
 
 std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir::Feed>& feeds,
-                                             const std::vector<ir::Value>& fetches,
-                                             const std::vector<ir::Op*>& updates) {
+                                             const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates,
+                                             std::optional<int64_t> steps) {
   ir::Specialized special;
   {
     const auto lock = graph.lock_building();
     special = ir::specialize(feeds, fetches, updates);
   }
-  require_lowerable(*special.graph);
+  if (steps) special = ir::repeat(std::move(special), *steps);
+  require_lowerable(special.graph->body());
+  prepare_regions(special);
   const auto out = std::make_shared<Lowered>();
   out->assigns = !updates.empty();
-  for (const ir::Feed& feed : feeds) out->feed_shapes.push_back(feed.type.shape);
+  for (const ir::Value& v : special.feeds) out->feed_shapes.push_back(v.shape());
   for (const ir::Value& v : special.graph->body().results) out->result_types.push_back(v.type());
   std::vector<int64_t> written;
   if (graph.storage() == VariableStorage::kBuffers) written = remove_effects(special);

@@ -22,6 +22,9 @@ class Lowering {
   // before the run. So all readers come first.
   void lower(const ir::Graph& graph);
   void lower_assignments();
+  // In a block that the framework calls for region `k` of an op, which has no effects: adds its ops, and returns what
+  // stands for its results.
+  std::vector<MPSGraphTensor*> lower_region(const ir::Op& op, size_t k, const std::vector<MPSGraphTensor*>& arguments);
   // After that, the tensor of a value and the operation of an effect. They belong to the framework's graph.
   MPSGraphTensor* tensor(ir::Value value) const { return tensors_.at(value); }
   MPSGraphOperation* operation(const ir::Op* op) const { return operations_.at(op); }
@@ -32,6 +35,8 @@ class Lowering {
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
   Shaped shaped_x(const ir::Op& op, size_t i = 0) const { return {x(op, i), op.operands[i].shape().dims()}; }
   bool has(ir::Quirk quirk) const { return ir::has(system_, quirk); }
+  // Whether ops go to a region now: what is made there cannot be seen elsewhere.
+  bool is_in_region() const { return depth_ > 0; }
 
  private:
   void lower(const ir::Op& op);
@@ -40,6 +45,7 @@ class Lowering {
   Graph& owner_;
   MPSGraph* graph_;  // the framework's
   ir::System system_;
+  int depth_ = 0;                           // of regions
   std::vector<const ir::Op*> assignments_;  // not added yet
   ir::ValueMap<MPSGraphTensor*> tensors_;
   std::map<const ir::Op*, MPSGraphOperation*> operations_;

@@ -26,6 +26,24 @@ void Lowering::lower(const ir::Graph& graph) {
   for (const auto& op : graph.body().ops) lower(*op);
 }
 
+std::vector<MPSGraphTensor*> Lowering::lower_region(const ir::Op& op, size_t k,
+                                                    const std::vector<MPSGraphTensor*>& arguments) {
+  const ir::Block& region = *op.regions[k];
+  for (size_t i = 0; i < region.arguments.size(); ++i) tensors_[region.arguments[i]->result()] = arguments[i];
+  ++depth_;
+  for (const auto& inner : region.ops) {
+    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
+    if (inner->code != OpCode::empty || inner->results[0].is_static()) lower(*inner);
+  }
+  --depth_;
+  std::vector<MPSGraphTensor*> results;
+  for (size_t i = 0; i < region.results.size(); ++i) {
+    const auto known = tensors_.find(region.results[i]);
+    results.push_back(known != tensors_.end() ? known->second : zeros(*this, op.results[i]));
+  }
+  return results;
+}
+
 void Lowering::lower_assignments() {
   if (has(Quirk::read_after_assign)) {
     // From here on, an op that uses one of these variables must get the value it holds now.

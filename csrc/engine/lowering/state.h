@@ -9,4 +9,7 @@ namespace alloy::engine {
 // the tensor is made.
 MPSGraphTensor* variable_tensor(Graph& owner, const ir::Op& variable);
 
+// Zeros, for what only has a shape.
+MPSGraphTensor* zeros(const Lowering& lowering, const ir::Type& type);
+
 }  // namespace alloy::engine

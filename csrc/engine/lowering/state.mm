@@ -29,12 +29,11 @@ MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   return [graph reshapeTensor:one withShape:mps_numbers({}) name:nil];
 }
 
-// For tensors of which only the shape is used.
-Nodes zeros(const Lowering& lowering, const ir::Type& type) {
+}  // namespace
+
+MPSGraphTensor* zeros(const Lowering& lowering, const ir::Type& type) {
   return [lowering.graph() constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
 }
-
-}  // namespace
 
 MPSGraphTensor* variable_tensor(Graph& owner, const ir::Op& variable) {
   Graph::Impl& own = owner.impl();
@@ -69,7 +68,7 @@ Nodes lower_constant(Lowering& lowering, const ir::Op& op, NSString*) {
   const auto& literal = op.attributes.get<ir::LiteralRef>(Attr::kValue);
   if (const auto known = constants.find(literal); known != constants.end()) return known->second;
   MPSGraphTensor* tensor = made_constant(lowering.graph(), *literal);
-  constants.emplace(literal, tensor);
+  if (!lowering.is_in_region()) constants.emplace(literal, tensor);
   return tensor;
 }
 

@@ -101,7 +101,8 @@ void require_carried(const Op& op) {
   const size_t own = regions.own_results[op.regions.size() - 1];
   const std::vector<Value>& given = op.regions.back()->results;
   const size_t carried = op.operands.size() - regions.own_operands;
-  if (given.size() - own != carried) {
+  const bool stacks = regions.run == Run::kCounted;  // what is given beside what is carried
+  if (given.size() - own < carried || (given.size() - own > carried && !stacks)) {
     op.fail("The loop begins with " + std::to_string(carried) + " values and an iteration gives " +
             std::to_string(given.size() - own));
   }
@@ -125,6 +126,19 @@ Types infer_while_loop(const Op& op) {
   return types;
 }
 
+std::optional<int64_t> iterations(const Op& op) {
+  int64_t bounds[3];
+  for (size_t i = 0; i < 3; ++i) {
+    const std::optional<Elements> known = known_elements(op.operands[i]);
+    if (!known || known->size() != 1 || !known->front()) return std::nullopt;
+    bounds[i] = *known->front();
+  }
+  const auto [lower, upper, step] = bounds;
+  if (lower >= upper || step <= 0) return 0;
+  const uint64_t distance = static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower);
+  return static_cast<int64_t>((distance - 1) / static_cast<uint64_t>(step) + 1);
+}
+
 Types infer_for_loop(const Op& op) {
   const DType index = operand(op, 0).dtype;
   const bool is_integer = kind(index) == DTypeKind::kSigned || kind(index) == DTypeKind::kUnsigned;
@@ -143,36 +157,29 @@ Types infer_for_loop(const Op& op) {
     const Type &before = operand(op, i), &behind = op.regions[0]->results[i - 3].type();
     types.push_back({before.dtype, *unify(before.shape, behind.shape)});
   }
+  const int64_t count = iterations(op).value_or(kUnknown);
+  for (size_t i = types.size(); i < op.regions[0]->results.size(); ++i) {
+    const Type& each = op.regions[0]->results[i].type();
+    Dims dims = {count};
+    if (each.shape.ranked()) dims.insert(dims.end(), each.shape.dims().begin(), each.shape.dims().end());
+    types.push_back({each.dtype, each.shape.ranked() ? Shape(dims) : Shape::unranked()});
+  }
   return types;
 }
 
-// The walk refuses loops itself: what they capture may need a gradient, too.
+// The walk differentiates counted loops itself, and refuses the others: what they capture may need a gradient, too.
 void gradient_while_loop(GradientRule&) {}
 void gradient_for_loop(GradientRule&) {}
 
 Cost cost_while_loop(const Op& op) { return total(*op.regions[0]) + total(*op.regions[1]); }
 
-namespace {
-
-// How often the region runs, as far as constants say; else once.
-uint64_t iterations(const Op& op) {
-  int64_t bounds[3];
-  for (size_t i = 0; i < 3; ++i) {
-    const std::optional<Elements> known = known_elements(op.operands[i]);
-    if (!known || known->size() != 1 || !known->front()) return 1;
-    bounds[i] = *known->front();
-  }
-  const auto [lower, upper, step] = bounds;
-  if (lower >= upper) return 0;
-  return (static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower) - 1) / static_cast<uint64_t>(step) + 1;
-}
-
-}  // namespace
-
+// As often as is known; else once. What it stacks is written once more.
 Cost cost_for_loop(const Op& op) {
   const Cost one = total(*op.regions[0]);
-  const uint64_t times = iterations(op);
-  return {one.flops * times, one.bytes_read * times, one.bytes_written * times};
+  const uint64_t times = iterations(op).value_or(1);
+  Cost all{one.flops * times, one.bytes_read * times, one.bytes_written * times};
+  for (size_t i = op.operands.size() - 3; i < op.results.size(); ++i) all.bytes_written += op.results[i].byte_count();
+  return all;
 }
 
 // ---- fused ----

@@ -156,6 +156,54 @@ Cost cost_gather(const Op& op) {
 // 1 for each element that is added.
 Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operands[0])); }
 
+// ---- slices put where indices tell ----
+
+Types infer_scatter(const Op& op) {
+  const auto& [dtype, x] = operand(op, 0);
+  const Type &updates = operand(op, 1), &indices = operand(op, 2);
+  const DTypeKind numbers = kind(indices.dtype);
+  if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) {
+    op.fail("Expected indices of an integer type, got " + text(indices), Error::Kind::kType);
+  }
+  if (indices.shape.ranked() && indices.shape.rank() != 1) {
+    op.fail("Expected a vector of indices, got " + text(indices));
+  }
+  if (updates.dtype != dtype) {
+    op.fail("Expected updates of the type of the data, " + std::string(name(dtype)) + ", got " + text(updates),
+            Error::Kind::kType);
+  }
+  if (!x.ranked()) return {{dtype, x}};
+  Dims expected = x.dims();
+  expected[axis_of(op, op.attributes.integer(Attr::kAxis), x.rank())] =
+      indices.shape.ranked() ? indices.shape[0] : kUnknown;
+  if (!unify(updates.shape, expected)) {
+    op.fail("Expected updates of " + text(Shape(expected)) + ", got " + text(updates.shape));
+  }
+  return {{dtype, x}};
+}
+
+// Where slices replace others, the indices must differ: a replaced slice would get the gradient, too.
+void gradient_scatter(GradientRule& r) {
+  const Attributes& attributes = r.op().attributes;
+  const std::string& mode = attributes.word(Attr::kMode);
+  const Expr taken = gather(r.g(), r.x(2), attributes.integer(Attr::kAxis));
+  if (mode == "set") {
+    const Expr nothing = broadcast_like(r.x(1).scalar(0), r.x(1));
+    r.give(0, apply(OpCode::scatter, {r.g(), nothing, r.x(2)}, attributes));
+    r.give(1, taken);
+  } else if (mode == "add" || mode == "subtract") {
+    r.give(0, r.g());
+    r.give(1, mode == "add" ? taken : -taken);
+  } else {
+    r.op().fail("The gradient of the mode " + mode + " is not available");
+  }
+}
+
+// 1 for each element that is combined; the data are copied.
+Cost cost_scatter(const Op& op) {
+  return cost_of(op, op.attributes.word(Attr::kMode) == "set" ? 0 : element_count(op.operands[1]));
+}
+
 // ---- composites ----
 
 // Integers in which any position can be told, also where those given are of a narrow type.

@@ -54,7 +54,10 @@ Replacement without_lent(Graph& copy, const Op& op, std::vector<Value> operands)
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!op.info().reads(i)) operands[i] = empty_like(copy, operands[i]);
   }
-  return {{copy.value(op.code, operands, op.attributes)}};
+  const Op* made = copy.add(op.code, operands, op.attributes);
+  std::vector<Value> results;
+  for (uint32_t i = 0; i < made->results.size(); ++i) results.push_back(made->result(i));
+  return results;
 }
 
 void expect_static_arguments(const Op& op) {

@@ -44,10 +44,10 @@ class Simplifier {
 
   std::unique_ptr<Graph> run(const Graph& graph) {
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
-      // What a branch computes cannot be seen from other blocks, so only the body shares.
-      if (op.block->parent != nullptr || op.results.size() != 1 || !op.regions.empty() || op.info().facts.global) {
-        return std::nullopt;
-      }
+      const ir::Facts& facts = op.info().facts;
+      if (op.results.size() != 1 || !op.regions.empty() || facts.global || facts.fresh) return std::nullopt;
+      // What a region computes cannot be seen from other blocks, so each shares its own.
+      block_ = op.block;
       return {{simplified(r.copy(), op.code, operands, op.attributes)}};
     });
     return rewriter.run(graph);
@@ -229,19 +229,21 @@ class Simplifier {
   }
 
   struct Key {
+    const ir::Block* block;
     OpCode code;
     std::vector<std::pair<uint64_t, uint32_t>> operands;
     std::vector<std::pair<Attr, std::string>> attributes;
     auto operator<=>(const Key&) const = default;
   };
-  static Key key_of(OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) {
-    Key key{code, {}, {}};
+  Key key_of(OpCode code, const std::vector<Value>& operands, const ir::Attributes& attributes) const {
+    Key key{block_, code, {}, {}};
     for (const Value& v : operands) key.operands.emplace_back(v.op->id, v.index);
     for (const auto& [attr, value] : attributes.entries()) key.attributes.push_back({attr, key_of(value)});
     return key;
   }
 
   const device::Device& device_;
+  const ir::Block* block_ = nullptr;  // of the graph that is simplified: where the op at hand stands
   std::map<Key, Value> values_;
 };
 

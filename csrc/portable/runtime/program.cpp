@@ -22,7 +22,7 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
   ir::carry_feeds(special, [&](const ir::Graph& graph) {
     ir::Pure pure = ir::remove_effects(graph);
     slots_ = std::move(pure.slots);
-    const auto lowered = device.lower(*compiler::resolve_shapes(*pure.graph));
+    const auto lowered = device.lower(*compiler::resolve_shapes(*ir::carry_stacks(*pure.graph)));
     const auto computable = compiler::widen(*lowered, device);
     return compiler::fuse(*compiler::simplify(*computable, device), device.fusion_policy());
   });

@@ -7,6 +7,7 @@ from itertools import groupby
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.graph import inspection
 from alloy.graph.apply import as_tensor, require_all, require_tensor
+from alloy.graph.arrays import as_count
 from alloy.graph.engine import method_of
 from alloy.graph.location import user_location
 from alloy.graph.scope import scoped
@@ -44,13 +45,17 @@ def assign(self, variable: Variable, value) -> Update:
 
 
 @method_of(Graph)
-def compile(self, feeds=(), fetches=(), updates=()) -> Executable:
+def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable:
     """A callable of the feeds' arrays, in their order, that returns the fetched arrays and makes the updates.
+
+    steps: of so many steps in one dispatch. Then every array has one more axis, the first, with an entry for each step;
+    a step reads what the step before has updated. The results are those of as many calls.
 
     Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch, an update or a feed
     belongs to another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
-    return self._compile(feeds, fetches, updates)
+    steps = None if steps is None else as_count("compile", "a number of steps", steps)
+    return self._compile(feeds, fetches, updates, steps)
 
 
 @method_of(Graph)

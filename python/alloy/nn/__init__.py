@@ -4,6 +4,7 @@ from alloy.nn.activation import ReLU
 from alloy.nn.batch_norm import BatchNorm
 from alloy.nn.conv import Conv2D
 from alloy.nn.dense import Dense
+from alloy.nn.dropout import Dropout
 from alloy.nn.flatten import Flatten
 from alloy.nn.layer import Layer
 from alloy.nn.pooling import AvgPool2D, GlobalAvgPool, MaxPool2D
@@ -15,6 +16,7 @@ __all__ = [
     "BatchNorm",
     "Conv2D",
     "Dense",
+    "Dropout",
     "Flatten",
     "GlobalAvgPool",
     "Layer",

@@ -3,7 +3,8 @@ with attributes or operands of their own and those composed of others. Shapes ar
 
 A module's __all__ is what users see as al.NAME."""
 
-from alloy.ops import convolution, elementwise, index, linear_algebra, normalization, pooling, shape, table
+from alloy.ops import control, convolution, elementwise, index, linear_algebra, normalization, pooling, shape, table
+from alloy.ops.control import *  # noqa: F403
 from alloy.ops.convolution import *  # noqa: F403
 from alloy.ops.elementwise import *  # noqa: F403
 from alloy.ops.index import *  # noqa: F403
@@ -14,7 +15,8 @@ from alloy.ops.shape import *  # noqa: F403
 from alloy.ops.table import *  # noqa: F403
 
 __all__ = (
-    convolution.__all__
+    control.__all__
+    + convolution.__all__
     + elementwise.__all__
     + index.__all__
     + linear_algebra.__all__

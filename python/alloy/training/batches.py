@@ -25,11 +25,13 @@ def examples(op, data, batch_size) -> list[np.ndarray]:
     return arrays
 
 
-def run_batches(step, arrays, batch_size, rows, ahead):
+def run_batches(step, arrays, batch_size, rows, ahead, together=None):
     """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them,
     in place. ahead: how many further steps are in flight by then, so that the next batch is gathered meanwhile. A batch
-    of chosen rows lasts until the next one."""
-    count, waiting, start = len(arrays[0]), [], step.submit if ahead else step
+    of chosen rows lasts until the next one. together: the step makes so many steps, of an equal part of the batch each,
+    which the arrays and what is fetched have as their first axis."""
+    count, waiting = len(arrays[0] if rows is None else rows), []
+    start = step.submit if ahead else step
     if rows is not None:
         shapes = [(min(batch_size, count), *array.shape[1:]) for array in arrays]
         if ahead:
@@ -47,6 +49,8 @@ def run_batches(step, arrays, batch_size, rows, ahead):
         else:
             chosen = rows[first : first + batch_size]
             batch = [take(array, chosen, place[: len(chosen)]) for array, place in zip(arrays, memory())]
+        if together is not None:
+            batch = [array.reshape(together, -1, *array.shape[1:]) for array in batch]
         waiting.append((batch, start(*batch)))
         if len(waiting) > ahead:
             yield waiting.pop(0)

@@ -33,9 +33,14 @@ class Trainer:
     check_finite: a loss that is NaN or infinite ends the training with FloatingPointError. The step that gives it
     changes nothing: what it assigns (the model's variables, the optimizer's, moving averages) keeps its values from
     before, and the error names the first tensor that is not finite. Examples and targets that are not finite are
-    refused beforehand: ValueError."""
+    refused beforehand: ValueError.
 
-    def __init__(self, model, loss, optimizer, metrics=(), seed: int = 0, check_finite: bool = True):
+    steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
+    between steps, which matters where they are short."""
+
+    def __init__(
+        self, model, loss, optimizer, metrics=(), seed: int = 0, check_finite: bool = True, steps_per_dispatch: int = 1
+    ):
         require_all("trainer", "a layer as the model", Layer, [model])
         if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
             given = optimizer.__name__ if isinstance(optimizer, type) else repr(optimizer)
@@ -46,10 +51,12 @@ class Trainer:
         self.history = History()
         self.stop = False
         self.check_finite = check_finite
+        self.steps_per_dispatch = as_count("trainer", "steps_per_dispatch", steps_per_dispatch)
         self._measures = _measures(loss, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
         self._order = np.random.default_rng(seed)
         self._x = self._y = self._predictions = self._sound = None
         self._executables: dict[tuple, Executable] = {}
+        self._requests: dict[tuple, tuple] = {}  # what the executables of single steps were compiled from
 
     def fit(
         self,
@@ -85,7 +92,7 @@ class Trainer:
             rows = self._order.permutation(len(data[0])) if shuffle else None
             with shown.epoch(epoch):
                 try:
-                    values = self._run(step, run_batches(step, data, batch_size, rows, self._ahead()), shown, epoch)
+                    values = self._run(step, self._steps(step, data, batch_size, rows), shown, epoch)
                 except BaseException:  # an interrupt, too: a loss that is not read yet may hold back every later step
                     if self._sound is not None:
                         self._sound.assign(True)
@@ -114,6 +121,21 @@ class Trainer:
     def _evaluate(self, data, batch_size):
         executable = self._executable("evaluate", data)
         return self._run(executable, run_batches(executable, data, batch_size, None, self._ahead()))
+
+    def _steps(self, step, data, batch_size, rows):
+        """What run_batches gives of single steps, of which as many are made at once as can be."""
+        together, count, first = self.steps_per_dispatch, len(data[0]), 0
+        if together > 1 and count >= together * batch_size:
+            rows = np.arange(count) if rows is None else rows
+            first = count // (together * batch_size) * (together * batch_size)
+            several = self._executable("step", data, together)
+            groups = run_batches(several, data, together * batch_size, rows[:first], self._ahead(), together)
+            for batches, results in groups:
+                results = list(results)
+                for i in range(together):
+                    yield [array[i] for array in batches], [result[i] for result in results]
+        if first < count:
+            yield from run_batches(step, data, batch_size, rows if first == 0 else rows[first:], self._ahead())
 
     @staticmethod
     def _ahead():
@@ -162,13 +184,16 @@ class Trainer:
             "fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError, "called"
         )
 
-    def _executable(self, kind, data):
-        """Of one graph and its variables: the training step (one for each choice of what is trainable), the
-        evaluation, the prediction."""
+    def _executable(self, kind, data, together=None):
+        """Of one graph and its variables: the training step (one for each choice of what is trainable, or several
+        together), the evaluation, the prediction."""
         self._build(data)
         training = kind == "step"
         trainable = [variable for variable in self.model.variables if variable.trainable and training]
-        key = kind, *trainable
+        key = kind, together, *trainable
+        if together is not None and key not in self._executables:
+            step = self._requests[(kind, *trainable)]
+            self._executables[key] = self._x.graph.compile(*step, steps=together)
         if key not in self._executables:
             predictions = self.model(self._x, training) if training else self._predictions
             feeds, fetches, updates = [self._x], [predictions], []
@@ -182,6 +207,7 @@ class Trainer:
                 updates = [*self.optimizer.minimize(fetches[0], trainable), *self.model.updates]
                 if self.check_finite:
                     updates = self._held_back(updates, finite)
+            self._requests[(kind, *trainable)] = feeds, fetches, updates
             self._executables[key] = self._x.graph.compile(feeds, fetches, updates)
         return self._executables[key]
 
@@ -189,7 +215,7 @@ class Trainer:
         """The updates where the loss is finite, and none where it is not; nor behind such a step, where others are in
         flight before that is known."""
         graph, flag, sound = self._x.graph, finite, []
-        if self._ahead():
+        if self._ahead() or self.steps_per_dispatch > 1:
             with scope(graph, OPTIMIZER):
                 if self._sound is None:
                     self._sound = graph.variable(True, name="sound", trainable=False)

@@ -93,6 +93,12 @@ class StructuredCosts : public Costs {
     expect(OpCode::broadcast_like, {row, x}, {}, 0, 3, 6);
     const Value rows = placeholder(graph, i32({2, 1}));
     expect(OpCode::scatter_nd, {feed({2, 3}), rows, feed({5, 3})}, {{Attr::kBatchDims, int64_t{0}}}, 6, 6 + 2, 15);
+    const Value places = placeholder(graph, i32({2}));
+    const auto scattered = [](const char* mode) {
+      return Attributes{{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string(mode)}};
+    };
+    expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("add"), 6, 15 + 6 + 2, 15);
+    expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("set"), 0, 15 + 6 + 2, 15);
     expect(OpCode::slice, {x}, odd, 0, 4, 4);
     expect(OpCode::slice_gradient, {feed({2, 2}), x}, odd, 0, 4, 6);
     expect(OpCode::concat, {x, feed({4, 3}), x}, {{Attr::kAxis, int64_t{0}}}, 0, 24, 24);

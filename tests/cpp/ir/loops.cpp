@@ -311,8 +311,10 @@ TEST(Loops, CostTheirRegionsAsOftenAsConstantsSay) {
 TEST(Loops, HaveNoGradient) {
   Doubling g;
   const Value loss = g.graph.value(OpCode::exp, {{g.loop, 1}});
-  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.x}); }), "[while_loop] A loop has no gradient.");
-  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.y}); }), "[while_loop] A loop has no gradient.")
+  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.x}); }),
+            "[while_loop] A loop that ends by a predicate has no gradient.");
+  EXPECT_EQ(error_of([&] { gradients(g.graph, loss, {g.y}); }),
+            "[while_loop] A loop that ends by a predicate has no gradient.")
       << "through what it captures";
   // One to what the loop gives does not pass through it, ...
   EXPECT_TRUE(gradients(g.graph, loss, {{g.loop, 1}})[0]);
@@ -333,6 +335,82 @@ TEST(Loops, StandBehindWhatTheyUse) {
   const std::vector<Inspected> ops = inspect({}, {{g.loop, 1}}, {});
   ASSERT_EQ(ops.size(), 4u);
   EXPECT_EQ(ops.back().results, (std::vector<Type>{i32({}), f32({2})}));
+}
+
+// ---- what counted loops stack ----
+
+TEST(Loops, StackWhatTheyGiveBesideWhatTheyCarry) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), n = placeholder(graph, i32({}));
+  const auto stacked = [&](Value upper, double step) {
+    Op* loop = for_loop(graph, {number(graph, 1), upper, number(graph, step)}, {x},
+                        [&](const std::vector<Value>& a) { return std::vector{a[1], a[0], x}; });
+    return loop->results;
+  };
+  EXPECT_EQ(stacked(number(graph, 8), 3), (std::vector<Type>{f32({2}), i32({3}), f32({3, 2})}));
+  EXPECT_EQ(stacked(number(graph, 1), 3), (std::vector<Type>{f32({2}), i32({0}), f32({0, 2})}));
+  EXPECT_EQ(stacked(n, 1), (std::vector<Type>{f32({2}), i32({U}), f32({U, 2})}));
+  EXPECT_EQ(verify(graph), std::vector<std::string>{});
+}
+
+// Carried values that assigned variables become stand before what is stacked.
+TEST(Loops, KeepTheirStacksWithoutEffects) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2})), v = variable(graph, f32({2}));
+  Op* loop =
+      for_loop(graph, {number(graph, 0), number(graph, 3), number(graph, 1)}, {x}, [&](const std::vector<Value>& a) {
+        assign(graph, v, a[1]);
+        return std::vector{graph.value(OpCode::exp, {a[1]}), a[0]};
+      });
+  graph.body().results = {{loop, 1}, {loop, 0}};
+  graph.body().effects = {loop};
+  const Pure pure = remove_effects(graph);
+  EXPECT_EQ(verify(*pure.graph), std::vector<std::string>{});
+  const std::vector<Value>& results = pure.graph->body().results;
+  ASSERT_EQ(results.size(), 3);
+  EXPECT_EQ(results[0].type(), i32({3}));
+  EXPECT_EQ(results[1].type(), f32({2}));
+  EXPECT_EQ(results[2].type(), f32({2}));
+  const std::unique_ptr<Graph> carried = carry_stacks(*pure.graph);
+  EXPECT_EQ(verify(*carried), std::vector<std::string>{});
+  const Op& made = *carried->body().results[0].op;
+  EXPECT_EQ(made.operands.size(), made.results.size() + 3);
+}
+
+// What only a gradient needs is not stacked where that is not asked for.
+TEST(Loops, AreCopiedWithoutStacksThatNothingNeeds) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({2}));
+  Op* loop = for_loop(graph, {number(graph, 0), number(graph, 3), number(graph, 1)}, {x},
+                      [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::tanh, {a[1]})}; });
+  const Value gradient = gradients(graph, {loop, 0}, {x})[0];
+  EXPECT_GT(loop->results.size(), 1);
+  const auto copied = [&](Value result) {
+    const Specialized special = specialize({{x, x.type()}}, {result}, {});
+    EXPECT_EQ(verify(*special.graph), std::vector<std::string>{});
+    size_t stacks = 0;
+    for (const auto& op : special.graph->body().ops) {
+      if (op->code == OpCode::for_loop) stacks += op->results.size() + 3 - op->operands.size();
+    }
+    return stacks;
+  };
+  EXPECT_EQ(copied({loop, 0}), 0);
+  EXPECT_EQ(copied(gradient), 2) << "what it carries, and the index, of which the number of iterations is read";
+}
+
+TEST(Loops, HaveAGradientWhereTheirCountIsKnownBeforeARun) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({U, 2})), n = placeholder(graph, i32({})), v = placeholder(graph, f32({2}));
+  const auto mistake = [&](Value upper) {
+    Op* loop = for_loop(graph, {number(graph, 0), upper, number(graph, 1)}, {v},
+                        [&](const std::vector<Value>& a) { return std::vector{graph.value(OpCode::exp, {a[1]})}; });
+    return error_of([&] { gradients(graph, {loop, 0}, {v}); });
+  };
+  EXPECT_EQ(mistake(n),
+            "[for_loop] A loop has a gradient only if it is known before the run how often it runs: if its bounds and "
+            "its step are constants, or are made of shapes.");
+  const Value rows = graph.value(OpCode::slice, {graph.value(OpCode::shape_of, {x})}, slicing({0}, {1}, {1}));
+  EXPECT_EQ(mistake(rows), "no error");
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 // Elements taken from places that indices tell, and added to such places.
+#include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
+#include "ir/half.h"
 #include "ir/rounding.h"
 
 namespace alloy::cpu {
@@ -121,6 +124,110 @@ class Scatter final : public Kernel {
   Dims extents_;
 };
 
+// How an element is combined with an update.
+enum class Mode : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kMinimum, kMaximum, kSet };
+
+Mode mode_of(const Op& op) {
+  constexpr const char* names[] = {"add", "subtract", "multiply", "divide", "minimum", "maximum", "set"};
+  const auto found = std::find(std::begin(names), std::end(names), op.attributes.word(Attr::kMode));
+  return static_cast<Mode>(found - std::begin(names));
+}
+
+// Integers wrap around.
+template <class T>
+struct WrappedType {
+  using type = std::make_unsigned_t<T>;
+};
+template <>
+struct WrappedType<float> {
+  using type = float;
+};
+template <class T>
+using Wrapped = typename WrappedType<T>::type;
+
+// Of integers truncated toward zero; x / 0 is 0.
+template <class T>
+T quotient(T x, T by) {
+  if constexpr (std::is_integral_v<T>) {
+    if (by == 0) return 0;
+    if (std::is_signed_v<T> && by == static_cast<T>(-1)) return static_cast<T>(-Wrapped<T>(x));
+  }
+  return x / by;
+}
+
+template <class T>
+T combined(Mode mode, T x, T update) {
+  switch (mode) {
+    case Mode::kAdd: return static_cast<T>(Wrapped<T>(x) + Wrapped<T>(update));
+    case Mode::kSubtract: return static_cast<T>(Wrapped<T>(x) - Wrapped<T>(update));
+    case Mode::kMultiply: return static_cast<T>(Wrapped<T>(x) * Wrapped<T>(update));
+    case Mode::kDivide: return quotient(x, update);
+    case Mode::kMinimum: return update < x ? update : x;
+    case Mode::kMaximum: return x < update ? update : x;
+    case Mode::kSet: return update;
+  }
+  return x;
+}
+
+// Slices are combined into a copy of the data, or into the data themselves, one after the other. Threads divide what
+// lies before the axis and behind it among them.
+template <class Index>
+class ScatterSlices final : public Kernel {
+ public:
+  using Combine = void (*)(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes);
+
+  ScatterSlices(const Op& op, Combine combine) : mode_(mode_of(op)), combine_(combine) {
+    const Dims& x = op.operands[0].shape().dims();
+    const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size());
+    places_ = count_of(x.begin(), x.begin() + axis);
+    extent_ = x[axis];
+    count_ = op.operands[2].shape().element_count();
+    row_bytes_ = count_of(x.begin() + axis + 1, x.end()) * size_of(op.results[0].dtype);
+  }
+
+  bool in_place(size_t operand, size_t) const override { return operand == 0; }
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const auto* const indices = reinterpret_cast<const Index*>(operands[2]);
+    const int64_t blocks = ir::divide_up(row_bytes_, kBlock), copied = results[0] == operands[0] ? 0 : extent_;
+    const int64_t work = (copied + count_) * (std::min(row_bytes_, kBlock) / 16 + 4);
+    parallel_for(places_ * blocks, work, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t place = task / blocks, from = task % blocks * kBlock, bytes = std::min(kBlock, row_bytes_ - from);
+        const auto row = [&](std::byte* array, int64_t extent, int64_t i) {
+          return array + (place * extent + i) * row_bytes_ + from;
+        };
+        auto* const data = const_cast<std::byte*>(operands[0]);
+        auto* const updates = const_cast<std::byte*>(operands[1]);
+        for (int64_t i = 0; i < copied; ++i) std::memcpy(row(results[0], extent_, i), row(data, extent_, i), bytes);
+        for (int64_t i = 0; i < count_; ++i) {
+          const int64_t to = indices[i];
+          if (to < 0 || to >= extent_) continue;
+          if (mode_ == Mode::kSet) std::memcpy(row(results[0], extent_, to), row(updates, count_, i), bytes);
+          else combine_(mode_, row(results[0], extent_, to), row(updates, count_, i), bytes);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kBlock = 4096;  // bytes of a row that one thread takes at once
+
+  Mode mode_;
+  Combine combine_;
+  int64_t places_, extent_, count_, row_bytes_;
+};
+
+// Each element is combined as a number of type Wide.
+template <class T, class Wide = T>
+void combine_rows(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes) {
+  auto* const x = reinterpret_cast<T*>(to);
+  const auto* const update = reinterpret_cast<const T*>(updates);
+  for (int64_t i = 0; i < bytes / static_cast<int64_t>(sizeof(T)); ++i) {
+    x[i] = static_cast<T>(combined(mode, static_cast<Wide>(x[i]), static_cast<Wide>(update[i])));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_gather(const Op& op) {
@@ -138,6 +245,37 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
       default: refuse(op, op.results[0]);
     }
   });
+}
+
+std::unique_ptr<Kernel> make_scatter(const Op& op) {
+  const auto with = [&](auto combine) -> std::unique_ptr<Kernel> {
+    switch (op.operands[2].dtype()) {
+      case ir::DType::int8: return std::make_unique<ScatterSlices<int8_t>>(op, combine);
+      case ir::DType::int16: return std::make_unique<ScatterSlices<int16_t>>(op, combine);
+      case ir::DType::int32: return std::make_unique<ScatterSlices<int32_t>>(op, combine);
+      case ir::DType::uint8: return std::make_unique<ScatterSlices<uint8_t>>(op, combine);
+      case ir::DType::uint16: return std::make_unique<ScatterSlices<uint16_t>>(op, combine);
+      case ir::DType::uint32: return std::make_unique<ScatterSlices<uint32_t>>(op, combine);
+      case ir::DType::int64:
+      case ir::DType::uint64: return std::make_unique<ScatterSlices<int64_t>>(op, combine);
+      default: refuse(op, op.operands[2].type());
+    }
+  };
+  if (mode_of(op) == Mode::kSet) return with(nullptr);
+  switch (op.results[0].dtype) {
+    case ir::DType::float32: return with(combine_rows<float>);
+    case ir::DType::float16: return with(combine_rows<ir::Float16, float>);
+    case ir::DType::bfloat16: return with(combine_rows<ir::BFloat16, float>);
+    case ir::DType::int8: return with(combine_rows<int8_t, int32_t>);
+    case ir::DType::int16: return with(combine_rows<int16_t, int32_t>);
+    case ir::DType::int32: return with(combine_rows<int32_t>);
+    case ir::DType::int64: return with(combine_rows<int64_t>);
+    case ir::DType::uint8: return with(combine_rows<uint8_t, int32_t>);
+    case ir::DType::uint16: return with(combine_rows<uint16_t, int32_t>);
+    case ir::DType::uint32: return with(combine_rows<uint32_t, int64_t>);
+    case ir::DType::uint64: return with(combine_rows<uint64_t>);
+    default: refuse(op, op.results[0]);
+  }
 }
 
 }  // namespace alloy::cpu

@@ -1,8 +1,9 @@
-// Control dependencies and conditionals.
+// Control dependencies, conditionals and loops.
 
 #include <algorithm>
 
 #include "facade/graph/build.h"
+#include "ir/regions.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -11,23 +12,43 @@ using ir::OpCode;
 
 namespace {
 
-// What a block of the user builds as a region. A block that raises leaves no region open.
-std::unique_ptr<ir::Block> region_of(MPSGraph* graph, MPSGraphIfThenElseBlock block) {
-  ir::Graph& building = graph_of(graph)->graph;
-  building.open_region();
+using Regions = std::vector<std::unique_ptr<ir::Block>>;
+
+// Adds what `contents`, a block of the user, builds of the arguments as a further region. A block that raises leaves no
+// region open.
+void add_region(MPSGraph* graph, Regions& regions, const std::vector<ir::Type>& types,
+                std::vector<ir::Value> (^contents)(NSArray<MPSGraphTensor*>* arguments)) {
+  const GraphRef& facade = graph_of(graph);
+  ir::Graph& building = facade->graph;
+  building.name.clear();
+  NSMutableArray<MPSGraphTensor*>* arguments = [NSMutableArray array];
   std::vector<ir::Value> results;
-  if (block != nil) {
-    bool built = false;
-    @try {
-      results = values_of(graph, block());
-      built = true;
-    } @finally {
-      if (!built) building.close_region({});
-    }
+  bool built = false;
+  const std::vector<ir::Value> values = building.open_region(types);
+  @try {
+    for (const ir::Value& v : values) [arguments addObject:tensor_of(facade, v)];
+    results = contents(arguments);
+    built = true;
+  } @finally {
+    if (!built) building.abandon_region();
   }
-  std::unique_ptr<ir::Block> region;
-  build([&] { region = building.close_region(std::move(results)); });
-  return region;
+  build([&] { regions.push_back(building.close_region(std::move(results))); });
+}
+
+void add_branch(MPSGraph* graph, Regions& regions, MPSGraphIfThenElseBlock block) {
+  add_region(graph, regions, {}, ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>*) {
+    return block == nil ? std::vector<ir::Value>() : values_of(graph, block());
+  });
+}
+
+void require_block(bool given, NSString* method) {
+  if (!given) raise_invalid(@"[%@] A block was expected, got nil.", method);
+}
+
+// Its operation is made at once: later gradients may add results that the user does not see.
+NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const std::vector<ir::Value>& operands,
+                                           Regions regions, NSString* name) {
+  return [operation_of(graph_of(graph), add_op(graph, code, operands, {}, std::move(regions), name)) outputTensors];
 }
 
 }  // namespace
@@ -37,7 +58,7 @@ std::unique_ptr<ir::Block> region_of(MPSGraph* graph, MPSGraphIfThenElseBlock bl
 - (NSArray<MPSGraphTensor*>*)controlDependencyWithOperations:(NSArray<MPSGraphOperation*>*)operations
                                               dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                         name:(NSString*)name {
-  if (dependentBlock == nil) raise_invalid(@"[controlDependency] A block was expected, got nil.");
+  require_block(dependentBlock != nil, @"controlDependency");
   std::vector<ir::Op*>& after = graph_of(self)->graph.after;
   const std::vector<ir::Op*> outer = after;
   NSMutableArray<MPSGraphTensor*>* results = [NSMutableArray array];
@@ -61,11 +82,68 @@ std::unique_ptr<ir::Block> region_of(MPSGraph* graph, MPSGraphIfThenElseBlock bl
                                          elseBlock:(MPSGraphIfThenElseBlock)elseBlock
                                               name:(NSString*)name {
   const ir::Value predicate = value_of(self, predicateTensor);
-  std::vector<std::unique_ptr<ir::Block>> regions;
-  regions.push_back(region_of(self, thenBlock));
-  regions.push_back(region_of(self, elseBlock));
-  return [operation_of(graph_of(self), add_op(self, OpCode::if_else, {predicate}, {}, std::move(regions), name))
-      outputTensors];
+  Regions regions;
+  add_branch(self, regions, thenBlock);
+  add_branch(self, regions, elseBlock);
+  return add_with_regions(self, OpCode::if_else, {predicate}, std::move(regions), name);
+}
+
+- (NSArray<MPSGraphTensor*>*)whileWithInitialInputs:(NSArray<MPSGraphTensor*>*)initialInputs
+                                             before:(MPSGraphWhileBeforeBlock)before
+                                              after:(MPSGraphWhileAfterBlock)after
+                                               name:(NSString*)name {
+  require_block(before != nil && after != nil, @"while");
+  const std::vector<ir::Value> initial = values_of(self, initialInputs);
+  Regions regions;
+  add_region(self, regions, ir::argument_types(OpCode::while_loop, initial, regions),
+             ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>* arguments) {
+               NSMutableArray<MPSGraphTensor*>* passed = [NSMutableArray array];
+               std::vector<ir::Value> results = {value_of(self, before(arguments, passed))};
+               const std::vector<ir::Value> more = values_of(self, passed);
+               results.insert(results.end(), more.begin(), more.end());
+               return results;
+             });
+  add_region(self, regions, ir::argument_types(OpCode::while_loop, initial, regions),
+             ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>* arguments) {
+               return values_of(self, after(arguments));
+             });
+  return add_with_regions(self, OpCode::while_loop, initial, std::move(regions), name);
+}
+
+- (NSArray<MPSGraphTensor*>*)forLoopWithLowerBound:(MPSGraphTensor*)lowerBound
+                                        upperBound:(MPSGraphTensor*)upperBound
+                                              step:(MPSGraphTensor*)step
+                              initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
+                                              body:(MPSGraphForLoopBodyBlock)body
+                                              name:(NSString*)name {
+  require_block(body != nil, @"forLoop");
+  std::vector<ir::Value> operands = {value_of(self, lowerBound), value_of(self, upperBound), value_of(self, step)};
+  const std::vector<ir::Value> initial = values_of(self, initialBodyArguments);
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  Regions regions;
+  add_region(self, regions, ir::argument_types(OpCode::for_loop, operands, regions),
+             ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>* arguments) {
+               NSArray<MPSGraphTensor*>* carried = [arguments subarrayWithRange:NSMakeRange(1, [arguments count] - 1)];
+               return values_of(self, body([arguments objectAtIndex:0], carried));
+             });
+  if (regions[0]->results.size() > initial.size()) {
+    raise_invalid(@"[forLoop] The loop begins with %zu tensors and an iteration gives %zu.", initial.size(),
+                  regions[0]->results.size());
+  }
+  return add_with_regions(self, OpCode::for_loop, operands, std::move(regions), name);
+}
+
+- (NSArray<MPSGraphTensor*>*)forLoopWithNumberOfIterations:(MPSGraphTensor*)numberOfIterations
+                                      initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
+                                                      body:(MPSGraphForLoopBodyBlock)body
+                                                      name:(NSString*)name {
+  const MPSDataType type = data_type_of(value_of(self, numberOfIterations).dtype());
+  return [self forLoopWithLowerBound:[self constantWithScalar:0 dataType:type]
+                          upperBound:numberOfIterations
+                                step:[self constantWithScalar:1 dataType:type]
+                initialBodyArguments:initialBodyArguments
+                                body:body
+                                name:name];
 }
 
 @end

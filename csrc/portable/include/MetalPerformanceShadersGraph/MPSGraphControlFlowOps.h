@@ -1,4 +1,4 @@
-// Control flow: order of side effects and conditional parts.
+// Control flow: order of side effects, conditional parts and loops.
 #pragma once
 
 #import <MetalPerformanceShadersGraph/MPSGraph.h>
@@ -10,6 +10,17 @@ typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphControlFlowDependencyBlock)
 
 /// Builds one branch of a conditional and returns its results.
 typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphIfThenElseBlock)(void);
+
+/// Builds what decides whether a loop goes on: puts what it passes on into `resultTensors`, and returns the predicate.
+typedef MPSGraphTensor* _Nonnull (^MPSGraphWhileBeforeBlock)(NSArray<MPSGraphTensor*>* inputTensors,
+                                                             NSMutableArray<MPSGraphTensor*>* resultTensors);
+
+/// Builds an iteration of what was passed on, and returns what the next one begins with.
+typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphWhileAfterBlock)(NSArray<MPSGraphTensor*>* bodyBlockArguments);
+
+/// Builds an iteration of a counted loop, and returns what the next one begins with.
+typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphForLoopBodyBlock)(MPSGraphTensor* index,
+                                                                       NSArray<MPSGraphTensor*>* iterationArguments);
 
 /// Blocks are called while the graph is built, before the method returns.
 @interface MPSGraph (MPSGraphControlFlowOps)
@@ -25,6 +36,30 @@ typedef NSArray<MPSGraphTensor*>* _Nonnull (^MPSGraphIfThenElseBlock)(void);
                                          thenBlock:(MPSGraphIfThenElseBlock)thenBlock
                                          elseBlock:(MPSGraphIfThenElseBlock _Nullable)elseBlock
                                               name:(NSString* _Nullable)name;
+
+/// Each iteration runs `before` on what the last one left, at first on `initialInputs`. If its predicate, of one
+/// element, is not zero, `after` makes of the results what the next iteration begins with; else they are the loop's
+/// results.
+- (NSArray<MPSGraphTensor*>*)whileWithInitialInputs:(NSArray<MPSGraphTensor*>*)initialInputs
+                                             before:(MPSGraphWhileBeforeBlock)before
+                                              after:(MPSGraphWhileAfterBlock)after
+                                               name:(NSString* _Nullable)name;
+
+/// The body runs for the lower bound, then for each number a step higher, below the upper bound; bounds and step are
+/// of one integer type and one element, and the step is positive. The results are what the last iteration returned, or
+/// the initial arguments; they keep their types.
+- (NSArray<MPSGraphTensor*>*)forLoopWithLowerBound:(MPSGraphTensor*)lowerBound
+                                        upperBound:(MPSGraphTensor*)upperBound
+                                              step:(MPSGraphTensor*)step
+                              initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
+                                              body:(MPSGraphForLoopBodyBlock)body
+                                              name:(NSString* _Nullable)name;
+
+/// The same for the numbers from 0 to before `numberOfIterations`.
+- (NSArray<MPSGraphTensor*>*)forLoopWithNumberOfIterations:(MPSGraphTensor*)numberOfIterations
+                                      initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
+                                                      body:(MPSGraphForLoopBodyBlock)body
+                                                      name:(NSString* _Nullable)name;
 
 @end
 

@@ -5,6 +5,17 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
+/// How an update is combined with what is at its place.
+typedef NS_ENUM(NSInteger, MPSGraphScatterMode) {
+  MPSGraphScatterModeAdd = 0,
+  MPSGraphScatterModeSub = 1,
+  MPSGraphScatterModeMul = 2,
+  MPSGraphScatterModeDiv = 3,
+  MPSGraphScatterModeMin = 4,
+  MPSGraphScatterModeMax = 5,
+  MPSGraphScatterModeSet = 6,
+};
+
 /// Elements by tuples of indices.
 @interface MPSGraph (MPSGraphScatterNDOps)
 
@@ -15,6 +26,20 @@ NS_ASSUME_NONNULL_BEGIN
                                         shape:(MPSShape*)shape
                               batchDimensions:(NSUInteger)batchDimensions
                                          name:(NSString* _Nullable)name;
+
+@end
+
+/// Slices by indices.
+@interface MPSGraph (MPSGraphScatterOps)
+
+/// The data, with the slices of the updates along the axis combined into those at the indices, a vector, one after the
+/// other. What is outside is skipped. In the gradient of the mode Set the indices must differ.
+- (MPSGraphTensor*)scatterWithDataTensor:(MPSGraphTensor*)dataTensor
+                           updatesTensor:(MPSGraphTensor*)updatesTensor
+                           indicesTensor:(MPSGraphTensor*)indicesTensor
+                                    axis:(NSInteger)axis
+                                    mode:(MPSGraphScatterMode)mode
+                                    name:(NSString* _Nullable)name;
 
 @end
 

@@ -1,0 +1,36 @@
+import numpy as np
+
+from alloy import random
+from alloy.nn.layer import Layer
+
+
+class Dropout(Layer):
+    """x with zeros at elements that each training step chooses anew, each with probability rate, and the others divided
+    by 1 - rate: Srivastava et al., 2014, with Keras's name. After training it is x.
+
+    seed: of the random numbers; None leaves it to the layer around this one, and is 0 without one. Their state is a
+    variable, so that a training that is saved and loaded goes on with the same numbers; each update moves it on. A
+    layer that is called in two places of a model drops the same positions in both. ValueError: the rate is outside
+    [0, 1]."""
+
+    def __init__(self, rate: float, seed: int | None = None):
+        super().__init__(seed=seed)
+        if not 0 <= rate <= 1:
+            raise ValueError(f"[dropout] Expected a rate from 0 to 1, got {rate}.")
+        self.rate = rate
+
+    def build(self, x):
+        self.add_variable(x.graph, "state", lambda seed: random.state(_mixed(seed)), trainable=False)
+
+    def forward(self, x, training):
+        if not training or self.rate == 0:
+            return x
+        (state,) = self.variables
+        y, following = random.dropout(state, x, self.rate)
+        self._updates = [x.graph.assign(state, following)]
+        return y
+
+
+def _mixed(seed) -> int:
+    """One seed of the layer's and its name's, of 32 bits."""
+    return int(np.random.SeedSequence(seed).generate_state(1)[0])

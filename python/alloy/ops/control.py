@@ -1,0 +1,152 @@
+"""Conditionals and loops: ops that call Python functions once, while the graph is built, and run what those made as
+often as it takes."""
+
+from alloy._core import Graph, Tensor
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_all
+from alloy.graph.arrays import SCALARS, as_count
+from alloy.graph.location import mistake, user_location
+from alloy.graph.scope import scoped
+from alloy.graph.text import describe
+from alloy.ops.index import gather
+
+__all__ = ["cond", "for_loop", "scan", "while_loop"]
+
+
+def cond(predicate: Tensor, true_fn, false_fn):
+    """What true_fn() gives where the predicate, of one element, is true (not zero), else what false_fn() gives. Only
+    that one runs.
+
+    Each gives a tensor, or a tuple or list of tensors, made of any tensors around; both as many, of the same dtypes
+    and shapes. ValueError or TypeError: they do not. A variable cannot be assigned in them."""
+    graph = _graph_of("cond", [predicate])
+    op = graph._with_regions("if_else", [as_tensor(graph, "cond", predicate, "bool")])
+    given = [_called("cond", op, lambda arguments, function=function: function()) for function in (true_fn, false_fn)]
+    return _like(given[0], op.add(scoped(graph, "", "cond"), user_location()))
+
+
+def for_loop(lower, upper, body, initial, *, step=1):
+    """What body(index, value) gives at last: called for lower, lower + step, ... below upper, at first with the initial
+    value, then with what it gave before.
+
+    lower, upper, step: integers or tensors of one element and one integer dtype. initial: a tensor, or a tuple or list
+    of tensors (numbers and arrays are constants); body gives as many, of the same dtypes and shapes. Gradients flow
+    through the loop where the bounds and the step are numbers, or are made of shapes. ValueError or TypeError: they do
+    not fit. A variable cannot be assigned in the body."""
+    values = _listed(initial)
+    graph = _graph_of("for_loop", [lower, upper, step, *values])
+    op = graph._with_regions("for_loop", [*_bounds(graph, lower, upper, step), *_constants(graph, "for_loop", values)])
+    _called("for_loop", op, lambda arguments: body(arguments[0], _like(initial, arguments[1:])), initial)
+    return _like(initial, op.add(scoped(graph, "", "for_loop"), user_location()))
+
+
+def while_loop(condition, body, initial):
+    """The first of the values that condition(value) gives false (zero) for: the initial one, body(value), and so on.
+
+    initial: a tensor, or a tuple or list of tensors (numbers and arrays are constants); body gives as many, of the
+    same dtypes and shapes, and condition a tensor of one element. No gradient flows through the loop. ValueError or
+    TypeError: they do not fit. A variable cannot be assigned in them."""
+    values = _listed(initial)
+    graph = _graph_of("while_loop", values)
+    op = graph._with_regions("while_loop", _constants(graph, "while_loop", values))
+    _called("while_loop", op, lambda arguments: [condition(_like(initial, arguments)), *arguments])
+    _called("while_loop", op, lambda arguments: body(_like(initial, arguments)), initial)
+    return _like(initial, op.add(scoped(graph, "", "while_loop"), user_location()))
+
+
+def scan(body, initial, xs=None, *, length=None, reverse=False):
+    """(value, ys): what body(value, x) -> (value, y) gives at last, called for each x, and all its y, stacked.
+
+    xs: a tensor, or a tuple or list of tensors, of which each call gets the next slice along the first axis; None for
+    a loop of so many calls as length says. initial and value: as of for_loop. y: a tensor, a tuple or list of tensors,
+    or None. reverse: from the last slice to the first; y stands where its x does. Gradients flow through it.
+
+    ValueError: the xs differ in their first extent, or there is none."""
+    values, inputs = _listed(initial), [] if xs is None else _listed(xs)
+    require_all("scan", "tensors to take slices of", Tensor, inputs)
+    graph = _graph_of("scan", [*values, *inputs])
+    count = _length(inputs, length)
+    op = graph._with_regions("for_loop", [*_bounds(graph, 0, count, 1), *_constants(graph, "scan", values)])
+    outputs = []
+
+    def call(arguments):
+        at = count - 1 - arguments[0] if reverse else arguments[0]
+        parts = [gather(x, at, axis=0) for x in inputs]
+        given = body(_like(initial, arguments[1:]), None if xs is None else _like(xs, parts))
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            raise mistake("scan", f"Expected a pair of the next value and y from the body, got {given!r}", TypeError)
+        outputs.append(given[1])
+        rows = [] if given[1] is None else _listed(given[1])
+        return [*_checked("scan", given[0], initial), *rows]
+
+    _called("scan", op, call)
+    made = op.add(scoped(graph, "", "scan"), user_location())
+    stacked = [y[::-1] if reverse else y for y in made[len(values) :]]
+    return _like(initial, made[: len(values)]), None if outputs[0] is None else _like(outputs[0], stacked)
+
+
+def _length(inputs, length):
+    """The number of slices: an integer, or a tensor where only a run knows."""
+    known = {x.shape[0] for x in inputs if x.shape is not None and len(x.shape) > 0}
+    if any(x.shape is not None and len(x.shape) == 0 for x in inputs):
+        raise mistake("scan", f"Expected tensors with a first axis, got {', '.join(map(describe, inputs))}")
+    if length is not None:
+        known.add(as_count("scan", "a length", length, least=0))
+    known.discard(None)
+    if len(known) > 1:
+        raise mistake("scan", f"Expected one length along the first axis, got {sorted(known)}")
+    if known:
+        return known.pop()
+    if not inputs:
+        raise mistake("scan", "Expected tensors to take slices of, or a length, got none")
+    return apply("shape_of", [inputs[0]])[0]
+
+
+def _bounds(graph, *numbers):
+    dtype = next((number.dtype for number in numbers if isinstance(number, Tensor)), "int32")
+    return [as_tensor(graph, "for_loop", number, dtype) for number in numbers]
+
+
+def _constants(graph, op, values):
+    return [as_tensor(graph, op, value, common_dtype(op, [value])) for value in values]
+
+
+def _graph_of(op, values) -> Graph:
+    graph = next((value.graph for value in values if isinstance(value, Tensor)), None)
+    if graph is None:
+        raise mistake(op, "Expected a tensor among what it begins with, got none", TypeError)
+    return graph
+
+
+def _called(op, made, function, initial=None):
+    """What the function gives of the region's arguments, which becomes the region's results."""
+    arguments = made.open()
+    try:
+        given = function(arguments)
+        results = _listed(given) if initial is None else _checked(op, given, initial)
+        require_all(op, "tensors from the function", Tensor, results)
+        made.close(results)
+    except BaseException:
+        made.abandon()
+        raise
+    return given
+
+
+def _checked(op, given, initial):
+    """The values that a body gives; numbers take the dtype of the values before."""
+    values, before = _listed(given), _listed(initial)
+    if len(values) != len(before):
+        raise mistake(op, f"Expected {len(before)} values from the body, as it began with, got {len(values)}")
+    graph = next((value.graph for value in [*values, *before] if isinstance(value, Tensor)), None)
+    return [
+        as_tensor(graph, op, value, common_dtype(op, [first])) if isinstance(value, SCALARS) else value
+        for value, first in zip(values, before)
+    ]
+
+
+def _listed(value) -> list:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def _like(structure, values):
+    """The values as the structure has them: one by itself, or a tuple or list of them."""
+    return type(structure)(values) if isinstance(structure, (tuple, list)) else values[0]

@@ -1,0 +1,110 @@
+"""Random numbers in the graph, by Philox 4x32-10 from a state: int32 of shape (7,), a tensor like any other.
+
+Every function takes a state and gives the numbers and the next state. Kept in a variable, the state goes on from run to
+run, and is saved and loaded with a model:
+
+    state = graph.variable(al.random.state(0), "random", trainable=False)
+    noise, following = al.random.normal(state, (32, 8))
+    step = graph.compile(fetches=[noise], updates=[graph.assign(state, following)])
+
+Equal states give equal numbers, whatever the number of threads. A shape is a sequence of integers, or a tensor whose
+shape is taken, known or not."""
+
+import numpy as np
+
+from alloy._core import Tensor, Variable, random_state
+from alloy.graph.apply import apply, require_all, require_tensor
+from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake, user_location
+from alloy.graph.scope import scoped
+from alloy.ops.elementwise import cast
+
+__all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", "truncated_normal", "uniform"]
+
+
+def state(seed: int) -> np.ndarray:
+    """The state that a seed stands for, the value of a variable: an integer from 0, of which the lowest 32 bits
+    count."""
+    return np.array(random_state(as_count("state", "a seed", seed, least=0) % 2**32), np.int32)
+
+
+def uniform(state: Tensor, shape, low=0.0, high=1.0) -> tuple[Tensor, Tensor]:
+    """float32 numbers from low to below high, all equally probable, in steps of (high - low) / 2^23.
+
+    ValueError: low is above high."""
+    return _random("uniform", state, shape, low=low, high=high)
+
+
+def normal(state: Tensor, shape, mean=0.0, stddev=1.0, *, sampling="inverse_cdf") -> tuple[Tensor, Tensor]:
+    """Gaussian float32 numbers, never infinite and never NaN.
+
+    sampling: "inverse_cdf", of one uniform number each, within 5.3 standard deviations, or "box_muller", two of two,
+    within 5.7. ValueError: stddev is negative."""
+    return _random("normal", state, shape, mean=mean, deviation=stddev, sampling=sampling)
+
+
+def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=None) -> tuple[Tensor, Tensor]:
+    """The Gaussian float32 numbers of that mean and standard deviation among those from low to below high; None is two
+    standard deviations from the mean.
+
+    ValueError: stddev is negative, or low above high."""
+    low = mean - 2 * stddev if low is None else low
+    high = mean + 2 * stddev if high is None else high
+    return _random("truncated_normal", state, shape, low=low, high=high, mean=mean, deviation=stddev)
+
+
+def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
+    """int32 numbers from low to below high, as NumPy's generators draw them, all equally probable but for one part in
+    2^32 / (high - low).
+
+    ValueError: there is no number between them, or one does not fit into 32 bits."""
+    if high <= low:
+        raise mistake("integers", f"Expected a high bound above the low one, {low}, got {high}")
+    return _random("uniform", state, shape, "int32", low=low, high=high - 1)
+
+
+def bernoulli(state: Tensor, shape, probability) -> tuple[Tensor, Tensor]:
+    """bool: each true with that probability, a number or a tensor that broadcasts to the shape."""
+    numbers, following = uniform(state, shape)
+    return apply("less", [numbers, probability]), following
+
+
+def dropout(state: Tensor, x: Tensor, rate) -> tuple[Tensor, Tensor]:
+    """x with zeros at elements that are chosen each with probability rate, and the others divided by 1 - rate
+    (Srivastava et al., 2014, scaled while training). No gradient flows back from zeros.
+
+    rate: a number or a tensor of one element, from 0 to 1."""
+    require_tensor("dropout", x)
+    numbers, following = uniform(state, x)
+    return apply("dropout", [x, rate, numbers], scalar_dtype="float32"), following
+
+
+def initialize(variables, *, seed: int) -> None:
+    """Sets variables of one graph to random numbers that their device draws, in one dispatch, so that nothing large
+    passes through the host.
+
+    variables: a dict that gives each a function of a state and a shape as those of this module, for instance
+    {weights: lambda state, shape: al.random.normal(state, shape, stddev=0.02)}. The stream of the seed goes from one to
+    the next, in the dict's order."""
+    require_all("initialize", "variables", Variable, variables)
+    if not variables:
+        return
+    graph = next(iter(variables)).graph
+    updates, following = [], graph.constant(state(seed))
+    for variable, draw in variables.items():
+        values, following = draw(following, variable.shape)
+        updates.append(graph.assign(variable, values))
+    graph.compile(updates=updates)()
+
+
+def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf", **numbers):
+    require_tensor("random", state)
+    graph, location = state.graph, user_location()
+    if isinstance(shape, Tensor):
+        like = cast(shape, dtype)
+    else:
+        (like,) = graph.apply("empty", [], {"shape": shape, "dtype": dtype}, "", location)
+    attributes = {"distribution": distribution, "sampling": sampling}
+    for name, default in (("low", 0.0), ("high", 1.0), ("mean", 0.0), ("deviation", 1.0)):
+        attributes[name] = numbers.get(name, default)
+    return tuple(graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location))
