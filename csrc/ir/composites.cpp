@@ -45,6 +45,13 @@ Exprs Composition::all() const {
   return all;
 }
 
+int64_t Composition::axis_in(int64_t rank) const {
+  const int64_t axis = attributes.integer(Attr::kAxis);
+  const auto normal = normalize_axis(axis, rank);
+  if (!normal) fail("Axis " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank));
+  return *normal;
+}
+
 void Composition::fail(const std::string& message, Error::Kind kind) const {
   std::string text = "[" + std::string(row.name) + "] " + message;
   if (!graph.location.empty()) text += "; built at " + graph.location;

@@ -30,6 +30,8 @@ struct Composition {
 
   Expr x(size_t i = 0) const { return Expr(graph, operands[i]); }
   std::vector<Expr> all() const;
+  // Its axis, counted from the front.
+  int64_t axis_in(int64_t rank) const;
   // The mistake, as Op::fail words it.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };
