@@ -49,6 +49,18 @@ class Dense(NamedTuple):
     units: int
 
 
+class Lstm(NamedTuple):
+    """Over (batch, steps, features); its last state."""
+
+    units: int
+
+
+class Gru(NamedTuple):
+    """Over (batch, steps, features); its last state. The reset gate comes after the product."""
+
+    units: int
+
+
 class Residual(NamedTuple):
     branch: tuple
     shortcut: tuple  # empty: the identity
@@ -56,7 +68,9 @@ class Residual(NamedTuple):
 
 class Node(NamedTuple):
     """A layer with its values: of Conv and Dense (weights, bias), of BatchNorm (gamma, beta, moving mean, moving
-    variance), of Residual (nodes of the branch, nodes of the shortcut)."""
+    variance), of Residual (nodes of the branch, nodes of the shortcut), of Lstm and Gru (weights (gates * units,
+    features), recurrent weights (gates * units, units), bias, and of Gru the candidate's bias of the state). Gates are
+    input, forget, candidate, output, and update, reset, candidate."""
 
     layer: tuple
     values: tuple
@@ -134,6 +148,16 @@ def _initialise(layers, shape, random, in_branch=False):
                     random.uniform(-limit, limit, (shape[0], units)).astype(np.float32),
                     np.zeros(units, np.float32),
                 )
+                result = (units,)
+            case Lstm(units) | Gru(units):
+                wide, limit = units * (4 if isinstance(layer, Lstm) else 3), units**-0.5
+                values = (
+                    random.uniform(-limit, limit, (wide, shape[1])).astype(np.float32),
+                    random.uniform(-limit, limit, (wide, units)).astype(np.float32),
+                    np.zeros(wide, np.float32),
+                )
+                if isinstance(layer, Gru):
+                    values += (np.zeros(units, np.float32),)
                 result = (units,)
             case Residual(branch, shortcut):
                 branch, result = _initialise(branch, shape, random, in_branch=True)
@@ -218,6 +242,12 @@ _TRAINING = [
     Workload("mlp_medium_b32", "MLP 784-512-512-10, b32, Adam", _MEDIUM, (784,), 32, ("adam", 1e-3)),
     Workload("mlp_medium_b1024", "MLP 784-512-512-10, b1024, Adam", _MEDIUM, (784,), 1024, ("adam", 1e-3)),
     Workload("mlp_large", "MLP 1024-4096-4096-1000, b128, Adam", _LARGE, (1024,), 128, ("adam", 1e-3)),
+    Workload(
+        "lstm", "LSTM 64-128, 32 steps, b32, Adam", (Lstm(128), Dense(10)), (32, 64), 32, ("adam", 1e-3), Target(2, 3)
+    ),
+    Workload(
+        "gru", "GRU 64-128, 32 steps, b32, Adam", (Gru(128), Dense(10)), (32, 64), 32, ("adam", 1e-3), Target(2, 3)
+    ),
     Workload("logistic", "logistic regression 784-10, b128, SGD", _mlp(10), (784,), 128, ("sgd", 0.01)),
 ]
 # Predictions one by one, as a server makes them.

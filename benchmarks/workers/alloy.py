@@ -11,6 +11,8 @@ from workloads import (
     Conv,
     Dense,
     Flatten,
+    Gru,
+    Lstm,
     MaxPool,
     ReLU,
     Residual,
@@ -33,6 +35,10 @@ def layer_of(node):
             return al.nn.Flatten()
         case Dense(units):
             return al.nn.Dense(units)
+        case Lstm(units):
+            return al.nn.LSTM(units)
+        case Gru(units):
+            return al.nn.GRU(units)
         case Residual():
             branch, shortcut = map(sequential, node.values)
             return al.nn.Residual(branch, shortcut if shortcut.layers else None)

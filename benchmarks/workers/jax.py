@@ -18,10 +18,16 @@ from workloads import (
     Conv,
     Dense,
     Flatten,
+    Gru,
+    Lstm,
     MaxPool,
     ReLU,
     Residual,
 )
+
+
+def _trainable_count(node):
+    return 2 if isinstance(node.layer, BatchNorm) else len(node.values)
 
 
 def trainable(nodes):
@@ -29,7 +35,7 @@ def trainable(nodes):
     return [
         tuple(map(trainable, node.values))
         if isinstance(node.layer, Residual)
-        else tuple(map(jnp.array, node.values[:2]))
+        else tuple(map(jnp.array, node.values[: _trainable_count(node)]))
         for node in nodes
     ]
 
@@ -37,9 +43,34 @@ def trainable(nodes):
 def moving(nodes):
     """The moving averages."""
     return [
-        tuple(map(moving, node.values)) if isinstance(node.layer, Residual) else tuple(map(jnp.array, node.values[2:]))
+        tuple(map(moving, node.values))
+        if isinstance(node.layer, Residual)
+        else tuple(map(jnp.array, node.values[_trainable_count(node) :]))
         for node in nodes
     ]
+
+
+def last_state(layer, values, x):
+    """Of a recurrent layer, whose input products are one for all steps."""
+    weights, recurrent_weights, bias, *secondary = values
+    sums = jnp.swapaxes(x @ weights.T + bias, 0, 1)
+    zeros = jnp.zeros((len(x), layer.units))
+
+    def lstm(carried, sums):
+        state, cell = carried
+        i, f, z, o = jnp.split(sums + state @ recurrent_weights.T, 4, 1)
+        cell = jax.nn.sigmoid(f) * cell + jax.nn.sigmoid(i) * jnp.tanh(z)
+        return (jax.nn.sigmoid(o) * jnp.tanh(cell), cell), None
+
+    def gru(state, sums):
+        xz, xr, xo = jnp.split(sums, 3, 1)
+        hz, hr, ho = jnp.split(state @ recurrent_weights.T, 3, 1)
+        z, r = jax.nn.sigmoid(xz + hz), jax.nn.sigmoid(xr + hr)
+        return z * state + (1 - z) * jnp.tanh(xo + r * (ho + secondary[0])), None
+
+    if isinstance(layer, Gru):
+        return lax.scan(gru, zeros, sums)[0]
+    return lax.scan(lstm, (zeros, zeros), sums)[0][0]
 
 
 def forward(layers, parameters, averages, x, training):
@@ -78,6 +109,8 @@ def forward(layers, parameters, averages, x, training):
             case Dense():
                 weights, bias = values
                 x = x @ weights + bias
+            case Lstm() | Gru():
+                x = last_state(layer, values, x)
             case Residual(branch, shortcut):
                 y, branch_averages = forward(branch, values[0], old[0], x, training)
                 x, shortcut_averages = forward(shortcut, values[1], old[1], x, training)

@@ -16,6 +16,8 @@ from workloads import (
     Conv,
     Dense,
     Flatten,
+    Gru,
+    Lstm,
     MaxPool,
     ReLU,
     Residual,
@@ -48,6 +50,18 @@ class Flat(nn.Module):
         return x.reshape(len(x), -1)
 
 
+class Last(nn.Module):
+    """The last state of a recurrent layer."""
+
+    def __init__(self, cell):
+        super().__init__()
+        self.cell = cell
+
+    def __call__(self, x):
+        states = self.cell(x)
+        return (states[0] if isinstance(states, tuple) else states)[:, -1]
+
+
 def module_of(node):
     values = node.values
     match node.layer:
@@ -73,6 +87,15 @@ def module_of(node):
         case Dense(units):
             module = nn.Linear(node.input_shape[0], units)
             module.weight, module.bias = mx.array(values[0].T), mx.array(values[1])
+        case Lstm(units):
+            module = Last(nn.LSTM(node.input_shape[1], units))
+            module.cell.Wx, module.cell.Wh, module.cell.bias = map(mx.array, values)
+        case Gru(units):
+            module = Last(nn.GRU(node.input_shape[1], units))
+            weights, recurrent_weights, bias, secondary = map(mx.array, values)
+            order = mx.array([*range(units, 2 * units), *range(units), *range(2 * units, 3 * units)])  # reset first
+            module.cell.Wx, module.cell.Wh, module.cell.b = weights[order], recurrent_weights[order], bias[order]
+            module.cell.bhn = secondary
         case Residual():
             branch, shortcut = map(sequential, values)
             module = Add(branch, shortcut)

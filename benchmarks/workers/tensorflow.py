@@ -7,6 +7,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
 os.environ["KERAS_BACKEND"] = "tensorflow"
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from serve import THREADS, Session, serve
@@ -18,6 +19,8 @@ from workloads import (
     Conv,
     Dense,
     Flatten,
+    Gru,
+    Lstm,
     MaxPool,
     ReLU,
     Residual,
@@ -45,6 +48,10 @@ def apply(nodes, x, made):
                 layer = keras.layers.Flatten()
             case Dense(units):
                 layer = keras.layers.Dense(units)
+            case Lstm(units):
+                layer = keras.layers.LSTM(units)
+            case Gru(units):
+                layer = keras.layers.GRU(units)
             case Residual():
                 branch, shortcut = node.values
                 x = keras.layers.Add()([apply(branch, x, made), apply(shortcut, x, made)])
@@ -54,11 +61,19 @@ def apply(nodes, x, made):
     return x
 
 
+def recurrent_values(values):
+    """As Keras has them: transposed, and both biases of a GRU in one."""
+    weights, recurrent_weights, bias, *secondary = values
+    if secondary:
+        bias = np.stack([bias, np.concatenate([np.zeros(2 * len(secondary[0]), np.float32), secondary[0]])])
+    return [weights.T, recurrent_weights.T, bias]
+
+
 def build(workload, column, variant, nodes, x, labels):
     images, made = keras.Input(workload.input_shape, batch_size=len(x)), []
     model = keras.Model(images, apply(nodes, images, made))
     for layer, values in made:
-        layer.set_weights(values)
+        layer.set_weights(recurrent_values(values) if isinstance(layer, keras.layers.RNN) else values)
     x, compile = tf.constant(x), tf.function(jit_compile=variant == "XLA")
     if workload.optimizer is None:
         predict = compile(lambda x: model(x, training=False))

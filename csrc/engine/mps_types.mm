@@ -31,10 +31,14 @@ NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers) {
 }
 
 MPSGraphTensorNamedDataLayout mps_layout(const std::string& word) {
-  return word == "NCHW"   ? MPSGraphTensorNamedDataLayoutNCHW
-         : word == "NHWC" ? MPSGraphTensorNamedDataLayoutNHWC
-         : word == "OIHW" ? MPSGraphTensorNamedDataLayoutOIHW
-                          : MPSGraphTensorNamedDataLayoutHWIO;
+  return word == "NCHW"    ? MPSGraphTensorNamedDataLayoutNCHW
+         : word == "NHWC"  ? MPSGraphTensorNamedDataLayoutNHWC
+         : word == "OIHW"  ? MPSGraphTensorNamedDataLayoutOIHW
+         : word == "HWIO"  ? MPSGraphTensorNamedDataLayoutHWIO
+         : word == "NCDHW" ? MPSGraphTensorNamedDataLayoutNCDHW
+         : word == "NDHWC" ? MPSGraphTensorNamedDataLayoutNDHWC
+         : word == "OIDHW" ? MPSGraphTensorNamedDataLayoutOIDHW
+                           : MPSGraphTensorNamedDataLayoutDHWIO;
 }
 
 NSString* mps_name(const std::string& text) {

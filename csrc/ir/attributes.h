@@ -85,6 +85,12 @@ class Attributes {
   const Dims& ints(Attr attr) const { return get<Dims>(attr); }
   const std::string& word(Attr attr) const { return get<std::string>(attr); }
   const std::map<Attr, AttrValue>& entries() const { return entries_; }
+  // These, but for one.
+  Attributes without(Attr attr) const {
+    Attributes others = *this;
+    others.entries_.erase(attr);
+    return others;
+  }
 
  private:
   std::map<Attr, AttrValue> entries_;

@@ -436,4 +436,15 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
   return out;
 }
 
+Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
+  Graph& graph = x.graph();
+  const Value y = f(x).value();
+  if (g.value().dtype() != y.dtype() || !unify(g.shape(), y.shape())) {
+    y.op->fail("Expected an incoming gradient " + to_string(y.type()) + ", got " + to_string(g.value().type()));
+  }
+  const Value gradient = gradients(graph, y, {x.value()}, g.value())[0];
+  if (!gradient) return broadcast_like(x.scalar(0), x);
+  return gradient == g.value() ? identity(g) : Expr(graph, gradient);  // an op of its own
+}
+
 }  // namespace alloy::ir

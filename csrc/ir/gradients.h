@@ -1,9 +1,10 @@
 // Differentiation in reverse.
 #pragma once
 
+#include <functional>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/expr.h"
 
 namespace alloy::ir {
 
@@ -11,5 +12,9 @@ namespace alloy::ir {
 // gradient rules and named after the ops differentiated (names.h). A target that does not reach `primary` has a null
 // Value. Throws Error where an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
+
+// What flows back to x from the incoming gradient `g` of f(x), of x's shape: zeros where x does not reach f(x). If f is
+// linear, of x only the shape is used.
+Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);
 
 }  // namespace alloy::ir

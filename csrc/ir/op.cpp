@@ -10,9 +10,13 @@ namespace {
 enum : uint64_t {
 #define ALLOY_ATTRIBUTE(name, text, kind, words) k##name = uint64_t{1} << static_cast<int>(Attr::k##name),
 #include "ir/ops.def"
-  kPooling = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kCeilMode | kIncludePadding,
   kRandom = kDistribution | kSampling | kLow | kHigh | kMean | kDeviation,
-  kConvolution = kStrides | kDilations | kPadding | kPaddingStyle | kGroups | kDataLayout | kWeightsLayout,
+  kPooling4d = kWindow | kStrides | kDilations | kPadding | kPaddingStyle | kCeilMode | kIncludePadding,
+  kPooling = kPooling4d | kDataLayout,
+  kDepthwise = kStrides | kDilations | kPadding | kPaddingStyle | kDataLayout | kWeightsLayout,
+  kDepthwise3d = kStrides | kDilations | kPadding | kPaddingStyle | kAxis,
+  kConvolution = kDepthwise | kGroups,
+  kColumns = kWindow | kStrides | kDilations | kPadding | kDataLayout,
 };
 
 constexpr TypeClass first(TypeClass a, TypeClass, TypeClass) { return a; }

@@ -4,15 +4,34 @@
 
 namespace alloy::ir {
 
+namespace {
+
+int64_t position(const std::string& layout, char role) { return static_cast<int64_t>(layout.find(role)); }
+
+Dims spatial_axes(const std::string& layout) {
+  Dims axes;
+  for (char role : {'D', 'H', 'W'}) {
+    if (layout.find(role) != std::string::npos) axes.push_back(position(layout, role));
+  }
+  return axes;
+}
+
+}  // namespace
+
 LayoutAxes LayoutAxes::of_data(const std::string& layout) {
-  return layout == "NHWC" ? LayoutAxes{0, 3, 1, 2} : LayoutAxes{0, 1, 2, 3};
+  return {position(layout, 'N'), position(layout, 'C'), spatial_axes(layout)};
 }
 
 WeightsAxes WeightsAxes::of_weights(const std::string& layout) {
-  return layout == "HWIO" ? WeightsAxes{3, 2, 0, 1} : WeightsAxes{0, 1, 2, 3};
+  return {position(layout, 'O'), position(layout, 'I'), spatial_axes(layout)};
 }
 
-Window window_of(const Attributes& attributes, int axis, int64_t kernel, int64_t input) {
+Dims window_axes(const Attributes& attributes, int64_t rank) {
+  if (attributes.has(Attr::kDataLayout)) return LayoutAxes::of_data(attributes.word(Attr::kDataLayout)).spatial;
+  return {rank - 4, rank - 3, rank - 2, rank - 1};
+}
+
+Window window_of(const Attributes& attributes, int64_t axis, int64_t kernel, int64_t input) {
   Window w{kernel, attributes.ints(Attr::kStrides)[axis], attributes.ints(Attr::kDilations)[axis], 0, 0};
   const std::string& style = attributes.word(Attr::kPaddingStyle);
   if (style == "explicit") {
@@ -31,6 +50,14 @@ int64_t output_extent(const Window& w, int64_t input, bool ceil_mode) {
   const int64_t room = input + w.before + w.after - w.effective();
   if (room < 0) return 0;
   return (ceil_mode ? (room + w.stride - 1) / w.stride : room / w.stride) + 1;
+}
+
+PoolIndices PoolIndices::of(const std::string& word) {
+  return {word.starts_with("local"), word[word.size() - 2] - '0'};
+}
+
+int64_t PoolIndices::modulus(const Shape& shape) const {
+  return Shape(Dims(shape.dims().end() - axes, shape.dims().end())).element_count();
 }
 
 SliceAxis resolve_slice(int64_t start, int64_t end, int64_t stride, int64_t extent) {

@@ -42,6 +42,15 @@ def he_normal(shape, *, seed) -> np.ndarray:
     return normal(shape, 0.0, math.sqrt(2 / max(_fans(shape)[0], 1)), seed=seed)
 
 
+def orthogonal(shape, *, seed) -> np.ndarray:
+    """A random matrix (n, m) with orthonormal columns, or rows where they are fewer: Saxe et al., 2013."""
+    rows, columns = shape
+    gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
+    q, r = np.linalg.qr(gaussian)
+    q *= np.sign(np.diag(r))  # or the decomposition's own choice of signs would make some more likely
+    return (q if rows >= columns else q.T).astype(np.float32)
+
+
 def _fans(shape) -> tuple[int, int]:
     if len(shape) < 2:
         raise ValueError(

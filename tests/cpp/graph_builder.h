@@ -53,6 +53,25 @@ inline Attributes pooling(const std::string& style = "valid") {
           {Attr::kPadding, Dims{0, 0, 0, 0}}, {Attr::kPaddingStyle, style}, {Attr::kDataLayout, std::string("NHWC")}};
 }
 
+// The same of volumes in NDHWC, and of (2, 2, 1, 3) windows over the last four axes.
+inline Attributes convolution_3d(const std::string& style = "same", int64_t groups = 1) {
+  return {{Attr::kStrides, Dims{1, 1, 1}},
+          {Attr::kDilations, Dims{1, 1, 1}},
+          {Attr::kPadding, Dims(6, 0)},
+          {Attr::kPaddingStyle, style},
+          {Attr::kGroups, groups},
+          {Attr::kDataLayout, std::string("NDHWC")},
+          {Attr::kWeightsLayout, std::string("DHWIO")}};
+}
+
+inline Attributes pooling_4d(const std::string& style = "valid") {
+  return {{Attr::kWindow, Dims{2, 2, 1, 3}},
+          {Attr::kStrides, Dims{1, 2, 1, 1}},
+          {Attr::kDilations, Dims(4, 1)},
+          {Attr::kPadding, Dims(8, 0)},
+          {Attr::kPaddingStyle, style}};
+}
+
 inline Attributes slicing(Dims starts, Dims ends, Dims strides) {
   return {{Attr::kStarts, std::move(starts)}, {Attr::kEnds, std::move(ends)}, {Attr::kStrides, std::move(strides)}};
 }
@@ -176,6 +195,7 @@ class OpAdder {
     const Value row = graph_.value(OpCode::slice, {x}, slicing({0, 0}, {1, INT64_MAX}, {1, 1}));
     add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
         {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
+    add(OpCode::pad, {x, placeholder(graph_, f32({}))}, {{Attr::kPadding, Dims{1, 0, 0, 2}}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::shape_of, {x});
@@ -198,12 +218,55 @@ class OpAdder {
     add(OpCode::max_pool2d_gradient, {pooled, image}, ceiled);
     add(OpCode::avg_pool2d, {image}, with(ceiled, Attr::kIncludePadding, true));
     add(OpCode::avg_pool2d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
+    add_windows_of_more_axes(image);
+  }
+
+  void add_windows_of_more_axes(Value image) {
+    const Value volume = placeholder(graph_, f32({2, 3, 4, 5, 4})), filters = placeholder(graph_, f32({2, 3, 3, 2, 6}));
+    const Value convolved = add(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2));
+    add(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2));
+    add(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2));
+    const Attributes ceiled = with(pooling_4d(), Attr::kCeilMode, true);
+    const Value pooled = add(OpCode::max_pool4d, {image}, ceiled);
+    add(OpCode::max_pool4d_with_indices, {image}, with(ceiled, Attr::kIndicesMode, std::string("global_3d")));
+    add(OpCode::max_pool4d_gradient, {pooled, image}, ceiled);
+    add(OpCode::avg_pool4d, {image}, with(ceiled, Attr::kIncludePadding, true));
+    add(OpCode::avg_pool4d_gradient, {pooled, image}, with(ceiled, Attr::kIncludePadding, true));
   }
 
   // Numbers of the type of x.
   void add_random(Value x) {
     const Value state = add(OpCode::fresh_random_state, {});
     add(OpCode::random, {state, x}, random_attributes("truncated_normal", -1.5, 1e-3));
+  }
+
+  // A cell of each kind with its gradient, and with everything that it can have.
+  void add_cells() {
+    const Value state = placeholder(graph_, f32({3, 2})), mask = placeholder(graph_, f32({3, 2}));
+    const auto sequence = [&](int64_t gates) { return placeholder(graph_, f32({4, 3, 2 * gates})); };
+    const auto weights = [&](int64_t gates) { return placeholder(graph_, f32({2 * gates, 2})); };
+    const auto attributes = [&](Dims activations) {
+      return Attributes{{Attr::kActivations, std::move(activations)}, {Attr::kReverse, true}, {Attr::kMasked, true}};
+    };
+    const auto add_cell = [&](OpCode code, std::vector<Value> operands, const Attributes& given) {
+      return graph_.add(code, std::move(operands), with(given, Attr::kTraining, true));
+    };
+    const Attributes of_rnn = attributes({1});
+    const Op* rnn = add_cell(OpCode::rnn, {sequence(1), weights(1), state, mask}, of_rnn);
+    results.push_back(rnn->result(0));
+    add(OpCode::rnn_gradient, {rnn->result(0), rnn->result(1), weights(1), mask}, of_rnn);
+    const Attributes of_lstm = with(attributes({3, 4, 2, 3, 2}), Attr::kPeephole, true);
+    const Value peephole = placeholder(graph_, f32({8})), lstm_weights = weights(4);
+    const Op* lstm = add_cell(OpCode::lstm, {sequence(4), lstm_weights, state, state, mask, peephole}, of_lstm);
+    results.push_back(lstm->result(1));
+    add(OpCode::lstm_gradient,
+        {lstm->result(0), lstm->result(2), lstm->result(1), lstm_weights, state, mask, peephole, lstm->result(1)},
+        with(of_lstm, Attr::kCellGradient, true));
+    const Attributes of_gru = with(with(attributes({3, 3, 2}), Attr::kResetAfter, true), Attr::kFlipZ, true);
+    const Value bias = placeholder(graph_, f32({2})), gru_weights = weights(3);
+    const Op* gru = add_cell(OpCode::gru, {sequence(3), gru_weights, state, bias, mask}, of_gru);
+    results.push_back(gru->result(0));
+    add(OpCode::gru_gradient, {gru->result(0), gru->result(1), gru->result(0), gru_weights, state, mask}, of_gru);
   }
 
   // A chain, and the steps of optimizers; v is a variable of the shape of x.
@@ -260,6 +323,7 @@ inline void add_every_op(Graph& graph) {
   ops.add_shape_ops(x, y, c);
   ops.add_sums(x, c);
   ops.add_random(x);
+  ops.add_cells();
   ops.add_chain_and_steps(x, y, v);
 
   graph.name = "writes";

@@ -81,10 +81,12 @@ def kept(full, ours):
 
 def newer(full, ours):
     """The selectors and properties of ours that came after macOS 13.3: by their version, or because only the newest SDK
-    has them."""
+    has them. Of a class that came later not its members, but the selectors that take it."""
     for kind in ("classes", "protocols"):
         for name, row in ours[kind].items():
             members = full[kind].get(name, {"methods": [], "properties": []})
+            if tuple(map(int, (members.get("introduced_macos") or "0").split("."))) > (13, 3):
+                continue
             for member in members["methods"] + members["properties"]:
                 names = {f"{member.get('kind')} {member.get('selector')}", member.get("name")}
                 version = tuple(map(int, (member["introduced_macos"] or "0").split(".")))  # None: as old as its class

@@ -385,29 +385,116 @@ bool run_cases() {
   return all_right;
 }
 
-// A selector that not every system has: asked for, and sent.
-void newer_selector() {
-  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
-  id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
-  NSObject* object = static_cast<NSObject*>(event);
-  SEL selector = NSSelectorFromString(@"waitUntilSignaledValue:timeoutMS:");
+// A selector that not every system has: asked for, and sent by `use`, which says whether it did what it should.
+void newer_selector(NSObject* object, NSString* name, SEL other, const std::function<bool()>& use) {
+  SEL selector = NSSelectorFromString(name);
   const bool responds = [object respondsToSelector:selector],
              instances = [[object class] instancesRespondToSelector:selector];
-  const bool others = [object respondsToSelector:@selector(signaledValue)] &&
-                      [[object class] instancesRespondToSelector:@selector(signaledValue)];
+  const bool others = [object respondsToSelector:other] && [[object class] instancesRespondToSelector:other];
   const char* outcome = "other";
   NSString* reason = @"";
   @try {
-    const auto wait = reinterpret_cast<BOOL (*)(id, SEL, uint64_t, uint64_t)>([object methodForSelector:selector]);
-    if (wait(object, selector, 0, 0) && responds && instances && others) outcome = "right";
+    if (use() && responds && instances && others) outcome = "right";
   } @catch (NSException* exception) {
     if ([[exception name] isEqualToString:@"AlloyAbortException"] && !responds && !instances && others) {
       outcome = "lacks";
     }
     reason = [exception reason];
   }
-  std::printf("%s\t%s\t%s\n", [NSStringFromSelector(selector) UTF8String], outcome, [reason UTF8String]);
+  std::printf("%s\t%s\t%s\n", [name UTF8String], outcome, [reason UTF8String]);
 }
+
+void newer_selectors_of_events() {
+  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+  id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
+  NSObject* object = static_cast<NSObject*>(event);
+  newer_selector(object, @"waitUntilSignaledValue:timeoutMS:", @selector(signaledValue), [&] {
+    SEL selector = NSSelectorFromString(@"waitUntilSignaledValue:timeoutMS:");
+    const auto wait = reinterpret_cast<BOOL (*)(id, SEL, uint64_t, uint64_t)>([object methodForSelector:selector]);
+    return wait(object, selector, 0, 0) == YES;
+  });
+}
+
+#ifndef __APPLE__  // declared by SDKs from macOS 14 on
+// What the newer selectors of a graph are sent with. Each makes a tensor of a shape that it is known to make.
+struct NewerOps {
+  MPSGraph* g = [[[MPSGraph alloc] init] autorelease];
+  Shape smaller = {1, 2, 3, 1}, bigger = {1, 4, 6, 1};
+  MPSGraphTensor *x = placeholder(g, smaller), *y = placeholder(g, bigger);
+  MPSGraphTensor* size = constant(g, Array({4}, {1, 4, 6, 1}, MPSDataTypeInt32));
+  MPSGraphTensor *scale = constant(g, Array({4}, {1, 2, 2, 1})), *offset = constant(g, Array({4}, {0, 0, 0, 0}));
+  MPSGraphResizeNearestRoundingMode rounding = MPSGraphResizeNearestRoundingModeFloor;
+  MPSGraphResizeMode mode = MPSGraphResizeBilinear;
+
+  void makes(NSString* name, const Shape& shape, const std::function<MPSGraphTensor*()>& tensor) const {
+    newer_selector(g, name, @selector(reLUWithTensor:name:), [&] { return shape_of([tensor() shape]) == shape; });
+  }
+
+  void resize_by_flags() const {
+    makes(@"resizeTensor:sizeTensor:mode:centerResult:alignCorners:name:", bigger,
+          [&] { return [g resizeTensor:x sizeTensor:size mode:mode centerResult:YES alignCorners:NO name:nil]; });
+    makes(@"resizeNearestWithTensor:sizeTensor:nearestRoundingMode:centerResult:alignCorners:name:", bigger, [&] {
+      return [g resizeNearestWithTensor:x
+                             sizeTensor:size
+                    nearestRoundingMode:rounding
+                           centerResult:YES
+                           alignCorners:NO
+                                   name:nil];
+    });
+    makes(@"resizeBilinearWithTensor:sizeTensor:centerResult:alignCorners:name:", bigger,
+          [&] { return [g resizeBilinearWithTensor:x sizeTensor:size centerResult:YES alignCorners:NO name:nil]; });
+  }
+
+  void resize_by_scales() const {
+    makes(@"resizeTensor:sizeTensor:scaleTensor:offsetTensor:mode:name:", bigger,
+          [&] { return [g resizeTensor:x sizeTensor:size scaleTensor:scale offsetTensor:offset mode:mode name:nil]; });
+    makes(@"resizeNearestWithTensor:sizeTensor:scaleTensor:offsetTensor:nearestRoundingMode:name:", bigger, [&] {
+      return [g resizeNearestWithTensor:x
+                             sizeTensor:size
+                            scaleTensor:scale
+                           offsetTensor:offset
+                    nearestRoundingMode:rounding
+                                   name:nil];
+    });
+    makes(@"resizeBilinearWithTensor:sizeTensor:scaleTensor:offsetTensor:name:", bigger, [&] {
+      return [g resizeBilinearWithTensor:x sizeTensor:size scaleTensor:scale offsetTensor:offset name:nil];
+    });
+    makes(@"resizeWithGradientTensor:input:scaleTensor:offsetTensor:mode:name:", smaller, [&] {
+      return [g resizeWithGradientTensor:y input:x scaleTensor:scale offsetTensor:offset mode:mode name:nil];
+    });
+    makes(@"resizeNearestWithGradientTensor:input:scaleTensor:offsetTensor:nearestRoundingMode:name:", smaller, [&] {
+      return [g resizeNearestWithGradientTensor:y
+                                          input:x
+                                    scaleTensor:scale
+                                   offsetTensor:offset
+                            nearestRoundingMode:rounding
+                                           name:nil];
+    });
+    makes(@"resizeBilinearWithGradientTensor:input:scaleTensor:offsetTensor:name:", smaller, [&] {
+      return [g resizeBilinearWithGradientTensor:y input:x scaleTensor:scale offsetTensor:offset name:nil];
+    });
+  }
+
+  void columns() const {
+    MPSGraphImToColOpDescriptor* windows =
+        [MPSGraphImToColOpDescriptor descriptorWithKernelWidth:2
+                                                  kernelHeight:2
+                                                     strideInX:1
+                                                     strideInY:1
+                                               dilationRateInX:1
+                                               dilationRateInY:1
+                                                    dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
+    makes(@"imToColWithSourceTensor:descriptor:name:", {1, 2, 4},
+          [&] { return [g imToColWithSourceTensor:x descriptor:windows name:nil]; });
+    makes(@"colToImWithSourceTensor:outputShape:descriptor:name:", smaller, [&] {
+      return [g colToImWithSourceTensor:placeholder(g, {1, 2, 4})
+                            outputShape:numbers(smaller)
+                             descriptor:windows
+                                   name:nil];
+    });
+  }
+};
+#endif
 
 }  // namespace
 
@@ -420,7 +507,13 @@ int main() {
       return 1;
     }
     const bool all_right = run_cases();
-    newer_selector();
+    newer_selectors_of_events();
+#ifndef __APPLE__
+    const NewerOps ops;
+    ops.resize_by_flags();
+    ops.resize_by_scales();
+    ops.columns();
+#endif
     return all_right ? 0 : 1;
   }
 }

@@ -318,6 +318,311 @@ def _adam(rate, beta1, beta2, epsilon, values, m, v, g):
     return values - rate * m / (np.sqrt(v) + epsilon), m, v
 
 
+def _rnn(label, rest=(), **options):
+    """Cases of al.rnn; rest: what is given behind the state, by name, each of its shape."""
+    names = [name for name, _ in rest]
+    return Case("rnn", lambda x, w, h, *more: al.rnn(x, w, state=h, **dict(zip(names, more)), **options),
+                lambda x, w, h, *more: ref.rnn(x, w, h, **dict(zip(names, more)), **options),
+                ((4, 3, 5), (5, 5), (3, 5), *(shape for _, shape in rest)), label=label)  # fmt: skip
+
+
+def _lstm(label, rest=(), result=0, **options):
+    names = [name for name, _ in rest]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+
+    def build(x, w, h, c, *more):
+        states, cells = al.lstm(x, w, state=h, cell=c, **dict(zip(names, more)), **options)
+        return al.concat([states, cells * 0.5], axis=2) if result is None else (states, cells)[result]
+
+    def reference(x, w, h, c, *more):
+        results = ref.lstm(x, w, h, c, **dict(zip(names, more)), **plain)
+        return np.concatenate([results[0], results[1] * 0.5], 2) if result is None else results[result]
+
+    shapes = (4, 3, 8), (8, 2), (3, 2), (3, 2), *(shape for _, shape in rest)
+    return Case("lstm", build, reference, shapes, label=label)
+
+
+def _gru(label, rest=(), **options):
+    names = [name for name, _ in rest]
+    ours = ["secondary_bias" if name == "bias" else name for name in names]
+    gates = {"gates": options["gate_activations"]} if "gate_activations" in options else {}
+    plain = gates | {name: value for name, value in options.items() if name != "gate_activations"}
+    return Case("gru", lambda x, w, h, *more: al.gru(x, w, state=h, **dict(zip(ours, more)), **options),
+                lambda x, w, h, *more: ref.gru(x, w, h, **dict(zip(names, more)), **plain),
+                ((4, 3, 9), (9, 3), (3, 3), *(shape for _, shape in rest)), label=label)  # fmt: skip
+
+
+def _to_channels_first(x):
+    return np.moveaxis(x, -1, 1)
+
+
+def _weights_from_oi(w):
+    """OIHW or OIDHW to HWIO or DHWIO."""
+    return np.moveaxis(w, (0, 1), (-1, -2))
+
+
+_STRIDED_3D = {"strides": (2, 1, 1), "padding": ((1, 0), (0, 1), (2, 1)), "dilations": (1, 2, 1)}
+_X3 = ((2, 3, 4, 3, 2), (2, 2, 3, 2, 3))  # a source and weights
+_Y3 = (2, 2, 3, 4, 3)  # their convolution under _CONV3D_RAW
+_CONV3D_RAW = {
+    "strides": [2, 1, 1],
+    "padding": [1, 0, 0, 1, 2, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 2, 1],
+    "groups": 1,
+    "data_layout": "NDHWC",
+    "weights_layout": "DHWIO",
+}
+_DEPTHWISE_RAW = {
+    "strides": [2, 1],
+    "padding": [1, 0, 2, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 2],
+    "data_layout": "NHWC",
+    "weights_layout": "HWIO",
+}
+_DEPTHWISE3D_RAW = {
+    "strides": [2, 1, 1],
+    "padding": [1, 0, 0, 1, 2, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 2, 1],
+    "axis": -1,
+}
+
+
+def _conv3d(shapes, label, channels_first=False, **attributes):
+    layouts = {"data_layout": "NCDHW", "weights_layout": "OIDHW"} if channels_first else {}
+
+    def reference(x, w):
+        if not channels_first:
+            return ref.conv3d(x, w, **attributes)
+        return _to_channels_first(ref.conv3d(np.moveaxis(x, 1, -1), _weights_from_oi(w), **attributes))
+
+    return Case(
+        "conv3d",
+        lambda x, w: al.conv3d(x, w, **attributes, **layouts),
+        reference,
+        shapes,
+        empty=((0, *shapes[0][1:]), shapes[1]),
+        label=label,
+    )
+
+
+def _depthwise(shapes, label, channels_first=False, **attributes):
+    layouts = {"data_layout": "NCHW", "weights_layout": "OIHW"} if channels_first else {}
+
+    def reference(x, w):
+        if not channels_first:
+            return ref.depthwise_conv2d(x, w, **attributes)
+        return _to_channels_first(ref.depthwise_conv2d(np.moveaxis(x, 1, -1), w.transpose(2, 3, 1, 0), **attributes))
+
+    return Case(
+        "depthwise_conv2d",
+        lambda x, w: al.depthwise_conv2d(x, w, **attributes, **layouts),
+        reference,
+        shapes,
+        label=label,
+    )
+
+
+def _depthwise_3d(shapes, label, axis=-1, **attributes):
+    def reference(x, w):
+        y = ref.depthwise_conv3d(np.moveaxis(x, x.ndim + axis, -1), np.moveaxis(w, 4 + axis, -1), **attributes)
+        return np.moveaxis(y, -1, y.ndim + axis)
+
+    return Case(
+        "depthwise_conv3d",
+        lambda x, w: al.depthwise_conv3d(x, w, axis=axis, **attributes),
+        reference,
+        shapes,
+        label=label,
+    )
+
+
+def _transposed(shapes, size, label, **attributes):
+    """`size`: the height and width that the result has."""
+
+    def reference(x, w):
+        like = np.zeros((len(x), *size, w.shape[2]))
+        return ref.adjoint(lambda image: ref.conv2d(image, w, **attributes), like)(x)
+
+    given = {} if "by default" in label else {"output_size": size}
+    return Case(
+        "conv2d_transpose",
+        lambda x, w: al.conv2d_transpose(x, w, **attributes, **given),
+        reference,
+        shapes,
+        label=label,
+    )
+
+
+_POOL4D = {"window": (2, 1, 3, 2), "strides": (1, 2, 2, 1), "padding": ((1, 0), (0, 0), (0, 2), (1, 1))}
+_POOL4D_RAW = {
+    "window": [2, 1, 3, 2],
+    "strides": [1, 2, 2, 1],
+    "padding": [1, 0, 0, 0, 0, 2, 1, 1],
+    "padding_style": "explicit",
+    "dilations": [1, 1, 1, 1],
+}
+_STILL = {"window": (1, 1, 3, 2), "strides": (1, 1, 2, 1), "padding": ((0, 0), (0, 0), (0, 2), (1, 1))}
+_STILL_RAW = _POOL4D_RAW | {"window": [1, 1, 3, 2], "strides": [1, 1, 2, 1], "padding": [0, 0, 0, 0, 0, 2, 1, 1]}
+_X4, _Y4 = (3, 3, 5, 4), (3, 2, 3, 5)  # a source, and what pooling makes of it
+
+
+def _max_pool4d_gradient(attributes):
+    def reference(g, x):
+        out = np.zeros(x.size)
+        np.add.at(out, ref.max_pool4d_places(x, **attributes).ravel(), g.ravel())
+        return out.reshape(x.shape)
+
+    return reference
+
+
+def _indices_cases():
+    for over in (1, 2, 3, 4):
+        for local in (False, True):
+            mode = f"{'local' if local else 'global'}_{over}d"
+            yield Case(
+                "max_pool4d_with_indices",
+                lambda x, mode=mode: al.max_pool4d_with_indices(x, **_POOL4D, indices=mode)[1],
+                lambda x, over=over, local=local: ref.max_pool4d_places(x, **_POOL4D, over=over, local=local),
+                (_X4,),
+                result="int32",
+                wanted=(),
+                label=mode,
+            )
+            attributes = _POOL4D if over == 4 else _STILL  # over 4 axes windows may move along all
+            if over < 2:
+                attributes = {"window": (1, 1, 1, 3), "strides": (1, 1, 1, 2), "padding": ((0, 0),) * 3 + ((1, 0),)}
+            yield Case(
+                "max_pool4d_gradient_with_indices",
+                lambda g, x, mode=mode, attributes=attributes: al.max_unpool4d(
+                    g, al.max_pool4d_with_indices(x, **attributes, indices=mode)[1], x, **attributes, indices=mode
+                ),
+                _max_pool4d_gradient(attributes),
+                (ref.max_pool4d(np.zeros(_X4), **attributes).shape, _X4),
+                wanted=(0,),
+                label=mode,
+            )
+
+
+_ROUNDINGS = {
+    "round_prefer_ceil": lambda p: np.floor(p + 0.5),
+    "round_prefer_floor": lambda p: np.ceil(p - 0.5),
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "round_to_even": np.round,
+    "round_to_odd": lambda p: 2 * np.floor(p / 2) + 1 if p % 1 == 0.5 else np.floor(p + 0.5),
+}
+
+
+def _places(size, extent, center=True, align_corners=False, scale=None, offset=None):
+    d = np.arange(size)
+    if scale is not None:
+        return (d - offset) / scale
+    if align_corners:
+        return d * (extent - 1) / max(size - 1, 1)
+    return (d + 0.5) * extent / size - 0.5 if center else d * extent / size
+
+
+def _resized(x, size, axes=(1, 2), mode="bilinear", rounding="round_prefer_ceil", scale=None, offset=None, **flags):
+    for i, axis in enumerate(axes):
+        given = {} if scale is None else {"scale": scale[i], "offset": offset[i]}
+        x = ref.resize_along(x, axis, _places(size[i], x.shape[axis], **flags, **given), mode, _ROUNDINGS[rounding])
+    return x
+
+
+def _resize_cases():
+    ways = [{"mode": "nearest", "rounding": rounding, "center": False} for rounding in _ROUNDINGS]
+    ways += [{"mode": "nearest"}, {"mode": "nearest", "align_corners": True}]
+    ways += [{}, {"center": False}, {"align_corners": True}]
+    ways += [{"scale": (1.5, 0.75), "offset": (0.5, -0.25)}]
+    ways += [{"mode": "nearest", "rounding": "floor", "scale": (2.0, 0.5), "offset": (1.0, 0.5)}]
+    for way in ways:
+        for size in ((6, 3), (3, 9)):
+            yield Case(
+                "resize",
+                lambda x, size=size, way=way: al.resize(x, size, **way),
+                lambda x, size=size, way=way: _resized(x, size, **way),
+                ((2, 4, 6, 3),),
+                label=f"{size} {way}",
+            )
+        flags = {"center": way.get("center", True), "align_corners": way.get("align_corners", False)}
+        attributes = flags | {
+            "axes": [2, 3],
+            "resize_mode": way.get("mode", "bilinear"),
+            "rounding": way.get("rounding", "round_prefer_ceil"),
+        }
+        numbers = [np.float32(way[name]) for name in ("scale", "offset") if name in way]
+        yield Case(
+            "resize_gradient",
+            lambda g, x, attributes=attributes, numbers=numbers: raw("resize_gradient", **attributes)(
+                g, x, *(x.graph.constant(number) for number in numbers)
+            ),
+            lambda g, x, way=way: ref.adjoint(lambda v: _resized(v, (6, 3), (2, 3), **way), x)(g),
+            ((1, 2, 6, 3), (1, 2, 4, 5)),
+            wanted=(0,),
+            label=str(way),
+        )
+    yield Case(
+        "resize",
+        lambda x: al.resize(x, [5, 4], axes=(0, -1)),
+        lambda x: _resized(x, [5, 4], (0, 2)),
+        ((3, 2, 4),),
+        label="axes",
+    )
+
+
+_AROUND = ((1, 2), (0, 0), (3, 1))
+
+
+def _antiperiodic(x, padding):
+    for axis, (before, after) in enumerate(padding):
+        extent = x.shape[axis]
+        places = np.arange(-before, extent + after)
+        signs = np.where(places // extent % 2 == 0, 1, -1).reshape((-1,) + (1,) * (x.ndim - axis - 1))
+        x = np.take(x, places % extent, axis) * signs
+    return x
+
+
+def _padded(x, mode, padding=_AROUND):
+    return _antiperiodic(x, padding) if mode == "antiperiodic" else np.pad(x, padding, mode=mode)
+
+
+def _pad_cases():
+    shape = (3, 2, 4)
+    yield Case("pad", lambda x: al.pad(x, _AROUND, value=2), lambda x: np.pad(x, _AROUND, constant_values=2), (shape,),
+               dtypes=("float32", "int32", "int64"), empty=((0, 2, 4),))  # fmt: skip
+    yield Case("pad", raw("pad", padding=[1, 0, 0, 2]), lambda x, value: np.pad(x, ((1, 0), (0, 2)),
+               constant_values=value), ((2, 3), ()), label="a tensor around", **_ANY)  # fmt: skip
+    for mode in ("reflect", "symmetric", "edge", "wrap", "antiperiodic"):
+        yield Case("pad_edges", lambda x, mode=mode: al.pad(x, _AROUND, mode=mode),
+                   lambda x, mode=mode: _padded(x, mode), (shape,), dtypes=TYPES["numeric"], label=mode)  # fmt: skip
+    for mode in ("constant", "reflect", "symmetric", "edge", "wrap", "antiperiodic"):
+        attributes = {"padding": [n for pair in _AROUND for n in pair], "pad_mode": mode}
+        yield Case("pad_gradient", raw("pad_gradient", **attributes),
+                   lambda g, x, mode=mode: ref.adjoint(lambda v: _padded(v, mode), x)(g), ((6, 2, 8), shape),
+                   wanted=(0,), label=mode)  # fmt: skip
+
+
+_COLUMNS = {"window": (2, 3), "strides": (2, 1), "padding": ((1, 0), (2, 1)), "dilations": (1, 2)}
+
+
+def _columns_first(x):
+    """im2col of an NCHW image in PyTorch's order: channels outside, positions last."""
+    taken = ref.windows(
+        x.transpose(0, 2, 3, 1), *(_COLUMNS[key] for key in ("window", "strides", "padding", "dilations"))
+    )
+    n, rows, columns, *_ = taken.shape
+    return taken.transpose(0, 5, 3, 4, 1, 2).reshape(n, -1, rows * columns)
+
+
+def _im2col(x):
+    return ref.im2col(x, **_COLUMNS)
+
+
+_LAYOUTS = {"data_layout": "NCHW", "weights_layout": "OIHW"}
 _X = ((2, 5, 6, 3), (3, 2, 3, 4))  # a source and weights
 _Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
 _SLICE = {"starts": [1, 2**63 - 1], "ends": [2**63 - 1, -(2**63)], "strides": [1, -2]}
@@ -440,6 +745,95 @@ STRUCTURED = [
     Case("avg_pool2d_gradient", raw("avg_pool2d_gradient", **_POOL_RAW),
          lambda g, like: ref.adjoint(lambda x: ref.avg_pool2d(x, **_POOL), like)(g),
          ((2, 5, 3, 3), (2, 5, 6, 3)), wanted=(0,)),
+    _rnn("plain"), _rnn("reverse", reverse=True, activation="tanh"),
+    *(_rnn(name, [("mask", (3, 5))], activation=name) for name in ("none", "tanh", "sigmoid", "hard_sigmoid")),
+    _rnn("one mask for all", [("mask", (5,))], activation="tanh", reverse=True),
+    _lstm("plain"), _lstm("cells", result=1), _lstm("both", result=None, reverse=True),
+    _lstm("masked", [("mask", (3, 2))], reverse=True), _lstm("peephole", [("peephole", (8,))]),
+    _lstm("everything", [("mask", (3, 2)), ("peephole", (8,))], result=None),
+    _lstm("activations", [("mask", (3, 1)), ("peephole", (8,))], reverse=True, activation="sigmoid",
+          gate_activations=("hard_sigmoid", "tanh", "relu", "none")),
+    _gru("plain", [("bias", (3,))]), _gru("no bias", reverse=True), _gru("before", reset_after=False),
+    _gru("flip", [("bias", (3,)), ("mask", (3, 3))], flip_z=True, reverse=True),
+    _gru("before, flip", [("mask", (3, 3))], reset_after=False, flip_z=True, reverse=True),
+    _gru("activations", [("bias", (3,)), ("mask", (3,))], activation="sigmoid",
+         gate_activations=("hard_sigmoid", "tanh")),
+    _gru("before, activations", [("mask", (3, 3))], activation="sigmoid", reset_after=False,
+         gate_activations=("tanh", "relu")),
+    _conv3d(_X3, "valid"),
+    _conv3d(_X3, "same, strided", padding="same", strides=(2, 3, 1)),
+    _conv3d(_X3, "explicit, strided, dilated", **_STRIDED_3D),
+    _conv3d(((1, 3, 4, 3, 4), (2, 3, 2, 2, 6)), "groups", groups=2, padding="same"),
+    _conv3d(((2, 2, 3, 4, 3), (3, 2, 2, 2, 3)), "NCDHW", channels_first=True, **_STRIDED_3D),
+    Case("conv3d_data_gradient", raw("conv3d_data_gradient", **_CONV3D_RAW),
+         lambda g, w, like: ref.adjoint(lambda x: ref.conv3d(x, w, **_STRIDED_3D), like)(g), (_Y3, _X3[1], _X3[0]),
+         wanted=(0, 1)),
+    Case("conv3d_weights_gradient", raw("conv3d_weights_gradient", **_CONV3D_RAW),
+         lambda g, x, like: ref.adjoint(lambda w: ref.conv3d(x, w, **_STRIDED_3D), like)(g), (_Y3, _X3[0], _X3[1]),
+         wanted=(0, 1)),
+    _depthwise(((2, 5, 6, 3), (3, 2, 3, 1)), "one filter"),
+    _depthwise(((2, 5, 6, 3), (3, 2, 3, 2)), "same, strided", padding="same", strides=(2, 3)),
+    _depthwise(((2, 5, 6, 3), (3, 2, 3, 2)), "explicit, strided, dilated", **_STRIDED),
+    _depthwise(((2, 3, 5, 6), (2, 3, 3, 2)), "NCHW", channels_first=True, **_STRIDED),
+    Case("depthwise_conv2d_data_gradient", raw("depthwise_conv2d_data_gradient", **_DEPTHWISE_RAW),
+         lambda g, w, like: ref.adjoint(lambda x: ref.depthwise_conv2d(x, w, **_STRIDED), like)(g),
+         ((2, 2, 7, 6), (3, 2, 3, 2), (2, 5, 6, 3)), wanted=(0, 1)),
+    Case("depthwise_conv2d_weights_gradient", raw("depthwise_conv2d_weights_gradient", **_DEPTHWISE_RAW),
+         lambda g, x, like: ref.adjoint(lambda w: ref.depthwise_conv2d(x, w, **_STRIDED), like)(g),
+         ((2, 2, 7, 6), (2, 5, 6, 3), (3, 2, 3, 2)), wanted=(0, 1)),
+    _depthwise_3d(((2, 3, 4, 3, 2), (2, 2, 3, 2)), "channels last", **_STRIDED_3D),
+    _depthwise_3d(((2, 3, 4, 3), (2, 2, 3, 3)), "one volume", padding="same"),
+    _depthwise_3d(((2, 2, 3, 4, 3), (2, 2, 2, 3)), "channels first", axis=-4, **_STRIDED_3D),
+    _depthwise_3d(((2, 3, 2, 4, 3), (2, 2, 2, 3)), "channels second", axis=-3, padding="same", strides=(1, 2, 1)),
+    _depthwise_3d(((2, 1, 3, 4, 2, 3), (2, 2, 2, 3)), "channels third", axis=-2, strides=(1, 2, 1)),
+    Case("depthwise_conv3d_data_gradient", raw("depthwise_conv3d_data_gradient", **_DEPTHWISE3D_RAW),
+         lambda g, w, like: ref.adjoint(lambda x: ref.depthwise_conv3d(x, w, **_STRIDED_3D), like)(g),
+         ((2, 2, 3, 4, 2), (2, 2, 3, 2), (2, 3, 4, 3, 2)), wanted=(0, 1)),
+    Case("depthwise_conv3d_weights_gradient", raw("depthwise_conv3d_weights_gradient", **_DEPTHWISE3D_RAW),
+         lambda g, x, like: ref.adjoint(lambda w: ref.depthwise_conv3d(x, w, **_STRIDED_3D), like)(g),
+         ((2, 2, 3, 4, 2), (2, 3, 4, 3, 2), (2, 2, 3, 2)), wanted=(0, 1)),
+    _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (5, 5), "by default"),
+    _transposed(((2, 3, 4, 3), (2, 3, 2, 3)), (6, 12), "by default, strided", strides=(2, 3)),
+    _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (6, 4), "by default, same", padding="same", strides=(2, 1)),
+    _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (6, 3), "by default, explicit", **_STRIDED),
+    _transposed(((2, 3, 4, 3), (3, 2, 2, 3)), (8, 5), "size", strides=(2, 1)),
+    Case("conv2d_transpose", lambda x, w: al.conv2d_transpose(x, w, strides=2, **_LAYOUTS),
+         lambda x, w: ref.adjoint(lambda v: _nchw(ref.conv2d)(v, w, strides=(2, 2)), np.zeros((2, 2, 7, 8)))(x),
+         ((2, 3, 3, 4), (3, 2, 3, 2)), label="NCHW"),
+    Case("im2col", lambda x: al.im2col(x, **_COLUMNS), _im2col, ((2, 4, 5, 3),)),
+    Case("im2col", lambda x: al.im2col(x, **_COLUMNS, data_layout="NCHW"), _columns_first, ((2, 3, 4, 5),),
+         label="NCHW"),
+    Case("col2im", lambda y, like: al.col2im(y, like, **_COLUMNS), lambda y, like: ref.adjoint(_im2col, like)(y),
+         ((2, 8, 18), (2, 4, 5, 3)), wanted=(0,)),
+    Case("col2im", lambda y, like: al.col2im(y, like, **_COLUMNS, data_layout="NCHW"),
+         lambda y, like: ref.adjoint(_columns_first, like)(y), ((2, 18, 8), (2, 3, 4, 5)), wanted=(0,), label="NCHW"),
+    Case("max_pool4d", lambda x: al.max_pool4d(x, **_POOL4D), lambda x: ref.max_pool4d(x, **_POOL4D), (_X4,)),
+    Case("max_pool4d", lambda x: al.max_pool4d(x, window=(1, 2, 1, 2), padding="same", dilations=(1, 1, 1, 2)),
+         lambda x: ref.max_pool4d(x, (1, 2, 1, 2), (1, 2, 1, 2), "same", (1, 1, 1, 2)), ((2, 3, 3, 2, 4),),
+         label="same"),
+    Case("max_pool4d", lambda x: al.max_pool4d(x, window=(1, 2, 1, 2), ceil_mode=True),
+         lambda x: ref.max_pool4d(x, (1, 2, 1, 2), (1, 2, 1, 2), ((0, 0), (0, 1), (0, 0), (0, 1))), ((2, 3, 2, 5),),
+         label="ceil_mode"),
+    Case("max_pool4d_with_indices", raw("max_pool4d_with_indices", **_POOL4D_RAW, indices_mode="local_1d"),
+         lambda x: ref.max_pool4d(x, **_POOL4D), (_X4,), label="values"),
+    *_indices_cases(),
+    Case("max_pool4d_gradient", raw("max_pool4d_gradient", **_POOL4D_RAW), _max_pool4d_gradient(_POOL4D), (_Y4, _X4)),
+    Case("avg_pool4d", lambda x: al.avg_pool4d(x, **_POOL4D), lambda x: ref.avg_pool4d(x, **_POOL4D), (_X4,)),
+    Case("avg_pool4d", lambda x: al.avg_pool4d(x, **_POOL4D, include_padding=True),
+         lambda x: ref.avg_pool4d(x, **_POOL4D, include_padding=True), (_X4,), label="include_padding"),
+    Case("avg_pool4d_gradient", raw("avg_pool4d_gradient", **_POOL4D_RAW),
+         lambda g, like: ref.adjoint(lambda x: ref.avg_pool4d(x, **_POOL4D), like)(g), (_Y4, _X4), wanted=(0,)),
+    Case("l2_pool4d", lambda x: al.l2_pool4d(x, **_POOL4D), lambda x: ref.l2_pool4d(x, **_POOL4D), (_X4,)),
+    Case("l2_pool4d", lambda x: al.l2_pool4d(x, window=(1, 2, 1, 2), ceil_mode=True),
+         lambda x: ref.l2_pool4d(x, (1, 2, 1, 2), (1, 2, 1, 2), ((0, 0), (0, 1), (0, 0), (0, 1))), ((2, 3, 2, 5),),
+         label="ceil_mode"),
+    Case("l2_pool4d", lambda x: al.l2_pool4d(x, window=(1, 2, 2, 2), padding="same"),
+         lambda x: ref.l2_pool4d(x, (1, 2, 2, 2), (1, 2, 2, 2), "same"), ((2, 3, 2, 5),), label="same"),
+    Case("l2_pool4d_gradient", raw("l2_pool4d_gradient", **_STILL_RAW),
+         lambda g, x: x * ref.adjoint(lambda v: ref._pool(v, **_STILL, dilations=(1,) * 4).sum(-1), x)(
+             g / ref.l2_pool4d(x, **_STILL)), ((3, 3, 3, 5), _X4), domain="nonzero"),
+    *_resize_cases(),
+    *_pad_cases(),
     Case("sgd", raw("sgd"), lambda rate, values, g: values - rate * g, ((), (2, 3), (2, 3)), wanted=()),
     *(Case("adam", raw("adam", result=i), lambda *operands, i=i: _adam(*operands)[i], _ADAM, domain="fraction",
            wanted=(), label=f"result {i}") for i in range(3)),
@@ -460,6 +854,9 @@ ELSEWHERE = {
     "random": "test_random.py",
     "argument": "tests/cpp",
     "fused": "tests/cpp",
+    "rnn_gradient": "the gradients of rnn",
+    "lstm_gradient": "the gradients of lstm",
+    "gru_gradient": "the gradients of gru",
     "empty": "tests/cpp",
 }
 
@@ -524,6 +921,68 @@ WRONG = {
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
     "avg_pool2d_gradient": (raw("avg_pool2d_gradient", **_POOL_RAW), [(2, 5, 4, 3), (2, 5, 6, 3)],
                             r"shape \(2, 5, 3, 3\), got shape \(2, 5, 4, 3\)"),
+    "rnn": (al.rnn, [(4, 3, 5), (5, 6)], r"weights of shape \(6, 6\), got shape \(5, 6\)"),
+    "lstm": (al.lstm, [(4, 3, 9), (8, 2)], r"x of shape \(4, 3, 8\), got shape \(4, 3, 9\)"),
+    "gru": (al.gru, [(4, 3, 9), (9, 2)], r"weights of shape \(6, 2\), got shape \(9, 2\)"),
+    "rnn_gradient": (raw("rnn_gradient", activations=[1]), [(4, 3, 5), (4, 2, 5), (5, 5)],
+                     r"incoming gradient of shape \(4, 2, 5\), got shape \(4, 3, 5\)"),
+    "lstm_gradient": (raw("lstm_gradient", activations=[3, 3, 2, 3]),
+                      [(4, 3, 2), (4, 3, 8), (4, 3, 2), (8, 2), (3, 2)],
+                      r"Expected 5 activations, numbers from 0 to 4, got \(3, 3, 2, 3\)"),
+    "gru_gradient": (raw("gru_gradient", activations=[3, 3, 2], masked=True),
+                     [(4, 3, 2), (4, 3, 6), (4, 3, 2), (6, 2), (3, 2)],
+                     "Expected 6 operands with these flags, got 5"),
+    "conv3d": (al.conv3d, [(2, 3, 3, 3, 3), (2, 2, 2, 4, 2)],
+               r"Input has 3 channels \(shape \(2, 3, 3, 3, 3\)\) but the weights expect 4"),
+    "conv3d_data_gradient": (raw("conv3d_data_gradient", **_CONV3D_RAW), [(2, 2, 3, 5, 3), _X3[1], _X3[0]],
+                             r"incoming gradient of shape \(2, 2, 3, 4, 3\), got shape \(2, 2, 3, 5, 3\)"),
+    "conv3d_weights_gradient": (raw("conv3d_weights_gradient", **_CONV3D_RAW), [(2, 2, 3, 5, 3), *_X3],
+                                r"incoming gradient of shape \(2, 2, 3, 4, 3\), got shape \(2, 2, 3, 5, 3\)"),
+    "conv2d_transpose": (lambda x, w: al.conv2d_transpose(x, w, output_size=(9, 5)), [(2, 3, 4, 3), (3, 2, 2, 3)],
+                         r"incoming gradient of shape \(2, 7, 4, 3\), got shape \(2, 3, 4, 3\)"),
+    "depthwise_conv2d": (al.depthwise_conv2d, [(2, 5, 6, 3), (3, 2, 4, 1)],
+                         r"Input has 3 channels \(shape \(2, 5, 6, 3\)\) but the weights expect 4"),
+    "depthwise_conv2d_data_gradient": (raw("depthwise_conv2d_data_gradient", **_DEPTHWISE_RAW),
+                                       [(2, 2, 7, 5), (3, 2, 3, 2), (2, 5, 6, 3)],
+                                       r"incoming gradient float32\(2, 2, 7, 6\), got float32\(2, 2, 7, 5\)"),
+    "depthwise_conv2d_weights_gradient": (raw("depthwise_conv2d_weights_gradient", **_DEPTHWISE_RAW),
+                                          [(2, 2, 7, 5), (2, 5, 6, 3), (3, 2, 3, 2)],
+                                          r"incoming gradient float32\(2, 2, 7, 6\), got float32\(2, 2, 7, 5\)"),
+    "depthwise_conv3d": (lambda x, w: al.depthwise_conv3d(x, w, axis=0), [(2, 3, 4, 3), (2, 2, 3, 3)],
+                         "Expected the channels at an axis from -4 to -1, got 0"),
+    "depthwise_conv3d_data_gradient": (raw("depthwise_conv3d_data_gradient", **_DEPTHWISE3D_RAW),
+                                       [(2, 2, 3, 4, 2), (2, 2, 3, 3), (2, 3, 4, 3, 2)], "Input has 2 channels"),
+    "depthwise_conv3d_weights_gradient": (raw("depthwise_conv3d_weights_gradient", **_DEPTHWISE3D_RAW),
+                                          [(2, 2, 3, 5, 2), (2, 3, 4, 3, 2), (2, 2, 3, 2)],
+                                          r"incoming gradient float32\(2, 2, 3, 4, 2\), got float32\(2, 2, 3, 5, 2\)"),
+    "im2col": (lambda x: al.im2col(x, window=4), [(2, 3, 5, 1)], r"window of 4 does not fit into shape \(2, 3, 5, 1\)"),
+    "col2im": (lambda y, like: al.col2im(y, like, window=2), [(2, 7, 4), (2, 3, 5, 1)],
+               r"incoming gradient float32\(2, 8, 4\), got float32\(2, 7, 4\)"),
+    "max_pool4d": (lambda x: al.max_pool4d(x, window=(1, 4, 1, 1)), [(2, 3, 5, 1)],
+                   r"window of 4 does not fit into the axis -3 of shape \(2, 3, 5, 1\)"),
+    "max_pool4d_with_indices": (lambda x: al.max_pool4d_with_indices(x, window=(1, 1, 1, 2))[0], [(3, 5, 1)],
+                                r"Expected a source of rank 4 or more, got shape \(3, 5, 1\)"),
+    "max_pool4d_gradient": (raw("max_pool4d_gradient", **_POOL4D_RAW), [(3, 2, 3, 4), _X4],
+                            r"shape \(3, 2, 3, 5\), got shape \(3, 2, 3, 4\)"),
+    "max_pool4d_gradient_with_indices": (
+        lambda g, x: al.max_unpool4d(g, al.cast(g, "int32"), x, **_POOL4D, indices="global_2d"), [_Y4, _X4],
+        "Indices over the last 2 axes do not tell where windows over others are"),
+    "avg_pool4d": (lambda x: al.avg_pool4d(x, window=(1, 1, 1, 4)), [(2, 5, 3, 1)],
+                   r"window of 4 does not fit into the axis -1 of shape \(2, 5, 3, 1\)"),
+    "avg_pool4d_gradient": (raw("avg_pool4d_gradient", **_POOL4D_RAW), [(3, 2, 3, 4), _X4],
+                            r"shape \(3, 2, 3, 5\), got shape \(3, 2, 3, 4\)"),
+    "l2_pool4d": (lambda x: al.l2_pool4d(x, window=(1, 1, 1, 4)), [(2, 5, 3, 1)],
+                  r"window of 4 does not fit into the axis -1 of shape \(2, 5, 3, 1\)"),
+    "l2_pool4d_gradient": (raw("l2_pool4d_gradient", **_POOL4D_RAW), [(3, 2, 3, 4), _X4],
+                           r"incoming gradient float32\(3, 2, 3, 5\), got float32\(3, 2, 3, 4\)"),
+    "resize": (lambda x: al.resize(x, (2, 3), axes=(1, 5)), [(2, 3, 4)], "Axis 5 is outside a tensor of rank 3"),
+    "resize_gradient": (raw("resize_gradient", axes=[1], resize_mode="nearest", rounding="floor"), [(2, 3), (3, 2)],
+                        r"incoming gradient float32\(3, 3\), got float32\(2, 3\)"),
+    "pad": (lambda x: al.pad(x, ((1, 0),)), [(2, 3)], r"Expected 4 paddings for shape \(2, 3\), got \(1, 0\)"),
+    "pad_edges": (lambda x: al.pad(x, 3, mode="reflect"), [(3, 5)],
+                  r"A padding of 3 does not fit axis 0 of shape \(3, 5\) in mode reflect"),
+    "pad_gradient": (raw("pad_gradient", padding=[1, 0, 0, 2], pad_mode="edge"), [(3, 4), (2, 3)],
+                     r"incoming gradient float32\(3, 5\), got float32\(3, 4\)"),
     "sgd": (raw("sgd"), [(), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
     "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
 }

@@ -52,6 +52,105 @@ def avg_pool2d(x, window, strides, padding="valid"):
     return windows(x, window, strides, padding).sum((3, 4)) / inside
 
 
+def windows_along(x, axes, size, strides, padding="valid", dilations=None, fill=0.0):
+    """The windows of x along the axes: x.shape with so many windows along each, then the windows' own axes."""
+    dilations = dilations or (1,) * len(axes)
+    styles = (padding,) * len(axes) if isinstance(padding, str) else padding
+    pads = [(0, 0)] * x.ndim
+    for axis, *of_axis in zip(axes, styles, size, strides, dilations):
+        pads[axis] = _padding(of_axis[0], x.shape[axis], *of_axis[1:])
+    x = np.pad(x, pads, constant_values=fill)
+    reach = [d * (k - 1) + 1 for d, k in zip(dilations, size)]
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, axis=axes)
+    steps = [slice(None)] * view.ndim
+    for i, axis in enumerate(axes):
+        steps[axis], steps[x.ndim + i] = slice(None, None, strides[i]), slice(None, None, dilations[i])
+    return view[tuple(steps)]
+
+
+def conv3d(x, weights, strides=(1, 1, 1), padding="valid", dilations=(1, 1, 1), groups=1):
+    """x NDHWC, weights DHWIO."""
+    taken = windows_along(x, (1, 2, 3), weights.shape[:3], strides, padding, dilations)
+    channels, filters = x.shape[-1] // groups, weights.shape[-1] // groups
+    parts = [
+        np.einsum(
+            "ndhwcxyz,xyzcf->ndhwf",
+            taken[..., g * channels : (g + 1) * channels, :, :, :],
+            weights[..., g * filters : (g + 1) * filters],
+        )
+        for g in range(groups)
+    ]
+    return np.concatenate(parts, axis=-1)
+
+
+def depthwise_conv2d(x, weights, strides=(1, 1), padding="valid", dilations=(1, 1)):
+    """x NHWC, weights (height, width, channels, filters of each)."""
+    taken = windows_along(x, (1, 2), weights.shape[:2], strides, padding, dilations)
+    y = np.einsum("nhwcxy,xycm->nhwcm", taken, weights)
+    return y.reshape(*y.shape[:3], -1)
+
+
+def depthwise_conv3d(x, weights, strides=(1, 1, 1), padding="valid", dilations=(1, 1, 1)):
+    """x (..., depth, height, width, channels), weights (depth, height, width, channels)."""
+    axes = (x.ndim - 4, x.ndim - 3, x.ndim - 2)
+    taken = windows_along(x, axes, weights.shape[:3], strides, padding, dilations)
+    return np.einsum("...cxyz,xyzc->...c", taken, weights)
+
+
+def _pool(x, window, strides, padding, dilations, fill=0.0):
+    axes = tuple(range(x.ndim - 4, x.ndim))
+    taken = windows_along(x, axes, window, strides, padding, dilations, fill)
+    return taken.reshape(*taken.shape[: x.ndim], -1)
+
+
+def max_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1)):
+    return _pool(x, window, strides, padding, dilations, -np.inf).max(-1)
+
+
+def max_pool4d_places(x, window, strides, padding="valid", dilations=(1, 1, 1, 1), over=4, local=False):
+    """Where the first greatest element of each window is."""
+    taps = _pool(x, window, strides, padding, dilations, -np.inf).argmax(-1)
+    if local:
+        return taps % np.prod(window[4 - over :])
+    order = np.arange(x.size, dtype=float).reshape(x.shape)
+    places = np.take_along_axis(_pool(order, window, strides, padding, dilations, -1), taps[..., None], -1)[..., 0]
+    return places.astype(int) % np.prod(x.shape[-over:])
+
+
+def avg_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1), include_padding=False):
+    inside = _pool(np.ones_like(x), window, strides, padding, dilations).sum(-1)
+    total = _pool(x, window, strides, padding, dilations).sum(-1)
+    return total / (np.prod(window) if include_padding else inside)
+
+
+def l2_pool4d(x, window, strides, padding="valid", dilations=(1, 1, 1, 1)):
+    return np.sqrt(_pool(x**2, window, strides, padding, dilations).sum(-1))
+
+
+def im2col(x, window, strides, padding="valid", dilations=(1, 1)):
+    """x NHWC."""
+    taken = windows(x, window, strides, padding, dilations)
+    return taken.reshape(taken.shape[0], taken.shape[1] * taken.shape[2], -1)
+
+
+# ---- images of another size ----
+
+
+def resize_along(x, axis, places, mode, rounding=None):
+    """By the definition: `places` of x along the axis, clamped, to the nearest element or between two."""
+    last = x.shape[axis] - 1
+    matrix = np.zeros((len(places), last + 1))
+    for i, place in enumerate(places):
+        if mode == "nearest":
+            matrix[i, int(np.clip(rounding(place), 0, last))] = 1
+        else:
+            place = min(max(place, 0), last)
+            below = int(np.floor(place))
+            matrix[i, below] += 1 - (place - below)
+            matrix[i, min(below + 1, last)] += place - below
+    return np.moveaxis(np.tensordot(matrix, x, (1, axis)), 0, axis)
+
+
 # ---- softmax ----
 
 
@@ -216,3 +315,53 @@ def adam(rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
             parameter -= rate * (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
 
     return update
+
+
+# ---- recurrent cells: time first, as al.rnn, al.lstm and al.gru document them ----
+
+ACTIVATIONS = {
+    "none": lambda x: x,
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "hard_sigmoid": lambda x: np.clip(0.2 * x + 0.5, 0, 1),
+}
+
+
+def _steps(x, reverse):
+    return range(len(x))[::-1] if reverse else range(len(x))
+
+
+def rnn(x, w, state, mask=1, *, activation="relu", reverse=False):
+    out = np.zeros_like(x)
+    for t in _steps(x, reverse):
+        out[t] = state = ACTIVATIONS[activation](x[t] + (mask * state) @ w.T)
+    return out
+
+
+def lstm(x, w, state, cell, mask=1, peephole=0, *, activation="tanh", gates=("sigmoid",) * 2 + ("tanh", "sigmoid"),
+         reverse=False):  # fmt: skip
+    states, cells = [], []
+    for t in _steps(x, reverse):
+        sums = x[t] + (mask * state) @ w.T + peephole * np.tile(cell, 4)
+        i, f, z, o = (ACTIVATIONS[name](part) for name, part in zip(gates, np.split(sums, 4, 1)))
+        cell = f * cell + i * z
+        state = o * ACTIVATIONS[activation](cell)
+        states.append(state)
+        cells.append(cell)
+    turn = -1 if reverse else 1
+    return np.stack(states[::turn]), np.stack(cells[::turn])
+
+
+def gru(x, w, state, bias=0, mask=1, *, activation="tanh", gates=("sigmoid", "sigmoid"), reset_after=True,
+        flip_z=False, reverse=False):  # fmt: skip
+    out = np.zeros((*x.shape[:2], w.shape[1]))
+    update, reset = (ACTIVATIONS[name] for name in gates)
+    wz, wr, wo = np.split(w, 3)
+    for t in _steps(x, reverse):
+        xz, xr, xo = np.split(x[t], 3, 1)
+        z, r = update(xz + (mask * state) @ wz.T), reset(xr + (mask * state) @ wr.T)
+        old = r * ((mask * state) @ wo.T + bias) if reset_after else (r * mask * state) @ wo.T
+        o = ACTIVATIONS[activation](xo + old)
+        out[t] = state = (1 - z) * state + z * o if flip_z else z * state + (1 - z) * o
+    return out

@@ -47,6 +47,78 @@ def test_layers_against_their_definitions(rng):
     np.testing.assert_allclose(widened, 2 * convolved, rtol=1e-6)
 
 
+def test_convolutions_of_other_kinds_against_their_definitions(rng):
+    x, volume = (rng.normal(size=shape).astype(np.float32) for shape in ((2, 4, 5, 3), (2, 3, 4, 5, 2)))
+    up = al.nn.Conv2DTranspose(4, (3, 2), strides=(2, 3), padding="same", seed=1)
+    depthwise = al.nn.DepthwiseConv2D((2, 3), strides=(1, 2), depth_multiplier=2, seed=2)
+    conv3d = al.nn.Conv3D(3, (2, 1, 3), strides=(1, 2, 1), padding="same", seed=3)
+    layers, images = [up, depthwise, conv3d], [x, x, volume]
+    graph = al.Graph()
+    feeds = [graph.placeholder(image.shape) for image in images]
+    step = graph.compile(feeds, [layer(feed) for layer, feed in zip(layers, feeds)])
+    for layer in layers:
+        layer.variables[1].assign(rng.normal(size=layer.variables[1].shape).astype(np.float32))
+    results = step(*images)
+    (weights, bias), (kernel, offset), (filters, shift) = [
+        [v.numpy().astype(float) for v in layer.variables] for layer in layers
+    ]
+    assert weights.shape == (3, 2, 4, 3) and kernel.shape == (2, 3, 3, 2) and filters.shape == (2, 1, 3, 2, 3)
+    transposed = ref.adjoint(lambda v: ref.conv2d(v, weights, (2, 3), "same"), np.zeros((2, 8, 15, 4)))(x) + bias
+    by_channel = ref.depthwise_conv2d(x.astype(float), kernel, (1, 2)) + offset
+    of_volume = ref.conv3d(volume.astype(float), filters, (1, 2, 1), "same") + shift
+    for result, expected in zip(results, (transposed, by_channel, of_volume)):
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_images_of_another_size(rng):
+    x = rng.normal(size=(2, 3, 4, 2)).astype(np.float32)
+    repeated, smooth, resized, around, uneven = run(
+        lambda x: [
+            al.nn.UpSampling2D((2, 3))(x),
+            al.nn.UpSampling2D(2, interpolation="bilinear")(x),
+            al.nn.Resizing(2, 6)(x),
+            al.nn.ZeroPadding2D((1, 2))(x),
+            al.nn.ZeroPadding2D(((1, 0), (0, 3)))(x),
+        ],
+        x,
+    )
+    np.testing.assert_array_equal(repeated, x.repeat(2, 1).repeat(3, 2))
+
+    def bilinear(size):
+        y = x.astype(float)
+        for axis, extent in zip((1, 2), size):
+            places = (np.arange(extent) + 0.5) * y.shape[axis] / extent - 0.5
+            y = ref.resize_along(y, axis, places, "bilinear")
+        return y
+
+    np.testing.assert_allclose(smooth, bilinear((6, 8)), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(resized, bilinear((2, 6)), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(around, np.pad(x, ((0, 0), (1, 1), (2, 2), (0, 0))))
+    np.testing.assert_array_equal(uneven, np.pad(x, ((0, 0), (1, 0), (0, 3), (0, 0))))
+
+
+def test_an_autoencoder_of_transposed_convolutions_learns(rng):
+    """Of any batch size: the images' height and width follow from the strides."""
+    x = rng.normal(size=(8, 6, 6, 1)).astype(np.float32)
+    graph = al.Graph()
+    feed = graph.placeholder((None, 6, 6, 1))
+    model = al.nn.Sequential(
+        al.nn.ZeroPadding2D(1),
+        al.nn.Conv2D(8, 2, strides=2),
+        al.nn.ReLU(),
+        al.nn.DepthwiseConv2D(2, padding="same"),
+        al.nn.UpSampling2D(2),
+        al.nn.Conv2DTranspose(1, 3, strides=2, padding="same"),
+        al.nn.Resizing(6, 6),
+        seed=5,
+    )
+    loss = al.mean(al.square(model(feed) - feed))
+    step = graph.compile([feed], [loss], updates=al.Adam(0.01).minimize(loss))
+    losses = [float(step(x)[0]) for _ in range(200)]
+    assert losses[-1] < 0.5 * losses[0]
+    assert np.isfinite(step(x[:3])[0])
+
+
 def test_the_bias_is_added(rng):
     x = rng.normal(size=(2, 3)).astype(np.float32)
     graph = al.Graph()
@@ -179,6 +251,8 @@ def test_names_of_a_training_step():
         (lambda: al.nn.Dense(2), (3, None), "known last dimension"),
         (lambda: al.nn.Conv2D(2, 3), (3, 4), r"rank 4 .* got float32\(3, 4\)"),
         (lambda: al.nn.Conv2D(2, 5), (1, 4, 4, 1), "window of 5 does not fit"),
+        (lambda: al.nn.Conv3D(2, 3), (3, 4), r"rank 5 .* got float32\(3, 4\)"),
+        (lambda: al.nn.UpSampling2D(2), (3, 4), r"known height and width, got float32\(3, 4\)"),
     ],
 )
 def test_wrong_inputs(layer, shape, says):

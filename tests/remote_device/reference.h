@@ -20,6 +20,7 @@ Reference elementwise_reference(const ir::Op& op);  // elementwise.cpp: rows of 
 Reference reduction_reference(
     const ir::Op& op);                         // elementwise.cpp: reductions, moments, argmax and argmin, reduce_like
 Reference window_reference(const ir::Op& op);  // windows.cpp: convolutions and pooling
+Reference recurrent_reference(const ir::Op& op);   // recurrent.cpp
 Reference structured_reference(const ir::Op& op);  // structured.cpp: the others
 
 }  // namespace alloy::remote

@@ -136,6 +136,24 @@ Reference scatter_nd(const Op& op) {
   });
 }
 
+Reference pad(const Op& op) {
+  const Dims x = op.operands[0].shape().dims(), y = op.results[0].shape.dims();
+  const size_t bytes = size_of(op.results[0].dtype);
+  const Dims padding = op.attributes.ints(Attr::kPadding);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    size_t at = 0;
+    for_each_index(y, [&](Dims index) {
+      bool is_inside = true;
+      for (int64_t i = 0; i < index.size(); ++i) {
+        index[i] -= padding[2 * i];
+        is_inside = is_inside && index[i] >= 0 && index[i] < x[i];
+      }
+      const std::byte* const from = is_inside ? operands[0] + position(x, index) * bytes : operands[1];
+      std::memcpy(results[0] + at++ * bytes, from, bytes);
+    });
+  };
+}
+
 Reference concat(const Op& op) {
   const Dims whole = op.results[0].shape.dims();
   const auto axis =
@@ -363,6 +381,12 @@ Reference arithmetic(const Op& op) {
     case OpCode::softmax_cross_entropy: return cross_entropy(op);
     case OpCode::sgd: return sgd(op);
     case OpCode::adam: return adam(op);
+    case OpCode::rnn:
+    case OpCode::rnn_gradient:
+    case OpCode::lstm:
+    case OpCode::lstm_gradient:
+    case OpCode::gru:
+    case OpCode::gru_gradient: return recurrent_reference(op);
     default: return window_reference(op);
   }
 }
@@ -381,6 +405,7 @@ Reference structured_reference(const Op& op) {
     case OpCode::slice: return move(op);
     case OpCode::slice_gradient: return slice_gradient(op);
     case OpCode::concat: return concat(op);
+    case OpCode::pad: return pad(op);
     case OpCode::gather: return gather_by_indices(op);
     case OpCode::scatter_nd: return scatter_nd(op);
     case OpCode::scatter: return scatter(op);

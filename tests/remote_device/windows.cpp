@@ -1,4 +1,5 @@
 // Convolutions and pooling: what a window sees at each of its positions.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,47 +15,74 @@ using ir::Dims;
 using ir::Op;
 using ir::OpCode;
 
-// A place in a 4-D array, by the axis that each of four numbers is for.
-size_t place(const Dims& dims, std::initializer_list<std::pair<int64_t, int64_t>> axes) {
-  Dims index(4);
-  for (const auto& [axis, k] : axes) index[axis] = k;
-  return position(dims, index);
+// One axis along which a window moves: which axis of the data, how the window moves, and the extent of the source.
+struct Moving {
+  int64_t axis;
+  ir::Window window;
+  int64_t extent;
+
+  int64_t place(int64_t position, int64_t tap) const {
+    return position * window.stride - window.before + tap * window.dilation;
+  }
+};
+
+std::vector<Moving> moving(const Op& op, const Dims& source, const Dims& kernel) {
+  const Dims axes = ir::window_axes(op.attributes, source.size());
+  std::vector<Moving> all;
+  for (int64_t i = 0; i < axes.size(); ++i) {
+    all.push_back({axes[i], ir::window_of(op.attributes, i, kernel[i], source[axes[i]]), source[axes[i]]});
+  }
+  return all;
+}
+
+enum class Convolving { forward, to_data, to_weights };
+
+Convolving convolving(OpCode code) {
+  switch (code) {
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv3d_data_gradient: return Convolving::to_data;
+    case OpCode::conv2d_weights_gradient:
+    case OpCode::conv3d_weights_gradient: return Convolving::to_weights;
+    default: return Convolving::forward;
+  }
 }
 
 Reference convolution(const Op& op) {
-  const OpCode code = op.code;
+  const Convolving what = convolving(op.code);
   const Dims a = op.operands[0].shape().dims(), b = op.operands[1].shape().dims(), r = op.results[0].shape.dims();
-  const Dims source = code == OpCode::conv2d ? a : code == OpCode::conv2d_data_gradient ? r : b;
-  const Dims weights = code == OpCode::conv2d_weights_gradient ? r : b, result = code == OpCode::conv2d ? r : a;
+  const Dims source = what == Convolving::forward ? a : what == Convolving::to_data ? r : b;
+  const Dims weights = what == Convolving::to_weights ? r : b, result = what == Convolving::forward ? r : a;
   const ir::LayoutAxes x = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
   const ir::WeightsAxes w = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
-  const auto extent = [](const Dims& dims, int64_t axis) { return dims[axis]; };
-  const ir::Window rows = ir::window_of(op.attributes, 0, extent(weights, w.height), extent(source, x.height)),
-                   columns = ir::window_of(op.attributes, 1, extent(weights, w.width), extent(source, x.width));
-  const int64_t groups = op.attributes.integer(Attr::kGroups), in = extent(weights, w.in),
-                out = extent(weights, w.out) / groups;
-  const auto one_further = [](const Dims& dims, int64_t axis) { return place(dims, {{axis, 1}}); };
-  const size_t next_s = extent(source, x.channels) > 1 ? one_further(source, x.channels) : 0,
-               next_y = extent(result, x.channels) > 1 ? one_further(result, x.channels) : 0,
-               next_in = extent(weights, w.in) > 1 ? one_further(weights, w.in) : 0,
-               next_out = extent(weights, w.out) > 1 ? one_further(weights, w.out) : 0;
+  Dims kernel, seen{result[x.batch]};
+  for (int64_t axis : w.spatial) kernel.push_back(weights[axis]);
+  const std::vector<Moving> axes = moving(op, source, kernel);
+  const auto count = static_cast<int64_t>(axes.size());
+  for (const Moving& axis : axes) seen.push_back(result[axis.axis]);
+  for (int64_t extent : kernel) seen.push_back(extent);
+  const int64_t groups = op.attributes.integer(Attr::kGroups), in = weights[w.in], out = weights[w.out] / groups;
+  seen.push_back(groups);
   return [=](const std::byte* const* operands, std::byte* const* results) {
     const std::vector<double> first = floats(operands[0], count_of(a)), second = floats(operands[1], count_of(b));
     std::vector<double> sums(count_of(r), 0);
-    const Dims seen = {result[0], extent(result, x.height), extent(result, x.width), rows.size, columns.size, groups};
     for_each_index(seen, [&](const Dims& i) {
-      const int64_t h = i[1] * rows.stride - rows.before + i[3] * rows.dilation,
-                    v = i[2] * columns.stride - columns.before + i[4] * columns.dilation;
-      if (h < 0 || h >= extent(source, x.height) || v < 0 || v >= extent(source, x.width)) return;
-      const size_t s0 = place(source, {{x.batch, i[0]}, {x.height, h}, {x.width, v}, {x.channels, i[5] * in}}),
-                   k0 = place(weights, {{w.height, i[3]}, {w.width, i[4]}, {w.out, i[5] * out}}),
-                   y0 = place(result, {{x.batch, i[0]}, {x.height, i[1]}, {x.width, i[2]}, {x.channels, i[5] * out}});
+      Dims at_s(source.size()), at_w(weights.size()), at_y(result.size());
+      at_s[x.batch] = at_y[x.batch] = i[0];
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t position = i[1 + k], tap = i[1 + count + k], place = axes[k].place(position, tap);
+        if (place < 0 || place >= axes[k].extent) return;
+        at_s[x.spatial[k]] = place;
+        at_w[w.spatial[k]] = tap;
+        at_y[x.spatial[k]] = position;
+      }
       for (int64_t from = 0; from < in; ++from) {
         for (int64_t to = 0; to < out; ++to) {
-          const size_t s = s0 + static_cast<size_t>(from) * next_s, y = y0 + static_cast<size_t>(to) * next_y,
-                       k = k0 + static_cast<size_t>(from) * next_in + static_cast<size_t>(to) * next_out;
-          if (code == OpCode::conv2d) sums[y] += first[s] * second[k];
-          else if (code == OpCode::conv2d_data_gradient) sums[s] += first[y] * second[k];
+          at_s[x.channels] = i.back() * in + from;
+          at_w[w.in] = from;
+          at_w[w.out] = at_y[x.channels] = i.back() * out + to;
+          const size_t s = position(source, at_s), k = position(weights, at_w), y = position(result, at_y);
+          if (what == Convolving::forward) sums[y] += first[s] * second[k];
+          else if (what == Convolving::to_data) sums[s] += first[y] * second[k];
           else sums[k] += first[y] * second[s];
         }
       }
@@ -63,62 +91,116 @@ Reference convolution(const Op& op) {
   };
 }
 
-// One position of a pooling window: which elements of the source it sees, and how many it would with padding.
+// One position of a pooling window: which elements of the source it sees, by their places in it and in the window, and
+// how many it would with padding.
 struct Seen {
-  std::vector<size_t> inside;
+  struct Element {
+    size_t place, tap;
+  };
+  std::vector<Element> inside;
   int64_t with_padding = 0;
 };
 
-Reference pooling(const Op& op) {
-  const OpCode code = op.code;
-  const bool is_gradient = code == OpCode::max_pool2d_gradient || code == OpCode::avg_pool2d_gradient;
-  const bool is_max = code == OpCode::max_pool2d || code == OpCode::max_pool2d_gradient;
-  const Dims source = is_gradient ? op.results[0].shape.dims() : op.operands[0].shape().dims(),
-             result = is_gradient ? op.operands[0].shape().dims() : op.results[0].shape.dims();
-  const ir::LayoutAxes x = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
-  const auto height = static_cast<size_t>(x.height), width = static_cast<size_t>(x.width);
-  const Dims size = op.attributes.ints(Attr::kWindow);
-  const ir::Window rows = ir::window_of(op.attributes, 0, size[0], source[height]),
-                   columns = ir::window_of(op.attributes, 1, size[1], source[width]);
-  const bool counts_padding = op.attributes.flag(Attr::kIncludePadding);
-  const auto look = [=](const Dims& at) {
+struct Pool {
+  bool is_gradient, is_max, counts_padding;
+  Dims source, result, size;
+  std::vector<Moving> axes;
+
+  explicit Pool(const Op& op)
+      : is_gradient(std::string(op.info().name).ends_with("gradient")),
+        is_max(op.info().name.starts_with("max")),
+        counts_padding(op.attributes.flag(Attr::kIncludePadding)),
+        source(is_gradient ? op.results[0].shape.dims() : op.operands[0].shape().dims()),
+        result(is_gradient ? op.operands[0].shape().dims() : op.results[0].shape.dims()),
+        size(op.attributes.ints(Attr::kWindow)),
+        axes(moving(op, source, size)) {}
+
+  Seen look(const Dims& at) const {
     Seen seen;
+    size_t tap = 0;
     for_each_index(size, [&](const Dims& k) {
       Dims index = at;
-      index[height] = at[height] * rows.stride - rows.before + k[0] * rows.dilation;
-      index[width] = at[width] * columns.stride - columns.before + k[1] * columns.dilation;
-      seen.with_padding += index[height] < source[height] + rows.after && index[width] < source[width] + columns.after;
-      const bool is_inside =
-          index[height] >= 0 && index[height] < source[height] && index[width] >= 0 && index[width] < source[width];
-      if (is_inside) seen.inside.push_back(position(source, index));
+      bool is_inside = true, is_padded = true;
+      for (int64_t i = 0; i < std::ssize(axes); ++i) {
+        const Moving& axis = axes[i];
+        index[axis.axis] = axis.place(at[axis.axis], k[i]);
+        is_inside = is_inside && index[axis.axis] >= 0 && index[axis.axis] < axis.extent;
+        is_padded = is_padded && index[axis.axis] < axis.extent + axis.window.after;
+      }
+      seen.with_padding += is_padded;
+      if (is_inside) seen.inside.push_back({position(source, index), tap});
+      ++tap;
     });
     return seen;
-  };
+  }
+
+  // The first of the greatest, or the first NaN; null where the window sees nothing.
+  static const Seen::Element* winner(const Seen& seen, const std::vector<double>& values) {
+    const Seen::Element* best = nullptr;
+    for (const Seen::Element& e : seen.inside) {
+      if (best != nullptr && std::isnan(values[best->place])) break;
+      const double v = values[e.place];
+      if (best == nullptr || v > values[best->place] || std::isnan(v)) best = &e;
+    }
+    return best;
+  }
+};
+
+Reference max_pooling(const Op& op) {
+  const Pool pool(op);
   return [=](const std::byte* const* operands, std::byte* const* results) {
-    const std::vector<double> first = floats(operands[0], count_of(is_gradient ? result : source)),
-                              values = !is_max       ? std::vector<double>()
-                                       : is_gradient ? floats(operands[1], count_of(source))
-                                                     : first;
-    std::vector<double> out(count_of(is_gradient ? source : result), 0);
-    size_t at = 0;
-    for_each_index(result, [&](const Dims& index) {
-      const Seen seen = look(index);
-      const size_t y = at++;
-      if (is_max) {
-        double best = -INFINITY;
-        size_t winner = seen.inside.empty() ? SIZE_MAX : seen.inside[0];
-        for (const size_t i : seen.inside) {
-          if (std::isnan(best) || !(values[i] > best || std::isnan(values[i]))) continue;
-          best = values[i];
-          winner = i;
-        }
-        if (!is_gradient) out[y] = best;
-        else if (winner != SIZE_MAX) out[winner] += first[y];
-        return;
+    const std::vector<double> first = floats(operands[0], count_of(pool.is_gradient ? pool.result : pool.source)),
+                              values = pool.is_gradient ? floats(operands[1], count_of(pool.source)) : first;
+    std::vector<double> out(count_of(pool.is_gradient ? pool.source : pool.result), 0);
+    size_t y = 0;
+    for_each_index(pool.result, [&](const Dims& index) {
+      const Seen seen = pool.look(index);
+      const Seen::Element* const winner = Pool::winner(seen, values);
+      if (!pool.is_gradient) out[y] = winner == nullptr ? -INFINITY : values[winner->place];
+      else if (winner != nullptr) out[winner->place] += first[y];
+      ++y;
+    });
+    store_floats(results[0], out);
+  };
+}
+
+Reference max_pooling_with_indices(const Op& op) {
+  const Pool pool(op);
+  const std::string mode = op.attributes.word(Attr::kIndicesMode);
+  const bool is_local = mode.starts_with("local");
+  size_t modulus = 1;
+  const Dims& told = is_local ? pool.size : pool.source;
+  for (int64_t i = told.size() - (mode[mode.size() - 2] - '0'); i < told.size(); ++i) {
+    modulus *= static_cast<size_t>(told[i]);
+  }
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const std::vector<double> values = floats(operands[0], count_of(pool.source));
+    size_t y = 0;
+    for_each_index(pool.result, [&](const Dims& index) {
+      const Seen seen = pool.look(index);
+      const Seen::Element* const winner = Pool::winner(seen, values);
+      store<float>(results[0], y, static_cast<float>(winner == nullptr ? -INFINITY : values[winner->place]));
+      const size_t number = winner == nullptr ? 0 : is_local ? winner->tap : winner->place;
+      store<int32_t>(results[1], y, static_cast<int32_t>(number % modulus));
+      ++y;
+    });
+  };
+}
+
+Reference avg_pooling(const Op& op) {
+  const Pool pool(op);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const std::vector<double> first = floats(operands[0], count_of(pool.is_gradient ? pool.result : pool.source));
+    std::vector<double> out(count_of(pool.is_gradient ? pool.source : pool.result), 0);
+    size_t y = 0;
+    for_each_index(pool.result, [&](const Dims& index) {
+      const Seen seen = pool.look(index);
+      const int64_t counted = pool.counts_padding ? seen.with_padding : std::ssize(seen.inside);
+      const auto divisor = static_cast<double>(std::max<int64_t>(counted, 1));
+      for (const Seen::Element& e : seen.inside) {
+        (pool.is_gradient ? out[e.place] : out[y]) += first[pool.is_gradient ? y : e.place] / divisor;
       }
-      const auto inside = static_cast<int64_t>(seen.inside.size());
-      const auto divisor = static_cast<double>(std::max<int64_t>(counts_padding ? seen.with_padding : inside, 1));
-      for (const size_t i : seen.inside) (is_gradient ? out[i] : out[y]) += first[is_gradient ? y : i] / divisor;
+      ++y;
     });
     store_floats(results[0], out);
   };
@@ -131,11 +213,19 @@ Reference window_reference(const Op& op) {
   switch (op.code) {
     case OpCode::conv2d:
     case OpCode::conv2d_data_gradient:
-    case OpCode::conv2d_weights_gradient: return convolution(op);
+    case OpCode::conv2d_weights_gradient:
+    case OpCode::conv3d:
+    case OpCode::conv3d_data_gradient:
+    case OpCode::conv3d_weights_gradient: return convolution(op);
     case OpCode::max_pool2d:
     case OpCode::max_pool2d_gradient:
+    case OpCode::max_pool4d:
+    case OpCode::max_pool4d_gradient: return max_pooling(op);
+    case OpCode::max_pool4d_with_indices: return max_pooling_with_indices(op);
     case OpCode::avg_pool2d:
-    case OpCode::avg_pool2d_gradient: return pooling(op);
+    case OpCode::avg_pool2d_gradient:
+    case OpCode::avg_pool4d:
+    case OpCode::avg_pool4d_gradient: return avg_pooling(op);
     default: return nullptr;
   }
 }

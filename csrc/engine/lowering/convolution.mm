@@ -13,22 +13,55 @@ using ir::kMostImages;
 using ir::OpCode;
 using ir::Shape;
 
+NSUInteger unsign(int64_t value) { return static_cast<NSUInteger>(value); }
+
+// The windows of a convolution with weights of that shape.
+std::vector<ir::Window> windows_of_convolution(const ir::Op& op, const Shape& source, const Shape& weights) {
+  Dims kernel;
+  for (int64_t axis : ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout)).spatial) {
+    kernel.push_back(weights[axis]);
+  }
+  return windows_of(op, source, kernel);
+}
+
 MPSGraphConvolution2DOpDescriptor* convolution(const ir::Op& op, const Shape& source, const Shape& weights) {
-  const auto axes = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
-  const WindowGeometry g(op, source, weights[axes.height], weights[axes.width]);
-  return [MPSGraphConvolution2DOpDescriptor
-      descriptorWithStrideInX:static_cast<NSUInteger>(g.width.stride)
-                    strideInY:static_cast<NSUInteger>(g.height.stride)
-              dilationRateInX:static_cast<NSUInteger>(g.width.dilation)
-              dilationRateInY:static_cast<NSUInteger>(g.height.dilation)
-                       groups:static_cast<NSUInteger>(op.attributes.integer(Attr::kGroups))
-                  paddingLeft:static_cast<NSUInteger>(g.width.before)
-                 paddingRight:static_cast<NSUInteger>(g.width.after)
-                   paddingTop:static_cast<NSUInteger>(g.height.before)
-                paddingBottom:static_cast<NSUInteger>(g.height.after)
-                 paddingStyle:MPSGraphPaddingStyleExplicit
-                   dataLayout:mps_layout(op.attributes.word(Attr::kDataLayout))
-                weightsLayout:mps_layout(op.attributes.word(Attr::kWeightsLayout))];
+  const std::vector<ir::Window> windows = windows_of_convolution(op, source, weights);
+  const ir::Window &y = windows[0], &x = windows[1];
+  return
+      [MPSGraphConvolution2DOpDescriptor descriptorWithStrideInX:unsign(x.stride)
+                                                       strideInY:unsign(y.stride)
+                                                 dilationRateInX:unsign(x.dilation)
+                                                 dilationRateInY:unsign(y.dilation)
+                                                          groups:unsign(op.attributes.integer(Attr::kGroups))
+                                                     paddingLeft:unsign(x.before)
+                                                    paddingRight:unsign(x.after)
+                                                      paddingTop:unsign(y.before)
+                                                   paddingBottom:unsign(y.after)
+                                                    paddingStyle:MPSGraphPaddingStyleExplicit
+                                                      dataLayout:mps_layout(op.attributes.word(Attr::kDataLayout))
+                                                   weightsLayout:mps_layout(op.attributes.word(Attr::kWeightsLayout))];
+}
+
+MPSGraphConvolution3DOpDescriptor* convolution_3d(const ir::Op& op, const Shape& source, const Shape& weights) {
+  const std::vector<ir::Window> windows = windows_of_convolution(op, source, weights);
+  const ir::Window &z = windows[0], &y = windows[1], &x = windows[2];
+  return
+      [MPSGraphConvolution3DOpDescriptor descriptorWithStrideInX:unsign(x.stride)
+                                                       strideInY:unsign(y.stride)
+                                                       strideInZ:unsign(z.stride)
+                                                 dilationRateInX:unsign(x.dilation)
+                                                 dilationRateInY:unsign(y.dilation)
+                                                 dilationRateInZ:unsign(z.dilation)
+                                                          groups:unsign(op.attributes.integer(Attr::kGroups))
+                                                     paddingLeft:unsign(x.before)
+                                                    paddingRight:unsign(x.after)
+                                                      paddingTop:unsign(y.before)
+                                                   paddingBottom:unsign(y.after)
+                                                    paddingFront:unsign(z.before)
+                                                     paddingBack:unsign(z.after)
+                                                    paddingStyle:MPSGraphPaddingStyleExplicit
+                                                      dataLayout:mps_layout(op.attributes.word(Attr::kDataLayout))
+                                                   weightsLayout:mps_layout(op.attributes.word(Attr::kWeightsLayout))];
 }
 
 // Of at most kMostImages images at a time, where the framework is wrong about more.
@@ -87,6 +120,34 @@ Nodes lower_conv2d_data_gradient(Lowering& lowering, const ir::Op& op, NSString*
 
 Nodes lower_conv2d_weights_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
   return convolution_gradient(lowering, op, name);
+}
+
+Nodes lower_conv3d(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return
+      [lowering.graph() convolution3DWithSourceTensor:lowering.x(op, 0)
+                                        weightsTensor:lowering.x(op, 1)
+                                           descriptor:convolution_3d(op, op.operands[0].shape(), op.operands[1].shape())
+                                                 name:name];
+}
+
+Nodes lower_conv3d_data_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
+  const Shape& source = op.results[0].shape;
+  return [lowering.graph()
+      convolution3DDataGradientWithIncomingGradientTensor:lowering.x(op, 0)
+                                            weightsTensor:lowering.x(op, 1)
+                                              outputShape:mps_shape(source)
+                             forwardConvolutionDescriptor:convolution_3d(op, source, op.operands[1].shape())
+                                                     name:name];
+}
+
+Nodes lower_conv3d_weights_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
+  const Shape& weights = op.results[0].shape;
+  return [lowering.graph()
+      convolution3DWeightsGradientWithIncomingGradientTensor:lowering.x(op, 0)
+                                                sourceTensor:lowering.x(op, 1)
+                                                 outputShape:mps_shape(weights)
+                                forwardConvolutionDescriptor:convolution_3d(op, op.operands[1].shape(), weights)
+                                                        name:name];
 }
 
 }  // namespace alloy::engine

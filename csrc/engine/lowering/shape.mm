@@ -38,6 +38,30 @@ Nodes lower_concat(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name];
 }
 
+// By concatenation: Apple's own padding takes only a number known before a run, and is reported to be wrong for some
+// types.
+Nodes lower_pad(Lowering& lowering, const ir::Op& op, NSString* name) {
+  MPSGraph* graph = lowering.graph();
+  Shaped x = lowering.shaped_x(op);
+  const ir::Dims& padding = op.attributes.ints(ir::Attr::kPadding);
+  const auto filled = [&](int64_t axis, int64_t extent) {
+    ir::Dims dims = x.dims;
+    dims[axis] = extent;
+    return [graph broadcastTensor:lowering.x(op, 1) toShape:mps_numbers(dims) name:nil];
+  };
+  for (int64_t axis = 0; axis < x.dims.size(); ++axis) {
+    const int64_t before = padding[2 * axis], after = padding[2 * axis + 1];
+    if (before == 0 && after == 0) continue;
+    NSMutableArray* parts = [NSMutableArray array];
+    if (before > 0) [parts addObject:filled(axis, before)];
+    if (x.dims[axis] > 0) [parts addObject:x.tensor];
+    if (after > 0) [parts addObject:filled(axis, after)];
+    x.tensor = [graph concatTensors:parts dimension:static_cast<NSInteger>(axis) name:nil];
+    x.dims[axis] += before + after;
+  }
+  return [graph identityWithTensor:x.tensor name:name];
+}
+
 Nodes lower_shape_of(Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() shapeOfTensor:lowering.x(op) name:name];
 }

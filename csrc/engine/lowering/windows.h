@@ -1,21 +1,22 @@
 // What the descriptors of convolutions and poolings have in common. Private to the engine.
 #pragma once
 
+#include <vector>
+
 #import "engine/lowering/ops.h"
 #include "ir/windows.h"
 
 namespace alloy::engine {
 
-// The window geometry with its padding resolved: the framework gets explicit numbers, so that only ir decides what
-// "same" means.
-struct WindowGeometry {
-  ir::Window height, width;
-
-  WindowGeometry(const ir::Op& op, const ir::Shape& source, int64_t window_height, int64_t window_width) {
-    const auto axes = ir::LayoutAxes::of_data(op.attributes.word(ir::Attr::kDataLayout));
-    height = ir::window_of(op.attributes, 0, window_height, source[axes.height]);
-    width = ir::window_of(op.attributes, 1, window_width, source[axes.width]);
+// The windows along each of an op's axes with their padding resolved: the framework gets explicit numbers, so that only
+// ir decides what "same" means. `kernel`: the window's extents along them.
+inline std::vector<ir::Window> windows_of(const ir::Op& op, const ir::Shape& source, const ir::Dims& kernel) {
+  const ir::Dims axes = ir::window_axes(op.attributes, source.rank());
+  std::vector<ir::Window> windows;
+  for (int64_t i = 0; i < axes.size(); ++i) {
+    windows.push_back(ir::window_of(op.attributes, i, kernel[i], source[axes[i]]));
   }
-};
+  return windows;
+}
 
 }  // namespace alloy::engine

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <span>
 
+#include "ir/composites.h"
+#include "ir/gradients.h"
 #include "ir/ops/windowed.h"
 #include "ir/rules.h"
 #include "ir/windows.h"
@@ -9,29 +11,31 @@
 namespace alloy::ir {
 namespace {
 
+// Whether each element along the `axis`-th of the axes is a window of its own, however many there are.
+bool is_still(const Op& op, int64_t axis) {
+  const Window w = window_of(op.attributes, axis, op.attributes.ints(Attr::kWindow)[axis], kUnknown);
+  return w.size == 1 && w.stride == 1 && w.before == 0 && w.after == 0;
+}
+
+// Of any rank for windows over the last four axes.
 Shape pooled(const Op& op, const Shape& source) {
-  if (!source.ranked()) return Shape({kUnknown, kUnknown, kUnknown, kUnknown});
-  const LayoutAxes x = LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
-  const Dims& window = op.attributes.ints(Attr::kWindow);
+  if (!source.ranked()) return op.attributes.has(Attr::kDataLayout) ? Shape(Dims(4, kUnknown)) : source;
+  const Dims axes = window_axes(op.attributes, source.rank()), &window = op.attributes.ints(Attr::kWindow);
   Dims dims = source.dims();
-  auto& height = dims[x.height];
-  auto& width = dims[x.width];
-  height = window_extent(op, 0, window[0], height, source);
-  width = window_extent(op, 1, window[1], width, source);
+  for (int64_t i = 0; i < axes.size(); ++i) {
+    if (!is_still(op, i)) dims[axes[i]] = window_extent(op, i, window[i], dims[axes[i]], source);
+  }
   return Shape(dims);
 }
 
-}  // namespace
-
-Types infer_max_pool2d(const Op& op) {
+Types infer_forward(const Op& op) {
   const Type& source = operand(op, 0);
   require_image(op, source, "a source");
   require_window_attributes(op);
   return {{source.dtype, pooled(op, source.shape)}};
 }
-Types infer_avg_pool2d(const Op& op) { return infer_max_pool2d(op); }
 
-Types infer_max_pool2d_gradient(const Op& op) {
+Types infer_gradient(const Op& op) {
   const Type &gradient = operand(op, 0), &source = operand(op, 1);
   require_image(op, gradient, "an incoming gradient");
   require_image(op, source, "a source");
@@ -39,10 +43,22 @@ Types infer_max_pool2d_gradient(const Op& op) {
   require_gradient_shape(op, gradient, pooled(op, source.shape));
   return {{same_dtype(op), source.shape}};
 }
-Types infer_avg_pool2d_gradient(const Op& op) { return infer_max_pool2d_gradient(op); }
 
-void gradient_max_pool2d(GradientRule& r) {
-  r.give(0, apply(OpCode::max_pool2d_gradient, {r.g(), r.x()}, r.op().attributes));
+}  // namespace
+
+Types infer_max_pool2d(const Op& op) { return infer_forward(op); }
+Types infer_avg_pool2d(const Op& op) { return infer_forward(op); }
+Types infer_max_pool4d(const Op& op) { return infer_forward(op); }
+Types infer_avg_pool4d(const Op& op) { return infer_forward(op); }
+Types infer_max_pool2d_gradient(const Op& op) { return infer_gradient(op); }
+Types infer_avg_pool2d_gradient(const Op& op) { return infer_gradient(op); }
+Types infer_max_pool4d_gradient(const Op& op) { return infer_gradient(op); }
+Types infer_avg_pool4d_gradient(const Op& op) { return infer_gradient(op); }
+
+Types infer_max_pool4d_with_indices(const Op& op) {
+  Types types = infer_forward(op);
+  types.push_back({DType::int32, types[0].shape});
+  return types;
 }
 
 namespace {
@@ -69,73 +85,99 @@ std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
 // stands at its place is taken.
 class AtMaxima {
  public:
-  AtMaxima(const Op& op, Expr pooled, Expr source)
-      : pooled_(pooled), source_(source), axes_(LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout))) {
+  AtMaxima(const Op& op, Expr pooled, Expr source) : pooled_(pooled), source_(source) {
     const Shape &x = source.shape(), &y = pooled.shape();
-    for (const Shape* s : {&x, &y}) {
-      if (s->ranked() && (*s)[axes_.height] != kUnknown && (*s)[axes_.width] != kUnknown) continue;
-      op.fail("The gradient of images of unknown height or width is not available");
-    }
-    height_ = y[axes_.height];
-    width_ = y[axes_.width];
+    if (!x.ranked() || !y.ranked()) op.fail("The gradient of a tensor of unknown rank is not available");
     const Dims& window = op.attributes.ints(Attr::kWindow);
-    rows_ = taps_of(window_of(op.attributes, 0, window[0], x[axes_.height]), height_, x[axes_.height]);
-    columns_ = taps_of(window_of(op.attributes, 1, window[1], x[axes_.width]), width_, x[axes_.width]);
+    const Dims axes = window_axes(op.attributes, x.rank());
+    const bool is_image = axes.size() == 2;
+    for (int64_t i = 0; i < axes.size(); ++i) {
+      if (is_still(op, i)) continue;
+      if (x[axes[i]] == kUnknown || y[axes[i]] == kUnknown) {
+        op.fail(is_image ? "The gradient of images of unknown height or width is not available"
+                         : "The gradient along an axis of unknown extent is not available");
+      }
+      axes_.push_back(axes[i]);
+      extents_.push_back(y[axes[i]]);
+      taps_.push_back(taps_of(window_of(op.attributes, i, window[i], x[axes[i]]), y[axes[i]], x[axes[i]]));
+      tap_count_ *= std::ssize(taps_.back());
+    }
   }
 
   Expr of(Expr given) {
     // Which windows come to their first element, and which to another one.
-    std::vector<float> begins(height_ * width_), goes_on = begins;
-    std::vector<bool> begun(begins.size(), false);
+    const int64_t windows = Shape(extents_).element_count();
+    std::vector<float> begins(windows), goes_on = begins;
+    std::vector<bool> begun(windows, false);
     Expr greatest, taken;
-    for (const Tap& row : rows_) {
-      for (const Tap& column : columns_) {
-        for (int64_t i = 0; i < height_ * width_; ++i) {
-          const int64_t y = i / width_, x = i % width_;
-          const bool inside = y >= row.first && y < row.last && x >= column.first && x < column.last;
-          begins[i] = inside && !begun[i];
-          goes_on[i] = inside && begun[i];
-          begun[i] = begun[i] || inside;
-        }
-        const Expr v = seen(source_, row, column), at = seen(given, row, column);
-        if (!greatest) {
-          greatest = v;
-          taken = at;
-          continue;
-        }
-        const auto number = [&](Expr truth) { return cast(truth, v.value().dtype()); };
-        const Expr is_new_nan = number(not_equal(v, v)) * number(greatest == greatest);
-        const Expr wins = of_windows(begins) + of_windows(goes_on) * (number(v > greatest) + is_new_nan) > 0.0;
-        greatest = select(wins, v, greatest);
-        taken = select(wins, at, taken);
+    for (int64_t n = 0; n < tap_count_; ++n) {
+      const Dims taps = digits(n);
+      for (int64_t i = 0; i < windows; ++i) {
+        const bool sees = is_inside(taps, i);
+        begins[i] = sees && !begun[i];
+        goes_on[i] = sees && begun[i];
+        begun[i] = begun[i] || sees;
       }
+      const Expr v = seen(source_, taps), at = seen(given, taps);
+      if (!greatest) {
+        greatest = v;
+        taken = at;
+        continue;
+      }
+      const auto number = [&](Expr truth) { return cast(truth, v.value().dtype()); };
+      const Expr is_new_nan = number(not_equal(v, v)) * number(greatest == greatest);
+      const Expr wins = of_windows(begins) + of_windows(goes_on) * (number(v > greatest) + is_new_nan) > 0.0;
+      greatest = select(wins, v, greatest);
+      taken = select(wins, at, taken);
     }
     return taken;
   }
 
  private:
+  const Tap& tap(const Dims& taps, int64_t axis) const { return taps_[axis][taps[axis]]; }
+
+  // The tap of each axis in the `n`-th choice of one each.
+  Dims digits(int64_t n) const {
+    Dims taps(axes_.size());
+    for (int64_t i = axes_.size() - 1; i >= 0; --i) {
+      taps[i] = n % std::ssize(taps_[i]);
+      n /= std::ssize(taps_[i]);
+    }
+    return taps;
+  }
+
+  bool is_inside(const Dims& taps, int64_t window) const {
+    for (int64_t i = axes_.size() - 1; i >= 0; window /= extents_[i--]) {
+      const int64_t at = window % extents_[i];
+      if (at < tap(taps, i).first || at >= tap(taps, i).last) return false;
+    }
+    return true;
+  }
+
   // What every window sees of `x` there; 0 where that lies outside.
-  Expr seen(Expr x, const Tap& row, const Tap& column) const {
-    Dims starts(4, 0), ends(4, kSliceToEnd), strides(4, 1), firsts(4, 0), lasts(4, kSliceToEnd);
-    const std::pair<int64_t, const Tap&> axes[] = {{axes_.height, row}, {axes_.width, column}};
-    for (const auto& [axis, tap] : axes) {
-      starts[axis] = tap.start;
-      ends[axis] = tap.start + (tap.last - tap.first - 1) * tap.stride + 1;
-      strides[axis] = tap.stride;
-      firsts[axis] = tap.first;
-      lasts[axis] = tap.last;
+  Expr seen(Expr x, const Dims& taps) const {
+    const int64_t rank = source_.shape().rank();
+    Dims starts(rank, 0), ends(rank, kSliceToEnd), strides(rank, 1), firsts(rank, 0), lasts(rank, kSliceToEnd);
+    bool everywhere = true;
+    for (int64_t i = 0; i < axes_.size(); ++i) {
+      const Tap& one = tap(taps, i);
+      const int64_t axis = axes_[i];
+      starts[axis] = one.start;
+      ends[axis] = one.start + (one.last - one.first - 1) * one.stride + 1;
+      strides[axis] = one.stride;
+      firsts[axis] = one.first;
+      lasts[axis] = one.last;
+      everywhere = everywhere && one.last - one.first == extents_[i];
     }
     const Attributes from{{Attr::kStarts, starts}, {Attr::kEnds, ends}, {Attr::kStrides, strides}};
-    const Attributes to{{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(4, 1)}};
+    const Attributes to{{Attr::kStarts, firsts}, {Attr::kEnds, lasts}, {Attr::kStrides, Dims(rank, 1)}};
     const Expr inside = apply(OpCode::slice, {x}, from);
-    const bool everywhere = row.last - row.first == height_ && column.last - column.first == width_;
     return everywhere ? inside : apply(OpCode::slice_gradient, {inside, pooled_}, to);
   }
 
   Expr of_windows(const std::vector<float>& numbers) const {
-    Dims dims(4, 1);
-    dims[axes_.height] = height_;
-    dims[axes_.width] = width_;
+    Dims dims(source_.shape().rank(), 1);
+    for (int64_t i = 0; i < axes_.size(); ++i) dims[axes_[i]] = extents_[i];
     const Type type{DType::float32, Shape(dims)};
     const auto literal = std::make_shared<Literal>(type, std::as_bytes(std::span(numbers)));
     Graph& graph = source_.graph();
@@ -143,34 +185,153 @@ class AtMaxima {
   }
 
   Expr pooled_, source_;
-  LayoutAxes axes_;
-  int64_t height_, width_;
-  std::vector<Tap> rows_, columns_;
+  Dims axes_, extents_;  // along which windows move, and how many there are
+  std::vector<std::vector<Tap>> taps_;
+  int64_t tap_count_ = 1;
 };
 
-}  // namespace
+void differentiate(GradientRule& r, OpCode gradient, Attributes attributes) {
+  if (r.g()) r.give(0, apply(gradient, {r.g(), r.x()}, std::move(attributes)));
+}
 
-void gradient_max_pool2d_gradient(GradientRule& r) {
+void differentiate(GradientRule& r, OpCode gradient) { differentiate(r, gradient, r.op().attributes); }
+
+void differentiate_max_gradient(GradientRule& r) {
   if (r.wants(0)) r.give(0, AtMaxima(r.op(), r.x(0), r.x(1)).of(r.g()));
 }
 
-void gradient_avg_pool2d(GradientRule& r) {
-  r.give(0, apply(OpCode::avg_pool2d_gradient, {r.g(), r.x()}, r.op().attributes));
+void differentiate_avg_gradient(GradientRule& r, OpCode forward) {
+  r.give(0, apply(forward, {r.g()}, r.op().attributes));
 }
-void gradient_avg_pool2d_gradient(GradientRule& r) { r.give(0, apply(OpCode::avg_pool2d, {r.g()}, r.op().attributes)); }
+
+}  // namespace
+
+void gradient_max_pool2d(GradientRule& r) { differentiate(r, OpCode::max_pool2d_gradient); }
+void gradient_avg_pool2d(GradientRule& r) { differentiate(r, OpCode::avg_pool2d_gradient); }
+void gradient_max_pool4d(GradientRule& r) { differentiate(r, OpCode::max_pool4d_gradient); }
+void gradient_avg_pool4d(GradientRule& r) { differentiate(r, OpCode::avg_pool4d_gradient); }
+void gradient_max_pool2d_gradient(GradientRule& r) { differentiate_max_gradient(r); }
+void gradient_max_pool4d_gradient(GradientRule& r) { differentiate_max_gradient(r); }
+void gradient_avg_pool2d_gradient(GradientRule& r) { differentiate_avg_gradient(r, OpCode::avg_pool2d); }
+void gradient_avg_pool4d_gradient(GradientRule& r) { differentiate_avg_gradient(r, OpCode::avg_pool4d); }
+
+void gradient_max_pool4d_with_indices(GradientRule& r) {
+  differentiate(r, OpCode::max_pool4d_gradient, r.op().attributes.without(Attr::kIndicesMode));
+}
 
 namespace {
 
 Cost window_cost(const Op& op, const Value& windows) {
   const Dims& window = op.attributes.ints(Attr::kWindow);
-  return cost_of(op, element_count(windows) * static_cast<uint64_t>(window[0] * window[1]));
+  return cost_of(op, element_count(windows) * static_cast<uint64_t>(Shape(window).element_count()));
 }
 
 }  // namespace
 
 Cost cost_max_pool2d(const Op& op) { return window_cost(op, op.result()); }
 Cost cost_avg_pool2d(const Op& op) { return window_cost(op, op.result()); }
+Cost cost_max_pool4d(const Op& op) { return window_cost(op, op.result()); }
+Cost cost_avg_pool4d(const Op& op) { return window_cost(op, op.result()); }
+Cost cost_max_pool4d_with_indices(const Op& op) { return window_cost(op, op.result()); }
 Cost cost_max_pool2d_gradient(const Op& op) { return window_cost(op, op.operands[0]); }
 Cost cost_avg_pool2d_gradient(const Op& op) { return window_cost(op, op.operands[0]); }
+Cost cost_max_pool4d_gradient(const Op& op) { return window_cost(op, op.operands[0]); }
+Cost cost_avg_pool4d_gradient(const Op& op) { return window_cost(op, op.operands[0]); }
+
+// ---- composites ----
+
+namespace {
+
+// Padding is zeros: a mean that counts it, of windows that never reach beyond it, is the sum divided by the extent.
+Expr l2_pooled(const Composition& c, Expr x) {
+  Attributes attributes = c.attributes;
+  Dims padding = attributes.ints(Attr::kPadding);
+  const Dims &strides = attributes.ints(Attr::kStrides), &window = attributes.ints(Attr::kWindow);
+  const bool is_valid = attributes.word(Attr::kPaddingStyle) == "valid";
+  if (attributes.flag(Attr::kCeilMode) && (is_valid || attributes.word(Attr::kPaddingStyle) == "explicit") &&
+      padding.size() == 8 && strides.size() == 4) {
+    for (int64_t i = 0; i < 4; ++i) padding[2 * i + 1] = (is_valid ? 0 : padding[2 * i + 1]) + strides[i] - 1;
+    for (int64_t i = 0; is_valid && i < 4; ++i) padding[2 * i] = 0;
+    attributes.set(Attr::kPadding, padding);
+    attributes.set(Attr::kPaddingStyle, std::string("explicit"));
+  }
+  attributes.set(Attr::kCeilMode, false);
+  attributes.set(Attr::kIncludePadding, true);
+  const Expr squares =
+      apply(OpCode::avg_pool4d, {x * x}, attributes) * static_cast<double>(Shape(window).element_count());
+  // The root's slope at 0 is infinite.
+  const Expr is_zero = squares == 0.0;
+  return select(is_zero, 0.0, sqrt(select(is_zero, 1.0, squares)));
+}
+
+}  // namespace
+
+Exprs compose_l2_pool4d(const Composition& c) { return {l2_pooled(c, c.x())}; }
+
+Exprs compose_l2_pool4d_gradient(const Composition& c) {
+  return {adjoint(c.x(0), c.x(1), [&](Expr x) { return l2_pooled(c, x); })};
+}
+
+namespace {
+
+// Places in the source, row-major over its last `axes` axes, from places in windows.
+Expr global_places(const Composition& c, Expr indices, const Shape& source, int64_t axes) {
+  const Dims& window = c.attributes.ints(Attr::kWindow);
+  const Shape& results = indices.shape();
+  const int64_t rank = source.rank();
+  Expr places;
+  int64_t step = 1, taps = 1;  // of the source and of the window: how far neighbours along the axis are apart
+  for (int64_t i = 3; i >= 4 - axes; --i) {
+    const int64_t axis = rank - 4 + i, extent = source[axis], count = results[axis];
+    const Window w = window_of(c.attributes, i, window[i], extent);
+    // The tap along this axis is the index over `taps`, modulo the window's extent.
+    Expr tap = indices / static_cast<double>(taps);
+    if (i > 4 - axes) tap = tap - (tap / static_cast<double>(window[i])) * static_cast<double>(window[i]);
+    std::vector<int64_t> origins;
+    for (int64_t position = 0; position < count; ++position) origins.push_back((position * w.stride - w.before) * step);
+    Dims along(rank - axis, 1);
+    along[0] = count;
+    const Expr place =
+        tap * static_cast<double>(w.dilation * step) + integers(c.graph, indices.value().dtype(), along, origins);
+    places = places ? places + place : place;
+    step *= extent;
+    taps *= window[i];
+  }
+  return places;
+}
+
+}  // namespace
+
+// Each index tells a place in a slab of the last axes; before those, each window must stay at its own place.
+Exprs compose_max_pool4d_gradient_with_indices(const Composition& c) {
+  const Expr g = c.x(0), indices = c.x(1), like = c.x(2);
+  const PoolIndices kind = PoolIndices::of(c.attributes.word(Attr::kIndicesMode));
+  const int64_t rank = rank_of(like);
+  if (rank < 4 || rank_of(g) != rank || !unify(g.shape(), indices.shape())) {
+    c.fail("Expected an incoming gradient and indices of one shape of rank 4 or more, got " + text(g.shape()) +
+           " and " + text(indices.shape()) + " for a source of " + text(like.shape()));
+  }
+  const Dims& window = c.attributes.ints(Attr::kWindow);
+  Dims slab(like.shape().dims().end() - kind.axes, like.shape().dims().end()),
+      windows(g.shape().dims().end() - kind.axes, g.shape().dims().end());
+  if (!Shape(slab).is_static() || !Shape(windows).is_static()) {
+    c.fail("Expected known extents along the axes that indices tell, got " + text(like.shape()));
+  }
+  for (int64_t i = 0; i < rank - kind.axes; ++i) {
+    const int64_t k = i - (rank - 4), before = like.shape()[i], after = g.shape()[i];
+    const bool moves = k >= 0 && (window[k] != 1 || c.attributes.ints(Attr::kStrides)[k] != 1);
+    if (moves || (before != kUnknown && after != kUnknown && before != after)) {
+      c.fail("Indices over the last " + std::to_string(kind.axes) + " axes do not tell where windows over others are");
+    }
+  }
+  const Expr places = kind.are_local ? global_places(c, indices, like.shape(), kind.axes) : indices;
+  const Shape outer(Dims(like.shape().dims().begin(), like.shape().dims().end() - kind.axes));
+  const int64_t count = outer.is_static() ? outer.element_count() : kUnknown;
+  const int64_t from = Shape(windows).element_count(), to = Shape(slab).element_count();
+  const Expr scattered = apply(
+      OpCode::scatter_nd, {reshape(g, {count, from}), reshape(places, {count, from, 1}), reshape(like, {count, to})},
+      {{Attr::kBatchDims, int64_t{1}}});
+  return {reshape_like(scattered, like)};
+}
 
 }  // namespace alloy::ir

@@ -9,14 +9,19 @@ from alloy.graph.scope import scoped
 
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
-    """The result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
+    """The first result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
     a scalar."""
+    return apply_all(op, operands, attributes, scalar_dtype=scalar_dtype)[0]
+
+
+def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> list[Tensor]:
+    """All results of the op; the rest as in apply."""
     graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
     if graph is None:
         raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
     dtype = scalar_dtype or common_dtype(op, operands)
     tensors = [as_tensor(graph, op, value, dtype) for value in operands]
-    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())[0]
+    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

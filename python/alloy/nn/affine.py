@@ -4,7 +4,8 @@ from alloy.nn.layer import Layer
 
 class Affine(Layer):
     """A product with weights, which start Glorot uniform, plus a bias, which starts at 0, as in Keras. A
-    subclass gives weights_shape(x), whose last dimension is the bias's, and product(x, weights)."""
+    subclass gives weights_shape(x) and product(x, weights), and bias_shape where the bias's is not the weights' last
+    dimension."""
 
     def __init__(self, *, use_bias: bool, seed: int | None):
         super().__init__(seed=seed)
@@ -14,7 +15,10 @@ class Affine(Layer):
         shape = self.weights_shape(x)
         self.add_variable(x.graph, "weights", lambda seed: init.glorot_uniform(shape, seed=seed))
         if self.use_bias:
-            self.add_variable(x.graph, "bias", lambda seed: init.zeros(shape[-1:]))
+            self.add_variable(x.graph, "bias", lambda seed: init.zeros(self.bias_shape(shape)))
+
+    def bias_shape(self, weights_shape):
+        return weights_shape[-1:]
 
     def forward(self, x, training):
         weights, *bias = self.variables

@@ -112,9 +112,9 @@ class Layer:
         for instance, in the layers' order. They belong into the executable of the training step."""
         return list(dict.fromkeys(update for layer in self._tree() for update in layer._updates))
 
-    def __call__(self, x: Tensor, training: bool = False) -> Tensor:
+    def __call__(self, x: Tensor, training: bool = False, **operands) -> Tensor:
         """The layer's value, as it is while training or after it. The first call makes the variables, in x's
-        graph; further calls use the same.
+        graph; further calls use the same. operands: what else its forward takes.
 
         ValueError: x belongs to another graph than that of the first call."""
         op = self._kind()
@@ -135,7 +135,7 @@ class Layer:
                 self.build(x)
                 self.graph = graph
                 self._set_parameters()
-            return self.forward(x, training)
+            return self.forward(x, training, **operands)
 
     def build(self, x: Tensor) -> None:
         """Makes the variables for inputs like x."""

@@ -8,7 +8,7 @@ from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 
-__all__ = ["broadcast_to", "concat", "expand_dims", "flatten", "reshape", "squeeze", "stack", "transpose"]
+__all__ = ["broadcast_to", "concat", "expand_dims", "flatten", "pad", "reshape", "squeeze", "stack", "transpose"]
 
 
 def reshape(x: Tensor, shape) -> Tensor:
@@ -50,6 +50,29 @@ def expand_dims(x: Tensor, *, axes) -> Tensor:
 def broadcast_to(x: Tensor, shape) -> Tensor:
     """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
     return apply("broadcast_to", [x], {"shape": shape})
+
+
+def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
+    """x with more elements before and after it along its axes, as numpy.pad.
+
+    padding: a pair (before, after) for each axis, or one integer for all. mode: "constant" (the value), "reflect"
+    (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
+    (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
+    than x."""
+    if x.shape is None:
+        raise mistake("pad", "Expected a tensor of known rank")
+    rank = len(x.shape)
+    if isinstance(padding, int):
+        pairs = [padding] * (2 * rank)
+    else:
+        try:
+            pairs = [count for before, after in padding for count in (before, after)]
+        except (TypeError, ValueError):
+            raise mistake("pad", f"Expected a pair (before, after) for each axis, got {padding!r}") from None
+    pairs = as_integers("pad", "a padding", pairs)
+    if mode == "constant":
+        return apply("pad", [x, value], {"padding": pairs})
+    return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode})
 
 
 def concat(tensors, *, axis) -> Tensor:

@@ -1,28 +1,34 @@
-"""What convolutions and pooling have in common: windows that move over height and width."""
+"""What convolutions and pooling have in common: windows that move over several axes."""
 
 from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 
 
-def window_attributes(op, strides, dilations, padding, data_layout) -> dict:
-    """The attributes of an op whose window moves so, as al.conv2d describes them."""
+def window_attributes(op, strides, dilations, padding, axes=2) -> dict:
+    """The attributes of an op whose window moves so over so many axes, as al.conv2d describes them."""
     attributes = {
-        "strides": pair(op, "strides", strides),
-        "dilations": pair(op, "dilations", dilations),
-        "data_layout": data_layout,
+        "strides": per_axis(op, "strides", strides, axes),
+        "dilations": per_axis(op, "dilations", dilations, axes),
     }
-    if padding in ("valid", "same"):
-        return attributes | {"padding_style": padding, "padding": [0, 0, 0, 0]}
+    if isinstance(padding, str) and padding in ("valid", "same"):
+        return attributes | {"padding_style": padding, "padding": [0] * (2 * axes)}
+    return attributes | {"padding_style": "explicit", "padding": explicit_padding(op, padding, axes)}
+
+
+def explicit_padding(op, padding, axes) -> list[int]:
+    """The padding before and after each axis, one after the other."""
     try:
-        (top, bottom), (left, right) = padding
+        pairs = [(before, after) for before, after in padding]
     except (TypeError, ValueError):
-        expected = '"valid", "same" or ((top, bottom), (left, right))'
-        raise mistake(op, f"Expected the padding {expected}, got {padding!r}") from None
-    explicit = as_integers(op, "a padding", [top, bottom, left, right])
-    return attributes | {"padding_style": "explicit", "padding": explicit}
+        pairs = []
+    if len(pairs) != axes:
+        sides = {2: "((top, bottom), (left, right))", 3: "((front, back), (top, bottom), (left, right))"}
+        expected = f'"valid", "same" or {sides.get(axes, f"{axes} pairs (before, after)")}'
+        raise mistake(op, f"Expected the padding {expected}, got {padding!r}")
+    return as_integers(op, "a padding", [extent for pair in pairs for extent in pair])
 
 
-def pair(op, what, extents) -> list[int]:
-    """An integer for the height and one for the width, of which a single one stands for both."""
+def per_axis(op, what, extents, axes=2) -> list[int]:
+    """An integer for each axis, of which a single one stands for all."""
     integers = as_integers(op, what, extents)
-    return integers * 2 if len(integers) == 1 else integers
+    return integers * axes if len(integers) == 1 else integers

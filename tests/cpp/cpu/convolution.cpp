@@ -208,5 +208,80 @@ TEST(Convolution, NeedsNoMoreMemoryThanItsOperands) {
   EXPECT_LE(make_kernel(*op)->scratch_bytes(), 2 * op->results[0].byte_count());
 }
 
+// ---- three dimensions ----
+
+struct Convolution3d {
+  Shape source, weights;  // NDHWC and DHWIO
+  Dims strides{1, 1, 1}, dilations{1, 1, 1}, padding{0, 0, 0, 0, 0, 0};
+  int64_t groups = 1;
+};
+
+// A shape or an index with its axes in another order.
+Dims permuted(const Dims& index, const Dims& order) {
+  Dims dims;
+  for (int64_t axis : order) dims.push_back(index[axis]);
+  return dims;
+}
+
+void expect_convolution_3d(const Convolution3d& c, bool channels_last, Random& random) {
+  SCOPED_TRACE(to_string(c.source) + " * " + to_string(c.weights) + (channels_last ? " NDHWC" : " NCDHW"));
+  Attributes attributes = convolution_3d("explicit", c.groups);
+  attributes.set(Attr::kStrides, c.strides);
+  attributes.set(Attr::kDilations, c.dilations);
+  attributes.set(Attr::kPadding, c.padding);
+  attributes.set(Attr::kDataLayout, std::string(channels_last ? "NDHWC" : "NCDHW"));
+  attributes.set(Attr::kWeightsLayout, std::string(channels_last ? "DHWIO" : "OIDHW"));
+  const Dims of_data = channels_last ? Dims{0, 1, 2, 3, 4} : Dims{0, 4, 1, 2, 3};
+  const Dims of_weights = channels_last ? Dims{0, 1, 2, 3, 4} : Dims{4, 3, 0, 1, 2};
+  const Tensor x = random.tensor(permuted(c.source.dims(), of_data)),
+               w = random.tensor(permuted(c.weights.dims(), of_weights));
+  const Tensor y = run(OpCode::conv3d, {x, w}, attributes), g = random.tensor(y.type.shape);
+  const int64_t in = c.weights[3], out = c.weights[4] / c.groups;
+  Dims results;
+  for (int64_t i = 0; i < 3; ++i) results.push_back(y.type.shape[(channels_last ? 1 : 2) + i]);
+  Sums of_y(y), of_x(x), of_w(w);
+  Dims all{c.source[0], results[0], results[1], results[2], c.weights[0], c.weights[1], c.weights[2], c.groups};
+  for_each_index(all, [&](const Dims& o) {
+    Dims at{o[0]};
+    for (int64_t i = 0; i < 3; ++i) {
+      at.push_back(o[1 + i] * c.strides[i] - c.padding[2 * i] + o[4 + i] * c.dilations[i]);
+      if (at.back() < 0 || at.back() >= c.source[1 + i]) return;
+    }
+    at.push_back(0);
+    for (int64_t i = 0; i < in; ++i) {
+      for (int64_t k = 0; k < out; ++k) {
+        at.back() = o[7] * in + i;
+        const auto place = [](const Tensor& t, const Dims& index) {
+          return static_cast<int64_t>(position(t.type.shape.dims(), index));
+        };
+        const int64_t at_x = place(x, permuted(at, of_data)),
+                      at_y = place(y, permuted({o[0], o[1], o[2], o[3], o[7] * out + k}, of_data)),
+                      at_w = place(w, permuted({o[4], o[5], o[6], i, o[7] * out + k}, of_weights));
+        of_y.add(at_y, x.at(at_x) * w.at(at_w));
+        of_x.add(at_x, g.at(at_y) * w.at(at_w));
+        of_w.add(at_w, g.at(at_y) * x.at(at_x));
+      }
+    }
+  });
+  expect_sums(y, of_y, 1e-4);
+  expect_sums(run(OpCode::conv3d_data_gradient, {g, w, x}, attributes, 2), of_x, 1e-4);
+  expect_sums(run(OpCode::conv3d_weights_gradient, {g, x, w}, attributes, 2), of_w, 1e-4);
+}
+
+TEST(Convolution, OfVolumesAgainstLoops) {
+  Random random;
+  const Convolution3d cases[] = {
+      {.source = {2, 4, 5, 6, 3}, .weights = {2, 3, 2, 3, 5}},
+      {.source = {1, 5, 4, 7, 2}, .weights = {3, 2, 2, 2, 4}, .strides = {2, 1, 3}, .padding = {1, 0, 0, 1, 2, 1}},
+      {.source = {2, 6, 5, 5, 4}, .weights = {2, 2, 3, 2, 6}, .dilations = {3, 2, 1}, .groups = 2},
+      {.source = {1, 4, 4, 5, 8}, .weights = {3, 3, 3, 1, 8}, .padding = {1, 1, 1, 1, 1, 1}, .groups = 8},
+      {.source = {2, 3, 3, 3, 16}, .weights = {1, 1, 1, 16, 24}},
+      {.source = {0, 3, 3, 3, 2}, .weights = {2, 2, 2, 2, 3}},
+  };
+  for (const Convolution3d& c : cases) {
+    for (bool last : {true, false}) expect_convolution_3d(c, last, random);
+  }
+}
+
 }  // namespace
 }  // namespace alloy::test

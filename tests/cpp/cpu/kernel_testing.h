@@ -187,7 +187,9 @@ inline std::vector<Tensor> run_all(OpCode code, const std::vector<Tensor>& input
   }
   if (kernel->prepacked()) {
     std::vector<std::byte> again(results[0].bytes.size());
-    run_laid_out(*kernel, sources, {again.data()});
+    std::vector<std::byte*> to = targets;
+    to[0] = again.data();
+    run_laid_out(*kernel, sources, to);
     EXPECT_EQ(again, results[0].bytes) << "with weights in the kernel's own layout";
   }
   return results;

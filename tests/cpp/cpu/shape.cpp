@@ -97,6 +97,27 @@ TEST(ShapeKernels, Concat) {
   }
 }
 
+TEST(ShapeKernels, Pad) {
+  Random random;
+  const std::pair<Shape, Dims> cases[] = {
+      {{3, 4, 5}, {1, 2, 0, 3, 4, 0}}, {{3, 4}, {0, 0, 0, 0}}, {{}, {}}, {{0, 3}, {2, 1, 0, 1}}, {{5000}, {7000, 1}}};
+  for (DType dtype : kDtypes) {
+    for (const auto& [shape, padding] : cases) {
+      const Tensor x = random.tensor(shape, dtype), value = random.tensor({}, dtype);
+      const Tensor y = run(OpCode::pad, {x, value}, {{Attr::kPadding, padding}});
+      int64_t n = 0;
+      for_each_index(y.type.shape.dims(), [&](Dims at) {
+        bool inside = true;
+        for (int64_t i = 0; i < at.size(); ++i) {
+          at[i] -= padding[2 * i];
+          inside = inside && at[i] >= 0 && at[i] < shape[i];
+        }
+        ASSERT_EQ(y.at(n++), inside ? x.at(at) : value.at(int64_t{0}));
+      });
+    }
+  }
+}
+
 TEST(ShapeKernels, SameElements) {
   Random random;
   const Tensor x = random.tensor({2, 1, 6});

@@ -128,6 +128,22 @@ class StructuredCosts : public Costs {
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
   }
 
+  void of_cells() {
+    // 5 steps of 2 sequences, 3 units: a product of 10 rows by all weights; a sequence has 30 elements a gate.
+    const Attributes one{{Attr::kActivations, Dims{2}}}, five{{Attr::kActivations, Dims{3, 3, 2, 3, 2}}},
+        three{{Attr::kActivations, Dims{3, 3, 2}}};
+    const Value state = feed({2, 3}), w1 = feed({3, 3}), w3 = feed({9, 3}), w4 = feed({12, 3}), x1 = feed({5, 2, 3}),
+                x3 = feed({5, 2, 9}), x4 = feed({5, 2, 12});
+    const auto training = [](const Attributes& a) { return with(a, Attr::kTraining, true); };
+    expect(OpCode::rnn, {x1, w1, state}, one, 2 * 10 * 9, 30 + 9 + 6, 30);
+    expect(OpCode::rnn, {x1, w1, state}, training(one), 2 * 10 * 9, 30 + 9 + 6, 60);
+    expect(OpCode::rnn_gradient, {x1, x1, w1}, one, 2 * 10 * 9, 60 + 9, 30 + 6);
+    expect(OpCode::lstm, {x4, w4, state, state}, training(five), 2 * 10 * 36, 120 + 36 + 12, 30 + 30 + 120);
+    expect(OpCode::lstm_gradient, {x1, x4, x1, w4, state}, five, 2 * 10 * 36, 30 + 120 + 30 + 36 + 6, 120 + 12);
+    expect(OpCode::gru, {x3, w3, state}, training(three), 2 * 10 * 27, 90 + 27 + 6, 30 + 90);
+    expect(OpCode::gru_gradient, {x1, x3, x1, w3, state}, three, 2 * 10 * 27, 30 + 90 + 30 + 27 + 6, 90 + 6);
+  }
+
   void of_convolutions() {
     const Value image = feed({2, 5, 5, 4}), weights = feed({3, 3, 2, 6}), result = feed({2, 5, 5, 6});
     // An element of the result is a sum over 3x3 pixels of 2 of the 4 channels. The gradients are as many products.
@@ -141,6 +157,13 @@ class StructuredCosts : public Costs {
                                    Attr::kWeightsLayout, std::string("OIHW"));
     expect(OpCode::conv2d, {feed({1, 2, 5, 4}), feed({7, 2, 3, 1})}, turned, 2 * (7 * 3 * 4) * (2 * 3 * 1), 40 + 42,
            84);
+    // An element is a sum over 2x3x1 places of 1 of the 2 channels.
+    const Value volume = feed({1, 3, 4, 5, 2}), filters = feed({2, 3, 1, 1, 4}), convolved = feed({1, 3, 4, 5, 4});
+    const uint64_t three = 2 * (3 * 4 * 5 * 4) * (2 * 3 * 1);
+    expect(OpCode::conv3d, {volume, filters}, convolution_3d("same", 2), three, 120 + 24, 240);
+    expect(OpCode::conv3d_data_gradient, {convolved, filters, volume}, convolution_3d("same", 2), three, 240 + 24, 120);
+    expect(OpCode::conv3d_weights_gradient, {convolved, volume, filters}, convolution_3d("same", 2), three, 240 + 120,
+           24);
   }
 
   void of_pooling() {
@@ -151,6 +174,14 @@ class StructuredCosts : public Costs {
     expect(OpCode::avg_pool2d, {image}, pooling(), 32 * 4, 200, 32);
     expect(OpCode::max_pool2d_gradient, {windows, image}, pooling(), 32 * 4, 32 + 200, 200);
     expect(OpCode::avg_pool2d_gradient, {windows, image}, pooling(), 32 * 4, 32, 200);
+    // (2, 2, 1, 3) windows with a stride of 2 along the second axis: 1 * 2 * 5 * 2 of 12 elements.
+    const Value by_four = feed({1, 2, 5, 2});
+    const Attributes indexed = with(pooling_4d(), Attr::kIndicesMode, std::string("local_2d"));
+    expect(OpCode::max_pool4d, {image}, pooling_4d(), 20 * 12, 200, 20);
+    expect(OpCode::max_pool4d_with_indices, {image}, indexed, 20 * 12, 200, 40);
+    expect(OpCode::avg_pool4d, {image}, pooling_4d(), 20 * 12, 200, 20);
+    expect(OpCode::max_pool4d_gradient, {by_four, image}, pooling_4d(), 20 * 12, 20 + 200, 200);
+    expect(OpCode::avg_pool4d_gradient, {by_four, image}, pooling_4d(), 20 * 12, 20, 200);
   }
 
   void of_regions() {
@@ -186,6 +217,7 @@ TEST_F(StructuredCosts, ByHand) {
   of_moves();
   of_sums_and_steps();
   of_products();
+  of_cells();
   of_convolutions();
   of_pooling();
   of_regions();

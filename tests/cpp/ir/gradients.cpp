@@ -228,11 +228,15 @@ TEST(Gradients, LeaveTheGraphsSettingsAlone) {
 const std::map<std::string, std::string> kWithout = {
     {"sgd", "[sgd] An optimizer's step has no gradient."},
     {"adam", "[adam] An optimizer's step has no gradient."},
+    {"rnn_gradient", "[rnn_gradient] The op has no gradient."},
+    {"lstm_gradient", "[lstm_gradient] The op has no gradient."},
+    {"gru_gradient", "[gru_gradient] The op has no gradient."},
 };
 
 // The ops of which some floating operand whose elements they read does not influence the result, or only in steps.
 const std::map<std::string, std::vector<size_t>> kWithoutSlope = {
-    {"sign", {0}}, {"relu_gradient", {1}}, {"max_pool2d_gradient", {1}}, {"select", {0}}, {"stop_gradient", {0}},
+    {"sign", {0}},   {"relu_gradient", {1}}, {"max_pool2d_gradient", {1}}, {"max_pool4d_gradient", {1}},
+    {"select", {0}}, {"stop_gradient", {0}},
 };
 
 // For every op with a floating result: each floating operand of its own gets a gradient of its own type, or

@@ -544,7 +544,46 @@ TEST(Rules, Convolution) {
       "[conv2d] Expected 4 paddings of 0 or more (top, bottom, left, right), got (0, 0, -1, 0).");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
                        with(convolution(), Attr::kDataLayout, std::string("CHWN"))),
-            "[conv2d] The attribute data_layout is not legal (one of NHWC NCHW).");
+            "[conv2d] The attribute data_layout is not legal (one of NHWC NCHW NDHWC NCDHW).");
+  EXPECT_EQ(infer_text(OpCode::conv2d, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
+                       with(convolution(), Attr::kDataLayout, std::string("NDHWC"))),
+            "[conv2d] Expected a layout of images such as NHWC, got NDHWC.");
+}
+
+TEST(Rules, Convolution3d) {
+  const OpCode code = OpCode::conv3d;
+  const Type volume = f32({2, 5, 8, 9, 3}), weights = f32({2, 3, 5, 3, 16});
+  EXPECT_EQ(infer_text(code, {volume, weights}, convolution_3d("valid")), "float32(2, 4, 6, 5, 16)");
+  EXPECT_EQ(infer_text(code, {volume, weights}, with(convolution_3d("same"), Attr::kStrides, Dims{3, 1, 2})),
+            "float32(2, 2, 8, 5, 16)");
+  EXPECT_EQ(infer_text(code, {volume, weights},
+                       with(with(convolution_3d("explicit"), Attr::kDilations, Dims{2, 3, 1}), Attr::kPadding,
+                            Dims{1, 0, 0, 2, 3, 4})),
+            "float32(2, 4, 4, 12, 16)");
+  EXPECT_EQ(infer_text(code, {f32({2, 3, 5, 8, 9}), f32({16, 3, 2, 3, 5})},
+                       with(with(convolution_3d("valid"), Attr::kDataLayout, std::string("NCDHW")),
+                            Attr::kWeightsLayout, std::string("OIDHW"))),
+            "float32(2, 16, 4, 6, 5)");
+  EXPECT_EQ(infer_text(code, {f32({U, 5, U, 9, 3}), weights}, convolution_3d("valid")), "float32(?, 4, ?, 5, 16)");
+  EXPECT_EQ(infer_text(code, {f32(kAnyRank), weights}, convolution_3d("valid")), "float32(?, ?, ?, ?, ?)");
+  EXPECT_EQ(infer_text(code, {f32({2, 1, 8, 9, 3}), weights}, convolution_3d("valid")),
+            "[conv3d] A window of 2 does not fit into the depth of shape (2, 1, 8, 9, 3) with padding 0 and 0.");
+  EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), weights}, convolution_3d("valid")),
+            "[conv3d] Expected a source of rank 5, got shape (2, 8, 9, 3).");
+  EXPECT_EQ(infer_text(code, {volume, weights}, with(convolution_3d(), Attr::kStrides, Dims{1, 1})),
+            "[conv3d] Expected 3 positive strides (depth, height, width), got (1, 1).");
+  EXPECT_EQ(infer_text(code, {volume, weights}, with(convolution_3d(), Attr::kPadding, Dims{0, 0, 0, 0})),
+            "[conv3d] Expected 6 paddings of 0 or more (front, back, top, bottom, left, right), got (0, 0, 0, 0).");
+  EXPECT_EQ(infer_text(code, {volume, weights}, with(convolution_3d(), Attr::kWeightsLayout, std::string("HWIO"))),
+            "[conv3d] Expected a layout of 3-D weights such as DHWIO, got HWIO.");
+  EXPECT_EQ(infer_text(OpCode::conv3d_data_gradient, {f32({2, 4, 6, 5, 16}), weights, volume}, convolution_3d("valid")),
+            "float32(2, 5, 8, 9, 3)");
+  EXPECT_EQ(
+      infer_text(OpCode::conv3d_weights_gradient, {f32({2, 4, 6, 5, 16}), volume, weights}, convolution_3d("valid")),
+      "float32(2, 3, 5, 3, 16)");
+  EXPECT_EQ(
+      infer_text(OpCode::conv3d_weights_gradient, {f32({2, 4, 6, 4, 16}), volume, weights}, convolution_3d("valid")),
+      "[conv3d_weights_gradient] Expected an incoming gradient of shape (2, 4, 6, 5, 16), got shape (2, 4, 6, 4, 16).");
 }
 
 // A kernel without elements would fit anywhere.
@@ -609,6 +648,50 @@ TEST(Rules, Pooling) {
     EXPECT_EQ(infer_text(code, {f32({2, 3, 4, 3}), f32({2, 5, 8, 3})}, pooling("valid")),
               op + "Expected an incoming gradient of shape (2, 2, 4, 3), got shape (2, 3, 4, 3).");
   }
+}
+
+TEST(Rules, PoolingOverTheLastFourAxes) {
+  const Type x = f32({4, 5, 6, 7});
+  for (OpCode code : {OpCode::max_pool4d, OpCode::avg_pool4d}) {
+    const std::string op = "[" + std::string(info(code).name) + "] ";
+    EXPECT_EQ(infer_text(code, {x}, pooling_4d()), "float32(3, 2, 6, 5)");
+    EXPECT_EQ(infer_text(code, {x}, with(pooling_4d(), Attr::kCeilMode, true)), "float32(3, 3, 6, 5)");
+    EXPECT_EQ(infer_text(code, {x}, pooling_4d("same")), "float32(4, 3, 6, 7)");
+    EXPECT_EQ(infer_text(code, {x}, with(pooling_4d("explicit"), Attr::kPadding, Dims{1, 0, 0, 1, 2, 0, 0, 3})),
+              "float32(4, 3, 8, 8)");
+    EXPECT_EQ(infer_text(code, {f32({2, 3, 4, 5, 6, 7})}, pooling_4d()), "float32(2, 3, 3, 2, 6, 5)");
+    EXPECT_EQ(infer_text(code, {f32({U, 5, U, 7})}, pooling_4d()), "float32(?, 2, ?, 5)");
+    EXPECT_EQ(infer_text(code, {f32(kAnyRank)}, pooling_4d()), "float32(...)");
+    EXPECT_EQ(infer_text(code, {f32({5, 6, 7})}, pooling_4d()),
+              op + "Expected a source of rank 4 or more, got shape (5, 6, 7).");
+    EXPECT_EQ(infer_text(code, {f32({4, 5, 6, 2})}, pooling_4d()),
+              op + "A window of 3 does not fit into the axis -1 of shape (4, 5, 6, 2) with padding 0 and 0.");
+    EXPECT_EQ(infer_text(code, {x}, with(pooling_4d(), Attr::kWindow, Dims{2, 2})),
+              op + "Expected 4 positive window (of the last four axes), got (2, 2).");
+    EXPECT_EQ(infer_text(code, {x}, with(pooling_4d(), Attr::kPadding, Dims{0, 0, 0, 0})),
+              op + "Expected 8 paddings of 0 or more (before and after each of the last four axes), got (0, 0, 0, 0).");
+  }
+  EXPECT_EQ(infer_text(OpCode::max_pool4d_with_indices, {x},
+                       with(pooling_4d(), Attr::kIndicesMode, std::string("global_4d"))),
+            "float32(3, 2, 6, 5) int32(3, 2, 6, 5)");
+  EXPECT_EQ(infer_text(OpCode::max_pool4d_gradient, {f32({3, 2, 6, 5}), x}, pooling_4d()), "float32(4, 5, 6, 7)");
+  EXPECT_EQ(infer_text(OpCode::avg_pool4d_gradient, {f32({3, 2, 6, 4}), x}, pooling_4d()),
+            "[avg_pool4d_gradient] Expected an incoming gradient of shape (3, 2, 6, 5), got shape (3, 2, 6, 4).");
+}
+
+TEST(Rules, Pad) {
+  const auto around = [](Dims padding) { return Attributes{{Attr::kPadding, std::move(padding)}}; };
+  EXPECT_EQ(infer_text(OpCode::pad, {f32({2, 3}), f32({})}, around({1, 0, 2, 3})), "float32(3, 8)");
+  EXPECT_EQ(infer_text(OpCode::pad, {i32({U, 3}), i32({})}, around({1, 0, 2, 3})), "int32(?, 8)");
+  EXPECT_EQ(infer_text(OpCode::pad, {f32(kAnyRank), f32({})}, around({1, 0})), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::pad, {f32({2, 3}), i32({})}, around({1, 0, 2, 3})),
+            "[pad] Operands of different types: float32(2, 3) and int32().");
+  EXPECT_EQ(infer_text(OpCode::pad, {f32({2, 3}), f32({1})}, around({1, 0, 2, 3})),
+            "[pad] Expected a scalar to pad with, got float32(1,).");
+  EXPECT_EQ(infer_text(OpCode::pad, {f32({2, 3}), f32({})}, around({1, 0})),
+            "[pad] Expected 4 paddings for shape (2, 3), got (1, 0).");
+  EXPECT_EQ(infer_text(OpCode::pad, {f32({2}), f32({})}, around({1, -1})),
+            "[pad] Expected paddings of 0 or more, got (1, -1).");
 }
 
 // ---- optimizer steps ----

@@ -225,7 +225,8 @@ TEST(Parse, NamesTheLineOfTheMistake) {
             "[parse] Expected an integer, got '9223372036854775808'; line 2.");
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = (2,), dtype = float99} : float32(2,)"),
             "[parse] Expected an element type, got 'float99'; line 2.");
-  EXPECT_EQ(mistake("  %0 = placeholder() {size = 3} : float32(2,)"), "[parse] There is no attribute 'size'; line 2.");
+  EXPECT_EQ(mistake("  %0 = placeholder() {extent = 3} : float32(2,)"),
+            "[parse] There is no attribute 'extent'; line 2.");
   EXPECT_EQ(mistake("  %0 = placeholder() {shape = 3} : float32(2,)"), "[parse] Expected '('; line 2.");
   EXPECT_EQ(second_mistake("  %1 = exp(%0) : float32(3,)"),
             "[parse] The op has other types than those written; line 3.");

@@ -116,24 +116,36 @@ TEST(Windows, TheSecondAxisHasItsOwnAttributes) {
 }
 
 TEST(Windows, LayoutsNameTheAxes) {
-  auto word_of = [](const LayoutAxes& a) {
-    std::string word(4, '?');
-    word[a.batch] = 'N';
-    word[a.channels] = 'C';
-    word[a.height] = 'H';
-    word[a.width] = 'W';
+  const auto spell = [](std::initializer_list<std::pair<int64_t, char>> roles, const Dims& spatial) {
+    std::string word(roles.size() + static_cast<size_t>(spatial.size()), '?');
+    for (const auto& [axis, role] : roles) word[static_cast<size_t>(axis)] = role;
+    const std::string names = spatial.size() == 3 ? "DHW" : "HW";
+    for (int64_t i = 0; i < spatial.size(); ++i) word[static_cast<size_t>(spatial[i])] = names[static_cast<size_t>(i)];
     return word;
   };
-  auto weights_word_of = [](const WeightsAxes& a) {
-    std::string word(4, '?');
-    word[a.out] = 'O';
-    word[a.in] = 'I';
-    word[a.height] = 'H';
-    word[a.width] = 'W';
-    return word;
-  };
-  for (const char* layout : {"NHWC", "NCHW"}) EXPECT_EQ(word_of(LayoutAxes::of_data(layout)), layout);
-  for (const char* layout : {"HWIO", "OIHW"}) EXPECT_EQ(weights_word_of(WeightsAxes::of_weights(layout)), layout);
+  for (const char* layout : {"NHWC", "NCHW", "NDHWC", "NCDHW"}) {
+    const LayoutAxes a = LayoutAxes::of_data(layout);
+    EXPECT_EQ(spell({{a.batch, 'N'}, {a.channels, 'C'}}, a.spatial), layout);
+  }
+  for (const char* layout : {"HWIO", "OIHW", "DHWIO", "OIDHW"}) {
+    const WeightsAxes a = WeightsAxes::of_weights(layout);
+    EXPECT_EQ(spell({{a.out, 'O'}, {a.in, 'I'}}, a.spatial), layout);
+  }
+}
+
+TEST(Windows, MoveAlongTheSpatialOrTheLastFourAxes) {
+  EXPECT_EQ(window_axes({{Attr::kDataLayout, std::string("NCHW")}}, 4), Dims({2, 3}));
+  EXPECT_EQ(window_axes({{Attr::kDataLayout, std::string("NDHWC")}}, 5), Dims({1, 2, 3}));
+  EXPECT_EQ(window_axes({}, 4), Dims({0, 1, 2, 3}));
+  EXPECT_EQ(window_axes({}, 6), Dims({2, 3, 4, 5}));
+}
+
+TEST(Windows, PlacesAreToldOverTheLastAxes) {
+  const PoolIndices global = PoolIndices::of("global_2d"), local = PoolIndices::of("local_4d");
+  EXPECT_FALSE(global.are_local);
+  EXPECT_EQ(global.modulus({2, 3, 5, 7, 11}), 77);
+  EXPECT_TRUE(local.are_local);
+  EXPECT_EQ(local.modulus({2, 3, 5, 7}), 210);
 }
 
 // ---- slices ----

@@ -1,4 +1,4 @@
-// conv2d and its gradients by oneDNN.
+// Convolutions and their gradients by oneDNN.
 #include <cstring>
 
 #include "cpu/amx/convolution.h"
@@ -17,9 +17,10 @@ using ir::Dims;
 using ir::Op;
 using ir::Shape;
 
-Dims pick(const Dims& values, std::initializer_list<int64_t> axes) {
-  Dims picked;
-  for (int64_t axis : axes) picked.push_back(values[axis]);
+// The values of two axes and then of the spatial ones: oneDNN's order.
+Dims pick(const Dims& values, int64_t first, int64_t second, const Dims& spatial) {
+  Dims picked{values[first], values[second]};
+  for (int64_t axis : spatial) picked.push_back(values[axis]);
   return picked;
 }
 
@@ -32,13 +33,12 @@ struct Problem {
   Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
     const ir::WeightsAxes kernel = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
-    channels_last = data.channels == 3;
+    channels_last = data.channels > data.spatial.back();
     source = data_desc(data, x);
     result = data_desc(data, y);
     weights = weights_desc(kernel, w, op.attributes.integer(Attr::kGroups));
-    const int64_t extents[] = {x[data.height], x[data.width]}, sizes[] = {w[kernel.height], w[kernel.width]};
-    for (int axis : {0, 1}) {
-      const ir::Window window = ir::window_of(op.attributes, axis, sizes[axis], extents[axis]);
+    for (int64_t i = 0; i < data.spatial.size(); ++i) {
+      const ir::Window window = ir::window_of(op.attributes, i, w[kernel.spatial[i]], x[data.spatial[i]]);
       strides.push_back(window.stride);
       dilations.push_back(window.dilation - 1);
       before.push_back(window.before);
@@ -47,14 +47,14 @@ struct Problem {
   }
 
   static memory::desc data_desc(const ir::LayoutAxes& l, const Shape& shape) {
-    return strided(pick(shape.dims(), {l.batch, l.channels, l.height, l.width}),
-                   pick(packed_strides(shape), {l.batch, l.channels, l.height, l.width}));
+    return strided(pick(shape.dims(), l.batch, l.channels, l.spatial),
+                   pick(packed_strides(shape), l.batch, l.channels, l.spatial));
   }
 
   // Groups are an axis of their own before the filters of a group.
   static memory::desc weights_desc(const ir::WeightsAxes& l, const Shape& shape, int64_t groups) {
-    Dims dims = pick(shape.dims(), {l.out, l.in, l.height, l.width});
-    Dims strides = pick(packed_strides(shape), {l.out, l.in, l.height, l.width});
+    Dims dims = pick(shape.dims(), l.out, l.in, l.spatial);
+    Dims strides = pick(packed_strides(shape), l.out, l.in, l.spatial);
     if (groups > 1) {
       dims[0] /= groups;
       dims.insert(dims.begin(), groups);
@@ -129,13 +129,16 @@ std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
                                              {DNNL_ARG_DIFF_WEIGHTS, 0, true, p.weights, desc.diff_weights_desc()}});
 }
 
-// The shapes are those of the forward convolution.
+using MakeDirect = std::unique_ptr<Kernel> (*)(const Problem&);
+
+// The shapes are those of the forward convolution. Of images there are other ways.
 std::unique_ptr<Kernel> make_convolution(const Op& op, const Shape& x, const Shape& w, const Shape& y,
-                                         std::unique_ptr<Kernel> (*make_direct)(const Problem&)) {
+                                         MakeDirect make_direct) {
   require_float(op);
   if (x.element_count() == 0 || w.element_count() == 0 || y.element_count() == 0) return make_zeros(op);
   try {
     const Team team;
+    if (x.rank() != 4) return make_direct(Problem(op, x, w, y));
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
     if (!kernel) kernel = make_direct(Problem(op, x, w, y));
     return amx::make_convolution(op, x, w, y, std::move(kernel));
@@ -144,19 +147,26 @@ std::unique_ptr<Kernel> make_convolution(const Op& op, const Shape& x, const Sha
   }
 }
 
-}  // namespace
-
-std::unique_ptr<Kernel> make_conv2d(const Op& op) {
+std::unique_ptr<Kernel> make_forward(const Op& op) {
   return make_convolution(op, op.operands[0].shape(), op.operands[1].shape(), op.results[0].shape, &make_forward);
 }
 
-std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) {
+std::unique_ptr<Kernel> make_data_gradient(const Op& op) {
   return make_convolution(op, op.results[0].shape, op.operands[1].shape(), op.operands[0].shape(), &make_data_gradient);
 }
 
-std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) {
+std::unique_ptr<Kernel> make_weights_gradient(const Op& op) {
   return make_convolution(op, op.operands[1].shape(), op.results[0].shape, op.operands[0].shape(),
                           &make_weights_gradient);
 }
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_conv2d(const Op& op) { return make_forward(op); }
+std::unique_ptr<Kernel> make_conv3d(const Op& op) { return make_forward(op); }
+std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) { return make_data_gradient(op); }
+std::unique_ptr<Kernel> make_conv3d_data_gradient(const Op& op) { return make_data_gradient(op); }
+std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) { return make_weights_gradient(op); }
+std::unique_ptr<Kernel> make_conv3d_weights_gradient(const Op& op) { return make_weights_gradient(op); }
 
 }  // namespace alloy::cpu

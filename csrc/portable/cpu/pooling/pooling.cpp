@@ -1,7 +1,8 @@
-// Max and average pooling and their gradients, vectorised over the channels where those are innermost.
-// Gradients recompute what they need from the source. A window that hangs over counts only what it covers; a
-// maximum of nothing is -infinity, an average of nothing 0.
+// Max and average pooling and their gradients, vectorised over the axes behind the last one along which windows move,
+// such as channels. Gradients recompute what they need from the source. A window that hangs over counts only what it
+// covers; a maximum of nothing is -infinity, an average of nothing 0.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -30,19 +31,15 @@ struct Covered {
   int64_t first, last, origin, counted;  // counted: inside the input or its declared padding
 };
 
-// Images of height x width x inner elements: channels are inner where they come last, else images are planes
-// with inner 1.
-struct Pooling {
-  int64_t images, height, width, inner, out_height, out_width;
-  ir::Window rows, columns;
-  bool include_padding;
-  std::vector<Covered> covered_rows = covered(rows, out_height, height),
-                       covered_columns = covered(columns, out_width, width);
-  // Whether each element of the source is in exactly one window.
-  bool tiles = tile(rows, out_height, height) && tile(columns, out_width, width);
+// One axis along which windows move.
+struct PoolingAxis {
+  ir::Window window{1, 1, 1, 0, 0};
+  int64_t extent = 1, positions = 1;
+  std::vector<Covered> covered = cover();  // by position
 
-  static std::vector<Covered> covered(const ir::Window& w, int64_t positions, int64_t extent) {
+  std::vector<Covered> cover() const {
     std::vector<Covered> all;
+    const ir::Window& w = window;
     for (int64_t position = 0; position < positions; ++position) {
       Covered& c = all.emplace_back();
       c.origin = position * w.stride - w.before;
@@ -53,16 +50,58 @@ struct Pooling {
     }
     return all;
   }
-  static bool tile(const ir::Window& w, int64_t positions, int64_t extent) {
-    return w.stride == w.size && w.dilation == 1 && w.before == 0 && positions * w.size >= extent;
+  // Whether each element of the source is in exactly one window.
+  bool tiles() const {
+    return window.stride == window.size && window.dilation == 1 && window.before == 0 &&
+           positions * window.size >= extent;
   }
+  // Whether each element is a window of its own.
+  bool is_still() const { return window.size == 1 && window.stride == 1 && window.before == 0 && window.after == 0; }
+};
 
-  float divisor(const Covered& y, const Covered& x) const {
-    const int64_t count = include_padding ? y.counted * x.counted : (y.last - y.first) * (x.last - x.first);
+// How places in a source or a window are told by one number: modulo the extent of so many of the last axes.
+struct Places {
+  bool are_local = false;
+  int64_t modulus = 1;
+};
+
+// Where the places of an image's maxima go; `first`: how many elements of the whole source come before the image.
+struct PlacesOut {
+  int32_t* places;
+  int64_t first;
+};
+
+// Images of four axes along which windows move, and inner elements behind each. Axes before those that move are further
+// images, axes behind them inner elements.
+struct Pooling {
+  int64_t images, inner;
+  PoolingAxis axes[4];
+  bool include_padding;
+  Places places = {};
+  bool tiles = false;  // each element of the source is in exactly one window
+
+  // Where a window stands: what it covers along each axis.
+  using Position = std::array<const Covered*, 4>;
+
+  float divisor(const Position& at) const {
+    int64_t count = 1;
+    for (const Covered* c : at) count *= include_padding ? c->counted : c->last - c->first;
     return static_cast<float>(std::max<int64_t>(count, 1));
   }
-  int64_t source_size() const { return height * width * inner; }
-  int64_t result_size() const { return out_height * out_width * inner; }
+  int64_t source_size() const { return size_of_image(&PoolingAxis::extent); }
+  int64_t result_size() const { return size_of_image(&PoolingAxis::positions); }
+  int64_t window_size() const {
+    int64_t size = 1;
+    for (const PoolingAxis& axis : axes) size *= axis.window.size;
+    return size;
+  }
+
+ private:
+  int64_t size_of_image(int64_t PoolingAxis::* along) const {
+    int64_t size = inner;
+    for (const PoolingAxis& axis : axes) size *= axis.*along;
+    return size;
+  }
 };
 
 // Of one image, channels [begin, end). `source` is that of the forward op, `gradient` the incoming one; the
@@ -70,6 +109,9 @@ struct Pooling {
 struct PoolingLoops {
   void (*maximum)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
   void (*average)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result);
+  // Also the places of the maxima.
+  void (*maximum_with_places)(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result,
+                              const PlacesOut& to);
   void (*maximum_gradient)(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                            float* result);
   // Does not look at the source, which may be null.
@@ -84,24 +126,36 @@ HWY_BEFORE_NAMESPACE();
 namespace alloy::cpu {
 namespace HWY_NAMESPACE {
 
-// Calls body(rows covered, columns covered, output offset) for every output position.
+// Calls body(position, result offset) for every window.
 template <class Body>
 HWY_INLINE void ForOutputs(const Pooling& p, const Body& body) {
   int64_t out = 0;
-  for (const Covered& y : p.covered_rows) {
-    for (const Covered& x : p.covered_columns) {
-      body(y, x, out);
-      out += p.inner;
+  for (const Covered& a : p.axes[0].covered) {
+    for (const Covered& b : p.axes[1].covered) {
+      for (const Covered& y : p.axes[2].covered) {
+        for (const Covered& x : p.axes[3].covered) {
+          body(Pooling::Position{&a, &b, &y, &x}, out);
+          out += p.inner;
+        }
+      }
     }
   }
 }
 
-// Calls body(source offset) for every element of a window inside the input, row by row.
+// Calls body(source offset, place in the window) for every element of a window inside the input, in row-major order.
 template <class Body>
-HWY_INLINE void ForWindow(const Pooling& p, const Covered& y, const Covered& x, const Body& body) {
-  for (int64_t ky = y.first; ky < y.last; ++ky) {
-    const int64_t row = (y.origin + ky * p.rows.dilation) * p.width;
-    for (int64_t kx = x.first; kx < x.last; ++kx) body((row + x.origin + kx * p.columns.dilation) * p.inner);
+HWY_INLINE void ForWindow(const Pooling& p, const Pooling::Position& at, const Body& body) {
+  const PoolingAxis* const axes = p.axes;
+  const auto place = [&](int i, int64_t k) HWY_ATTR { return at[i]->origin + k * axes[i].window.dilation; };
+  for (int64_t a = at[0]->first; a < at[0]->last; ++a) {
+    for (int64_t b = at[1]->first; b < at[1]->last; ++b) {
+      const int64_t plane = (place(0, a) * axes[1].extent + place(1, b)) * axes[2].extent;
+      const int64_t planes = (a * axes[1].window.size + b) * axes[2].window.size;
+      for (int64_t y = at[2]->first; y < at[2]->last; ++y) {
+        const int64_t row = (plane + place(2, y)) * axes[3].extent, rows = (planes + y) * axes[3].window.size;
+        for (int64_t x = at[3]->first; x < at[3]->last; ++x) body((row + place(3, x)) * p.inner, rows + x);
+      }
+    }
   }
 }
 
@@ -122,23 +176,51 @@ HWY_INLINE Vec<D> MaxOrNaN(Vec<D> a, Vec<D> b) {
 }
 
 void Maximum(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result) {
-  ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
+  ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d);
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
-        greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + at + c), greatest);
+      ForWindow(p, at, [&](int64_t offset, int64_t) HWY_ATTR {
+        greatest = MaxOrNaN<decltype(d)>(hn::LoadU(d, source + offset + c), greatest);
       });
       hn::StoreU(greatest, d, result + out + c);
     });
   });
 }
 
+// The winner's place is kept beside the maximum, up to the channel's part of it.
+void MaximumWithPlaces(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result,
+                       const PlacesOut& to) {
+  const Places& numbers = p.places;
+  ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
+    ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
+      const hn::RebindToSigned<decltype(d)> di;
+      auto greatest = Lowest(d);
+      auto winner = hn::Zero(di);
+      bool is_first = true;
+      ForWindow(p, at, [&](int64_t offset, int64_t place) HWY_ATTR {
+        const int64_t number = (numbers.are_local ? place : to.first + offset) % numbers.modulus;
+        const auto v = hn::LoadU(d, source + offset + c);
+        const auto place_of_v = hn::Set(di, static_cast<int32_t>(number));
+        const auto wins = hn::Or(hn::Gt(v, greatest), hn::AndNot(hn::IsNaN(greatest), hn::IsNaN(v)));
+        winner = is_first ? place_of_v : hn::IfThenElse(hn::RebindMask(di, wins), place_of_v, winner);
+        greatest = hn::IfThenElse(wins, v, greatest);
+        is_first = false;
+      });
+      hn::StoreU(greatest, d, result + out + c);
+      hn::StoreU(winner, di, to.places + out + c);
+    });
+    if (numbers.are_local) return;
+    for (int64_t c = begin; c < end; ++c) to.places[out + c] += static_cast<int32_t>(c % numbers.modulus);
+  });
+}
+
 void Average(const Pooling& p, const float* source, int64_t begin, int64_t end, float* result) {
-  ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
-    const float divisor = p.divisor(y, x);
+  ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
+    const float divisor = p.divisor(at);
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto sum = Zero(d);
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR { sum = hn::Add(sum, hn::LoadU(d, source + at + c)); });
+      ForWindow(p, at,
+                [&](int64_t offset, int64_t) HWY_ATTR { sum = hn::Add(sum, hn::LoadU(d, source + offset + c)); });
       hn::StoreU(hn::Div(sum, hn::Set(d, divisor)), d, result + out + c);
     });
   });
@@ -148,11 +230,11 @@ void Average(const Pooling& p, const float* source, int64_t begin, int64_t end, 
 // lanes. The first of all wins unless another is greater, or a NaN.
 void MaximumGradient(const Pooling& p, const float* gradient, const float* source, int64_t begin, int64_t end,
                      float* result) {
-  ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
+  ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       auto greatest = Lowest(d), winner = Zero(d), number = Zero(d);
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
-        const auto v = hn::LoadU(d, source + at + c);
+      ForWindow(p, at, [&](int64_t offset, int64_t) HWY_ATTR {
+        const auto v = hn::LoadU(d, source + offset + c);
         const auto wins = hn::Or(hn::Gt(v, greatest), hn::AndNot(hn::IsNaN(greatest), hn::IsNaN(v)));
         greatest = hn::IfThenElse(wins, v, greatest);
         winner = hn::IfThenElse(wins, number, winner);
@@ -160,8 +242,8 @@ void MaximumGradient(const Pooling& p, const float* gradient, const float* sourc
       });
       const auto g = hn::LoadU(d, gradient + out + c);
       number = Zero(d);
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
-        float* r = result + at + c;
+      ForWindow(p, at, [&](int64_t offset, int64_t) HWY_ATTR {
+        float* r = result + offset + c;
         const auto own = hn::IfThenElseZero(hn::Eq(number, winner), g);
         hn::StoreU(p.tiles ? own : hn::Add(hn::LoadU(d, r), own), d, r);
         number = hn::Add(number, One(d));
@@ -171,19 +253,19 @@ void MaximumGradient(const Pooling& p, const float* gradient, const float* sourc
 }
 
 void AverageGradient(const Pooling& p, const float* gradient, const float*, int64_t begin, int64_t end, float* result) {
-  ForOutputs(p, [&](const Covered& y, const Covered& x, int64_t out) HWY_ATTR {
-    const float divisor = p.divisor(y, x);
+  ForOutputs(p, [&](const Pooling::Position& at, int64_t out) HWY_ATTR {
+    const float divisor = p.divisor(at);
     ForChannels(begin, end, [&](auto d, int64_t c) HWY_ATTR {
       const auto share = hn::Div(hn::LoadU(d, gradient + out + c), hn::Set(d, divisor));
-      ForWindow(p, y, x, [&](int64_t at) HWY_ATTR {
-        float* r = result + at + c;
+      ForWindow(p, at, [&](int64_t offset, int64_t) HWY_ATTR {
+        float* r = result + offset + c;
         hn::StoreU(p.tiles ? share : hn::Add(hn::LoadU(d, r), share), d, r);
       });
     });
   });
 }
 
-PoolingLoops FindPoolingLoops() { return {&Maximum, &Average, &MaximumGradient, &AverageGradient}; }
+PoolingLoops FindPoolingLoops() { return {&Maximum, &Average, &MaximumWithPlaces, &MaximumGradient, &AverageGradient}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace alloy::cpu
@@ -200,19 +282,25 @@ using ir::Attr;
 using ir::Op;
 
 Pooling describe(const Op& op, const ir::Shape& source, const ir::Shape& result) {
-  const ir::LayoutAxes l = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
-  const ir::Dims& window = op.attributes.ints(Attr::kWindow);
-  const bool channels_last = l.channels == 3;
-  const int64_t channels = source[l.channels];
-  return {channels_last ? source[l.batch] : source[l.batch] * channels,
-          source[l.height],
-          source[l.width],
-          channels_last ? channels : 1,
-          result[l.height],
-          result[l.width],
-          ir::window_of(op.attributes, 0, window[0], source[l.height]),
-          ir::window_of(op.attributes, 1, window[1], source[l.width]),
-          op.attributes.flag(Attr::kIncludePadding)};
+  const ir::Dims moving = ir::window_axes(op.attributes, source.rank()), &window = op.attributes.ints(Attr::kWindow);
+  const int64_t first = source.rank() - 4;
+  PoolingAxis axes[4];
+  for (int64_t i = 0; i < 4; ++i) {
+    const auto* const found = std::find(moving.begin(), moving.end(), first + i);
+    const int64_t k = found - moving.begin(), extent = source[first + i];
+    const ir::Window still{1, 1, 1, 0, 0};
+    axes[i] = {found == moving.end() ? still : ir::window_of(op.attributes, k, window[k], extent), extent,
+               result[first + i]};
+  }
+  int64_t begin = 0, end = 4;
+  while (end > 0 && axes[end - 1].is_still()) --end;
+  while (begin < end && axes[begin].is_still()) ++begin;
+  Pooling p{.images = 1, .inner = 1, .axes = {}, .include_padding = op.attributes.flag(Attr::kIncludePadding)};
+  for (int64_t i = 0; i < first + begin; ++i) p.images *= source[i];
+  for (int64_t i = first + end; i < source.rank(); ++i) p.inner *= source[i];
+  std::move(axes + begin, axes + end, p.axes + 4 - (end - begin));
+  p.tiles = std::ranges::all_of(p.axes, [](const PoolingAxis& axis) { return axis.tiles(); });
+  return p;
 }
 
 // Calls body(image, begin, end) for every image and blocks of its channels.
@@ -220,7 +308,7 @@ template <class Body>
 void for_each_block(const Pooling& p, const Body& body) {
   constexpr int64_t kChannels = 64;
   const int64_t blocks = ir::divide_up(p.inner, kChannels);
-  const int64_t work = p.out_height * p.out_width * p.rows.size * p.columns.size * std::min(p.inner, kChannels);
+  const int64_t work = p.result_size() / std::max<int64_t>(p.inner, 1) * p.window_size() * std::min(p.inner, kChannels);
   parallel_for(p.images * blocks, work, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t from = task % blocks * kChannels;
@@ -246,6 +334,26 @@ class ForwardPooling final : public Kernel {
  private:
   Pooling p_;
   Loop loop_;
+};
+
+class PoolingWithPlaces final : public Kernel {
+ public:
+  PoolingWithPlaces(const Pooling& pooling, decltype(PoolingLoops::maximum_with_places) loop)
+      : p_(pooling), loop_(loop) {}
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const auto* source = reinterpret_cast<const float*>(operands[0]);
+    auto* result = reinterpret_cast<float*>(results[0]);
+    auto* places = reinterpret_cast<int32_t*>(results[1]);
+    for_each_block(p_, [&](int64_t image, int64_t from, int64_t to) {
+      const int64_t first = image * p_.source_size(), to_image = image * p_.result_size();
+      loop_(p_, source + first, from, to, result + to_image, {places + to_image, first});
+    });
+  }
+
+ private:
+  Pooling p_;
+  decltype(PoolingLoops::maximum_with_places) loop_;
 };
 
 // Windows overlap, so that the gradient of an image's block is one thread's.
@@ -274,7 +382,7 @@ class PoolingGradient final : public Kernel {
       std::fill_n(image, p_.source_size(), 0.0f);
       return;
     }
-    for (int64_t i = 0; i < p_.height * p_.width; ++i) std::fill_n(image + i * p_.inner + from, to - from, 0.0f);
+    for (int64_t i = 0; i < p_.source_size(); i += p_.inner) std::fill_n(image + i + from, to - from, 0.0f);
   }
 
   Pooling p_;
@@ -297,6 +405,16 @@ PoolingLoops loops() { return HWY_DYNAMIC_DISPATCH(FindPoolingLoops)(); }
 
 std::unique_ptr<Kernel> make_max_pool(const Op& op) { return make_forward(op, loops().maximum); }
 std::unique_ptr<Kernel> make_avg_pool(const Op& op) { return make_forward(op, loops().average); }
+std::unique_ptr<Kernel> make_max_pool_with_indices(const Op& op) {
+  require_float(op);
+  const ir::Shape &source = op.operands[0].shape(), window(op.attributes.ints(Attr::kWindow));
+  const ir::PoolIndices indices = ir::PoolIndices::of(op.attributes.word(Attr::kIndicesMode));
+  Pooling p = describe(op, source, op.results[0].shape);
+  p.places = {indices.are_local, indices.modulus(indices.are_local ? window : source)};
+  if (p.places.modulus > INT32_MAX) op.fail("Places of " + to_string(source) + " do not fit into int32");
+  p.places.modulus = std::max<int64_t>(p.places.modulus, 1);
+  return std::make_unique<PoolingWithPlaces>(p, loops().maximum_with_places);
+}
 std::unique_ptr<Kernel> make_max_pool_gradient(const Op& op) { return make_gradient(op, loops().maximum_gradient); }
 std::unique_ptr<Kernel> make_avg_pool_gradient(const Op& op) { return make_gradient(op, loops().average_gradient); }
 

@@ -180,7 +180,8 @@ class Zeros final : public Kernel {
   int64_t bytes_;
 };
 
-// One strided copy from each of the first operands into the result, over zeros where they do not cover it.
+// One strided copy from each of the first operands into the result, the last one first, over zeros where they do not
+// cover it.
 class Move final : public Kernel {
  public:
   Move(std::vector<StridedCopy> copies, size_t zeroed_bytes)
@@ -188,7 +189,7 @@ class Move final : public Kernel {
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
     zero_bytes(zeroed_bytes_, results[0]);
-    for (size_t i = 0; i < copies_.size(); ++i) copies_[i].run(operands[i], results[0]);
+    for (size_t i = copies_.size(); i-- > 0;) copies_[i].run(operands[i], results[0]);
   }
 
  private:
@@ -239,6 +240,20 @@ StridedCopy slicing(const Op& op, const Shape& whole, const Shape& part, bool ba
   return back ? StridedCopy(axes, width, 0, offset) : StridedCopy(axes, width, offset, 0);
 }
 
+// The second operand everywhere, and the first one in its place.
+std::vector<StridedCopy> padding(const Op& op) {
+  const Shape &x = op.operands[0].shape(), &y = op.results[0].shape;
+  const Dims from = packed_strides(x), to = packed_strides(y);
+  std::vector<StridedCopy::Axis> inside;
+  int64_t offset = 0;
+  for (int64_t i = 0; i < to.size(); ++i) {
+    offset += op.attributes.ints(Attr::kPadding)[2 * i] * to[i];
+    inside.push_back({x[i], from[i], to[i]});
+  }
+  const size_t width = size_of(op.results[0].dtype);
+  return {StridedCopy(inside, width, 0, offset), StridedCopy({{y.element_count(), 0, 1}}, width)};
+}
+
 std::vector<StridedCopy> concatenation(const Op& op) {
   const Shape& y = op.results[0].shape;
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), y.rank());
@@ -279,6 +294,8 @@ std::unique_ptr<Kernel> make_slice_gradient(const Op& op) {
   const bool covers = x.element_count() == y.shape.element_count();
   return std::make_unique<Move>(std::vector{slicing(op, y.shape, x, true)}, covers ? 0 : y.byte_count());
 }
+
+std::unique_ptr<Kernel> make_pad(const Op& op) { return std::make_unique<Move>(padding(op), 0); }
 
 std::unique_ptr<Kernel> make_concat(const Op& op) { return std::make_unique<Move>(concatenation(op), 0); }
 

@@ -410,16 +410,32 @@ HWY_INLINE Vec<D> Log2(D d, Vec<D> x) {
   return LogarithmOrEdge(d, x, hn::Add(parts.e, hn::Add(parts.f, hn::Add(rest, y))));
 }
 
-// A polynomial near 0 (Cephes), where 1 - 2 / (e^2x + 1) would cancel.
+// e^x of x <= 0 as scale * (1 + more), scale a power of two; 0 where it is no normal number.
+template <class D>
+struct FallingExp {
+  Vec<D> scale, more;
+};
+template <class D>
+HWY_INLINE FallingExp<D> FallingExpOf(D d, Vec<D> x) {
+  const auto least = hn::Set(d, -87.33654f);
+  const auto held = hn::IfThenElse(hn::Lt(x, least), least, x);  // NaN stays
+  const auto n = hn::NearestInt(hn::Mul(held, hn::Set(d, 1.44269504088896341f)));
+  const auto nf = hn::ConvertTo(d, n);
+  const auto r = hn::NegMulAdd(nf, hn::Set(d, kLn2Low), hn::NegMulAdd(nf, hn::Set(d, kLn2High), held));
+  const auto p = Polynomial(d, r, 1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                            1.6666665459e-1f, 5.0000001201e-1f);
+  const auto scale = hn::IfThenElseZero(hn::Not(hn::Lt(x, least)), PowerOfTwo(d, n));
+  return {scale, hn::MulAdd(p, hn::Mul(r, r), r)};
+}
+
+// (1 - e) / (1 + e) with e = e^-2|x|, of which 1 - e loses no digits near 0, because the polynomial is of e^r - 1.
 template <class D>
 HWY_INLINE Vec<D> Tanh(D d, Vec<D> x) {
   const auto a = hn::Abs(x);
-  const auto z = hn::Mul(x, x);
-  const auto p = Polynomial(d, z, -5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
-                            -3.33332819422e-1f);
-  const auto near = hn::MulAdd(hn::Mul(p, z), x, x);
-  const auto far = hn::Sub(One(d), hn::Div(hn::Set(d, 2.0f), hn::Add(Exp(d, hn::Add(a, a)), One(d))));
-  return hn::CopySign(hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, far), x);  // of -0, too
+  const auto e = FallingExpOf(d, hn::Mul(a, hn::Set(d, -2.0f)));
+  const auto less = hn::NegMulAdd(e.scale, e.more, hn::Sub(One(d), e.scale));
+  const auto y = hn::Div(less, hn::Sub(hn::Set(d, 2.0f), less));
+  return hn::CopySign(y, x);  // of -0, too
 }
 
 // Both halves by e^-|x|, which cannot overflow.

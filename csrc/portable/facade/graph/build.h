@@ -34,6 +34,9 @@ MPSGraphTensor* add(MPSGraph* graph, ir::Composite composite, const std::vector<
                     ir::Attributes attributes, NSString* name);
 // Adds what `expression` builds; its last op gets the name.
 MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression);
+// The same of several results; the op of the last one gets the name.
+NSArray<MPSGraphTensor*>* compose_all(MPSGraph* graph, NSString* name,
+                                      const std::function<std::vector<ir::Expr>()>& expressions);
 // A tensor of the graph as an expression.
 ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor);
 

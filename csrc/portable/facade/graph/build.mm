@@ -44,14 +44,12 @@ ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& o
 
 NSArray<MPSGraphTensor*>* add_all(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
                                   ir::Attributes attributes, NSString* name) {
-  const GraphRef& facade = graph_of(graph);
-  facade->graph.name.clear();
-  std::vector<ir::Value> results;
-  build([&] { results = ir::compose(facade->graph, composite, operands, attributes); });
-  if (name != nil) results.back().op->name = utf8(name);
-  NSMutableArray<MPSGraphTensor*>* tensors = [NSMutableArray array];
-  for (const ir::Value& result : results) [tensors addObject:tensor_of(facade, result)];
-  return tensors;
+  ir::Graph& ir = graph_of(graph)->graph;
+  return compose_all(graph, name, [&] {
+    std::vector<ir::Expr> results;
+    for (const ir::Value& v : ir::compose(ir, composite, operands, attributes)) results.emplace_back(ir, v);
+    return results;
+  });
 }
 
 MPSGraphTensor* add(MPSGraph* graph, ir::Composite composite, const std::vector<ir::Value>& operands,
@@ -60,12 +58,19 @@ MPSGraphTensor* add(MPSGraph* graph, ir::Composite composite, const std::vector<
 }
 
 MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir::Expr()>& expression) {
+  return [compose_all(graph, name, [&] { return std::vector<ir::Expr>{expression()}; }) firstObject];
+}
+
+NSArray<MPSGraphTensor*>* compose_all(MPSGraph* graph, NSString* name,
+                                      const std::function<std::vector<ir::Expr>()>& expressions) {
   const GraphRef& facade = graph_of(graph);
   facade->graph.name.clear();
-  ir::Expr result;
-  build([&] { result = expression(); });
-  if (name != nil) result.value().op->name = utf8(name);
-  return tensor_of(facade, result.value());
+  std::vector<ir::Expr> results;
+  build([&] { results = expressions(); });
+  if (name != nil) results.back().value().op->name = utf8(name);
+  NSMutableArray<MPSGraphTensor*>* tensors = [NSMutableArray array];
+  for (const ir::Expr& result : results) [tensors addObject:tensor_of(facade, result.value())];
+  return tensors;
 }
 
 ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor) {

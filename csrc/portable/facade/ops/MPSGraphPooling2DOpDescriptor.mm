@@ -100,5 +100,7 @@ WINDOW_PROPERTY(MPSGraphPaddingStyle, paddingStyle, setPaddingStyle, checked_sty
 WINDOW_PROPERTY(MPSGraphTensorNamedDataLayout, dataLayout, setDataLayout, checked_data_layout)
 WINDOW_PROPERTY(BOOL, ceilMode, setCeilMode, unchecked)
 WINDOW_PROPERTY(BOOL, includeZeroPadToAverage, setIncludeZeroPadToAverage, unchecked)
+WINDOW_PROPERTY(MPSGraphPoolingReturnIndicesMode, returnIndicesMode, setReturnIndicesMode, checked_indices_mode)
+WINDOW_PROPERTY(MPSDataType, returnIndicesDataType, setReturnIndicesDataType, checked_indices_type)
 
 @end

@@ -62,6 +62,34 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
   return add(self, OpCode::concat, values, {{Attr::kAxis, int64_t{dimension}}}, name);
 }
 
+// How much stands before and behind each axis.
+ir::Dims paddings_of(NSArray<NSNumber*>* left, NSArray<NSNumber*>* right) {
+  const ir::Dims before = numbers_of(left), after = numbers_of(right);
+  if (before.size() != after.size()) {
+    raise_invalid(@"[pad] %lld left paddings and %lld right ones were given.", static_cast<long long>(before.size()),
+                  static_cast<long long>(after.size()));
+  }
+  ir::Dims padding;
+  for (int64_t i = 0; i < before.size(); ++i) {
+    padding.push_back(before[i]);
+    padding.push_back(after[i]);
+  }
+  return padding;
+}
+
+std::string word_of(MPSGraphPaddingMode mode) {
+  switch (mode) {
+    case MPSGraphPaddingModeConstant:
+    case MPSGraphPaddingModeZero: return "constant";
+    case MPSGraphPaddingModeReflect: return "reflect";
+    case MPSGraphPaddingModeSymmetric: return "symmetric";
+    case MPSGraphPaddingModeClampToEdge: return "edge";
+    case MPSGraphPaddingModePeriodic: return "wrap";
+    case MPSGraphPaddingModeAntiPeriodic: return "antiperiodic";
+    default: raise_invalid(@"[pad] The padding mode %ld does not exist.", static_cast<long>(mode));
+  }
+}
+
 }  // namespace
 
 @implementation MPSGraph (MPSGraphTensorShapeOps)
@@ -220,6 +248,34 @@ MPSGraphTensor* concatenation(MPSGraph* self, std::vector<ir::Value> values, NSI
 
 - (MPSGraphTensor*)castTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString*)name {
   return add(self, OpCode::cast, {value_of(self, tensor)}, {{Attr::kDtype, dtype_of(type)}}, name);
+}
+
+- (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor
+             withPaddingMode:(MPSGraphPaddingMode)paddingMode
+                 leftPadding:(MPSShape*)leftPadding
+                rightPadding:(MPSShape*)rightPadding
+               constantValue:(double)constantValue
+                        name:(NSString*)name {
+  const ir::Value x = value_of(self, tensor);
+  const ir::Dims padding = paddings_of(leftPadding, rightPadding);
+  const std::string mode = word_of(paddingMode);
+  if (mode != "constant") {
+    return add(self, ir::Composite::pad_edges, {x}, {{Attr::kPadding, padding}, {Attr::kPadMode, mode}}, name);
+  }
+  const double number = paddingMode == MPSGraphPaddingModeZero ? 0 : constantValue;
+  const auto literal = ir::Literal::splat({x.dtype(), ir::Shape()}, number);
+  const ir::Value value = value_of(add(self, OpCode::constant, {}, {{Attr::kValue, literal}}, nil));
+  return add(self, OpCode::pad, {x, value}, {{Attr::kPadding, padding}}, name);
+}
+
+- (MPSGraphTensor*)padGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                            sourceTensor:(MPSGraphTensor*)sourceTensor
+                                             paddingMode:(MPSGraphPaddingMode)paddingMode
+                                             leftPadding:(MPSShape*)leftPadding
+                                            rightPadding:(MPSShape*)rightPadding
+                                                    name:(NSString*)name {
+  return add(self, ir::Composite::pad_gradient, {value_of(self, incomingGradientTensor), value_of(self, sourceTensor)},
+             {{Attr::kPadding, paddings_of(leftPadding, rightPadding)}, {Attr::kPadMode, word_of(paddingMode)}}, name);
 }
 
 @end

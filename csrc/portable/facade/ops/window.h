@@ -1,34 +1,58 @@
-// The geometry that convolutions and poolings share: the fields of their descriptors, each with its check, and what
-// they mean in ir. Whether fields fit a source is for the op rules.
+// The geometry that convolutions, poolings and columns of windows share: the fields of their descriptors, each with its
+// check, and what they mean in ir. Whether fields fit a source is for the op rules.
 #pragma once
 
 #include "facade/graph/build.h"
 
 namespace alloy::facade {
 
-// What a descriptor of either holds.
+// What a descriptor with a field for each axis holds.
 struct WindowFields {
   NSUInteger kernelWidth = 1, kernelHeight = 1;
-  NSUInteger strideInX = 1, strideInY = 1;
-  NSUInteger dilationRateInX = 1, dilationRateInY = 1;
-  NSUInteger paddingLeft = 0, paddingRight = 0, paddingTop = 0, paddingBottom = 0;
+  NSUInteger strideInX = 1, strideInY = 1, strideInZ = 1;
+  NSUInteger dilationRateInX = 1, dilationRateInY = 1, dilationRateInZ = 1;
+  NSUInteger paddingLeft = 0, paddingRight = 0, paddingTop = 0, paddingBottom = 0, paddingFront = 0, paddingBack = 0;
   NSUInteger groups = 1;
   MPSGraphPaddingStyle paddingStyle = MPSGraphPaddingStyleExplicit;
   MPSGraphTensorNamedDataLayout dataLayout = MPSGraphTensorNamedDataLayoutNHWC;
   MPSGraphTensorNamedDataLayout weightsLayout = MPSGraphTensorNamedDataLayoutHWIO;
   BOOL ceilMode = NO;
   BOOL includeZeroPadToAverage = NO;
+  MPSGraphPoolingReturnIndicesMode returnIndicesMode = MPSGraphPoolingReturnIndicesNone;
+  MPSDataType returnIndicesDataType = MPSDataTypeInt32;
+};
+
+// What a descriptor with lists of numbers for so many axes holds.
+struct WindowLists {
+  explicit WindowLists(int64_t axes)
+      : kernelSizes(axes, 1), strides(axes, 1), dilationRates(axes, 1), paddingValues(2 * axes, 0) {}
+
+  ir::Dims kernelSizes, strides, dilationRates, paddingValues;
+  MPSGraphPaddingStyle paddingStyle = MPSGraphPaddingStyleExplicit;
+  BOOL ceilMode = NO;
+  BOOL includeZeroPadToAverage = NO;
+  MPSGraphPoolingReturnIndicesMode returnIndicesMode = MPSGraphPoolingReturnIndicesNone;
+  MPSDataType returnIndicesDataType = MPSDataTypeInt32;
+  NSInteger channelDimensionIndex = -4;
 };
 
 WindowFields& window_of(MPSGraphConvolution2DOpDescriptor* descriptor);
+WindowFields& window_of(MPSGraphConvolution3DOpDescriptor* descriptor);
+WindowFields& window_of(MPSGraphDepthwiseConvolution2DOpDescriptor* descriptor);
 WindowFields& window_of(MPSGraphPooling2DOpDescriptor* descriptor);
+WindowFields& window_of(MPSGraphImToColOpDescriptor* descriptor);
+WindowLists& lists_of(MPSGraphPooling4DOpDescriptor* descriptor);
+WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor);
 
 // What is given for two axes, y first, as ir has it.
 ir::Dims dims_of(NSUInteger y, NSUInteger x);
 // The words of ir for a layout; raises for one that is neither of images nor of weights.
 std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method);
-// The attributes that convolutions and poolings have in common.
+// The attributes of an op whose window moves over height and width, or over depth, too.
 ir::Attributes window_attributes(const WindowFields& window, NSString* method);
+ir::Attributes volume_attributes(const WindowFields& window, NSString* method);
+// The attributes that an op's lists give; without the window's lengths and the layout.
+ir::Attributes list_attributes(const WindowLists& lists, NSString* method);
 
 // What a setter of the field takes: each returns the value, or raises.
 NSUInteger checked_count(NSUInteger value, NSString* field);
@@ -36,6 +60,13 @@ NSUInteger checked_length(NSUInteger value, NSString* field);
 MPSGraphPaddingStyle checked_style(MPSGraphPaddingStyle style, NSString* field);
 MPSGraphTensorNamedDataLayout checked_data_layout(MPSGraphTensorNamedDataLayout layout, NSString* field);
 MPSGraphTensorNamedDataLayout checked_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field);
+MPSGraphTensorNamedDataLayout checked_volume_layout(MPSGraphTensorNamedDataLayout layout, NSString* field);
+MPSGraphTensorNamedDataLayout checked_volume_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field);
+MPSGraphPoolingReturnIndicesMode checked_indices_mode(MPSGraphPoolingReturnIndicesMode mode, NSString* field);
+MPSDataType checked_indices_type(MPSDataType type, NSString* field);
+NSInteger checked_channel_index(NSInteger index, NSString* field);
+// So many numbers of at least `least`.
+ir::Dims checked_list(NSArray<NSNumber*>* numbers, int64_t count, int64_t least, NSString* field);
 inline BOOL unchecked(BOOL value, NSString*) { return value; }
 
 }  // namespace alloy::facade
@@ -47,4 +78,20 @@ inline BOOL unchecked(BOOL value, NSString*) { return value; }
   }                                                   \
   -(void)setter : (type)value {                       \
     window_of(self).getter = check(value, @ #getter); \
+  }
+
+// The accessors of one field, or of one list, of a descriptor with lists.
+#define WINDOW_FIELD(type, getter, setter, check)    \
+  -(type)getter {                                    \
+    return lists_of(self).getter;                    \
+  }                                                  \
+  -(void)setter : (type)value {                      \
+    lists_of(self).getter = check(value, @ #getter); \
+  }
+#define WINDOW_LIST(getter, setter, count, least)                         \
+  -(NSArray<NSNumber*>*)getter {                                          \
+    return mps_shape_of(ir::Shape(lists_of(self).getter));                \
+  }                                                                       \
+  -(void)setter : (NSArray<NSNumber*>*)value {                            \
+    lists_of(self).getter = checked_list(value, count, least, @ #getter); \
   }

@@ -1,5 +1,7 @@
 #include "facade/ops/window.h"
 
+#include <algorithm>
+
 namespace alloy::facade {
 
 using ir::Attr;
@@ -26,6 +28,10 @@ std::string layout_word(MPSGraphTensorNamedDataLayout layout, NSString* method) 
     case MPSGraphTensorNamedDataLayoutNHWC: return "NHWC";
     case MPSGraphTensorNamedDataLayoutOIHW: return "OIHW";
     case MPSGraphTensorNamedDataLayoutHWIO: return "HWIO";
+    case MPSGraphTensorNamedDataLayoutNCDHW: return "NCDHW";
+    case MPSGraphTensorNamedDataLayoutNDHWC: return "NDHWC";
+    case MPSGraphTensorNamedDataLayoutOIDHW: return "OIDHW";
+    case MPSGraphTensorNamedDataLayoutDHWIO: return "DHWIO";
     default: raise_invalid(@"[%@] The layout %d is not one of images or weights.", method, static_cast<int>(layout));
   }
 }
@@ -37,6 +43,27 @@ ir::Attributes window_attributes(const WindowFields& w, NSString* method) {
                                     static_cast<int64_t>(w.paddingLeft), static_cast<int64_t>(w.paddingRight)}},
           {Attr::kPaddingStyle, style_word(w.paddingStyle, method)},
           {Attr::kDataLayout, layout_word(w.dataLayout, method)}};
+}
+
+ir::Attributes volume_attributes(const WindowFields& w, NSString* method) {
+  ir::Attributes attributes = window_attributes(w, method);
+  const auto put_first = [&](Attr attr, std::initializer_list<NSUInteger> along_z) {
+    ir::Dims values(along_z.begin(), along_z.end());
+    const ir::Dims& others = attributes.ints(attr);
+    values.insert(values.end(), others.begin(), others.end());
+    attributes.set(attr, values);
+  };
+  put_first(Attr::kStrides, {w.strideInZ});
+  put_first(Attr::kDilations, {w.dilationRateInZ});
+  put_first(Attr::kPadding, {w.paddingFront, w.paddingBack});
+  return attributes;
+}
+
+ir::Attributes list_attributes(const WindowLists& lists, NSString* method) {
+  return {{Attr::kStrides, lists.strides},
+          {Attr::kDilations, lists.dilationRates},
+          {Attr::kPadding, lists.paddingValues},
+          {Attr::kPaddingStyle, style_word(lists.paddingStyle, method)}};
 }
 
 NSUInteger checked_count(NSUInteger value, NSString* field) {
@@ -72,6 +99,48 @@ MPSGraphTensorNamedDataLayout checked_weights_layout(MPSGraphTensorNamedDataLayo
     raise_invalid(@"[%@] The layout is %lu, but weights are OIHW or HWIO.", field, static_cast<unsigned long>(layout));
   }
   return layout;
+}
+
+MPSGraphTensorNamedDataLayout checked_volume_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
+  if (layout != MPSGraphTensorNamedDataLayoutNCDHW && layout != MPSGraphTensorNamedDataLayoutNDHWC) {
+    raise_invalid(@"[%@] The layout is %lu, but volumes are NCDHW or NDHWC.", field,
+                  static_cast<unsigned long>(layout));
+  }
+  return layout;
+}
+
+MPSGraphTensorNamedDataLayout checked_volume_weights_layout(MPSGraphTensorNamedDataLayout layout, NSString* field) {
+  if (layout != MPSGraphTensorNamedDataLayoutOIDHW && layout != MPSGraphTensorNamedDataLayoutDHWIO) {
+    raise_invalid(@"[%@] The layout is %lu, but weights of volumes are OIDHW or DHWIO.", field,
+                  static_cast<unsigned long>(layout));
+  }
+  return layout;
+}
+
+MPSGraphPoolingReturnIndicesMode checked_indices_mode(MPSGraphPoolingReturnIndicesMode mode, NSString* field) {
+  if (mode > MPSGraphPoolingReturnIndicesLocalFlatten4D) {
+    raise_invalid(@"[%@] The mode %lu does not exist.", field, static_cast<unsigned long>(mode));
+  }
+  return mode;
+}
+
+MPSDataType checked_indices_type(MPSDataType type, NSString* field) {
+  if (type != MPSDataTypeInt32) raise_invalid(@"[%@] Indices are of type Int32 alone.", field);
+  return type;
+}
+
+NSInteger checked_channel_index(NSInteger index, NSString* field) {
+  if (index < -4 || index > -1) {
+    raise_invalid(@"[%@] The index is %ld, but channels lie at -4 to -1.", field, static_cast<long>(index));
+  }
+  return index;
+}
+
+ir::Dims checked_list(NSArray<NSNumber*>* numbers, int64_t count, int64_t least, NSString* field) {
+  const ir::Dims list = numbers_of(numbers);
+  if (list.size() == count && std::all_of(list.begin(), list.end(), [=](int64_t n) { return n >= least; })) return list;
+  raise_invalid(@"[%@] %lld numbers of %lld or more were expected, got %s.", field, static_cast<long long>(count),
+                static_cast<long long>(least), to_string(ir::Shape(list)).c_str());
 }
 
 }  // namespace alloy::facade

@@ -51,6 +51,11 @@ typedef NS_ENUM(NSUInteger, MPSGraphReductionMode) {
   MPSGraphReductionModeArgumentMax = 5,
 };
 
+/// Base of classes that came with macOS 14 and later.
+@interface MPSGraphObject : NSObject
+
+@end
+
 /// Base of the types of graph values.
 @interface MPSGraphType : NSObject <NSCopying>
 

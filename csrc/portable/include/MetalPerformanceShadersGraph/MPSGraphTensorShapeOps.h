@@ -97,6 +97,23 @@ NS_ASSUME_NONNULL_BEGIN
 /// Elements converted to another type.
 - (MPSGraphTensor*)castTensor:(MPSGraphTensor*)tensor toType:(MPSDataType)type name:(NSString* _Nullable)name;
 
+/// The tensor with so many elements before and behind it along each axis: the constant, zeros, or what the mode makes
+/// of its own. Reflect needs paddings below the axis's length, Symmetric none above it.
+- (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor
+             withPaddingMode:(MPSGraphPaddingMode)paddingMode
+                 leftPadding:(MPSShape*)leftPadding
+                rightPadding:(MPSShape*)rightPadding
+               constantValue:(double)constantValue
+                        name:(NSString* _Nullable)name;
+
+/// Its gradient: each element of the source receives what all its copies do.
+- (MPSGraphTensor*)padGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor
+                                            sourceTensor:(MPSGraphTensor*)sourceTensor
+                                             paddingMode:(MPSGraphPaddingMode)paddingMode
+                                             leftPadding:(MPSShape*)leftPadding
+                                            rightPadding:(MPSShape*)rightPadding
+                                                    name:(NSString* _Nullable)name;
+
 @end
 
 NS_ASSUME_NONNULL_END

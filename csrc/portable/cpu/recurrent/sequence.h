@@ -1,0 +1,199 @@
+// What the kernels of recurrent cells share: the order of steps, and how threads share a sequence.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/families.h"
+#include "cpu/recurrent/row_product.h"
+#include "cpu/threads/parallel.h"
+#include "ir/rounding.h"
+
+namespace alloy::cpu {
+
+// How a cell's gates are made of their sums; the numbers are those of the attribute `activations`.
+enum class RecurrentActivation : uint8_t { kNone, kRelu, kTanh, kSigmoid, kHardSigmoid };
+
+// The extents of an op on a sequence, whose operand `states` is (steps, batch, units * something).
+struct Sequence {
+  int64_t steps, batch, units;
+  bool reverse;
+  int threads;
+
+  // units: of the cell's state.
+  Sequence(const ir::Op& op, const ir::Shape& states, int64_t units)
+      : steps(states[0]),
+        batch(states[1]),
+        units(units),
+        reverse(op.attributes.flag(ir::Attr::kReverse)),
+        threads(kernel_threads()) {}
+
+  // The place in time of the i-th step of the cell.
+  int64_t time(int64_t i) const { return reverse ? steps - 1 - i : i; }
+  int64_t state_floats() const { return batch * units; }
+  // Whether each thread computes some rows of the batch from the first step to the last. If there are fewer rows than
+  // threads, they share the units of every step instead.
+  bool shares_rows() const { return batch >= threads; }
+  // How many rows one thread computes at a time.
+  int64_t most_rows() const { return shares_rows() ? ir::divide_up(batch, threads) : batch; }
+};
+
+// A part of one phase of a step that one thread computes: these rows, these stripes of the phase's columns.
+struct Share {
+  int64_t thread;
+  Part rows, stripes;
+};
+
+// Calls body(step, phase, share) for the steps in order, and for the phases of each, which have so many stripes. A
+// phase of a row begins when all stripes of the phase before are done.
+template <class Body>
+void for_each_step(const Sequence& s, const std::vector<int64_t>& stripes, int64_t work_per_row, const Body& body) {
+  if (s.shares_rows()) {
+    parallel_shares(s.batch, s.steps * work_per_row, [&](int64_t thread, int64_t begin, int64_t end) {
+      // The caller's thread alone takes more rows than there is room for.
+      for (int64_t row = begin; row < end; row += s.most_rows()) {
+        const Part rows{row, std::min(row + s.most_rows(), end)};
+        for (int64_t i = 0; i < s.steps; ++i) {
+          for (size_t phase = 0; phase < stripes.size(); ++phase)
+            body(i, phase, Share{thread, rows, {0, stripes[phase]}});
+        }
+      }
+    });
+    return;
+  }
+  for (int64_t i = 0; i < s.steps; ++i) {
+    for (size_t phase = 0; phase < stripes.size(); ++phase) {
+      parallel_shares(stripes[phase], s.batch * work_per_row / std::max<int64_t>(stripes[phase], 1),
+                      [&](int64_t thread, int64_t begin, int64_t end) {
+                        body(i, phase, Share{thread, {0, s.batch}, {begin, end}});
+                      });
+    }
+  }
+}
+
+// Of states, times the transposed recurrent weights of so many gates.
+inline RecurrentWeights state_weights(int64_t units, int64_t gates) {
+  return {gates, units, units, units * units, units, 1};
+}
+// Of gradients of the sums of so many gates, times their recurrent weights.
+inline RecurrentWeights gradient_weights(int64_t units, int64_t gates) {
+  return {1, units, gates * units, 0, 1, units};
+}
+
+// Some products by parts of the recurrent weights, which are packed one behind the other, and the scratch of a kernel
+// that takes them.
+class RecurrentProducts {
+ public:
+  struct Term {
+    RecurrentWeights weights;
+    int64_t offset;  // of its first row's first element in the recurrent weights
+  };
+
+  RecurrentProducts(const Sequence& s, const std::vector<Term>& terms) {
+    for (const Term& term : terms) {
+      products_.emplace_back(term.weights);
+      sources_.push_back(term.offset);
+      places_.push_back(packed_floats_);
+      packed_floats_ += products_.back().packed_floats();
+      tile_floats_ = std::max(tile_floats_, s.most_rows() * products_.back().stripe_floats());
+    }
+    threads_ = s.threads;
+  }
+
+  size_t packed_bytes() const { return packed_floats_ * sizeof(float); }
+  void pack(const float* weights, float* to) const {
+    for (size_t i = 0; i < products_.size(); ++i) products_[i].pack(weights + sources_[i], to + places_[i]);
+  }
+  const RowProduct& operator[](size_t i) const { return products_[i]; }
+  const float* packed(size_t i, const float* all) const { return all + places_[i]; }
+  // Room for one thread's sums of a stripe.
+  int64_t tile_floats() const { return tile_floats_; }
+  int64_t tiles_floats() const { return tile_floats_ * threads_; }
+
+ private:
+  std::vector<RowProduct> products_;
+  std::vector<int64_t> sources_, places_;
+  int64_t packed_floats_ = 0, tile_floats_ = 0, threads_ = 1;
+};
+
+// A kernel whose operand `weights` is packed, once a run or once for many runs, and that has more scratch of its own
+// behind the tiles.
+class RecurrentKernel : public Kernel {
+ public:
+  RecurrentKernel(const Sequence& sequence, const std::vector<RecurrentProducts::Term>& terms, size_t weights,
+                  int64_t own_floats)
+      : sequence_(sequence), products_(sequence, terms), weights_(weights), own_floats_(own_floats) {}
+
+  size_t scratch_bytes() const override {
+    return (products_.tiles_floats() + own_floats_) * sizeof(float) + (is_packed_ ? 0 : products_.packed_bytes());
+  }
+  std::optional<Prepacked> prepacked() const override { return Prepacked{weights_, products_.packed_bytes()}; }
+  void take_prepacked() override { is_packed_ = true; }
+  void prepack(const std::byte* weights, std::byte* to) const override {
+    products_.pack(reinterpret_cast<const float*>(weights), reinterpret_cast<float*>(to));
+  }
+
+ protected:
+  // Of one row in one step, in units of parallel_for.
+  int64_t work() const { return 8 * sequence_.units + static_cast<int64_t>(products_.packed_bytes() / 64); }
+
+  // The packed weights, a tile for each thread, and the kernel's own floats.
+  struct Room {
+    const float* packed;
+    float *tiles, *own;
+  };
+  Room make_room(const std::byte* const* operands, std::byte* scratch) const {
+    auto* const floats = reinterpret_cast<float*>(scratch);
+    const Room room{nullptr, floats, floats + products_.tiles_floats()};
+    if (is_packed_) return {reinterpret_cast<const float*>(operands[weights_]), room.tiles, room.own};
+    float* const packed = room.own + own_floats_;
+    prepack(operands[weights_], reinterpret_cast<std::byte*>(packed));
+    return {packed, room.tiles, room.own};
+  }
+
+  // The units that stripes of a product with one column each are.
+  Part units_of(const RowProduct& product, Part stripes) const {
+    return {stripes.begin * product.stripe_units(), std::min(stripes.end * product.stripe_units(), sequence_.units)};
+  }
+  // Rows of `to` as those of a times b.
+  static void multiply_rows(const Sequence& s, Part rows, const float* a, const float* b, float* to) {
+    for (int64_t i = rows.begin * s.units; i < rows.end * s.units; ++i) to[i] = a[i] * b[i];
+  }
+  // The rows and stripes of a product with one column for each unit, times the factor if there is one: written to `to`,
+  // or added to it. The rows of `left` are `left_stride` apart.
+  void multiply_into(const RowProduct& product, const float* packed, const float* left, int64_t left_stride,
+                     const Share& share, float* tile, const float* factor, float* to, bool adds) const {
+    for (int64_t stripe = share.stripes.begin; stripe < share.stripes.end; ++stripe) {
+      product.multiply(left + share.rows.begin * left_stride, left_stride, share.rows.end - share.rows.begin, packed,
+                       stripe, tile);
+      const Part units = units_of(product, {stripe, stripe + 1});
+      for (int64_t row = share.rows.begin; row < share.rows.end; ++row) {
+        const float* const sums = tile + (row - share.rows.begin) * product.stripe_floats() - units.begin;
+        for (int64_t u = units.begin; u < units.end; ++u) {
+          const int64_t at = row * sequence_.units + u;
+          const float term = factor == nullptr ? sums[u] : sums[u] * factor[at];
+          to[at] = adds ? to[at] + term : term;
+        }
+      }
+    }
+  }
+
+  Sequence sequence_;
+  RecurrentProducts products_;
+
+ private:
+  size_t weights_;
+  int64_t own_floats_;
+  bool is_packed_ = false;
+};
+
+// The activations that an op names.
+inline std::vector<RecurrentActivation> activations_of(const ir::Op& op) {
+  std::vector<RecurrentActivation> list;
+  for (int64_t number : op.attributes.ints(ir::Attr::kActivations)) {
+    list.push_back(static_cast<RecurrentActivation>(number));
+  }
+  return list;
+}
+
+}  // namespace alloy::cpu

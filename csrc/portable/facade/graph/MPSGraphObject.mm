@@ -1,0 +1,7 @@
+// The base of the framework's newer classes.
+
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+@implementation MPSGraphObject
+
+@end

@@ -1,0 +1,59 @@
+// The geometry of a depthwise convolution of volumes.
+
+#include "facade/ops/window.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+namespace alloy::facade {
+
+WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
+  if (descriptor == nil) raise_invalid(@"[depthwiseConvolution3D] A descriptor was expected, got nil.");
+  return *static_cast<WindowLists*>(descriptor->_impl);
+}
+
+}  // namespace alloy::facade
+
+@implementation MPSGraphDepthwiseConvolution3DOpDescriptor
+
++ (instancetype)descriptorWithStrides:(NSArray<NSNumber*>*)strides
+                        dilationRates:(NSArray<NSNumber*>*)dilationRates
+                        paddingValues:(NSArray<NSNumber*>*)paddingValues
+                         paddingStyle:(MPSGraphPaddingStyle)paddingStyle {
+  MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor = [[self new] autorelease];
+  [descriptor setStrides:strides];
+  [descriptor setDilationRates:dilationRates];
+  [descriptor setPaddingValues:paddingValues];
+  [descriptor setPaddingStyle:paddingStyle];
+  return descriptor;
+}
+
++ (instancetype)descriptorWithPaddingStyle:(MPSGraphPaddingStyle)paddingStyle {
+  MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor = [[self new] autorelease];
+  [descriptor setPaddingStyle:paddingStyle];
+  return descriptor;
+}
+
+- (instancetype)init {
+  if ((self = [super init])) _impl = new WindowLists(3);
+  return self;
+}
+
+- (void)dealloc {
+  delete static_cast<WindowLists*>(_impl);
+  [super dealloc];
+}
+
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphDepthwiseConvolution3DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
+  lists_of(copy) = lists_of(self);
+  return copy;
+}
+
+WINDOW_LIST(strides, setStrides, 3, 1)
+WINDOW_LIST(dilationRates, setDilationRates, 3, 1)
+WINDOW_LIST(paddingValues, setPaddingValues, 6, 0)
+WINDOW_FIELD(MPSGraphPaddingStyle, paddingStyle, setPaddingStyle, checked_style)
+WINDOW_FIELD(NSInteger, channelDimensionIndex, setChannelDimensionIndex, checked_channel_index)
+
+@end

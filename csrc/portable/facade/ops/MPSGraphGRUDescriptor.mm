@@ -1,0 +1,52 @@
+// How a GRU runs.
+
+#include "facade/ops/recurrent.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+namespace alloy::facade {
+
+RecurrentFields& fields_of(MPSGraphGRUDescriptor* descriptor) {
+  if (descriptor == nil) raise_invalid(@"[GRU] A descriptor was expected, got nil.");
+  return *static_cast<RecurrentFields*>(descriptor->_impl);
+}
+
+}  // namespace alloy::facade
+
+@implementation MPSGraphGRUDescriptor
+
++ (instancetype)descriptor {
+  return [[self new] autorelease];
+}
+
+- (instancetype)init {
+  if ((self = [super init])) {
+    _impl = new RecurrentFields{
+        .activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationTanh}};
+  }
+  return self;
+}
+
+- (void)dealloc {
+  delete static_cast<RecurrentFields*>(_impl);
+  [super dealloc];
+}
+
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphGRUDescriptor* copy = [[[self class] allocWithZone:zone] init];
+  fields_of(copy) = fields_of(self);
+  return copy;
+}
+
+RECURRENT_FLAG(reverse, setReverse)
+RECURRENT_FLAG(bidirectional, setBidirectional)
+RECURRENT_FLAG(training, setTraining)
+RECURRENT_FLAG(resetGateFirst, setResetGateFirst)
+RECURRENT_FLAG(resetAfter, setResetAfter)
+RECURRENT_FLAG(flipZ, setFlipZ)
+RECURRENT_ACTIVATION(updateGateActivation, setUpdateGateActivation, 0)
+RECURRENT_ACTIVATION(resetGateActivation, setResetGateActivation, 1)
+RECURRENT_ACTIVATION(outputGateActivation, setOutputGateActivation, 2)
+
+@end

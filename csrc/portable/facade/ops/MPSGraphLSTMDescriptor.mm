@@ -1,0 +1,54 @@
+// How an LSTM runs.
+
+#include "facade/ops/recurrent.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+namespace alloy::facade {
+
+RecurrentFields& fields_of(MPSGraphLSTMDescriptor* descriptor) {
+  if (descriptor == nil) raise_invalid(@"[LSTM] A descriptor was expected, got nil.");
+  return *static_cast<RecurrentFields*>(descriptor->_impl);
+}
+
+}  // namespace alloy::facade
+
+@implementation MPSGraphLSTMDescriptor
+
++ (instancetype)descriptor {
+  return [[self new] autorelease];
+}
+
+- (instancetype)init {
+  if ((self = [super init])) {
+    _impl = new RecurrentFields{.activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid,
+                                                MPSGraphRNNActivationTanh, MPSGraphRNNActivationSigmoid,
+                                                MPSGraphRNNActivationTanh}};
+  }
+  return self;
+}
+
+- (void)dealloc {
+  delete static_cast<RecurrentFields*>(_impl);
+  [super dealloc];
+}
+
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphLSTMDescriptor* copy = [[[self class] allocWithZone:zone] init];
+  fields_of(copy) = fields_of(self);
+  return copy;
+}
+
+RECURRENT_FLAG(reverse, setReverse)
+RECURRENT_FLAG(bidirectional, setBidirectional)
+RECURRENT_FLAG(produceCell, setProduceCell)
+RECURRENT_FLAG(training, setTraining)
+RECURRENT_FLAG(forgetGateLast, setForgetGateLast)
+RECURRENT_ACTIVATION(inputGateActivation, setInputGateActivation, 0)
+RECURRENT_ACTIVATION(forgetGateActivation, setForgetGateActivation, 1)
+RECURRENT_ACTIVATION(cellGateActivation, setCellGateActivation, 2)
+RECURRENT_ACTIVATION(outputGateActivation, setOutputGateActivation, 3)
+RECURRENT_ACTIVATION(activation, setActivation, 4)
+
+@end

@@ -1,0 +1,67 @@
+// The geometry of a pooling over the last four axes.
+
+#include "facade/ops/window.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+
+namespace alloy::facade {
+
+WindowLists& lists_of(MPSGraphPooling4DOpDescriptor* descriptor) {
+  if (descriptor == nil) raise_invalid(@"[pooling4D] A descriptor was expected, got nil.");
+  return *static_cast<WindowLists*>(descriptor->_impl);
+}
+
+}  // namespace alloy::facade
+
+@implementation MPSGraphPooling4DOpDescriptor
+
++ (instancetype)descriptorWithKernelSizes:(NSArray<NSNumber*>*)kernelSizes
+                                  strides:(NSArray<NSNumber*>*)strides
+                            dilationRates:(NSArray<NSNumber*>*)dilationRates
+                            paddingValues:(NSArray<NSNumber*>*)paddingValues
+                             paddingStyle:(MPSGraphPaddingStyle)paddingStyle {
+  MPSGraphPooling4DOpDescriptor* descriptor = [[self new] autorelease];
+  [descriptor setKernelSizes:kernelSizes];
+  [descriptor setStrides:strides];
+  [descriptor setDilationRates:dilationRates];
+  [descriptor setPaddingValues:paddingValues];
+  [descriptor setPaddingStyle:paddingStyle];
+  return descriptor;
+}
+
++ (instancetype)descriptorWithKernelSizes:(NSArray<NSNumber*>*)kernelSizes
+                             paddingStyle:(MPSGraphPaddingStyle)paddingStyle {
+  MPSGraphPooling4DOpDescriptor* descriptor = [[self new] autorelease];
+  [descriptor setKernelSizes:kernelSizes];
+  [descriptor setPaddingStyle:paddingStyle];
+  return descriptor;
+}
+
+- (instancetype)init {
+  if ((self = [super init])) _impl = new WindowLists(4);
+  return self;
+}
+
+- (void)dealloc {
+  delete static_cast<WindowLists*>(_impl);
+  [super dealloc];
+}
+
+- (id)copyWithZone:(NSZone*)zone {
+  MPSGraphPooling4DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
+  lists_of(copy) = lists_of(self);
+  return copy;
+}
+
+WINDOW_LIST(kernelSizes, setKernelSizes, 4, 1)
+WINDOW_LIST(strides, setStrides, 4, 1)
+WINDOW_LIST(dilationRates, setDilationRates, 4, 1)
+WINDOW_LIST(paddingValues, setPaddingValues, 8, 0)
+WINDOW_FIELD(MPSGraphPaddingStyle, paddingStyle, setPaddingStyle, checked_style)
+WINDOW_FIELD(BOOL, ceilMode, setCeilMode, unchecked)
+WINDOW_FIELD(BOOL, includeZeroPadToAverage, setIncludeZeroPadToAverage, unchecked)
+WINDOW_FIELD(MPSGraphPoolingReturnIndicesMode, returnIndicesMode, setReturnIndicesMode, checked_indices_mode)
+WINDOW_FIELD(MPSDataType, returnIndicesDataType, setReturnIndicesDataType, checked_indices_type)
+
+@end

@@ -1,0 +1,57 @@
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.nn.layer import Layer
+from alloy.ops import pad, resize
+from alloy.ops.windows import per_axis
+
+
+class _Images(Layer):
+    def known_size(self, x):
+        """The height and width of images."""
+        if x.shape is None or len(x.shape) != 4 or None in x.shape[1:3]:
+            raise mistake(self._kind(), f"Expected images of known height and width, got {describe(x)}")
+        return x.shape[1:3]
+
+
+class UpSampling2D(_Images):
+    """Images so many times higher and wider: (n, height, width, channels) becomes (n, height * size, width * size,
+    channels).
+
+    size: an integer, or one for the height and one for the width. interpolation: "nearest", which repeats pixels, or
+    "bilinear"."""
+
+    def __init__(self, size=2, *, interpolation: str = "nearest"):
+        super().__init__()
+        self.size = per_axis("upsampling2d", "a size", size)
+        self.interpolation = interpolation
+
+    def forward(self, x, training):
+        size = [extent * times for extent, times in zip(self.known_size(x), self.size)]
+        return resize(x, size, mode=self.interpolation)
+
+
+class Resizing(_Images):
+    """Images of another size: (n, height', width', channels) becomes (n, height, width, channels). interpolation:
+    "bilinear" or "nearest"."""
+
+    def __init__(self, height: int, width: int, *, interpolation: str = "bilinear"):
+        super().__init__()
+        self.size = [height, width]
+        self.interpolation = interpolation
+
+    def forward(self, x, training):
+        self.known_size(x)
+        return resize(x, self.size, mode=self.interpolation)
+
+
+class ZeroPadding2D(Layer):
+    """Images with zeros around them. padding: an integer for all sides, one for top and bottom and one for left and
+    right, or ((top, bottom), (left, right))."""
+
+    def __init__(self, padding=1):
+        super().__init__()
+        pairs = (padding, padding) if isinstance(padding, int) else tuple(padding)
+        self.padding = [(side, side) if isinstance(side, int) else tuple(side) for side in pairs]
+
+    def forward(self, x, training):
+        return pad(x, [(0, 0), *self.padding, (0, 0)])
