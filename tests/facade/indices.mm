@@ -353,6 +353,7 @@ static void top_k() {
       {distinct_array({3, 6})});
 }
 
+#ifndef __APPLE__  // declared by SDKs from macOS 14 on
 static void top_k_along_an_axis() {
   Session session;
   MPSGraph* g = session.graph();
@@ -375,6 +376,7 @@ static void top_k_along_an_axis() {
       0, session.run([g bottomKWithGradientTensor:gradient source:source axisTensor:axis kTensor:k name:nil]),
       to_least);
 }
+#endif
 
 // ---- running totals ----
 
@@ -507,7 +509,9 @@ int main() {
     sort();
     order_of_special_numbers();
     top_k();
+#ifndef __APPLE__
     top_k_along_an_axis();
+#endif
     cumulative();
     gradients_of_cumulative();
   }
