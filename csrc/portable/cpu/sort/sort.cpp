@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <type_traits>
+#include <utility>
 
 #include "cpu/families.h"
 #include "cpu/threads/parallel.h"
@@ -30,7 +31,10 @@ struct WideEntry {
   uint64_t key;
   int32_t position;
 
+  static constexpr int kBytes = 8;  // of the key
+
   WideEntry(uint64_t key, int32_t position) : key(key), position(position) {}
+  size_t byte(int i) const { return key >> 8 * i & 0xff; }
   bool operator<(const WideEntry& other) const {
     return key != other.key ? key < other.key : position < other.position;
   }
@@ -39,11 +43,32 @@ struct WideEntry {
 struct Entry {
   uint64_t both;
 
+  static constexpr int kBytes = 4;
+
   Entry(uint32_t key, int32_t position) : both(uint64_t{key} << 32 | static_cast<uint32_t>(position)) {}
+  size_t byte(int i) const { return both >> (32 + 8 * i) & 0xff; }
   bool operator<(const Entry& other) const { return both < other.both; }
 };
 int32_t position_of(const WideEntry& entry) { return entry.position; }
 int32_t position_of(const Entry& entry) { return static_cast<int32_t>(entry.both); }
+
+// Sorts entries that stand in the order of their positions, byte by byte of their keys from the last one on. Returns
+// where they then are, which is one of the two arrays.
+template <class Pair>
+Pair* sort_by_bytes(Pair* entries, Pair* other, int64_t count) {
+  uint32_t starts[Pair::kBytes][256] = {};
+  for (int64_t i = 0; i < count; ++i) {
+    for (int k = 0; k < Pair::kBytes; ++k) ++starts[k][entries[i].byte(k)];
+  }
+  for (int k = 0; k < Pair::kBytes; ++k) {
+    if (starts[k][entries[0].byte(k)] == count) continue;  // all have the same
+    uint32_t next = 0;
+    for (uint32_t& start : starts[k]) next += std::exchange(start, next);
+    for (int64_t i = 0; i < count; ++i) other[starts[k][entries[i].byte(k)]++] = entries[i];
+    std::swap(entries, other);
+  }
+  return entries;
+}
 
 template <class T>
 class ArgSort final : public Kernel {
@@ -55,11 +80,11 @@ class ArgSort final : public Kernel {
     count_ = op.results[0].shape.dims()[axis];
   }
 
-  size_t scratch_bytes() const override { return static_cast<size_t>(threads() * extent_) * sizeof(Pair); }
+  size_t scratch_bytes() const override { return static_cast<size_t>(threads() * 2 * extent_) * sizeof(Pair); }
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte* scratch) const override {
     parallel_shares(lines_ * columns_, extent_ * kWork, [&](int64_t share, int64_t begin, int64_t end) {
-      Pair* const entries = reinterpret_cast<Pair*>(scratch) + share * extent_;
+      Pair* const entries = reinterpret_cast<Pair*>(scratch) + share * 2 * extent_;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t line = i / columns_, column = i % columns_;
         sort(reinterpret_cast<const T*>(operands[0]) + line * extent_ * columns_ + column, entries,
@@ -70,16 +95,42 @@ class ArgSort final : public Kernel {
 
  private:
   using Pair = std::conditional_t<sizeof(T) == 4, Entry, WideEntry>;
-  static constexpr int64_t kWork = 32;  // of an element that is sorted
+  static constexpr int64_t kWork = 32;       // of an element that is sorted
+  static constexpr int64_t kBytewise = 512;  // so many are sorted by bytes rather than by comparisons
+  static constexpr int64_t kRoom = 256;      // for entries among which some are selected
+
+  Pair entry(const T* x, int64_t i) const {
+    const auto key = key_of(x[i * columns_]);
+    return Pair(descending_ ? ~key : key, static_cast<int32_t>(i));
+  }
 
   void sort(const T* x, Pair* entries, int32_t* positions) const {
-    for (int64_t i = 0; i < extent_; ++i) {
-      const auto key = key_of(x[i * columns_]);
-      entries[i] = Pair(descending_ ? ~key : key, static_cast<int32_t>(i));
+    if (4 * count_ <= extent_) {
+      select(x, entries);
+    } else {
+      for (int64_t i = 0; i < extent_; ++i) entries[i] = entry(x, i);
+      if (extent_ >= kBytewise) entries = sort_by_bytes(entries, entries + extent_, extent_);
+      else std::sort(entries, entries + extent_);
     }
-    if (count_ < extent_) std::nth_element(entries, entries + count_, entries + extent_);
-    std::sort(entries, entries + count_);
     for (int64_t i = 0; i < count_; ++i) positions[i * columns_] = position_of(entries[i]);
+  }
+
+  // The first `count_` in order. Entries are collected until there is no more room; then the best are kept, and from
+  // there on only what comes before the last of them is collected.
+  void select(const T* x, Pair* entries) const {
+    const int64_t room = std::max(2 * count_, std::min(kRoom, extent_));
+    int64_t filled = 0;
+    for (; filled < room; ++filled) entries[filled] = entry(x, filled);
+    for (int64_t i = room; filled == room;) {
+      std::nth_element(entries, entries + count_ - 1, entries + filled);
+      const Pair last = entries[count_ - 1];
+      for (filled = count_; i < extent_ && filled < room; ++i) {
+        const Pair next = entry(x, i);
+        if (next < last) entries[filled++] = next;
+      }
+    }
+    std::nth_element(entries, entries + count_ - 1, entries + filled);
+    std::sort(entries, entries + count_);
   }
 
   bool descending_;
