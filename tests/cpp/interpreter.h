@@ -379,9 +379,10 @@ class Interpreter {
     return mode == "minimum" ? std::min(v, update) : mode == "maximum" ? std::max(v, update) : update;
   }
 
-  // Where the tuple of indices of an update at `index` leads in `dims`, which have no batch; nothing outside.
-  static std::optional<Dims> at_tuple(const Array& tuples, const Dims& dims, const Dims& index) {
-    Dims to, at(index.begin(), index.begin() + tuples.dims.size() - 1);
+  // Where the tuple of indices of an update at `index` leads in `dims`; nothing outside.
+  static std::optional<Dims> at_tuple(const Op& op, const Array& tuples, const Dims& dims, const Dims& index) {
+    Dims to(index.begin(), index.begin() + op.attributes.integer(Attr::kBatchDims)),
+        at(index.begin(), index.begin() + tuples.dims.size() - 1);
     at.push_back(0);
     for (; at.back() < tuples.dims.back(); ++at.back()) {
       to.push_back(static_cast<int64_t>(tuples.values[position(tuples.dims, at)]));
@@ -392,11 +393,10 @@ class Interpreter {
   }
 
   Array gather_nd(const Op& op) const {
-    EXPECT_EQ(op.attributes.integer(Attr::kBatchDims), 0);
     Array out(op.results[0].shape.dims());
     size_t i = 0;
     for_each_index(out.dims, [&](const Dims& index) {
-      const std::optional<Dims> from = at_tuple(x(op, 1), x(op).dims, index);
+      const std::optional<Dims> from = at_tuple(op, x(op, 1), x(op).dims, index);
       out.values[i++] = from ? x(op).values[position(x(op).dims, *from)] : 0;
     });
     return out;
@@ -404,11 +404,10 @@ class Interpreter {
 
   // Into `out`, of the updates and indices that are the operands of these numbers.
   Array combine(const Op& op, Array out, size_t updates, size_t indices, const std::string& mode) const {
-    EXPECT_EQ(op.attributes.integer(Attr::kBatchDims), 0);
     size_t i = 0;
     for_each_index(x(op, updates).dims, [&](const Dims& index) {
       const double update = x(op, updates).values[i++];
-      const std::optional<Dims> to = at_tuple(x(op, indices), out.dims, index);
+      const std::optional<Dims> to = at_tuple(op, x(op, indices), out.dims, index);
       if (to) out.values[position(out.dims, *to)] = combined(mode, out.values[position(out.dims, *to)], update);
     });
     return out;
