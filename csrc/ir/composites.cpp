@@ -53,6 +53,8 @@ int64_t Composition::axis_in(int64_t axis, int64_t rank) const {
   fail("Axis " + std::to_string(axis) + " is outside a tensor of rank " + std::to_string(rank));
 }
 
+int64_t Composition::axis_in(int64_t rank) const { return axis_in(attributes.integer(Attr::kAxis), rank); }
+
 void Composition::fail(const std::string& message, Error::Kind kind) const {
   std::string text = "[" + std::string(row.name) + "] " + message;
   if (!graph.location.empty()) text += "; built at " + graph.location;

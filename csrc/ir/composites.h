@@ -30,8 +30,9 @@ struct Composition {
 
   Expr x(size_t i = 0) const { return Expr(graph, operands[i]); }
   std::vector<Expr> all() const;
-  // An axis of a tensor of that rank, counted from the front.
+  // An axis, by default its own, of a tensor of that rank, counted from the front.
   int64_t axis_in(int64_t axis, int64_t rank) const;
+  int64_t axis_in(int64_t rank) const;
   // The mistake, as Op::fail words it.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };

@@ -35,6 +35,15 @@ Expr range(Graph& graph, DType dtype, int64_t count) {
   return integers(graph, dtype, {count}, values);
 }
 
+double greatest(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return std::numeric_limits<float>::max();
+    case DType::float16: return 65504;
+    case DType::bfloat16: return 0x1.FEp127;
+    default: return std::numeric_limits<double>::infinity();  // integers saturate
+  }
+}
+
 #define ALLOY_UNARY(name, ...) \
   Expr name(Expr x) { return apply(OpCode::name, {x}); }
 #define ALLOY_ACTIVATION ALLOY_UNARY

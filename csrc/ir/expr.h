@@ -30,6 +30,10 @@ Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int6
 // 0, 1, ..., count - 1.
 Expr range(Graph& graph, DType dtype, int64_t count);
 
+// The greatest finite number of the type, as Expr::scalar and Literal::splat take it; they make the least of the
+// negative.
+double greatest(DType dtype);
+
 // Adds any op with one result; the operands' graph is the first one's.
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
 

@@ -27,14 +27,15 @@ std::string_view describe(TypeClass types) {
 
 }  // namespace
 
-void require_types(const Op& op) {
-  const OpInfo& row = op.info();
+static void require(const Op& op, TypeClass types) {
   for (const Value& v : op.operands) {
-    if (accepts(row.types, v.dtype())) continue;
-    op.fail("Expected operands of a " + std::string(describe(row.types)) + ", got " + text(v.type()),
-            Error::Kind::kType);
+    if (accepts(types, v.dtype())) continue;
+    op.fail("Expected operands of a " + std::string(describe(types)) + ", got " + text(v.type()), Error::Kind::kType);
   }
 }
+
+void require_types(const Op& op) { require(op, op.info().types); }
+void require_numbers(const Op& op) { require(op, TypeClass::numeric); }
 
 DType same_dtype(const Op& op, size_t first) {
   const DType dtype = operand(op, first).dtype;

@@ -72,6 +72,8 @@ std::string text(const Dims& numbers);
 
 // Throws Error where an operand is not of the row's types.
 void require_types(const Op& op);
+// The same of a structured op that computes with any numbers.
+void require_numbers(const Op& op);
 // The element type of all operands from `first` on; throws Error where they differ.
 DType same_dtype(const Op& op, size_t first = 0);
 // The axis counted from the front.

@@ -196,6 +196,13 @@ class OpAdder {
     add(OpCode::scatter, {x, row, placeholder(graph_, i32({1}))},
         {{Attr::kAxis, int64_t{0}}, {Attr::kMode, std::string("add")}});
     add(OpCode::pad, {x, placeholder(graph_, f32({}))}, {{Attr::kPadding, Dims{1, 0, 0, 2}}});
+    const Value pairs = placeholder(graph_, i32({4, 2}));
+    const Value picked = add(OpCode::gather_nd, {x, pairs}, {{Attr::kBatchDims, int64_t{0}}});
+    add(OpCode::scatter_nd_update, {x, picked, pairs},
+        {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("maximum")}});
+    add(OpCode::argsort, {x}, {{Attr::kAxis, int64_t{-1}}, {Attr::kCount, int64_t{2}}, {Attr::kDescending, true}});
+    add(OpCode::accumulate, {x},
+        {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string("product")}, {Attr::kReverse, true}});
     add(OpCode::concat, {x, c, x}, {{Attr::kAxis, int64_t{-1}}});
     add(OpCode::cast, {x}, {{Attr::kDtype, DType::int64}});
     add(OpCode::bitcast, {x}, {{Attr::kDtype, DType::int16}});

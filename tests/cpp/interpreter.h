@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "graph_builder.h"
@@ -176,7 +177,10 @@ class Interpreter {
       case OpCode::concat: return give(op, concat(op));
       case OpCode::gather: return give(op, gather(op));
       case OpCode::scatter: return give(op, scatter(op));
-      case OpCode::scatter_nd: return give(op, scatter_rows(op));
+      case OpCode::gather_nd: return give(op, gather_nd(op));
+      case OpCode::scatter_nd: return give(op, combine(op, Array(op.results[0].shape.dims()), 0, 1, "add"));
+      case OpCode::scatter_nd_update: return give(op, combine(op, x(op), 1, 2, op.attributes.word(Attr::kMode)));
+      case OpCode::accumulate: return give(op, accumulate(op));
       case OpCode::matmul: return give(op, matmul(op));
       case OpCode::softmax: return give(op, softmax(op, x(op), false));
       case OpCode::log_softmax: return give(op, softmax(op, x(op), true));
@@ -355,7 +359,6 @@ class Interpreter {
   Array scatter(const Op& op) const {
     Array out = x(op);
     const std::string& mode = op.attributes.word(Attr::kMode);
-    EXPECT_TRUE(mode == "set" || mode == "add" || mode == "subtract") << mode;
     const int64_t axis = *normalize_axis(op.attributes.integer(Attr::kAxis), out.dims.size());
     size_t at = 0;
     for_each_index(x(op, 1).dims, [&](Dims index) {
@@ -363,24 +366,70 @@ class Interpreter {
       index[axis] = static_cast<int64_t>(x(op, 2).values[static_cast<size_t>(index[axis])]);
       if (index[axis] < 0 || index[axis] >= out.dims[axis]) return;
       double& v = out.values[position(out.dims, index)];
-      v = mode == "set" ? update : mode == "add" ? v + update : v - update;
+      v = combined(mode, v, update);
     });
     return out;
   }
 
-  // Of one index each.
-  Array scatter_rows(const Op& op) const {
-    EXPECT_EQ(op.attributes.integer(Attr::kBatchDims), 0);
-    EXPECT_EQ(x(op, 1).dims.back(), 1);
-    Array out(op.results[0].shape.dims());
-    const size_t rows = x(op, 1).size(), width = rows == 0 ? 0 : x(op).size() / rows;
-    for (size_t i = 0; i < rows; ++i) {
-      const double to = x(op, 1).values[i];
-      if (to < 0 || to >= static_cast<double>(out.dims[0])) continue;
-      for (size_t k = 0; k < width; ++k) {
-        out.values[static_cast<size_t>(to) * width + k] += x(op).values[i * width + k];
-      }
+  static double combined(const std::string& mode, double v, double update) {
+    if (mode == "add") return v + update;
+    if (mode == "subtract") return v - update;
+    if (mode == "multiply") return v * update;
+    if (mode == "divide") return v / update;
+    return mode == "minimum" ? std::min(v, update) : mode == "maximum" ? std::max(v, update) : update;
+  }
+
+  // Where the tuple of indices of an update at `index` leads in `dims`; nothing outside.
+  static std::optional<Dims> at_tuple(const Op& op, const Array& tuples, const Dims& dims, const Dims& index) {
+    Dims to(index.begin(), index.begin() + op.attributes.integer(Attr::kBatchDims)),
+        at(index.begin(), index.begin() + tuples.dims.size() - 1);
+    at.push_back(0);
+    for (; at.back() < tuples.dims.back(); ++at.back()) {
+      to.push_back(static_cast<int64_t>(tuples.values[position(tuples.dims, at)]));
+      if (to.back() < 0 || to.back() >= dims[to.size() - 1]) return std::nullopt;
     }
+    to.insert(to.end(), index.begin() + tuples.dims.size() - 1, index.end());
+    return to;
+  }
+
+  Array gather_nd(const Op& op) const {
+    Array out(op.results[0].shape.dims());
+    size_t i = 0;
+    for_each_index(out.dims, [&](const Dims& index) {
+      const std::optional<Dims> from = at_tuple(op, x(op, 1), x(op).dims, index);
+      out.values[i++] = from ? x(op).values[position(x(op).dims, *from)] : 0;
+    });
+    return out;
+  }
+
+  // Into `out`, of the updates and indices that are the operands of these numbers.
+  Array combine(const Op& op, Array out, size_t updates, size_t indices, const std::string& mode) const {
+    size_t i = 0;
+    for_each_index(x(op, updates).dims, [&](const Dims& index) {
+      const double update = x(op, updates).values[i++];
+      const std::optional<Dims> to = at_tuple(op, x(op, indices), out.dims, index);
+      if (to) out.values[position(out.dims, *to)] = combined(mode, out.values[position(out.dims, *to)], update);
+    });
+    return out;
+  }
+
+  Array accumulate(const Op& op) const {
+    Array out = x(op);
+    const int64_t axis = *normalize_axis(op.attributes.integer(Attr::kAxis), out.dims.size());
+    const std::string& operation = op.attributes.word(Attr::kOperation);
+    const std::string mode = operation == "sum" ? "add" : operation == "product" ? "multiply" : operation;
+    Dims lines = out.dims;
+    lines[axis] = 1;
+    for_each_index(lines, [&](Dims at) {
+      for (int64_t i = 1; i < out.dims[axis]; ++i) {
+        const bool reverse = op.attributes.flag(Attr::kReverse);
+        at[axis] = reverse ? out.dims[axis] - i : i - 1;
+        const double before = out.values[position(out.dims, at)];
+        at[axis] += reverse ? -1 : 1;
+        double& v = out.values[position(out.dims, at)];
+        v = combined(mode, before, v);
+      }
+    });
     return out;
   }
 

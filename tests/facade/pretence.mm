@@ -493,6 +493,30 @@ struct NewerOps {
                                    name:nil];
     });
   }
+
+  // The three greatest or least of each row of five, and their gradients.
+  void first_elements() const {
+    MPSGraphTensor *rows = placeholder(g, {2, 5}), *incoming = placeholder(g, {2, 3}),
+                   *axis = [g constantWithScalar:1 dataType:MPSDataTypeInt32],
+                   *k = [g constantWithScalar:3 dataType:MPSDataTypeInt32];
+    const auto first = [](NSArray<MPSGraphTensor*>* results) -> MPSGraphTensor* { return [results objectAtIndex:0]; };
+    makes(@"topKWithSourceTensor:axis:k:name:", {2, 3},
+          [&] { return first([g topKWithSourceTensor:rows axis:1 k:3 name:nil]); });
+    makes(@"topKWithSourceTensor:axisTensor:kTensor:name:", {2, 3},
+          [&] { return first([g topKWithSourceTensor:rows axisTensor:axis kTensor:k name:nil]); });
+    makes(@"bottomKWithSourceTensor:axis:k:name:", {2, 3},
+          [&] { return first([g bottomKWithSourceTensor:rows axis:1 k:3 name:nil]); });
+    makes(@"bottomKWithSourceTensor:axisTensor:kTensor:name:", {2, 3},
+          [&] { return first([g bottomKWithSourceTensor:rows axisTensor:axis kTensor:k name:nil]); });
+    makes(@"topKWithGradientTensor:source:axis:k:name:", {2, 5},
+          [&] { return [g topKWithGradientTensor:incoming source:rows axis:1 k:3 name:nil]; });
+    makes(@"topKWithGradientTensor:source:axisTensor:kTensor:name:", {2, 5},
+          [&] { return [g topKWithGradientTensor:incoming source:rows axisTensor:axis kTensor:k name:nil]; });
+    makes(@"bottomKWithGradientTensor:source:axis:k:name:", {2, 5},
+          [&] { return [g bottomKWithGradientTensor:incoming source:rows axis:1 k:3 name:nil]; });
+    makes(@"bottomKWithGradientTensor:source:axisTensor:kTensor:name:", {2, 5},
+          [&] { return [g bottomKWithGradientTensor:incoming source:rows axisTensor:axis kTensor:k name:nil]; });
+  }
 };
 #endif
 
@@ -513,6 +537,7 @@ int main() {
     ops.resize_by_flags();
     ops.resize_by_scales();
     ops.columns();
+    ops.first_elements();
 #endif
     return all_right ? 0 : 1;
   }

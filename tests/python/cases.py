@@ -297,9 +297,12 @@ def _scatter_nd(batch_dims):
     return reference
 
 
+_COMBINE = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": _divide, "minimum": np.minimum,
+            "maximum": np.maximum, "set": lambda x, update: update}  # fmt: skip
+
+
 def _scatter(mode, axis):
-    combine = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "minimum": np.minimum,
-               "maximum": np.maximum, "set": lambda x, update: update}[mode]  # fmt: skip
+    combine = _COMBINE[mode]
 
     def reference(x, updates, indices):
         out = np.moveaxis(x.copy(), axis, 0)
@@ -307,6 +310,124 @@ def _scatter(mode, axis):
             if 0 <= place < len(out):
                 out[place] = combine(out[place], update)
         return np.moveaxis(out, 0, axis)
+
+    return reference
+
+
+def _gather_nd(batch_dims):
+    def reference(x, indices):
+        places = list(np.ndindex(indices.shape[:-1]))
+        out = np.zeros((*indices.shape[:-1], *x.shape[batch_dims + indices.shape[-1] :]), x.dtype)
+        for place in places:
+            at = place[:batch_dims] + tuple(indices[place])
+            if all(0 <= i < extent for i, extent in zip(at, x.shape)):
+                out[place] = x[at]
+        return out
+
+    return reference
+
+
+def _take_along_axis(axis):
+    def reference(x, indices):
+        inside = (indices >= 0) & (indices < x.shape[axis])
+        return np.where(inside, np.take_along_axis(x, np.where(inside, indices, 0), axis), 0).astype(x.dtype)
+
+    return reference
+
+
+def _combine(mode, data, updates, to):
+    """What updates do, one after the other, at the place that `to` gives for each of them."""
+    combine = _COMBINE[mode]
+    out = data.copy()
+    for place in np.ndindex(updates.shape):
+        at = to(place)
+        if all(0 <= i < extent for i, extent in zip(at, out.shape)):
+            out[at] = combine(out[at], updates[place])
+    return out
+
+
+def _scatter_nd_update(mode, batch_dims):
+    def reference(data, updates, indices):
+        n = indices.ndim - 1
+        return _combine(
+            mode, data, updates, lambda i: i[:batch_dims] + tuple(int(k) for k in indices[i[:n]]) + tuple(i[n:])
+        )
+
+    return reference
+
+
+def _put_along_axis(mode, axis):
+    def reference(data, updates, indices):
+        axis_ = axis % data.ndim
+        return _combine(mode, data, updates, lambda i: (*i[:axis_], int(indices[i]), *i[axis_ + 1 :]))
+
+    return reference
+
+
+def _start(shape, mode, dtype=np.float64):
+    limits = np.finfo(np.float32)
+    return np.full(
+        shape, {"multiply": 1, "divide": 1, "minimum": limits.max, "maximum": limits.min}.get(mode, 0), dtype
+    )
+
+
+# Some indices of [0, 4) are outside of an axis of 3.
+_PLACES = np.int32([[2, 0, 3, 1, 0], [1, 1, 0, 2, -1]])
+_BATCHED = np.int32([[[1], [7], [0]], [[2], [0], [-1]]])
+_TUPLES = np.int32([[0, 1], [2, 3], [0, 1], [1, 4], [2, 0]])
+
+
+def _with(function, *indices):
+    """The function with constants of the tensor's graph as its last operands."""
+    return lambda *xs: function(*xs, *(xs[0].graph.constant(i) for i in indices))
+
+
+_CUMULATIVE = {"sum": (al.cumsum, np.add, 0), "product": (al.cumprod, np.multiply, 1),
+               "minimum": (al.cummin, np.minimum, 2), "maximum": (al.cummax, np.maximum, 3)}  # fmt: skip
+
+
+def _cumulative(operation, axis, exclusive, reverse):
+    def reference(x):
+        x = np.moveaxis(x, axis, 0)
+        x = x[::-1] if reverse else x
+        y = _CUMULATIVE[operation][1].accumulate(x, 0)
+        if exclusive:
+            limits = np.finfo(np.float32) if x.dtype == np.float64 else np.iinfo(x.dtype)
+            start = [0, 1, limits.max, limits.min][_CUMULATIVE[operation][2]]
+            y = np.concatenate([np.full_like(y[:1], start), y[:-1]])
+        return np.moveaxis(y[::-1] if reverse else y, 0, axis)
+
+    return reference
+
+
+def _argsort(axis, descending=False):
+    def reference(x):
+        if not descending:
+            return np.argsort(x, axis, kind="stable")
+        turned = np.argsort(np.flip(x, axis), axis, kind="stable")  # so that equal elements keep their order
+        return x.shape[axis] - 1 - np.flip(turned, axis)
+
+    return reference
+
+
+def _sorted(axis, descending=False, count=None):
+    def reference(x):
+        order = np.moveaxis(_argsort(axis, descending)(x), axis, 0)[:count]
+        return np.take_along_axis(x, np.moveaxis(order, 0, axis), axis)
+
+    return reference
+
+
+def _kept(axis, descending, count):
+    return lambda x: np.moveaxis(np.moveaxis(_argsort(axis, descending)(x), axis, 0)[:count], 0, axis)
+
+
+def _top_k_gradient(axis, descending, count):
+    def reference(g, x):
+        order = np.moveaxis(np.moveaxis(_argsort(axis, descending)(x), axis, 0)[:count], 0, axis)
+        out = np.zeros(x.shape, g.dtype)
+        np.put_along_axis(out, order, g, axis)
+        return out
 
     return reference
 
@@ -753,14 +874,65 @@ STRUCTURED = [
            dtypes=("float32", "int8", "int32", "int64"), wanted=wanted, label=mode)
       for mode, axis, shapes, wanted in [
           ("add", 1, ((2, 4, 3), (2, 9, 3), (9,)), (0, 1)), ("subtract", -1, ((2, 4, 3), (2, 4, 5), (5,)), (0, 1)),
-          ("multiply", 0, ((4, 3), (3, 3), (3,)), ()), ("minimum", 0, ((4, 3), (9, 3), (9,)), ()),
-          ("maximum", 0, ((4, 3), (9, 3), (9,)), ())]),
+          ("multiply", 0, ((4, 3), (3, 3), (3,)), (0, 1)), ("minimum", 0, ((4, 3), (9, 3), (9,)), (0, 1)),
+          ("maximum", 0, ((4, 3), (9, 3), (9,)), (0, 1))]),
+    Case("scatter", lambda x, u, i: al.scatter(x, i, u, mode="divide"), _scatter("divide", 0), ((4, 3), (5, 3), (5,)),
+         fixed=(None, None, "int32"), domain="nonzero", wanted=(0, 1), label="divide"),
     Case("scatter", lambda x, u: raw("scatter", axis=1, mode="set")(x, u, x.graph.constant(np.int32([3, 9, 0]))),
          lambda x, u: _scatter("set", 1)(x, u, np.int32([3, 9, 0])), ((2, 4, 3), (2, 3, 3)), dtypes=TYPES["any"],
          label="set"),
     Case("dropout", lambda x, rate, chance: raw("dropout")(x, rate, al.abs(chance) / 2),
          lambda x, rate, chance: np.where(np.abs(chance) / 2 >= rate, x / (1 - rate), 0), ((3, 40), (), (3, 40)),
          domain="fraction", wanted=(0,)),
+    Case("gather_nd", _with(al.gather_nd, _TUPLES), lambda x: _gather_nd(0)(x, _TUPLES), ((3, 4, 2),), **_ANY),
+    Case("gather_nd", lambda x, i: al.gather_nd(x, i, batch_dims=1), _gather_nd(1), ((2, 4, 3), (2, 5, 1)),
+         fixed=(None, "int64"), label="of a batch"),
+    Case("gather_along_axis", _with(lambda x, i: al.take_along_axis(x, i, 1), _PLACES),
+         lambda x: _take_along_axis(1)(x, _PLACES), ((2, 3),), **_ANY),
+    Case("gather_along_axis", lambda x, i: al.take_along_axis(x, i, -2), _take_along_axis(1), ((2, 3, 4), (2, 5, 4)),
+         fixed=(None, "int8"), label="an inner axis"),
+    *(Case("scatter_nd_update", _with(lambda x, u, i, mode=mode: al.scatter_nd(x, i, u, mode=mode), _TUPLES),
+           lambda x, u, mode=mode: _scatter_nd_update(mode, 0)(x, u, _TUPLES), ((3, 4, 2), (5, 2)), label=mode,
+           domain="nonzero", dtypes=("float32", "int8", "int32", "int64", "uint64"))
+      for mode in ("add", "subtract", "multiply", "divide", "minimum", "maximum")),
+    Case("scatter_nd_update", _with(lambda x, u, i: al.scatter_nd(x, i, u, batch_dims=1), _BATCHED),
+         lambda x, u: _scatter_nd_update("set", 1)(x, u, _BATCHED), ((2, 3, 2), (2, 3, 2)), label="set", **_ANY),
+    *(Case("scatter_nd_update", _with(lambda u, i, mode=mode: al.scatter_nd((3, 4), i, u, mode=mode), _TUPLES),
+           lambda u, mode=mode: _scatter_nd_update(mode, 0)(_start((3, 4), mode), u, _TUPLES), ((5,),),
+           label=f"{mode} from its start", domain="nonzero", wanted=() if mode in ("minimum", "maximum") else None)
+      for mode in ("add", "subtract", "multiply", "divide", "minimum", "maximum")),
+    *(Case("scatter_along_axis", _with(lambda x, u, i, mode=mode: al.put_along_axis(x, i, u, 1, mode=mode), _PLACES),
+           lambda x, u, mode=mode: _put_along_axis(mode, 1)(x, u, _PLACES), ((2, 3), (2, 5)), label=mode,
+           domain="nonzero", dtypes=FLOATS[:1] + ("int32",))
+      for mode in ("add", "subtract", "multiply", "divide", "minimum", "maximum")),
+    Case("scatter_along_axis", _with(lambda x, u, i: al.put_along_axis(x, i, u, 0), np.int64([[2, 0], [0, 9], [1, 2]])),
+         lambda x, u: _put_along_axis("set", 0)(x, u, np.int64([[2, 0], [0, 9], [1, 2]])), ((3, 2), (3, 2)),
+         label="set along the first", **_ANY),
+    *(Case("scatter_start", raw("scatter_start", shape=(2, 3), mode=mode), lambda x, mode=mode: _start((2, 3), mode),
+           ((4,),), wanted=(), label=mode) for mode in ("set", "divide", "minimum", "maximum")),
+    *(Case("argsort", lambda x, axis=axis, d=d: al.argsort(x, axis=axis, descending=d), _argsort(axis, d),
+           ((3, 40, 2),), result="int32", wanted=(), dtypes=TYPES["numeric"], label=f"{axis} {d}", empty=((0, 4, 2),))
+      for axis, d in ((1, False), (-1, True), (0, False), (1, True))),
+    Case("sort", al.sort, _sorted(-1), ((3, 40),), dtypes=TYPES["numeric"], empty=((0, 4),)),
+    Case("sort", lambda x: al.sort(x, axis=1, descending=True), _sorted(1, True), ((3, 5, 4),)),
+    *(Case("top_k", lambda x, i=i: al.top_k(x, 3)[i], lambda x, i=i: (_sorted, _kept)[i](-1, True, 3)(x), ((4, 30),),
+           result=("int32" if i else None), wanted=(None, ())[i], label=f"result {i}", dtypes=TYPES["numeric"])
+      for i in range(2)),
+    *(Case("top_k", lambda x, i=i: al.bottom_k(x, 4, axis=0)[i], lambda x, i=i: (_sorted, _kept)[i](0, False, 4)(x),
+           ((5, 2, 3),), result=("int32" if i else None), wanted=(None, ())[i], label=f"least, result {i}")
+      for i in range(2)),
+    *(Case("top_k_gradient", raw("top_k_gradient", axis=axis, count=2, descending=d), _top_k_gradient(axis, d, 2),
+           shapes, wanted=(0,), label=f"{axis} {d}")
+      for axis, d, shapes in ((-1, True, ((3, 2), (3, 7))), (0, False, ((2, 3), (5, 3))))),
+    *(Case("accumulate", raw("accumulate", axis=axis, operation=operation, reverse=reverse),
+           _cumulative(operation, axis, False, reverse), ((3, 5, 4),), dtypes=TYPES["numeric"], domain="nonzero",
+           label=f"{operation} {axis} {reverse}", empty=((0, 3, 4),))
+      for operation in _CUMULATIVE for axis, reverse in ((1, False), (-1, True))),
+    *(Case("cumulative", lambda x, f=f, e=e, r=r, axis=axis: f[0](x, axis=axis, exclusive=e, reverse=r),
+           _cumulative(operation, axis, e, r), ((3, 5, 4),), dtypes=("float32", "int8", "int64", "uint32"),
+           domain="nonzero", label=f"{operation} {axis} {e} {r}",
+           wanted=() if e and operation in ("minimum", "maximum") else None)
+      for operation, f in _CUMULATIVE.items() for axis, e, r in ((0, True, False), (2, True, True), (1, False, True))),
     Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
          empty=((0, 5),)),
     Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
@@ -1025,6 +1197,23 @@ WRONG = {
                 [(4, 3), (3, 3)], r"Expected updates of shape \(2, 3\), got shape \(3, 3\)"),
     "dropout": (lambda x, chance: raw("dropout")(al.cast(x, "int32"), x, chance), [(2, 3), (2, 3)],
                 r"Expected a tensor of a floating type, got int32\(2, 3\)"),
+    "gather_nd": (lambda x: al.gather_nd(x, np.int32([[0, 1, 0]])), [(2, 3)],
+                  r"Expected tuples of 1 to 2 indices into shape \(2, 3\), got indices shape \(1, 3\)"),
+    "gather_along_axis": (lambda x: al.take_along_axis(x, np.int32([[0, 1], [1, 0]]), 0), [(2, 3)],
+                          r"Expected indices of shape \(\?, 3\), got shape \(2, 2\)"),
+    "scatter_nd_update": (lambda x, u: al.scatter_nd(x, np.int32([[0], [1]]), u), [(4, 3), (3, 3)],
+                          r"Expected updates of shape \(2, 3\), got shape \(3, 3\)"),
+    "scatter_along_axis": (lambda x, u: al.put_along_axis(x, np.int32([[0, 1], [1, 0]]), u, 2), [(2, 3), (2, 2)],
+                           "Axis 2 is outside a tensor of rank 2"),
+    "scatter_start": (raw("scatter_start", shape=(2, -3), mode="add"), [(2,)], "-3"),
+    "argsort": (lambda x: al.argsort(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "sort": (lambda x: al.sort(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
+    "top_k": (lambda x: al.top_k(x, 4), [(2, 3)],
+              r"Expected at most the 3 elements along the axis of shape \(2, 3\), got 4"),
+    "top_k_gradient": (raw("top_k_gradient", axis=1, count=2, descending=True), [(2, 3), (2, 5)], r"\(2, 3\)"),
+    "accumulate": (lambda x: raw("accumulate", axis=0, operation="sum")(al.cast(x, bool)), [(2, 3)],
+                   r"Expected operands of a number, got bool\(2, 3\)"),
+    "cumulative": (lambda x: al.cumsum(x, axis=-3), [(2, 3)], "Axis -3 is outside a tensor of rank 2"),
     "one_hot": (lambda x: al.one_hot(x, 3), [(2, 3)], r"Expected indices of an integer type, got float32\(2, 3\)"),
     "split": (lambda x: al.split(x, (1, 3), axis=1), [(2, 3)], r"sizes of 0 or more that add up to 3, got \(1, 3\)"),
     "split_evenly": (lambda x: al.split(x, 4, axis=1), [(2, 3)], "Expected 1 to 3 parts, got 4"),

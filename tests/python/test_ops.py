@@ -1,10 +1,12 @@
 """Every op of the table against NumPy in float64: values, types, broadcasting, empty tensors, gradients,
 messages."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import alloy as al
+from alloy.graph.dtypes import numpy_dtype
 from alloy.ops import table
 from cases import ALWAYS_LEGAL, ELSEWHERE, FLOATS, REFERENCES, ROUNDING, all_cases, sample, table_reference, wrong_call
 
@@ -217,3 +219,74 @@ def test_ties_share_the_gradient():
     ]:
         _, (_, *gradients) = run(getattr(al, op), arrays, lambda y, feeds: al.gradients(al.sum(y), feeds))
         np.testing.assert_allclose(gradients, expected, err_msg=op)
+
+
+def test_orders_of_equal_elements_and_nan():
+    """NaN is the greatest, and -0 equals 0; equal elements keep their order."""
+    x = np.float32([0, np.nan, -0.0, np.inf, -1, np.nan, -np.inf, 0])
+    _, (up, down, most, least) = run(
+        al.argsort,
+        [x],
+        lambda _, feeds: [al.argsort(feeds[0], descending=True), al.top_k(feeds[0], 4)[1], al.bottom_k(feeds[0], 3)[0]],
+    )
+    np.testing.assert_array_equal(up, [6, 4, 0, 2, 7, 3, 1, 5])
+    np.testing.assert_array_equal(down, [1, 5, 3, 0, 2, 7, 4, 6])
+    np.testing.assert_array_equal(most, down[:4])
+    np.testing.assert_array_equal(least, np.float32([-np.inf, -1, 0]))
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "int8", "int64", "uint64"])
+def test_extremes_begin_with_the_limits_of_their_type(dtype):
+    x = np.asarray([3, 1, 2], numpy_dtype(dtype))
+    limits = (np.iinfo if x.dtype.kind in "iu" else ml_dtypes.finfo)(x.dtype)
+    _, (low, high) = run(
+        lambda x: al.cummin(x, exclusive=True), [x], lambda _, feeds: [al.cummax(feeds[0], exclusive=True)]
+    )
+    np.testing.assert_array_equal(low, np.asarray([limits.max, 3, 1], x.dtype))
+    np.testing.assert_array_equal(high, np.asarray([limits.min, 3, 3], x.dtype))
+
+
+def test_extremes_on_the_way_skip_nan():
+    x = np.float32([np.nan, 2, np.nan, 1, np.inf, -np.inf, 5])
+    for function, reference in (al.cummin, np.fmin), (al.cummax, np.fmax):
+        for reverse in False, True:
+            _, (value,) = run(lambda x: function(x, reverse=reverse), [x])
+            expected = reference.accumulate(x[::-1] if reverse else x)
+            np.testing.assert_array_equal(value, expected[::-1] if reverse else expected)
+
+
+@pytest.mark.parametrize("zeros", [[1], [1, 4], [0], [5], [0, 1, 2, 3, 4, 5]])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_gradient_of_running_products_with_zeros(zeros, exclusive, reverse):
+    """Against the derivatives of each product, with that factor left out."""
+    x, weights = np.float32([2, -3, 4, 0.5, -1, 3]), np.float32([1, 2, -3, 5, 7, 11])
+    x[zeros] = 0
+    _, (_, gradient) = run(
+        lambda x: al.cumprod(x, exclusive=exclusive, reverse=reverse),
+        [x],
+        lambda y, feeds: al.gradients(al.sum(y * weights), feeds),
+    )
+    expected = np.zeros(6)
+    for i in range(6):
+        factors = (range(i + exclusive, 6)) if reverse else range(i + 1 - exclusive)
+        for j in factors:
+            expected[j] += weights[i] * np.prod([float(x[k]) for k in factors if k != j])
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_gradients_go_to_the_extremes_that_were_taken():
+    x = np.float32([1, 3, 3, np.nan, 2, 5])
+    for reverse, expected in (False, [1, 2, 4 + 8 + 16, 0, 0, 32]), (True, [0, 0, 0, 0, 0, 63]):
+        _, (_, gradient) = run(
+            lambda x: al.cummax(x, reverse=reverse),
+            [x],
+            lambda y, feeds: al.gradients(al.sum(y * np.float32([1, 2, 4, 8, 16, 32])), feeds),
+        )
+        np.testing.assert_array_equal(gradient, expected)
+    _, (_, gradient) = run(
+        lambda x: al.cummin(x, exclusive=True),
+        [x],
+        lambda y, feeds: al.gradients(al.sum(y * np.float32([0, 2, 4, 8, 16, 32])), feeds),
+    )
+    np.testing.assert_array_equal(gradient, [62, 0, 0, 0, 0, 0])

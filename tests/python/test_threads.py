@@ -123,3 +123,62 @@ def test_gather_and_its_gradient_are_exact_on_any_number_of_threads(shape, count
                 np.testing.assert_array_equal(got.ravel(), wanted.ravel())
     finally:
         al.set_threads(before)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "int64", "uint64"])
+@pytest.mark.parametrize("shape, axis, k", [((3, 5000), 1, 700), ((2000, 7), 0, 40), ((5, 300), 1, 100)])
+def test_order_is_that_of_numpy_on_any_number_of_threads(dtype, shape, axis, k, rng):
+    """At sizes for each way of sorting; many elements are equal."""
+    x = rng.integers(0 if dtype == "uint64" else -400, 400, shape).astype(dtype)
+    x = x * np.asarray(2**40 if "64" in dtype else 1, x.dtype)
+    graph = al.Graph()
+    source = graph.placeholder(x.shape, dtype)
+    wanted = al.argsort(source, axis=axis), al.top_k(source, k, axis=axis)[1], al.bottom_k(source, k, axis=axis)[0]
+    step = graph.compile([source], wanted)
+    up = np.argsort(x, axis, kind="stable")
+    down = shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+    first = (slice(None),) * axis + (slice(k),)
+    before = al.threads()
+    try:
+        for threads in (1, 3):
+            al.set_threads(threads)
+            order, most, least = step(x)
+            np.testing.assert_array_equal(order, up)
+            np.testing.assert_array_equal(most, down[first])
+            np.testing.assert_array_equal(least, np.sort(x, axis)[first])
+    finally:
+        al.set_threads(before)
+
+
+def test_running_totals_and_scattered_updates_do_not_depend_on_threads(rng):
+    x, u = rng.normal(size=(40, 500, 300)).astype(np.float32), rng.normal(size=(40, 900, 300)).astype(np.float32)
+    places = rng.integers(-1, 501, u.shape).astype(np.int32)
+    graph = al.Graph()
+    source, updates, at = graph.placeholder(x.shape), graph.placeholder(u.shape), graph.placeholder(u.shape, "int32")
+    step = graph.compile(
+        [source, updates, at],
+        [
+            al.cumsum(source, axis=1, reverse=True),
+            al.put_along_axis(source, at, updates, 1, mode="add"),
+            al.take_along_axis(source, at, 1),
+        ],
+    )
+    before = al.threads()
+    try:
+        results = []
+        for threads in (1, 2, 3):
+            al.set_threads(threads)
+            results.append(step(x, u, places))
+    finally:
+        al.set_threads(before)
+    for others in results[1:]:
+        for first, other in zip(results[0], others):
+            np.testing.assert_array_equal(first, other)
+    np.testing.assert_allclose(results[0][0], np.cumsum(x[:, ::-1].astype(float), 1)[:, ::-1], rtol=1e-5, atol=1e-4)
+    inside = (places >= 0) & (places < 500)
+    expected = np.take_along_axis(x, np.where(inside, places, 0), 1) * inside
+    np.testing.assert_array_equal(results[0][2], expected)
+    total = x.astype(float)
+    i, _, j = np.ogrid[:40, :900, :300]
+    np.add.at(total, (i, np.where(inside, places, 0), j), np.where(inside, u, 0))
+    np.testing.assert_allclose(results[0][1], total, rtol=1e-5, atol=1e-4)

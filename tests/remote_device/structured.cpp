@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -80,7 +82,7 @@ Reference slice_gradient(const Op& op) {
 
 // Index `i` of an array of indices.
 int64_t index_at(ir::DType dtype, const std::byte* indices, size_t i) {
-  return dtype == ir::DType::int32 ? load<int32_t>(indices, i) : load<int64_t>(indices, i);
+  return for_any_type<int64_t>(dtype, [&](auto t) { return static_cast<int64_t>(load<decltype(t)>(indices, i)); });
 }
 
 Reference gather_by_indices(const Op& op) {
@@ -183,6 +185,19 @@ Number<T> combined(const std::string& mode, Number<T> x, Number<T> update) {
   return std::max(x, update);
 }
 
+// Combines update `from` with what is at `to`.
+void put(ir::DType dtype, const std::string& mode, std::byte* data, size_t to, const std::byte* updates, size_t from) {
+  if (mode == "set") {
+    std::memcpy(data + to * size_of(dtype), updates + from * size_of(dtype), size_of(dtype));
+    return;
+  }
+  for_any_type<bool>(dtype, [&](auto t) {
+    using Type = decltype(t);
+    store<Type>(data, to, combined<Type>(mode, load<Type>(data, to), load<Type>(updates, from)));
+    return true;
+  });
+}
+
 Reference scatter(const Op& op) {
   const Dims x = op.operands[0].shape().dims(), updates = op.operands[1].shape().dims();
   const ir::DType dtype = op.results[0].dtype, of_indices = op.operands[2].dtype();
@@ -197,17 +212,131 @@ Reference scatter(const Op& op) {
       index[axis] = index_at(of_indices, operands[2], static_cast<size_t>(index[axis]));
       if (index[axis] < 0 || index[axis] >= x[axis]) return;
       const size_t to = position(x, index);
-      if (mode == "set") {
-        std::memcpy(results[0] + to * bytes, operands[1] + update * bytes, bytes);
-        return;
-      }
-      for_any_type<bool>(dtype, [&](auto t) {
-        using Type = decltype(t);
-        store<Type>(results[0], to, combined<Type>(mode, load<Type>(results[0], to), load<Type>(operands[1], update)));
-        return true;
-      });
+      put(dtype, mode, results[0], to, operands[1], update);
     });
   };
+}
+
+// Where tuple `place` of indices leads, or nothing where it is outside: the row behind the batch dimensions.
+struct Tuples {
+  Dims x, indices;
+  int64_t batch;
+  ir::DType dtype;
+
+  std::optional<Dims> operator()(const std::byte* array, const Dims& place) const {
+    Dims to(place.begin(), place.begin() + batch), at(place.begin(), place.begin() + indices.size() - 1);
+    at.push_back(0);
+    for (; at.back() < indices.back(); ++at.back()) {
+      to.push_back(index_at(dtype, array, position(indices, at)));
+      if (to.back() < 0 || to.back() >= x[to.size() - 1]) return std::nullopt;
+    }
+    to.insert(to.end(), place.begin() + indices.size() - 1, place.end());
+    return to;
+  }
+};
+
+Reference gather_nd(const Op& op) {
+  const Tuples tuples{op.operands[0].shape().dims(), op.operands[1].shape().dims(),
+                      op.attributes.integer(Attr::kBatchDims), op.operands[1].dtype()};
+  const Dims y = op.results[0].shape.dims();
+  const size_t bytes = size_of(op.results[0].dtype);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    size_t i = 0;
+    for_each_index(y, [&](const Dims& index) {
+      std::byte* const to = results[0] + i++ * bytes;
+      const std::optional<Dims> from = tuples(operands[1], index);
+      if (from) std::memcpy(to, operands[0] + position(tuples.x, *from) * bytes, bytes);
+      else std::memset(to, 0, bytes);
+    });
+  };
+}
+
+Reference scatter_nd_update(const Op& op) {
+  const Tuples tuples{op.operands[0].shape().dims(), op.operands[2].shape().dims(),
+                      op.attributes.integer(Attr::kBatchDims), op.operands[2].dtype()};
+  const Dims updates = op.operands[1].shape().dims();
+  const ir::DType dtype = op.results[0].dtype;
+  const std::string mode = op.attributes.word(Attr::kMode);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const size_t bytes = size_of(dtype);
+    if (results[0] != operands[0]) std::memcpy(results[0], operands[0], count_of(tuples.x) * bytes);
+    size_t from = 0;
+    for_each_index(updates, [&](const Dims& index) {
+      const size_t update = from++;
+      const std::optional<Dims> place = tuples(operands[2], index);
+      if (place) put(dtype, mode, results[0], position(tuples.x, *place), operands[1], update);
+    });
+  };
+}
+
+// ---- order, and running totals ----
+
+// Calls f with the positions of each line of elements along the axis.
+void for_each_line(const Dims& dims, int64_t axis, const std::function<void(const Dims& first)>& f) {
+  Dims lines = dims;
+  lines[axis] = 1;
+  for_each_index(lines, f);
+}
+
+template <class T>
+Reference argsort_of(const Op& op) {
+  const Dims x = op.operands[0].shape().dims(), y = op.results[0].shape.dims();
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size());
+  const bool descending = op.attributes.flag(Attr::kDescending);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    for_each_line(x, axis, [&](Dims at) {
+      std::vector<std::pair<Number<T>, int32_t>> line;
+      for (at[axis] = 0; at[axis] < x[axis]; ++at[axis]) {
+        line.emplace_back(load<T>(operands[0], position(x, at)), static_cast<int32_t>(at[axis]));
+      }
+      const auto below = [](Number<T> a, Number<T> b) { return a < b || (a == a && b != b); };
+      std::stable_sort(line.begin(), line.end(), [&](const auto& a, const auto& b) {
+        return descending ? below(b.first, a.first) : below(a.first, b.first);
+      });
+      for (at[axis] = 0; at[axis] < y[axis]; ++at[axis]) {
+        store<int32_t>(results[0], position(y, at), line[static_cast<size_t>(at[axis])].second);
+      }
+    });
+  };
+}
+
+template <class T>
+Reference accumulate_of(const Op& op) {
+  const Dims x = op.operands[0].shape().dims();
+  const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size());
+  const bool reverse = op.attributes.flag(Attr::kReverse);
+  const std::string operation = op.attributes.word(Attr::kOperation);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const auto next = [&](Number<T> total, Number<T> v) -> Number<T> {
+      if (operation == "sum") return total + v;
+      if (operation == "product") return total * v;
+      if (v != v) return total;
+      return total != total ? v : operation == "minimum" ? std::min(total, v) : std::max(total, v);
+    };
+    for_each_line(x, axis, [&](Dims at) {
+      Number<T> total{};
+      for (int64_t i = 0; i < x[axis]; ++i) {
+        at[axis] = reverse ? x[axis] - 1 - i : i;
+        const Number<T> v = load<T>(operands[0], position(x, at));
+        total = i == 0 ? v : next(total, v);
+        store<T>(results[0], position(x, at), total);
+      }
+    });
+  };
+}
+
+Reference argsort(const Op& op) {
+  return for_type<Reference>(op.operands[0].dtype(), [&](auto t) -> Reference {
+    if constexpr (std::is_same_v<decltype(t), Bool>) return nullptr;
+    else return argsort_of<decltype(t)>(op);
+  });
+}
+
+Reference accumulate(const Op& op) {
+  return for_type<Reference>(op.results[0].dtype, [&](auto t) -> Reference {
+    if constexpr (std::is_same_v<decltype(t), Bool>) return nullptr;
+    else return accumulate_of<decltype(t)>(op);
+  });
 }
 
 // ---- random numbers ----
@@ -410,6 +539,10 @@ Reference structured_reference(const Op& op) {
     case OpCode::gather: return gather_by_indices(op);
     case OpCode::scatter_nd: return scatter_nd(op);
     case OpCode::scatter: return scatter(op);
+    case OpCode::gather_nd: return gather_nd(op);
+    case OpCode::scatter_nd_update: return scatter_nd_update(op);
+    case OpCode::argsort: return argsort(op);
+    case OpCode::accumulate: return accumulate(op);
     case OpCode::random: return random_numbers(op);
     case OpCode::fresh_random_state: return fresh_random_state(op);
     case OpCode::reduce_like: return reduction_reference(op);

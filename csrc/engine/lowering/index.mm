@@ -97,6 +97,16 @@ MPSGraphTensor* slice_gradient_by_parts(const Lowering& lowering, const ir::Op& 
   return g.tensor;
 }
 
+MPSGraphScatterMode mode_of(const ir::Op& op) {
+  constexpr std::pair<std::string_view, MPSGraphScatterMode> modes[] = {
+      {"add", MPSGraphScatterModeAdd},    {"subtract", MPSGraphScatterModeSub}, {"multiply", MPSGraphScatterModeMul},
+      {"divide", MPSGraphScatterModeDiv}, {"minimum", MPSGraphScatterModeMin},  {"maximum", MPSGraphScatterModeMax},
+      {"set", MPSGraphScatterModeSet},
+  };
+  const std::string& mode = op.attributes.word(Attr::kMode);
+  return std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; })->second;
+}
+
 }  // namespace
 
 Nodes lower_slice(Lowering& lowering, const ir::Op& op, NSString* name) {
@@ -153,20 +163,29 @@ Nodes lower_scatter_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
                                                  name:name];
 }
 
+Nodes lower_gather_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() gatherNDWithUpdatesTensor:lowering.x(op)
+                                       indicesTensor:lowering.x(op, 1)
+                                     batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                                                name:name];
+}
+
 Nodes lower_scatter(Lowering& lowering, const ir::Op& op, NSString* name) {
-  constexpr std::pair<std::string_view, MPSGraphScatterMode> modes[] = {
-      {"add", MPSGraphScatterModeAdd},    {"subtract", MPSGraphScatterModeSub}, {"multiply", MPSGraphScatterModeMul},
-      {"divide", MPSGraphScatterModeDiv}, {"minimum", MPSGraphScatterModeMin},  {"maximum", MPSGraphScatterModeMax},
-      {"set", MPSGraphScatterModeSet},
-  };
-  const std::string& mode = op.attributes.word(Attr::kMode);
-  const auto row = std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; });
   return [lowering.graph() scatterWithDataTensor:lowering.x(op)
                                    updatesTensor:lowering.x(op, 1)
                                    indicesTensor:lowering.x(op, 2)
                                             axis:op.attributes.integer(Attr::kAxis)
-                                            mode:row->second
+                                            mode:mode_of(op)
                                             name:name];
+}
+
+Nodes lower_scatter_nd_update(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() scatterNDWithDataTensor:lowering.x(op)
+                                     updatesTensor:lowering.x(op, 1)
+                                     indicesTensor:lowering.x(op, 2)
+                                   batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                                              mode:mode_of(op)
+                                              name:name];
 }
 
 }  // namespace alloy::engine

@@ -1,5 +1,6 @@
 // Taking elements by their places.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "ir/composites.h"
@@ -63,11 +64,17 @@ Cost cost_slice_gradient(const Op& op) { return cost_of(op, 0); }
 
 namespace {
 
-void require_indices(const Op& op) {
-  const DTypeKind numbers = kind(operand(op, 1).dtype);
+void require_indices(const Op& op, size_t i) {
+  const DTypeKind numbers = kind(operand(op, i).dtype);
   if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) {
-    op.fail("Expected indices of an integer type, got " + text(operand(op, 1)), Error::Kind::kType);
+    op.fail("Expected indices of an integer type, got " + text(operand(op, i)), Error::Kind::kType);
   }
+}
+
+void require_type_of_data(const Op& op, const Type& data, const Type& updates) {
+  if (updates.dtype == data.dtype) return;
+  op.fail("Expected updates of the type of the data, " + std::string(name(data.dtype)) + ", got " + text(updates),
+          Error::Kind::kType);
 }
 
 // The leading dimensions of both, of which there are at most `most`.
@@ -82,6 +89,27 @@ Dims batch_of(const Op& op, const Shape& elements, const Shape& indices, int64_t
   return both->dims();
 }
 
+// The shape of what tuples of indices into x give; nothing where ranks or the tuples' length are not known.
+std::optional<Dims> at_tuples(const Op& op, const Shape& x, const Shape& indices) {
+  if (indices.ranked() && indices.rank() == 0) op.fail("Expected tuples along the last axis of indices, got a scalar");
+  if (!indices.ranked() || !x.ranked()) return std::nullopt;
+  Dims dims = batch_of(op, x, indices, std::min(indices.rank() - 1, x.rank()));
+  const int64_t batch = dims.size(), tuple = indices[indices.rank() - 1];
+  if (tuple == kUnknown) return std::nullopt;
+  if (tuple < 1 || batch + tuple > x.rank()) {
+    op.fail("Expected tuples of 1 to " + std::to_string(x.rank() - batch) + " indices into " + text(x) +
+            ", got indices " + text(indices));
+  }
+  dims.insert(dims.end(), indices.dims().begin() + batch, indices.dims().end() - 1);
+  dims.insert(dims.end(), x.dims().begin() + batch + tuple, x.dims().end());
+  return dims;
+}
+
+void require_updates(const Op& op, const Shape& updates, const std::optional<Dims>& expected) {
+  if (!expected || unify(updates, *expected)) return;
+  op.fail("Expected updates of " + text(Shape(*expected)) + ", got " + text(updates));
+}
+
 // 0, 1, ... with the axes from `axis` on, `count` of them, moved to behind the first `batch`.
 Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
   Dims permutation(rank);
@@ -93,7 +121,7 @@ Dims moved_forward(int64_t rank, int64_t axis, int64_t count, int64_t batch) {
 }  // namespace
 
 Types infer_gather(const Op& op) {
-  require_indices(op);
+  require_indices(op, 1);
   const auto& [dtype, x] = operand(op, 0);
   const Shape& indices = operand(op, 1).shape;
   if (!x.ranked() || !indices.ranked()) return {{dtype, Shape::unranked()}};
@@ -106,23 +134,27 @@ Types infer_gather(const Op& op) {
   return {{dtype, Shape(dims)}};
 }
 
+Types infer_gather_nd(const Op& op) {
+  require_indices(op, 1);
+  const auto& [dtype, x] = operand(op, 0);
+  const std::optional<Dims> dims = at_tuples(op, x, operand(op, 1).shape);
+  return {{dtype, dims ? Shape(*dims) : Shape::unranked()}};
+}
+
 Types infer_scatter_nd(const Op& op) {
-  require_indices(op);
+  require_indices(op, 1);
   const auto& [dtype, updates] = operand(op, 0);
-  const Shape &indices = operand(op, 1).shape, &like = operand(op, 2).shape;
-  if (indices.ranked() && indices.rank() == 0) op.fail("Expected tuples along the last axis of indices, got a scalar");
-  if (!indices.ranked() || !like.ranked()) return {{dtype, like}};
-  Dims expected = batch_of(op, like, indices, std::min(indices.rank() - 1, like.rank()));
-  const int64_t batch = expected.size(), tuple = indices[indices.rank() - 1];
-  if (tuple == kUnknown) return {{dtype, like}};
-  if (tuple < 1 || batch + tuple > like.rank()) {
-    op.fail("Expected tuples of 1 to " + std::to_string(like.rank() - batch) + " indices into " + text(like) +
-            ", got indices " + text(indices));
-  }
-  expected.insert(expected.end(), indices.dims().begin() + batch, indices.dims().end() - 1);
-  expected.insert(expected.end(), like.dims().begin() + batch + tuple, like.dims().end());
-  if (!unify(updates, expected)) op.fail("Expected updates of " + text(Shape(expected)) + ", got " + text(updates));
+  const Shape& like = operand(op, 2).shape;
+  require_updates(op, updates, at_tuples(op, like, operand(op, 1).shape));
   return {{dtype, like}};
+}
+
+Types infer_scatter_nd_update(const Op& op) {
+  require_indices(op, 2);
+  const Type &data = operand(op, 0), &updates = operand(op, 1);
+  require_type_of_data(op, data, updates);
+  require_updates(op, updates.shape, at_tuples(op, data.shape, operand(op, 2).shape));
+  return {data};
 }
 
 // What flows back is added where it was taken from, along the first axis behind the batch.
@@ -139,14 +171,60 @@ void gradient_gather(GradientRule& r) {
   r.give(0, transpose(scattered, moved_forward(x.rank(), batch + 1, axis - batch, batch)));
 }
 
+namespace {
+
+Expr at_tuples(Expr x, Expr tuples, int64_t batch) {
+  return apply(OpCode::gather_nd, {x, tuples}, {{Attr::kBatchDims, batch}});
+}
+
+// Of operands data, updates and indices. `take` gives what is at the indices; `put` combines updates with data there.
+// Where updates replace others, the indices must differ: a replaced one would get the gradient, too.
+void gradient_of_updates(GradientRule& r, const std::function<Expr(Expr)>& take,
+                         const std::function<Expr(Expr, Expr, const char*)>& put) {
+  const std::string& mode = r.op().attributes.word(Attr::kMode);
+  const Expr g = r.g(), x = r.x(), update = r.x(1), y = r.y();
+  const auto sum_of = [&](Expr e) { return put(broadcast_like(e.scalar(0), x), e, "add"); };
+  if (mode == "add" || mode == "subtract") {
+    r.give(0, g);
+    r.give(1, mode == "add" ? take(g) : -take(g));
+  } else if (mode == "set") {
+    r.give(0, put(g, broadcast_like(update.scalar(0), update), "set"));
+    r.give(1, take(g));
+  } else if (mode == "multiply") {
+    // The product of all others; where they hold a zero, it is 0, and where the zero is alone, it is a factor of 1.
+    const Expr zero = update == 0.0, filled = select(zero, 1.0, update), ones = cast(zero, g.value().dtype());
+    r.give(0, put(g, update, "multiply"));
+    r.give(1, select(take(sum_of(ones)) == ones, take(g * put(x, filled, "multiply")) / filled, 0.0));
+  } else if (mode == "divide") {
+    r.give(0, put(g, update, "divide"));
+    r.give(1, -take(g * y) / update);
+  } else {  // ties share
+    const Expr is_data = cast(x == y, g.value().dtype()), is_update = cast(update == take(y), g.value().dtype());
+    const Expr share = g / (is_data + sum_of(is_update));
+    r.give(0, is_data * share);
+    r.give(1, is_update * take(share));
+  }
+}
+
+}  // namespace
+
+void gradient_gather_nd(GradientRule& r) {
+  r.give(0, apply(OpCode::scatter_nd, {r.g(), r.x(1), r.x()}, r.op().attributes));
+}
+
 void gradient_scatter_nd(GradientRule& r) {
-  const Shape& indices = r.x(1).shape();
-  if (!indices.ranked()) r.op().fail("The gradient of indices of unknown rank is not available");
-  if (indices[indices.rank() - 1] == kUnknown) r.op().fail("The gradient of tuples of unknown length is not available");
-  if (indices[indices.rank() - 1] != 1) r.op().fail("The gradient of tuples of several indices is not available");
+  r.give(0, at_tuples(r.g(), r.x(1), r.op().attributes.integer(Attr::kBatchDims)));
+}
+
+void gradient_scatter_nd_update(GradientRule& r) {
+  const Expr tuples = r.x(2);
   const int64_t batch = r.op().attributes.integer(Attr::kBatchDims);
-  const Expr numbers = apply(OpCode::squeeze, {r.x(1)}, {{Attr::kAxes, Dims{-1}}});
-  r.give(0, apply(OpCode::gather, {r.g(), numbers}, {{Attr::kAxis, batch}, {Attr::kBatchDims, batch}}));
+  gradient_of_updates(
+      r, [&](Expr x) { return at_tuples(x, tuples, batch); },
+      [&](Expr x, Expr updates, const char* mode) {
+        return apply(OpCode::scatter_nd_update, {x, updates, tuples},
+                     {{Attr::kBatchDims, batch}, {Attr::kMode, std::string(mode)}});
+      });
 }
 
 // It reads what it takes.
@@ -154,6 +232,8 @@ Cost cost_gather(const Op& op) {
   const uint64_t bytes = op.results[0].byte_count();
   return {0, bytes + operand(op, 1).byte_count(), bytes};
 }
+
+Cost cost_gather_nd(const Op& op) { return cost_gather(op); }
 
 // 1 for each element that is added.
 Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operands[0])); }
@@ -163,17 +243,11 @@ Cost cost_scatter_nd(const Op& op) { return cost_of(op, element_count(op.operand
 Types infer_scatter(const Op& op) {
   const auto& [dtype, x] = operand(op, 0);
   const Type &updates = operand(op, 1), &indices = operand(op, 2);
-  const DTypeKind numbers = kind(indices.dtype);
-  if (numbers != DTypeKind::kSigned && numbers != DTypeKind::kUnsigned) {
-    op.fail("Expected indices of an integer type, got " + text(indices), Error::Kind::kType);
-  }
+  require_indices(op, 2);
   if (indices.shape.ranked() && indices.shape.rank() != 1) {
     op.fail("Expected a vector of indices, got " + text(indices));
   }
-  if (updates.dtype != dtype) {
-    op.fail("Expected updates of the type of the data, " + std::string(name(dtype)) + ", got " + text(updates),
-            Error::Kind::kType);
-  }
+  require_type_of_data(op, operand(op, 0), updates);
   if (!x.ranked()) return {{dtype, x}};
   Dims expected = x.dims();
   expected[axis_of(op, op.attributes.integer(Attr::kAxis), x.rank())] =
@@ -184,27 +258,21 @@ Types infer_scatter(const Op& op) {
   return {{dtype, x}};
 }
 
-// Where slices replace others, the indices must differ: a replaced slice would get the gradient, too.
 void gradient_scatter(GradientRule& r) {
-  const Attributes& attributes = r.op().attributes;
-  const std::string& mode = attributes.word(Attr::kMode);
-  const Expr taken = gather(r.g(), r.x(2), attributes.integer(Attr::kAxis));
-  if (mode == "set") {
-    const Expr nothing = broadcast_like(r.x(1).scalar(0), r.x(1));
-    r.give(0, apply(OpCode::scatter, {r.g(), nothing, r.x(2)}, attributes));
-    r.give(1, taken);
-  } else if (mode == "add" || mode == "subtract") {
-    r.give(0, r.g());
-    r.give(1, mode == "add" ? taken : -taken);
-  } else {
-    r.op().fail("The gradient of the mode " + mode + " is not available");
-  }
+  const Expr indices = r.x(2);
+  const int64_t axis = r.op().attributes.integer(Attr::kAxis);
+  gradient_of_updates(
+      r, [&](Expr x) { return gather(x, indices, axis); },
+      [&](Expr x, Expr updates, const char* mode) {
+        return apply(OpCode::scatter, {x, updates, indices}, {{Attr::kAxis, axis}, {Attr::kMode, std::string(mode)}});
+      });
 }
 
 // 1 for each element that is combined; the data are copied.
 Cost cost_scatter(const Op& op) {
   return cost_of(op, op.attributes.word(Attr::kMode) == "set" ? 0 : element_count(op.operands[1]));
 }
+Cost cost_scatter_nd_update(const Op& op) { return cost_scatter(op); }
 
 // ---- composites ----
 
@@ -219,8 +287,7 @@ static Expr positions_in(const Composition& c, Expr indices) {
 
 Exprs compose_one_hot(const Composition& c) {
   const Expr indices = positions_in(c, c.x());
-  const int64_t rank = rank_of(indices) + 1, depth = c.attributes.integer(Attr::kDepth),
-                axis = c.axis_in(c.attributes.integer(Attr::kAxis), rank);
+  const int64_t rank = rank_of(indices) + 1, axis = c.axis_in(rank), depth = c.attributes.integer(Attr::kDepth);
   if (depth < 0) c.fail("Expected a depth of 0 or more, got " + std::to_string(depth));
   Dims along(rank - axis, 1);
   along[0] = depth;
@@ -243,6 +310,57 @@ Exprs compose_slice_update(const Composition& c) {
   const auto one = Literal::splat({DType::int8, Shape()}, 1);
   const Expr ones = broadcast_like(Expr(c.graph, c.graph.value(OpCode::constant, {}, {{Attr::kValue, one}})), update);
   return {select(cast(placed(ones), DType::boolean), placed(update), data)};
+}
+
+namespace {
+
+// Both have the same dimensions but along the axis.
+void require_alike(const Composition& c, Expr x, Expr indices, int64_t axis) {
+  Dims expected = x.shape().dims();
+  expected[axis] = kUnknown;
+  if (unify(indices.shape(), expected)) return;
+  c.fail("Expected indices of " + text(Shape(expected)) + ", got " + text(indices.shape()));
+}
+
+// The axis moved to the end, and back.
+Expr with_last(Expr x, int64_t axis) {
+  Dims permutation = all_axes(x, axis);
+  permutation.push_back(axis);
+  return transpose(x, permutation);
+}
+Expr from_last(Expr x, int64_t axis) {
+  Dims permutation(rank_of(x));
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::rotate(permutation.begin() + axis, permutation.end() - 1, permutation.end());
+  return transpose(x, permutation);
+}
+
+}  // namespace
+
+// The dimensions but the axis are a batch.
+Exprs compose_gather_along_axis(const Composition& c) {
+  const int64_t axis = c.axis_in(rank_of(c.x())), last = rank_of(c.x()) - 1;
+  require_alike(c, c.x(), c.x(1), axis);
+  return {from_last(gather(with_last(c.x(), axis), with_last(c.x(1), axis), last, last), axis)};
+}
+
+Exprs compose_scatter_along_axis(const Composition& c) {
+  const int64_t axis = c.axis_in(rank_of(c.x())), last = rank_of(c.x()) - 1;
+  require_alike(c, c.x(), c.x(2), axis);
+  const Expr tuples = expand_dims(with_last(c.x(2), axis), {-1});
+  return {from_last(apply(OpCode::scatter_nd_update, {with_last(c.x(), axis), with_last(c.x(1), axis), tuples},
+                          {{Attr::kBatchDims, last}, {Attr::kMode, c.attributes.word(Attr::kMode)}}),
+                    axis)};
+}
+
+Exprs compose_scatter_start(const Composition& c) {
+  const std::string& mode = c.attributes.word(Attr::kMode);
+  const DType dtype = c.x().value().dtype();
+  const bool is_factor = mode == "multiply" || mode == "divide";
+  const double start = mode == "minimum"   ? greatest(dtype)
+                       : mode == "maximum" ? -greatest(dtype)
+                                           : static_cast<double>(is_factor);
+  return {broadcast_to(c.x().scalar(start), c.attributes.get<Shape>(Attr::kShape))};
 }
 
 }  // namespace alloy::ir

@@ -11,6 +11,7 @@ from alloy.ops import (
     index,
     linear_algebra,
     normalization,
+    order,
     pooling,
     recurrent,
     shape,
@@ -23,6 +24,7 @@ from alloy.ops.images import *  # noqa: F403
 from alloy.ops.index import *  # noqa: F403
 from alloy.ops.linear_algebra import *  # noqa: F403
 from alloy.ops.normalization import *  # noqa: F403
+from alloy.ops.order import *  # noqa: F403
 from alloy.ops.pooling import *  # noqa: F403
 from alloy.ops.recurrent import *  # noqa: F403
 from alloy.ops.shape import *  # noqa: F403
@@ -36,6 +38,7 @@ __all__ = (
     + index.__all__
     + linear_algebra.__all__
     + normalization.__all__
+    + order.__all__
     + pooling.__all__
     + recurrent.__all__
     + shape.__all__

@@ -3,8 +3,9 @@
 from alloy._core import Tensor
 from alloy.graph.apply import apply
 from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake
 
-__all__ = ["gather", "one_hot"]
+__all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
 
 
 def gather(x: Tensor, indices, *, axis=0, batch_dims=0) -> Tensor:
@@ -18,6 +19,63 @@ def gather(x: Tensor, indices, *, axis=0, batch_dims=0) -> Tensor:
     return apply(
         "gather", [x, indices], {"axis": axis, "batch_dims": as_count("gather", "batch_dims", batch_dims, least=0)}
     )
+
+
+def gather_nd(x: Tensor, indices, *, batch_dims=0) -> Tensor:
+    """What is in x at each tuple of indices along the last axis of the indices: of shape
+    (*indices.shape[:-1], *x.shape[batch_dims + indices.shape[-1]:]).
+
+    indices: a tensor or an array of an integer type. A tuple outside gives 0; what it gives on Apple's framework is not
+    known.
+    batch_dims: so many leading dimensions x and the indices share; the tuples lead into what is behind them.
+    ValueError: the tuples are too long, or the batch dimensions differ. TypeError: the indices are of another type."""
+    return apply("gather_nd", [x, indices], {"batch_dims": as_count("gather_nd", "batch_dims", batch_dims, least=0)})
+
+
+def take_along_axis(x: Tensor, indices, axis) -> Tensor:
+    """The elements of x of which each index replaces its own position along the axis, as NumPy takes them: of the
+    indices' shape, which is that of x but along the axis.
+
+    indices: a tensor or an array of an integer type. An index outside, as a negative one, gives 0.
+    ValueError: the shapes differ in another axis. TypeError: the indices are of another type."""
+    return apply("gather_along_axis", [x, indices], {"axis": axis})
+
+
+def scatter(data, indices, updates, *, axis=0, mode="set") -> Tensor:
+    """The data with the slices of the updates along the axis combined into those at the indices, a vector, one after
+    the other.
+
+    data: a tensor, or a shape; then they are what the mode starts with: 0; of "multiply" and "divide" 1; of "minimum"
+    the greatest finite number of the updates' type, of "maximum" the least.
+    updates: of the shape of the data with the indices' length along the axis.
+    mode: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum". What is outside is skipped. In the
+    gradient of "set" the indices must differ.
+    ValueError: the shapes do not fit. TypeError: the types differ, or the indices are no integers."""
+    return apply("scatter", [_data("scatter", data, updates, mode), updates, indices], {"axis": axis, "mode": mode})
+
+
+def scatter_nd(data, indices, updates, *, batch_dims=0, mode="set") -> Tensor:
+    """The data with the updates combined into what gather_nd takes there, one after the other.
+
+    updates: of the shape that gather_nd gives. data and mode: as of scatter."""
+    attributes = {"batch_dims": as_count("scatter_nd", "batch_dims", batch_dims, least=0), "mode": mode}
+    return apply("scatter_nd_update", [_data("scatter_nd", data, updates, mode), updates, indices], attributes)
+
+
+def put_along_axis(data, indices, updates, axis, *, mode="set") -> Tensor:
+    """The data with the updates combined into what take_along_axis takes there, one after the other.
+
+    updates: of the indices' shape. data and mode: as of scatter."""
+    operands = [_data("put_along_axis", data, updates, mode), updates, indices]
+    return apply("scatter_along_axis", operands, {"axis": axis, "mode": mode})
+
+
+def _data(op, data, updates, mode):
+    if not isinstance(data, (tuple, list)):
+        return data
+    if not isinstance(updates, Tensor):
+        raise mistake(op, f"Expected updates as a tensor, got {type(updates).__name__}", TypeError)
+    return apply("scatter_start", [updates], {"shape": data, "mode": mode})
 
 
 def one_hot(indices: Tensor, depth, *, axis=-1, dtype="float32") -> Tensor:

@@ -99,6 +99,11 @@ class StructuredCosts : public Costs {
     };
     expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("add"), 6, 15 + 6 + 2, 15);
     expect(OpCode::scatter, {feed({5, 3}), x, places}, scattered("set"), 0, 15 + 6 + 2, 15);
+    expect(OpCode::gather_nd, {feed({5, 3}), rows}, {{Attr::kBatchDims, int64_t{0}}}, 0, 6 + 2, 6);
+    expect(OpCode::scatter_nd_update, {feed({5, 3}), x, rows},
+           {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("add")}}, 6, 15 + 6 + 2, 15);
+    expect(OpCode::argsort, {x}, {{Attr::kAxis, int64_t{1}}, {Attr::kCount, int64_t{2}}}, 0, 6, 4);
+    expect(OpCode::accumulate, {x}, {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string("sum")}}, 6, 6, 6);
     expect(OpCode::slice, {x}, odd, 0, 4, 4);
     expect(OpCode::slice_gradient, {feed({2, 2}), x}, odd, 0, 4, 6);
     expect(OpCode::concat, {x, feed({4, 3}), x}, {{Attr::kAxis, int64_t{0}}}, 0, 24, 24);

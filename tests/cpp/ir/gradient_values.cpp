@@ -251,7 +251,7 @@ Value row_of(Graph& graph, Value rows, Value index) {
 }
 
 TEST(GradientValues, Scatter) {
-  for (const char* mode : {"set", "add", "subtract"}) {
+  for (const char* mode : {"set", "add", "subtract", "multiply", "divide", "minimum", "maximum"}) {
     SCOPED_TRACE(mode);
     Graph graph;
     const Value x = placeholder(graph, f32({4, 5})), updates = placeholder(graph, f32({4, 3})),
@@ -264,6 +264,65 @@ TEST(GradientValues, Scatter) {
                      {updates, sampler.array({4, 3}, Domain::real)},
                      {places, Array({3}, {3, 7, 0})}},  // one is outside
                     {x, updates});
+  }
+}
+
+// Several updates of one place, and one outside.
+TEST(GradientValues, TuplesOfIndices) {
+  const Array tuples({5, 2}, {0, 1, 2, 3, 0, 1, 1, 4, 2, 0});
+  const Attributes flat = {{Attr::kBatchDims, int64_t{0}}};
+  Sampler sampler;
+  for (const char* mode : {"gather", "zeros", "add", "subtract", "multiply", "divide", "minimum", "maximum"}) {
+    SCOPED_TRACE(mode);
+    Graph graph;
+    const Value x = placeholder(graph, f32({3, 4, 2})), updates = placeholder(graph, f32({5, 2})),
+                places = placeholder(graph, i32({5, 2}));
+    const std::string word = mode;
+    const Value y = word == "gather" ? graph.value(OpCode::gather_nd, {x, places}, flat)
+                    : word == "zeros"
+                        ? graph.value(OpCode::scatter_nd, {updates, places, x}, flat)
+                        : graph.value(OpCode::scatter_nd_update, {x, updates, places}, with(flat, Attr::kMode, word));
+    const std::vector<Value> targets = word == "gather"  ? std::vector{x}
+                                       : word == "zeros" ? std::vector{updates}
+                                                         : std::vector{x, updates};
+    check_gradients(graph, y,
+                    {{x, sampler.array({3, 4, 2}, Domain::nonzero)},
+                     {updates, sampler.array({5, 2}, Domain::nonzero)},
+                     {places, tuples}},
+                    targets);
+  }
+}
+
+// A zero among the updates of a place is no division by zero.
+TEST(GradientValues, ZerosAsFactors) {
+  Graph graph;
+  const Value x = placeholder(graph, f32({3})), updates = placeholder(graph, f32({5})),
+              places = placeholder(graph, i32({5, 1}));
+  const Value y = graph.value(OpCode::scatter_nd_update, {x, updates, places},
+                              {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("multiply")}});
+  check_gradients(
+      graph, y,
+      {{x, Array({3}, {2, -3, 0})}, {updates, Array({5}, {0, 4, 0, 0.5, 0})}, {places, Array({5, 1}, {0, 0, 1, 2, 1})}},
+      {x, updates});
+}
+
+TEST(GradientValues, Accumulate) {
+  for (const char* operation : {"sum", "product", "minimum", "maximum"}) {
+    for (const bool reverse : {false, true}) {
+      SCOPED_TRACE(std::string(operation) + (reverse ? ", reverse" : ""));
+      check_op(OpCode::accumulate, {{2, 5, 3}},
+               {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string(operation)}, {Attr::kReverse, reverse}});
+    }
+  }
+  for (const bool reverse : {false, true}) {
+    for (const std::vector<double>& zeros : {std::vector<double>{2, 0, 3, -1, 0}, {0, 5, 0, 0, 2}, {1, 2, 3, 4, 0}}) {
+      Graph graph;
+      const Value x = placeholder(graph, f32({5}));
+      const Value y = graph.value(
+          OpCode::accumulate, {x},
+          {{Attr::kAxis, int64_t{0}}, {Attr::kOperation, std::string("product")}, {Attr::kReverse, reverse}});
+      check_gradients(graph, y, {{x, Array({5}, zeros)}}, {x});
+    }
   }
 }
 

@@ -790,5 +790,39 @@ TEST(Rules, TheGraphWithEveryOpHasEveryOp) {
   }
 }
 
+TEST(Rules, TuplesOfIndices) {
+  const auto batched = [](int64_t count) { return Attributes{{Attr::kBatchDims, count}}; };
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {f32({2, 3, 4}), i32({5, 2})}, batched(0)), "float32(5, 4)");
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {bools({2, 3, 4}), i32({2, 5, 1})}, batched(1)), "bool(2, 5, 4)");
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {f32({U, 3}), i32({U, 5, 1})}, batched(1)), "float32(?, 5)");
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {f32({2, 3}), i32({5, U})}, batched(0)), "float32(...)");
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {f32({2, 3}), i32({})}, batched(0)),
+            "[gather_nd] Expected tuples along the last axis of indices, got a scalar.");
+  EXPECT_EQ(infer_text(OpCode::gather_nd, {f32({2, 3}), i32({5, 1})}, batched(2)),
+            "[gather_nd] Expected 0 to 1 batch dimensions, got 2.");
+  const Attributes set = {{Attr::kBatchDims, int64_t{0}}, {Attr::kMode, std::string("set")}};
+  EXPECT_EQ(infer_text(OpCode::scatter_nd_update, {f32({2, 3}), f32({5, 3}), i32({5, 1})}, set), "float32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::scatter_nd_update, {f32({2, 3}), i32({5, 3}), i32({5, 1})}, set),
+            "[scatter_nd_update] Expected updates of the type of the data, float32, got int32(5, 3).");
+  EXPECT_EQ(infer_text(OpCode::scatter_nd_update, {f32({2, 3}), f32({5}), f32({5, 2})}, set),
+            "[scatter_nd_update] Expected indices of an integer type, got float32(5, 2).");
+}
+
+TEST(Rules, OrderAndRunningTotals) {
+  const auto first = [](int64_t count) {
+    return Attributes{{Attr::kAxis, int64_t{-1}}, {Attr::kCount, count}, {Attr::kDescending, true}};
+  };
+  EXPECT_EQ(infer_text(OpCode::argsort, {f32({2, 3})}, first(-1)), "int32(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::argsort, {f32({2, U})}, first(5)), "int32(2, 5)");
+  EXPECT_EQ(infer_text(OpCode::argsort, {f32(kAnyRank)}, first(5)), "int32(...)");
+  EXPECT_EQ(infer_text(OpCode::argsort, {f32({2, 3})}, first(-2)),
+            "[argsort] Expected a count of 0 or more, or -1, got -2.");
+  EXPECT_EQ(infer_text(OpCode::argsort, {bools({2, 3})}, first(1)),
+            "[argsort] Expected operands of a number, got bool(2, 3).");
+  const Attributes sums = {{Attr::kAxis, int64_t{1}}, {Attr::kOperation, std::string("sum")}};
+  EXPECT_EQ(infer_text(OpCode::accumulate, {i32({U, 3})}, sums), "int32(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::accumulate, {f32({3})}, sums), "[accumulate] Axis 1 is outside a tensor of rank 1.");
+}
+
 }  // namespace
 }  // namespace alloy::test

@@ -22,10 +22,10 @@ int64_t count_of(const int64_t* begin, const int64_t* end) {
   return count;
 }
 
-// Calls f with a zero of the type of the indices.
+// Calls f with a zero of the type of the indices, the operand of that number.
 template <class F>
-std::unique_ptr<Kernel> with_indices(const Op& op, const F& f) {
-  switch (op.operands[1].dtype()) {
+std::unique_ptr<Kernel> with_indices(const Op& op, size_t operand, const F& f) {
+  switch (op.operands[operand].dtype()) {
     case ir::DType::int8: return f(int8_t{});
     case ir::DType::int16: return f(int16_t{});
     case ir::DType::int32: return f(int32_t{});
@@ -34,9 +34,35 @@ std::unique_ptr<Kernel> with_indices(const Op& op, const F& f) {
     case ir::DType::uint16: return f(uint16_t{});
     case ir::DType::uint32: return f(uint32_t{});
     case ir::DType::uint64: return f(int64_t{});  // none that is inside is so large that it differs
-    default: refuse(op, op.operands[1].type());
+    default: refuse(op, op.operands[operand].type());
   }
 }
+
+// Where tuples of indices lead, behind the batch dimensions.
+struct Tuples {
+  int64_t batches, rows, columns, count;  // of a batch so many rows of so many elements, and so many tuples
+  Dims extents;                           // that the indices of a tuple are in
+
+  Tuples(const Dims& x, const Dims& indices, int64_t batch) {
+    const int64_t tuple = indices.back();
+    batches = count_of(x.begin(), x.begin() + batch);
+    extents = Dims(x.begin() + batch, x.begin() + batch + tuple);
+    rows = count_of(extents.begin(), extents.end());
+    columns = count_of(x.begin() + batch + tuple, x.end());
+    count = count_of(indices.begin() + batch, indices.end() - 1);
+  }
+
+  // -1: outside.
+  template <class Index>
+  int64_t row_of(const Index* tuple) const {
+    int64_t row = 0;
+    for (int64_t k = 0; k < extents.size(); ++k) {
+      if (tuple[k] < 0 || tuple[k] >= extents[k]) return -1;
+      row = row * extents[k] + tuple[k];
+    }
+    return row;
+  }
+};
 
 // For each batch, each place before the axis and each index a row of bytes: what lies behind the axis.
 template <class Index>
@@ -69,30 +95,51 @@ class Gather final : public Kernel {
   int64_t batches_, places_, extent_, count_, row_bytes_;
 };
 
+// For each tuple of indices a row of bytes.
+template <class Index>
+class GatherTuples final : public Kernel {
+ public:
+  explicit GatherTuples(const Op& op)
+      : tuples_(op.operands[0].shape().dims(), op.operands[1].shape().dims(), op.attributes.integer(Attr::kBatchDims)),
+        row_bytes_(tuples_.columns * static_cast<int64_t>(size_of(op.results[0].dtype))) {}
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const auto* const indices = reinterpret_cast<const Index*>(operands[1]);
+    const int64_t width = tuples_.extents.size();
+    parallel_for(tuples_.batches * tuples_.count, row_bytes_ / 16 + 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = tuples_.row_of(indices + i * width);
+        std::byte* const to = results[0] + i * row_bytes_;
+        if (row < 0) std::memset(to, 0, row_bytes_);
+        else std::memcpy(to, operands[0] + (i / tuples_.count * tuples_.rows + row) * row_bytes_, row_bytes_);
+      }
+    });
+  }
+
+ private:
+  Tuples tuples_;
+  int64_t row_bytes_;
+};
+
 // Rows of elements are added one after the other, so that the sum does not depend on the number of threads, which
 // divide batches and columns among them.
 template <class T, class Index>
 class Scatter final : public Kernel {
  public:
-  explicit Scatter(const Op& op) {
-    const Dims &to = op.results[0].shape.dims(), &indices = op.operands[1].shape().dims();
-    const int64_t batch = op.attributes.integer(Attr::kBatchDims), tuple = indices.back();
-    batches_ = count_of(to.begin(), to.begin() + batch);
-    extents_ = Dims(to.begin() + batch, to.begin() + batch + tuple);
-    rows_ = count_of(extents_.begin(), extents_.end());
-    columns_ = count_of(to.begin() + batch + tuple, to.end());
-    count_ = count_of(indices.begin() + batch, indices.end() - 1);
-  }
+  explicit Scatter(const Op& op)
+      : tuples_(op.results[0].shape.dims(), op.operands[1].shape().dims(), op.attributes.integer(Attr::kBatchDims)) {}
 
   void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
-    const int64_t blocks = ir::divide_up(columns_, kColumns), work = (rows_ + count_) * std::min(columns_, kColumns);
-    parallel_for(batches_ * blocks, work, [&](int64_t begin, int64_t end) {
+    const Tuples& t = tuples_;
+    const int64_t blocks = ir::divide_up(t.columns, kColumns),
+                  work = (t.rows + t.count) * std::min(t.columns, kColumns);
+    parallel_for(t.batches * blocks, work, [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
         const int64_t batch = task / blocks, column = task % blocks * kColumns;
-        add(reinterpret_cast<const T*>(operands[0]) + batch * count_ * columns_ + column,
-            reinterpret_cast<const Index*>(operands[1]) + batch * count_ * extents_.size(),
-            reinterpret_cast<T*>(results[0]) + batch * rows_ * columns_ + column,
-            std::min(kColumns, columns_ - column));
+        add(reinterpret_cast<const T*>(operands[0]) + batch * t.count * t.columns + column,
+            reinterpret_cast<const Index*>(operands[1]) + batch * t.count * t.extents.size(),
+            reinterpret_cast<T*>(results[0]) + batch * t.rows * t.columns + column,
+            std::min(kColumns, t.columns - column));
       }
     });
   }
@@ -100,28 +147,18 @@ class Scatter final : public Kernel {
  private:
   static constexpr int64_t kColumns = 64;  // that one thread adds at once
 
-  void add(const T* updates, const Index* tuples, T* to, int64_t columns) const {
-    for (int64_t row = 0; row < rows_; ++row) std::memset(to + row * columns_, 0, columns * sizeof(T));
-    for (int64_t i = 0; i < count_; ++i, updates += columns_, tuples += extents_.size()) {
-      const int64_t row = row_of(tuples);
+  void add(const T* updates, const Index* indices, T* to, int64_t columns) const {
+    const Tuples& t = tuples_;
+    for (int64_t row = 0; row < t.rows; ++row) std::memset(to + row * t.columns, 0, columns * sizeof(T));
+    for (int64_t i = 0; i < t.count; ++i, updates += t.columns, indices += t.extents.size()) {
+      const int64_t row = t.row_of(indices);
       if (row < 0) continue;
-      T* const sum = to + row * columns_;
+      T* const sum = to + row * t.columns;
       for (int64_t c = 0; c < columns; ++c) sum[c] += updates[c];
     }
   }
 
-  // -1: outside.
-  int64_t row_of(const Index* tuple) const {
-    int64_t row = 0;
-    for (int64_t k = 0; k < extents_.size(); ++k) {
-      if (tuple[k] < 0 || tuple[k] >= extents_[k]) return -1;
-      row = row * extents_[k] + tuple[k];
-    }
-    return row;
-  }
-
-  int64_t batches_, rows_, columns_, count_;
-  Dims extents_;
+  Tuples tuples_;
 };
 
 // How an element is combined with an update.
@@ -169,13 +206,16 @@ T combined(Mode mode, T x, T update) {
   return x;
 }
 
+// Combines updates of so many bytes with what is at `to`.
+using Combine = void (*)(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes);
+
+constexpr int64_t kBlock = 4096;  // bytes of a row that one thread combines at once
+
 // Slices are combined into a copy of the data, or into the data themselves, one after the other. Threads divide what
 // lies before the axis and behind it among them.
 template <class Index>
 class ScatterSlices final : public Kernel {
  public:
-  using Combine = void (*)(Mode mode, std::byte* to, const std::byte* updates, int64_t bytes);
-
   ScatterSlices(const Op& op, Combine combine) : mode_(mode_of(op)), combine_(combine) {
     const Dims& x = op.operands[0].shape().dims();
     const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.size());
@@ -211,11 +251,59 @@ class ScatterSlices final : public Kernel {
   }
 
  private:
-  static constexpr int64_t kBlock = 4096;  // bytes of a row that one thread takes at once
-
   Mode mode_;
   Combine combine_;
   int64_t places_, extent_, count_, row_bytes_;
+};
+
+// The same of rows at tuples of indices; threads divide batches and columns among them.
+template <class Index>
+class ScatterTuples final : public Kernel {
+ public:
+  ScatterTuples(const Op& op, Combine combine)
+      : tuples_(op.operands[0].shape().dims(), op.operands[2].shape().dims(), op.attributes.integer(Attr::kBatchDims)),
+        row_bytes_(tuples_.columns * static_cast<int64_t>(size_of(op.results[0].dtype))),
+        mode_(mode_of(op)),
+        combine_(combine) {}
+
+  bool in_place(size_t operand, size_t) const override { return operand == 0; }
+
+  void run(const std::byte* const* operands, std::byte* const* results, std::byte*) const override {
+    const Tuples& t = tuples_;
+    const int64_t blocks = ir::divide_up(row_bytes_, kBlock), copied = results[0] == operands[0] ? 0 : t.rows;
+    const int64_t work = (copied + t.count) * (std::min(row_bytes_, kBlock) / 16 + 4);
+    parallel_for(t.batches * blocks, work, [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t batch = task / blocks, from = task % blocks * kBlock, bytes = std::min(kBlock, row_bytes_ - from),
+                      before = batch * t.rows * row_bytes_ + from;
+        if (copied > 0) copy(operands[0] + before, results[0] + before, bytes);
+        combine(operands[1] + batch * t.count * row_bytes_ + from,
+                reinterpret_cast<const Index*>(operands[2]) + batch * t.count * t.extents.size(), results[0] + before,
+                bytes);
+      }
+    });
+  }
+
+ private:
+  void copy(const std::byte* data, std::byte* to, int64_t bytes) const {
+    const int64_t rows = bytes == row_bytes_ ? 1 : tuples_.rows,
+                  each = bytes == row_bytes_ ? tuples_.rows * bytes : bytes;
+    for (int64_t row = 0; row < rows; ++row) std::memcpy(to + row * row_bytes_, data + row * row_bytes_, each);
+  }
+
+  void combine(const std::byte* updates, const Index* indices, std::byte* to, int64_t bytes) const {
+    for (int64_t i = 0; i < tuples_.count; ++i, updates += row_bytes_, indices += tuples_.extents.size()) {
+      const int64_t row = tuples_.row_of(indices);
+      if (row < 0) continue;
+      if (mode_ == Mode::kSet) std::memcpy(to + row * row_bytes_, updates, bytes);
+      else combine_(mode_, to + row * row_bytes_, updates, bytes);
+    }
+  }
+
+  Tuples tuples_;
+  int64_t row_bytes_;
+  Mode mode_;
+  Combine combine_;
 };
 
 // Each element is combined as a number of type Wide.
@@ -228,14 +316,37 @@ void combine_rows(Mode mode, std::byte* to, const std::byte* updates, int64_t by
   }
 }
 
+// By the type of the elements; null where they are replaced.
+Combine combine_of(const Op& op) {
+  if (mode_of(op) == Mode::kSet) return nullptr;
+  switch (op.results[0].dtype) {
+    case ir::DType::float32: return combine_rows<float>;
+    case ir::DType::float16: return combine_rows<ir::Float16, float>;
+    case ir::DType::bfloat16: return combine_rows<ir::BFloat16, float>;
+    case ir::DType::int8: return combine_rows<int8_t, int32_t>;
+    case ir::DType::int16: return combine_rows<int16_t, int32_t>;
+    case ir::DType::int32: return combine_rows<int32_t>;
+    case ir::DType::int64: return combine_rows<int64_t>;
+    case ir::DType::uint8: return combine_rows<uint8_t, int32_t>;
+    case ir::DType::uint16: return combine_rows<uint16_t, int32_t>;
+    case ir::DType::uint32: return combine_rows<uint32_t, int64_t>;
+    case ir::DType::uint64: return combine_rows<uint64_t>;
+    default: refuse(op, op.results[0]);
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> make_gather(const Op& op) {
-  return with_indices(op, [&](auto index) { return std::make_unique<Gather<decltype(index)>>(op); });
+  return with_indices(op, 1, [&](auto index) { return std::make_unique<Gather<decltype(index)>>(op); });
+}
+
+std::unique_ptr<Kernel> make_gather_nd(const Op& op) {
+  return with_indices(op, 1, [&](auto index) { return std::make_unique<GatherTuples<decltype(index)>>(op); });
 }
 
 std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
-  return with_indices(op, [&](auto index) -> std::unique_ptr<Kernel> {
+  return with_indices(op, 1, [&](auto index) -> std::unique_ptr<Kernel> {
     using Index = decltype(index);
     switch (op.results[0].dtype) {
       case ir::DType::float32: return std::make_unique<Scatter<float, Index>>(op);
@@ -248,34 +359,13 @@ std::unique_ptr<Kernel> make_scatter_nd(const Op& op) {
 }
 
 std::unique_ptr<Kernel> make_scatter(const Op& op) {
-  const auto with = [&](auto combine) -> std::unique_ptr<Kernel> {
-    switch (op.operands[2].dtype()) {
-      case ir::DType::int8: return std::make_unique<ScatterSlices<int8_t>>(op, combine);
-      case ir::DType::int16: return std::make_unique<ScatterSlices<int16_t>>(op, combine);
-      case ir::DType::int32: return std::make_unique<ScatterSlices<int32_t>>(op, combine);
-      case ir::DType::uint8: return std::make_unique<ScatterSlices<uint8_t>>(op, combine);
-      case ir::DType::uint16: return std::make_unique<ScatterSlices<uint16_t>>(op, combine);
-      case ir::DType::uint32: return std::make_unique<ScatterSlices<uint32_t>>(op, combine);
-      case ir::DType::int64:
-      case ir::DType::uint64: return std::make_unique<ScatterSlices<int64_t>>(op, combine);
-      default: refuse(op, op.operands[2].type());
-    }
-  };
-  if (mode_of(op) == Mode::kSet) return with(nullptr);
-  switch (op.results[0].dtype) {
-    case ir::DType::float32: return with(combine_rows<float>);
-    case ir::DType::float16: return with(combine_rows<ir::Float16, float>);
-    case ir::DType::bfloat16: return with(combine_rows<ir::BFloat16, float>);
-    case ir::DType::int8: return with(combine_rows<int8_t, int32_t>);
-    case ir::DType::int16: return with(combine_rows<int16_t, int32_t>);
-    case ir::DType::int32: return with(combine_rows<int32_t>);
-    case ir::DType::int64: return with(combine_rows<int64_t>);
-    case ir::DType::uint8: return with(combine_rows<uint8_t, int32_t>);
-    case ir::DType::uint16: return with(combine_rows<uint16_t, int32_t>);
-    case ir::DType::uint32: return with(combine_rows<uint32_t, int64_t>);
-    case ir::DType::uint64: return with(combine_rows<uint64_t>);
-    default: refuse(op, op.results[0]);
-  }
+  return with_indices(op, 2,
+                      [&](auto index) { return std::make_unique<ScatterSlices<decltype(index)>>(op, combine_of(op)); });
+}
+
+std::unique_ptr<Kernel> make_scatter_nd_update(const Op& op) {
+  return with_indices(op, 2,
+                      [&](auto index) { return std::make_unique<ScatterTuples<decltype(index)>>(op, combine_of(op)); });
 }
 
 }  // namespace alloy::cpu

@@ -20,4 +20,34 @@ using ir::OpCode;
              name);
 }
 
+- (MPSGraphTensor*)gatherNDWithUpdatesTensor:(MPSGraphTensor*)updates
+                               indicesTensor:(MPSGraphTensor*)indices
+                             batchDimensions:(NSUInteger)batchDimensions
+                                        name:(NSString*)name {
+  return add(self, OpCode::gather_nd, {value_of(self, updates), value_of(self, indices)},
+             {{Attr::kBatchDims, static_cast<int64_t>(batchDimensions)}}, name);
+}
+
+@end
+
+@implementation MPSGraph (MPSGraphGatherAlongAxisOps)
+
+- (MPSGraphTensor*)gatherAlongAxis:(NSInteger)axis
+                 withUpdatesTensor:(MPSGraphTensor*)updates
+                     indicesTensor:(MPSGraphTensor*)indices
+                              name:(NSString*)name {
+  return add(self, ir::Composite::gather_along_axis, {value_of(self, updates), value_of(self, indices)},
+             {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+- (MPSGraphTensor*)gatherAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                       withUpdatesTensor:(MPSGraphTensor*)updates
+                           indicesTensor:(MPSGraphTensor*)indices
+                                    name:(NSString*)name {
+  return [self gatherAlongAxis:known_integer(self, axisTensor, "gatherAlongAxisTensor")
+             withUpdatesTensor:updates
+                 indicesTensor:indices
+                          name:name];
+}
+
 @end

@@ -1,4 +1,4 @@
-// Elements added at tuples of indices.
+// Elements combined with what is at the places that indices tell.
 
 #include "facade/graph/build.h"
 
@@ -23,6 +23,12 @@ std::string word_of(MPSGraphScatterMode mode) {
   raise_invalid(@"[scatter] A mode from Add to Set was expected, got %ld.", static_cast<long>(mode));
 }
 
+// What the mode starts with, of the shape and of the updates' type.
+MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shape, MPSGraphScatterMode mode) {
+  return add(self, ir::Composite::scatter_start, {value_of(self, updates)},
+             {{Attr::kShape, shape_of(shape)}, {Attr::kMode, word_of(mode)}}, nil);
+}
+
 }  // namespace
 
 @implementation MPSGraph (MPSGraphScatterNDOps)
@@ -37,9 +43,54 @@ std::string word_of(MPSGraphScatterMode mode) {
              {{Attr::kBatchDims, static_cast<int64_t>(batchDimensions)}}, name);
 }
 
+- (MPSGraphTensor*)scatterNDWithUpdatesTensor:(MPSGraphTensor*)updates
+                                indicesTensor:(MPSGraphTensor*)indices
+                                        shape:(MPSShape*)shape
+                              batchDimensions:(NSUInteger)batchDimensions
+                                         mode:(MPSGraphScatterMode)mode
+                                         name:(NSString*)name {
+  if (mode == MPSGraphScatterModeAdd) {
+    return [self scatterNDWithUpdatesTensor:updates
+                              indicesTensor:indices
+                                      shape:shape
+                            batchDimensions:batchDimensions
+                                       name:name];
+  }
+  return [self scatterNDWithDataTensor:start_of(self, updates, shape, mode)
+                         updatesTensor:updates
+                         indicesTensor:indices
+                       batchDimensions:batchDimensions
+                                  mode:mode
+                                  name:name];
+}
+
+- (MPSGraphTensor*)scatterNDWithDataTensor:(MPSGraphTensor*)data
+                             updatesTensor:(MPSGraphTensor*)updates
+                             indicesTensor:(MPSGraphTensor*)indices
+                           batchDimensions:(NSUInteger)batchDimensions
+                                      mode:(MPSGraphScatterMode)mode
+                                      name:(NSString*)name {
+  return add(self, OpCode::scatter_nd_update, {value_of(self, data), value_of(self, updates), value_of(self, indices)},
+             {{Attr::kBatchDims, static_cast<int64_t>(batchDimensions)}, {Attr::kMode, word_of(mode)}}, name);
+}
+
 @end
 
 @implementation MPSGraph (MPSGraphScatterOps)
+
+- (MPSGraphTensor*)scatterWithUpdatesTensor:(MPSGraphTensor*)updates
+                              indicesTensor:(MPSGraphTensor*)indices
+                                      shape:(MPSShape*)shape
+                                       axis:(NSInteger)axis
+                                       mode:(MPSGraphScatterMode)mode
+                                       name:(NSString*)name {
+  return [self scatterWithDataTensor:start_of(self, updates, shape, mode)
+                       updatesTensor:updates
+                       indicesTensor:indices
+                                axis:axis
+                                mode:mode
+                                name:name];
+}
 
 - (MPSGraphTensor*)scatterWithDataTensor:(MPSGraphTensor*)data
                            updatesTensor:(MPSGraphTensor*)updates
@@ -49,6 +100,63 @@ std::string word_of(MPSGraphScatterMode mode) {
                                     name:(NSString*)name {
   return add(self, OpCode::scatter, {value_of(self, data), value_of(self, updates), value_of(self, indices)},
              {{Attr::kAxis, static_cast<int64_t>(axis)}, {Attr::kMode, word_of(mode)}}, name);
+}
+
+@end
+
+@implementation MPSGraph (MPSGraphScatterAlongAxisOps)
+
+- (MPSGraphTensor*)scatterAlongAxis:(NSInteger)axis
+                  withUpdatesTensor:(MPSGraphTensor*)updates
+                      indicesTensor:(MPSGraphTensor*)indices
+                              shape:(MPSShape*)shape
+                               mode:(MPSGraphScatterMode)mode
+                               name:(NSString*)name {
+  return [self scatterAlongAxis:axis
+                 withDataTensor:start_of(self, updates, shape, mode)
+                  updatesTensor:updates
+                  indicesTensor:indices
+                           mode:mode
+                           name:name];
+}
+
+- (MPSGraphTensor*)scatterAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                        withUpdatesTensor:(MPSGraphTensor*)updates
+                            indicesTensor:(MPSGraphTensor*)indices
+                                    shape:(MPSShape*)shape
+                                     mode:(MPSGraphScatterMode)mode
+                                     name:(NSString*)name {
+  return [self scatterAlongAxis:known_integer(self, axisTensor, "scatterAlongAxisTensor")
+              withUpdatesTensor:updates
+                  indicesTensor:indices
+                          shape:shape
+                           mode:mode
+                           name:name];
+}
+
+- (MPSGraphTensor*)scatterAlongAxis:(NSInteger)axis
+                     withDataTensor:(MPSGraphTensor*)data
+                      updatesTensor:(MPSGraphTensor*)updates
+                      indicesTensor:(MPSGraphTensor*)indices
+                               mode:(MPSGraphScatterMode)mode
+                               name:(NSString*)name {
+  return add(self, ir::Composite::scatter_along_axis,
+             {value_of(self, data), value_of(self, updates), value_of(self, indices)},
+             {{Attr::kAxis, int64_t{axis}}, {Attr::kMode, word_of(mode)}}, name);
+}
+
+- (MPSGraphTensor*)scatterAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                           withDataTensor:(MPSGraphTensor*)data
+                            updatesTensor:(MPSGraphTensor*)updates
+                            indicesTensor:(MPSGraphTensor*)indices
+                                     mode:(MPSGraphScatterMode)mode
+                                     name:(NSString*)name {
+  return [self scatterAlongAxis:known_integer(self, axisTensor, "scatterAlongAxisTensor")
+                 withDataTensor:data
+                  updatesTensor:updates
+                  indicesTensor:indices
+                           mode:mode
+                           name:name];
 }
 
 @end

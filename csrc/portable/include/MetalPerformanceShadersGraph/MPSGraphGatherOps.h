@@ -17,6 +17,30 @@ NS_ASSUME_NONNULL_BEGIN
                            batchDimensions:(NSUInteger)batchDimensions
                                       name:(NSString* _Nullable)name;
 
+/// Of `updatesTensor` what is at each tuple of indices along the last axis of `indicesTensor`, behind the first
+/// `batchDimensions`, which both share. A tuple outside gives 0.
+- (MPSGraphTensor*)gatherNDWithUpdatesTensor:(MPSGraphTensor*)updatesTensor
+                               indicesTensor:(MPSGraphTensor*)indicesTensor
+                             batchDimensions:(NSUInteger)batchDimensions
+                                        name:(NSString* _Nullable)name;
+
+@end
+
+/// Elements by indices that replace their position along the axis. The result has the shape of the indices, which is
+/// that of `updatesTensor`, the source, but for the axis. An index outside gives 0. The integer of an axis tensor must
+/// be known when the op is added.
+@interface MPSGraph (MPSGraphGatherAlongAxisOps)
+
+- (MPSGraphTensor*)gatherAlongAxis:(NSInteger)axis
+                 withUpdatesTensor:(MPSGraphTensor*)updatesTensor
+                     indicesTensor:(MPSGraphTensor*)indicesTensor
+                              name:(NSString* _Nullable)name;
+
+- (MPSGraphTensor*)gatherAlongAxisTensor:(MPSGraphTensor*)axisTensor
+                       withUpdatesTensor:(MPSGraphTensor*)updatesTensor
+                           indicesTensor:(MPSGraphTensor*)indicesTensor
+                                    name:(NSString* _Nullable)name;
+
 @end
 
 NS_ASSUME_NONNULL_END

@@ -1,0 +1,138 @@
+// Running totals.
+
+#include "facade/graph/build.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::Attr;
+
+namespace {
+
+struct Flags {
+  bool exclusive = false, reverse = false;
+};
+
+MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* operation, int64_t axis, Flags flags,
+                           NSString* name) {
+  return add(self, ir::Composite::cumulative, {value_of(self, tensor)},
+             {{Attr::kAxis, axis},
+              {Attr::kOperation, std::string(operation)},
+              {Attr::kExclusive, flags.exclusive},
+              {Attr::kReverse, flags.reverse}},
+             name);
+}
+
+}  // namespace
+
+@implementation MPSGraph (MPSGraphCumulativeOps)
+
+- (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor
+                                      axis:(NSInteger)axis
+                                 exclusive:(BOOL)exclusive
+                                   reverse:(BOOL)reverse
+                                      name:(NSString*)name {
+  return cumulative(self, tensor, "sum", axis, {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return cumulative(self, tensor, "sum", axis, {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor
+                                axisTensor:(MPSGraphTensor*)axisTensor
+                                 exclusive:(BOOL)exclusive
+                                   reverse:(BOOL)reverse
+                                      name:(NSString*)name {
+  return cumulative(self, tensor, "sum", known_integer(self, axisTensor, "cumulativeSum"),
+                    {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor
+                                axisTensor:(MPSGraphTensor*)axisTensor
+                                      name:(NSString*)name {
+  return cumulative(self, tensor, "sum", known_integer(self, axisTensor, "cumulativeSum"), {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor
+                                          axis:(NSInteger)axis
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "product", axis, {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return cumulative(self, tensor, "product", axis, {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "product", known_integer(self, axisTensor, "cumulativeProduct"),
+                    {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "product", known_integer(self, axisTensor, "cumulativeProduct"), {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor
+                                          axis:(NSInteger)axis
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "minimum", axis, {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return cumulative(self, tensor, "minimum", axis, {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "minimum", known_integer(self, axisTensor, "cumulativeMinimum"),
+                    {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "minimum", known_integer(self, axisTensor, "cumulativeMinimum"), {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor
+                                          axis:(NSInteger)axis
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "maximum", axis, {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
+  return cumulative(self, tensor, "maximum", axis, {}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                     exclusive:(BOOL)exclusive
+                                       reverse:(BOOL)reverse
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "maximum", known_integer(self, axisTensor, "cumulativeMaximum"),
+                    {exclusive != NO, reverse != NO}, name);
+}
+
+- (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor
+                                    axisTensor:(MPSGraphTensor*)axisTensor
+                                          name:(NSString*)name {
+  return cumulative(self, tensor, "maximum", known_integer(self, axisTensor, "cumulativeMaximum"), {}, name);
+}
+
+@end
