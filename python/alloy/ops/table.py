@@ -6,12 +6,7 @@ from alloy.graph.apply import apply, require_tensor
 from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
 
-_TYPES = {
-    "floating": "a floating type",
-    "numeric": "a number type",
-    "integer": "an integer type",
-    "any": "any type",
-}
+_TYPES = {"floating": "a floating type", "numeric": "a number type", "integer": "an integer type", "any": "any type"}
 _UNARY = """x: a tensor of {types}. The result has its shape and dtype.
 
 TypeError: x has another dtype."""
