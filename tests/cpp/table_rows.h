@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "ir/op.h"
@@ -93,6 +94,20 @@ Result table_row(ir::OpCode code, const F& f) {
 #define ALLOY_TERNARY ALLOY_UNARY
 #include "ir/ops.def"
     default: return Result();
+  }
+}
+
+// Whether the columns of the row say that no gradient flows, because the op is constant but for steps.
+constexpr bool is_without_gradient(ir::OpCode code) {
+  switch (code) {
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
+  case ir::OpCode::name: return std::string_view(#gradient) == "none";
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
+  case ir::OpCode::name: return std::string_view(#gradient_a) == "none";
+#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) \
+  case ir::OpCode::name: return std::string_view(#gradient) == "none";
+#include "ir/ops.def"
+    default: return false;
   }
 }
 

@@ -81,6 +81,39 @@ static void reductions_over_one_axis() {
   }
 }
 
+// 0 or 1 in the type of the operand.
+static void reductions_of_truth() {
+  for (MPSDataType type : {MPSDataTypeFloat32, MPSDataTypeInt32, MPSDataTypeBool}) {
+    const double two = type == MPSDataTypeBool ? 1 : 2;
+    const Array x({2, 3, 2}, {0, 1, two, 1, 1, 1, 0, 0, 1, 0, two, two}, type);
+    const Array all({2, 1, 2}, {0, 1, 0, 0}, type), any({2, 1, 2}, {1, 1, 1, 1}, type);
+    const Array all_pairs({1, 3, 1}, {0, 0, 1}, type), any_rows({2, 3, 1}, {1, 1, 1, 0, 1, 1}, type);
+    Session session;
+    MPSGraph* g = session.graph();
+    MPSGraphTensor* t = session.feed(x);
+    CHECK_ARRAY_WITHIN(0, session.run([g reductionAndWithTensor:t axis:1 name:nil]), all);
+    CHECK_ARRAY_WITHIN(0, session.run([g reductionAndWithTensor:t axes:numbers({0, -1}) name:nil]), all_pairs);
+    CHECK_ARRAY_WITHIN(0, session.run([g reductionOrWithTensor:t axis:1 name:nil]), any);
+    CHECK_ARRAY_WITHIN(0, session.run([g reductionOrWithTensor:t axis:-1 name:nil]), any_rows);
+    CHECK_ARRAY_WITHIN(0, session.run([g reductionOrWithTensor:t axes:numbers({2}) name:nil]), any_rows);
+  }
+}
+
+static void reductions_that_keep_nan() {
+  const Array x({2, 3}, {1, kNan, -kInfinity, 4, -2, 3});
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* t = session.feed(x);
+  CHECK_ARRAY_WITHIN(0, session.run([g reductionMaximumPropagateNaNWithTensor:t axis:1 name:nil]),
+                     Array({2, 1}, {kNan, 4}));
+  CHECK_ARRAY_WITHIN(0, session.run([g reductionMinimumPropagateNaNWithTensor:t axis:1 name:nil]),
+                     Array({2, 1}, {kNan, -2}));
+  CHECK_ARRAY_WITHIN(0, session.run([g reductionMaximumPropagateNaNWithTensor:t axes:numbers({0}) name:nil]),
+                     Array({1, 3}, {4, kNan, 3}));
+  CHECK_ARRAY_WITHIN(0, session.run([g reductionMinimumPropagateNaNWithTensor:t axes:numbers({0}) name:nil]),
+                     Array({1, 3}, {1, kNan, -kInfinity}));
+}
+
 static void reductions_of_integers() {
   for (const Row& row : kRows) {
     for (MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64}) {
@@ -196,6 +229,8 @@ int main() {
     reductions_over_axes();
     reductions_over_one_axis();
     reductions_of_integers();
+    reductions_of_truth();
+    reductions_that_keep_nan();
     nan_is_skipped_by_comparing_reductions_only();
     arguments_of_the_best();
     gradients_of_sum_and_product();

@@ -36,7 +36,17 @@ def test_every_op_has_a_case():
     assert not covered & set(ELSEWHERE)
 
 
-@pytest.mark.parametrize("case, dtype", [(case, dtype) for case in CASES for dtype in case.dtypes], ids=str)
+def _with_dtypes():
+    """Every case with every dtype that kernels compute in; the first case of an op with all of its dtypes."""
+    seen = set()
+    for case in CASES:
+        for dtype in case.dtypes:
+            if case.op not in seen or dtype in ("float32", "int32", "int64", "bool"):
+                yield case, dtype
+        seen.add(case.op)
+
+
+@pytest.mark.parametrize("case, dtype", list(_with_dtypes()), ids=str)
 def test_value(case, dtype, rng):
     arrays = sample(case, dtype, rng)
     tensor, (value,) = run(case.build, arrays)

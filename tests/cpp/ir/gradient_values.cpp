@@ -1,11 +1,11 @@
 // The values of gradients: each rule, in double precision, against central differences of the op itself, with
 // a seed that weighs every element of the result differently.
 #include <random>
-#include <set>
 
 #include "interpreter.h"
 #include "ir/gradients.h"
 #include "ir/grammar.h"
+#include "table_rows.h"
 
 namespace alloy::test {
 namespace {
@@ -87,22 +87,9 @@ void check_op(OpCode code, const std::vector<Dims>& shapes, Attributes attribute
   check_gradients(graph, graph.value(code, operands, std::move(attributes)), feeds, targets);
 }
 
-// Of rows whose column says none.
-const std::set<OpCode> without_gradient = [] {
-  std::set<OpCode> codes;
-  const auto add = [&](OpCode code, std::string_view gradient) {
-    if (gradient == "none") codes.insert(code);
-  };
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) add(OpCode::name, #gradient);
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) add(OpCode::name, #gradient_a);
-#define ALLOY_REDUCTION(name, stem, types, domain, init, combine, gradient, doc) add(OpCode::name, #gradient);
-#include "ir/ops.def"
-  return codes;
-}();
-
 TEST(GradientValues, TableOps) {
   for (const OpInfo& row : op_table()) {
-    if (without_gradient.contains(row.code)) continue;
+    if (is_without_gradient(row.code)) continue;
     const Domain domain = row.domain;
     switch (row.family) {
       case Family::kUnary:

@@ -75,11 +75,12 @@ TEST(Rules, TestsOfNumbersGiveBools) {
             "[is_finite] Expected operands of a floating type, got int32(2,).");
 }
 
-TEST(Rules, LogicTakesBools) {
+TEST(Rules, LogicGivesTheTypeThatItTakes) {
   EXPECT_EQ(infer_text(OpCode::logical_not, {bools({2})}), "bool(2,)");
   EXPECT_EQ(infer_text(OpCode::logical_and, {bools({2, 1}), bools({3})}), "bool(2, 3)");
+  EXPECT_EQ(infer_text(OpCode::logical_xor, {f32({3}), f32({})}), "float32(3,)");
   EXPECT_EQ(infer_text(OpCode::logical_or, {bools({3}), f32({3})}),
-            "[logical_or] Expected operands of a bool, got float32(3,).");
+            "[logical_or] Operands of different types: bool(3,) and float32(3,).");
 }
 
 TEST(Rules, SelectMixesAPredicateOfAnyType) {
