@@ -13,7 +13,7 @@ typedef NS_ENUM(NSUInteger, MPSGraphFFTScalingMode) {
 };
 
 /// Which transform.
-@interface MPSGraphFFTDescriptor : NSObject <NSCopying> {
+@interface MPSGraphFFTDescriptor : MPSGraphObject <NSCopying> {
  @package
   BOOL _inverse, _roundToOddHermitean;
   MPSGraphFFTScalingMode _scalingMode;
