@@ -74,7 +74,7 @@ Types infer_inverse(const Op& op) {
   const int64_t rank = x.shape.rank();
   const bool is_square = rank >= 2 && (x.shape[rank - 1] == x.shape[rank - 2] || x.shape[rank - 1] == kUnknown ||
                                        x.shape[rank - 2] == kUnknown);
-  if (!is_square) op.fail("Expected square matrices, got " + text(x));
+  if (!is_square) op.fail("Expected square matrices, got " + text(x.shape));
   return {x};
 }
 
