@@ -757,7 +757,7 @@ STRUCTURED = [
     Case("one_hot", lambda i, a, b: raw("one_hot", axis=0, depth=4, dtype="float32")(i, a, b),
          lambda i, a, b: np.where(_one_hot(4, 0)(i) > 0, a, b), ((2, 5), (), ()), fixed=("int32",), wanted=(1, 2),
          label="values"),
-    Case("leaky_relu", lambda x: al.leaky_relu(x, 0.1), lambda x: _leaky_relu(x, 0.1), ((2, 3),), dtypes=FLOATS,
+    Case("leaky_relu", lambda x: al.leaky_relu(x, 0.125), lambda x: _leaky_relu(x, 0.125), ((2, 3),), dtypes=FLOATS,
          domain="nonzero", empty=((0, 3),)),
     Case("leaky_relu", al.leaky_relu, _leaky_relu, ((4, 3), (3,)), domain="nonzero", label="of tensors"),
     Case("leaky_relu_gradient", raw("leaky_relu_gradient"), lambda g, x, a: np.where(x > a * x, g, a * g),
