@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/grammar.h"
+
 namespace alloy::ir {
 namespace {
 
@@ -117,7 +119,7 @@ Op* add_op(Graph& graph, OpCode code, std::vector<Value> operands, Attributes at
   const bool is_plain = code != OpCode::cast && std::none_of(operands.begin(), operands.end(), [](const Value& v) {
                           return kind(v.dtype()) == DTypeKind::kComplex;
                         });
-  if (!is_plain) {
+  if (!is_plain && !signature_mistake(info(code), operands, attributes)) {
     std::string name;
     std::swap(name, graph.name);  // is that of the result
     const Expr result = of_complex(graph, code, operands, attributes);
