@@ -23,7 +23,7 @@ constexpr NumpyType kNumpyTypes[] = {
     {ir::DType::float32, NPY_FLOAT32}, {ir::DType::float16, NPY_FLOAT16}, {ir::DType::int8, NPY_INT8},
     {ir::DType::int16, NPY_INT16},     {ir::DType::int32, NPY_INT32},     {ir::DType::int64, NPY_INT64},
     {ir::DType::uint8, NPY_UINT8},     {ir::DType::uint16, NPY_UINT16},   {ir::DType::uint32, NPY_UINT32},
-    {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},
+    {ir::DType::uint64, NPY_UINT64},   {ir::DType::boolean, NPY_BOOL},    {ir::DType::complex64, NPY_COMPLEX64},
 };
 
 // The number that NumPy gave to the bfloat16 of ml_dtypes, which is only imported where it is needed.
@@ -51,7 +51,7 @@ py::object steal(PyObject* object) {
 }
 
 // Whether the object has an element type of its own, which a Python number or a sequence of them has not: a feed that
-// has one is not cast, but for float64.
+// has one is not cast, but for float64 and complex128.
 bool is_typed(py::handle object) {
   return PyArray_Check(object.ptr()) || PyArray_CheckScalar(object.ptr()) || py::hasattr(object, "__dlpack__");
 }
@@ -59,7 +59,8 @@ bool is_typed(py::handle object) {
 // Whether the object is Python's own numbers, of which constants do not take the type that NumPy gives them. Not the
 // reverse of is_typed: a NumPy float64 is a Python float, too, and a range is neither.
 bool is_python_numbers(PyObject* object) {
-  return PyLong_Check(object) || PyFloat_Check(object) || PyList_Check(object) || PyTuple_Check(object);
+  return PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object) || PyList_Check(object) ||
+         PyTuple_Check(object);
 }
 
 // An array over the object's memory, or a new one of NumPy's choice.
@@ -85,7 +86,8 @@ py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir:
   if (dtype == ir::DType::boolean && !PyTypeNum_ISBOOL(PyArray_TYPE(as_array(array)))) {
     return numpy.attr("full")(array.attr("shape"), true);
   }
-  if (kind(dtype) != ir::DTypeKind::kFloating) return numpy.attr("not_equal")(cast, array);
+  const bool may_round = kind(dtype) == ir::DTypeKind::kFloating || kind(dtype) == ir::DTypeKind::kComplex;
+  if (!may_round) return numpy.attr("not_equal")(cast, array);
   const py::object finite = numpy.attr("isfinite")(cast);
   if (finite.attr("all")().cast<bool>()) return py::none();  // as nearly always, without a look at the array
   return numpy.attr("not_equal")(finite, numpy.attr("isfinite")(array));
@@ -104,16 +106,24 @@ py::object cast_exactly(py::handle array, ir::DType dtype, const Argument& argum
   fail(argument, " is " + std::string(name(dtype)) + ", which cannot hold " + std::string(py::str(first)));
 }
 
-py::object to_float32(py::handle array, const Argument& argument) {
-  warn_user(argument.what + " is float64 and was cast to float32.");
-  return cast_exactly(array, ir::DType::float32, argument);
+// The type that stands for one of NumPy's of twice its width, which no tensor has; nothing for others.
+std::optional<ir::DType> single_of(int given) {
+  if (given == NPY_FLOAT64) return ir::DType::float32;
+  if (given == NPY_COMPLEX128) return ir::DType::complex64;
+  return std::nullopt;
+}
+
+py::object to_single(py::handle array, ir::DType dtype, const Argument& argument) {
+  warn_user(argument.what + " is " + type_name(array) + " and was cast to " + std::string(name(dtype)) + ".");
+  return cast_exactly(array, dtype, argument);
 }
 
 // The element type of the array, with `plain` the one that Python's own numbers are meant to have of which NumPy made
 // it; throws ir::Error where there is none.
 ir::DType dtype_of(py::handle array, bool plain, const Argument& argument) {
   const int given = PyArray_TYPE(as_array(array));
-  if (given == NPY_FLOAT64 || (plain && PyTypeNum_ISFLOAT(given))) return ir::DType::float32;
+  if (const auto single = single_of(given)) return *single;
+  if (plain && PyTypeNum_ISFLOAT(given)) return ir::DType::float32;
   if (plain && PyTypeNum_ISSIGNED(given)) return ir::DType::int32;
   for (const NumpyType& row : kNumpyTypes) {
     if (PyArray_EquivTypenums(row.number, given)) return row.dtype;
@@ -167,7 +177,7 @@ ir::DType dtype_from(py::handle object, std::string_view op) {
     text = py::repr(object);
   }
   const auto dtype = ir::dtype_named(text);
-  if (dtype && kind(*dtype) != ir::DTypeKind::kComplex) return *dtype;  // nothing takes complex numbers yet
+  if (dtype && *dtype != ir::DType::complex32) return *dtype;  // which NumPy has not
   mistake(ir::Error::Kind::kType, "[" + std::string(op) + "] Expected an element type such as float32, got " + text,
           "built");
 }
@@ -188,7 +198,7 @@ py::object packed_array(py::handle object, ir::DType dtype, const Argument& argu
                                                 reinterpret_cast<PyArray_Descr*>(type.ptr()), NPY_SAME_KIND_CASTING);
   const bool are_integers = PyTypeNum_ISINTEGER(given) && PyTypeNum_ISINTEGER(wanted);
   if (!is_typed(object) && (keeps_kind || are_integers)) return cast_exactly(array, dtype, argument);
-  if (given == NPY_FLOAT64 && wanted == NPY_FLOAT32) return to_float32(array, argument);
+  if (single_of(given) == dtype) return to_single(array, dtype, argument);
   fail(argument, " is " + std::string(name(dtype)) + " but was given an array of " + type_name(array));
 }
 
@@ -197,7 +207,7 @@ py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argu
   const bool plain = is_python_numbers(object.ptr());
   *dtype = dtype_of(array, plain, argument);
   if (plain) return cast_exactly(array, *dtype, argument);
-  return PyArray_TYPE(as_array(array)) == NPY_FLOAT64 ? to_float32(array, argument) : array;
+  return single_of(PyArray_TYPE(as_array(array))) ? to_single(array, *dtype, argument) : array;
 }
 
 py::object packed_number(py::handle object, ir::DType dtype, const Argument& argument) {

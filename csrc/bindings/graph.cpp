@@ -4,6 +4,7 @@
 
 #include "arrays.h"
 #include "gil.h"
+#include "ir/complex.h"
 #include "ir/composites.h"
 #include "ir/gradients.h"
 #include "ir/random_state.h"
@@ -143,8 +144,9 @@ std::vector<Tensor> apply(const GraphRef& graph, const std::string& op, const st
   const Building building(*graph, name, location);
   const std::vector<ir::Value> operands = values_of(*graph, tensors);
   std::vector<Tensor> out;
-  for (const ir::Value& result : composite ? ir::compose(graph->ir(), *composite, operands, given)
-                                           : results_of(*graph->ir().add(row->code, operands, std::move(given)))) {
+  for (const ir::Value& result : composite
+                                     ? ir::compose(graph->ir(), *composite, operands, given)
+                                     : results_of(*ir::add_op(graph->ir(), row->code, operands, std::move(given)))) {
     out.push_back({graph, result});
   }
   return out;

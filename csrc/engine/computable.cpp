@@ -24,6 +24,7 @@ void require_capable(const ir::Op& op, ir::System system) {
     if (type.dtype == ir::DType::bfloat16) refuse(ir::Quirk::bfloat16);
     if (kind(type.dtype) == ir::DTypeKind::kComplex) refuse(ir::Quirk::complex);
   }
+  if (op.code == ir::OpCode::fourier_transform) refuse(ir::Quirk::complex);  // which Apple's is of
   if (op.code == ir::OpCode::conv2d && op.operands[1].shape().ranked()) {
     const ir::Shape& weights = op.operands[1].shape();
     const int64_t channels = weights[ir::WeightsAxes::of_weights(op.attributes.word(ir::Attr::kWeightsLayout)).out];

@@ -85,7 +85,8 @@ LiteralRef Literal::elsewhere(Type type) { return LiteralRef(new Literal(std::mo
 
 LiteralRef Literal::splat(Type type, double value) {
   std::byte element[8] = {};
-  with_native(type.dtype, [&](auto native) {
+  // A complex number begins with its real part.
+  with_native(part_of(type.dtype).value_or(type.dtype), [&](auto native) {
     const auto converted = from_double<decltype(native)>(value);
     std::memcpy(element, &converted, sizeof converted);
   });

@@ -40,6 +40,18 @@ std::optional<DType> dtype_named(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<DType> part_of(DType complex) {
+  if (complex == DType::complex64) return DType::float32;
+  if (complex == DType::complex32) return DType::float16;
+  return std::nullopt;
+}
+
+std::optional<DType> complex_of(DType part) {
+  if (part == DType::float32) return DType::complex64;
+  if (part == DType::float16) return DType::complex32;
+  return std::nullopt;
+}
+
 DType computed_in(DType dtype) {
   if (kind(dtype) == DTypeKind::kFloating) return DType::float32;
   if (dtype == DType::uint32) return DType::int64;

@@ -40,6 +40,9 @@ size_t size_of(DType dtype);
 DTypeKind kind(DType dtype);
 // The type of that printed name, or nothing.
 std::optional<DType> dtype_named(std::string_view text);
+// The type of the parts of a complex number, and of the complex numbers with parts of a type, or nothing.
+std::optional<DType> part_of(DType complex);
+std::optional<DType> complex_of(DType part);
 // The type that arithmetic with the type is done in: float32 for floats of two bytes, int32 and int64 for the narrower
 // integers they hold, else the type itself. Every result is then brought back to the type: floats are rounded, integers
 // wrap around. Sums and products of matrices are accumulated in it, too, or more exactly.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "ir/complex.h"
+
 namespace alloy::ir {
 
 Expr Expr::scalar(double number) const {
@@ -16,7 +18,7 @@ Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes
   std::vector<Value> values;
   for (const Expr& e : operands) values.push_back(e.value());
   Graph& graph = operands.front().graph();
-  return Expr(graph, graph.value(code, std::move(values), std::move(attributes)));
+  return Expr(graph, add_op(graph, code, std::move(values), std::move(attributes))->result());
 }
 
 Expr integers(Graph& graph, DType dtype, const Dims& shape, std::span<const int64_t> values) {
@@ -108,6 +110,16 @@ Expr matmul(Expr a, Expr b, bool transpose_a, bool transpose_b) {
 }
 Expr softmax(Expr x, int64_t axis) { return apply(OpCode::softmax, {x}, {{Attr::kAxis, axis}}); }
 Expr log_softmax(Expr x, int64_t axis) { return apply(OpCode::log_softmax, {x}, {{Attr::kAxis, axis}}); }
+Expr stop_gradient(Expr x) { return apply(OpCode::stop_gradient, {x}); }
+Expr view_as_real(Expr x) {
+  const Op& op = *x.value().op;
+  return op.code == OpCode::view_as_complex ? Expr(x.graph(), op.operands[0]) : apply(OpCode::view_as_real, {x});
+}
+Expr view_as_complex(Expr pairs) {
+  const Op& op = *pairs.value().op;
+  return op.code == OpCode::view_as_real ? Expr(pairs.graph(), op.operands[0])
+                                         : apply(OpCode::view_as_complex, {pairs});
+}
 Expr broadcast_like(Expr x, Expr like) {
   return x.shape().is_static() && x.shape() == like.shape() ? x : apply(OpCode::broadcast_like, {x, like});
 }

@@ -34,7 +34,8 @@ Expr range(Graph& graph, DType dtype, int64_t count);
 // negative.
 double greatest(DType dtype);
 
-// Adds any op with one result; the operands' graph is the first one's.
+// Adds any op with one result, or what it means of complex numbers (ir/complex.h); the operands' graph is the first
+// one's.
 Expr apply(OpCode code, const std::vector<Expr>& operands, Attributes attributes = {});
 
 #define ALLOY_UNARY(name, ...) Expr name(Expr x);
@@ -78,6 +79,10 @@ Expr gather(Expr x, Expr indices, int64_t axis, int64_t batch_dims = 0);
 Expr matmul(Expr a, Expr b, bool transpose_a = false, bool transpose_b = false);
 Expr softmax(Expr x, int64_t axis);
 Expr log_softmax(Expr x, int64_t axis);
+Expr stop_gradient(Expr x);
+// One is the other's inverse: of what the other gave it is what that was made of.
+Expr view_as_real(Expr x);
+Expr view_as_complex(Expr pairs);
 Expr broadcast_like(Expr x, Expr like);
 Expr reshape_like(Expr x, Expr like);
 // The identity where the shapes are known to agree, else the adjoint of broadcasting.

@@ -8,6 +8,7 @@ from alloy.graph.arrays import empty
 from alloy.graph.dtypes import (
     bfloat16,
     bool_,
+    complex64,
     float16,
     float32,
     int8,
@@ -47,6 +48,7 @@ __all__ = [
     "gradients",
     "bfloat16",
     "bool_",
+    "complex64",
     "float16",
     "float32",
     "int8",

@@ -214,6 +214,11 @@ class OpAdder {
   void add_sums(Value x, Value c) {
     const Value turned = add(OpCode::transpose, {x}, {{Attr::kPermutation, Dims{1, 0}}});
     add(OpCode::matmul, {turned, turned}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, false}});
+    add(OpCode::inverse, {placeholder(graph_, f32({2, 3, 3}))});
+    const Value pairs = placeholder(graph_, f32({5, 3, 2}));
+    add(OpCode::fourier_transform, {pairs},
+        {{Attr::kAxes, Dims{1, 0}}, {Attr::kInverse, true}, {Attr::kScaling, std::string("unitary")}});
+    add(OpCode::view_as_real, {graph_.value(OpCode::view_as_complex, {pairs})});
     add(OpCode::softmax, {x}, {{Attr::kAxis, int64_t{1}}});
     add(OpCode::log_softmax, {x}, {{Attr::kAxis, int64_t{-2}}});
     add(OpCode::softmax_cross_entropy, {x, c}, {{Attr::kAxis, int64_t{1}}, {Attr::kReduction, std::string("mean")}});

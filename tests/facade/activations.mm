@@ -108,10 +108,40 @@ static void soft_max_does_not_overflow() {
   CHECK_ARRAY(session.run([session.graph() softMaxWithTensor:session.feed(x) axis:1 name:nil]), softmax(x, 1));
 }
 
+static void leaky_rectifiers() {
+  const Array x({2, 4}, {-3, -0.5, 0, 2, 5, -1, 0.25, -8}), alphas({4}, {0.1, 0.5, 2, -1}), dy = random_array({2, 4});
+  const auto leaky = [](double v, double alpha) { return std::fmax(v, alpha * v); };
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor *tx = session.feed(x), *ta = session.feed(alphas);
+  for (const double alpha : {0.25, 3.0}) {
+    CHECK_ARRAY(session.run([g leakyReLUWithTensor:tx alpha:alpha name:nil]),
+                map(x, [&](double v) { return leaky(v, alpha); }));
+  }
+  CHECK_ARRAY(session.run([g leakyReLUWithTensor:tx alphaTensor:ta name:nil]), map(x, alphas, leaky));
+  Array expected(x.shape);
+  for_each_index(x.shape, [&](const Index& i) {
+    const double alpha = broadcast_at(alphas, i);
+    expected.at(i) = dy.at(i) * (x.at(i) > alpha * x.at(i) ? 1 : alpha);
+  });
+  CHECK_ARRAY(session.run([g leakyReLUGradientWithIncomingGradient:session.feed(dy)
+                                                      sourceTensor:tx
+                                                       alphaTensor:ta
+                                                              name:nil]),
+              expected);
+#ifndef __APPLE__  // Apple's own gradient at 0 is not known
+  const Build build = [](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
+    return [graph leakyReLUWithTensor:t.at(0) alphaTensor:t.at(1) name:nil];
+  };
+  CHECK_ARRAY(Differentiated(build, {x, alphas}, dy).gradients.at(0), expected);
+#endif
+}
+
 int main() {
   @autoreleasepool {
     elementwise_activations();
     extremes();
+    leaky_rectifiers();
     soft_max_along_every_axis();
     soft_max_does_not_overflow();
   }

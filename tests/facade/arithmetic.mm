@@ -55,6 +55,16 @@ static void unary_ops() {
   }
 }
 
+#ifndef __APPLE__  // declared by SDKs from macOS 15 on
+static void the_newer_name_of_the_reciprocal_root() {
+  if (![MPSGraph instancesRespondToSelector:@selector(reciprocalSquareRootWithTensor:name:)]) return;
+  Session session;
+  const Array x = random_array({3, 5}, 0.5, 3);
+  CHECK_ARRAY(session.run([session.graph() reciprocalSquareRootWithTensor:session.feed(x) name:nil]),
+              map(x, NUMBER(1 / std::sqrt(x))));
+}
+#endif
+
 static void unary_ops_of_integers() {
   const std::pair<MPSGraphTensor* (*)(MPSGraph*, MPSGraphTensor*), Number> rows[] = {
       {[](MPSGraph* g, MPSGraphTensor* x) { return [g identityWithTensor:x name:nil]; }, NUMBER(x)},
@@ -445,6 +455,9 @@ static void gradients_at_ties_and_kinks() {
 int main() {
   @autoreleasepool {
     unary_ops();
+#ifndef __APPLE__
+    the_newer_name_of_the_reciprocal_root();
+#endif
     unary_ops_of_integers();
     binary_ops();
     numbers_with_bools();

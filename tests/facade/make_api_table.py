@@ -124,7 +124,7 @@ def table(full, ours):
         },
         "enums": {
             name: {
-                "underlying": full["enums"][name]["underlying"],
+                "underlying": full["enums"][name]["underlying"].split("/")[0],  # the rest is what that name stands for
                 "cases": kept(full["enums"][name]["cases"], row["cases"]),
             }
             for name, row in ours["enums"].items()

@@ -90,12 +90,70 @@ static void derivatives() {
               map(left, right, [](double l, double r) { return l + r; }));
 }
 
+// Rows of bits against rows of bits.
+static void hamming_distances() {
+  for (const MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64, MPSDataTypeUInt8}) {
+    Session session;
+    const long low = type == MPSDataTypeUInt8 ? 0 : -100000, high = type == MPSDataTypeUInt8 ? 255 : 100000;
+    const Array a = random_integers({2, 3, 70}, low, high, type), b = random_integers({1, 4, 70}, low, high, type);
+    Array expected({2, 3, 4}, 0, MPSDataTypeUInt32);
+    const uint64_t width = type == MPSDataTypeInt64 ? ~uint64_t{0} : type == MPSDataTypeInt32 ? 0xffffffff : 0xff;
+    for_each_index(expected.shape, [&](const Index& i) {
+      for (long k = 0; k < 70; ++k) {
+        const auto x = static_cast<uint64_t>(static_cast<int64_t>(a.at({i.at(0), i.at(1), k}))),
+                   y = static_cast<uint64_t>(static_cast<int64_t>(b.at({0, i.at(2), k})));
+        expected.at(i) += __builtin_popcountll((x ^ y) & width);
+      }
+    });
+    MPSGraph* g = session.graph();
+    for (const MPSDataType result : {MPSDataTypeUInt32, MPSDataTypeUInt16}) {
+      MPSGraphTensor* y = [g HammingDistanceWithPrimaryTensor:session.feed(a)
+                                              secondaryTensor:session.feed(b)
+                                               resultDataType:result
+                                                         name:nil];
+      CHECK([y dataType] == result);
+      Array found = session.run([g castTensor:y toType:MPSDataTypeInt32 name:nil]);
+      found.type = MPSDataTypeUInt32;
+      CHECK_ARRAY_WITHIN(0, found, expected);
+    }
+    CHECK_RAISES([g HammingDistanceWithPrimaryTensor:session.feed(a)
+                                     secondaryTensor:session.feed(b)
+                                      resultDataType:MPSDataTypeInt32
+                                                name:nil]);
+  }
+}
+
+// A matrix times its inverse is the identity; the order of the rows needs pivots.
+static void inverses() {
+  Array x = random_array({3, 5, 5});
+  for (long i = 0; i < 5; ++i) x.at({1, i, (i + 2) % 5}) += 9, x.at({1, i, i}) = 0;
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor *tensor = session.feed(x), *y = [g inverseOfTensor:tensor name:nil];
+  Array identity(x.shape);
+  for_each_index(x.shape, [&](const Index& i) { identity.at(i) = i.at(1) == i.at(2); });
+  CHECK_ARRAY_WITHIN(2e-5, session.run([g matrixMultiplicationWithPrimaryTensor:tensor secondaryTensor:y name:nil]),
+                     identity);
+  const Array small({2, 2}, {1, 2, 3, 4});
+  CHECK_ARRAY(session.run([g inverseOfTensor:session.feed(small) name:nil]), Array({2, 2}, {-2, 1, 1.5, -0.5}));
+  CHECK_RAISES([g inverseOfTensor:session.feed(random_array({2, 3})) name:nil]);
+  Array well = random_array({2, 3, 3}, -0.25, 0.25);
+  for (long i = 0; i < 2; ++i) {
+    for (long k = 0; k < 3; ++k) well.at({i, k, (k + 1) % 3}) += 2;
+  }
+  CHECK_GRADIENTS(
+      [](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) { return [graph inverseOfTensor:t.at(0) name:nil]; },
+      {well});
+}
+
 int main() {
   @autoreleasepool {
     values();
     a_constant_as_an_operand();
     products_of_transposes();
     derivatives();
+    hamming_distances();
+    inverses();
   }
   return check::summary();
 }

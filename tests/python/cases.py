@@ -826,6 +826,61 @@ _Y = (2, 2, 7, 4)  # their convolution under _CONV_RAW
 _SLICE = {"starts": [1, 2**63 - 1], "ends": [2**63 - 1, -(2**63)], "strides": [1, -2]}
 _ADAM = ((),) * 4 + ((2, 3),) * 4
 _ANY = {"dtypes": TYPES["any"]}
+HAS_COMPLEX = not al.device().system.startswith("macOS 13")  # csrc/ir/quirks.def
+
+
+def _leaky_relu(x, alpha):
+    return np.maximum(x, alpha * x)
+
+
+def _hamming(a, b):
+    bits = np.bitwise_xor(a[..., :, None, :], b[..., None, :, :]).view(np.uint8)
+    return np.unpackbits(bits, axis=-1).sum(-1)
+
+
+def _quantized(low):
+    return lambda x, scale, zero: np.clip(np.rint(x / scale + zero), low, low + 255)
+
+
+def _blocks(x, scale, zero):
+    scale, zero = (np.repeat(np.repeat(v, 2, 0), 3, 1) for v in (scale, zero))
+    return scale * (x - zero)
+
+
+def _looked_up(x, table):
+    rows = np.repeat(table, 2, 0)  # (4, 1, 256, 2)
+    found = np.stack([[rows[i, 0, x[i, j]] for j in range(x.shape[1])] for i in range(x.shape[0])])
+    return found.transpose(0, 2, 1).reshape(2 * x.shape[0], x.shape[1])
+
+
+def _from_pairs(x):
+    return x[..., 0] + 1j * x[..., 1]
+
+
+def _pairs(z):
+    return np.stack([z.real, z.imag], -1)
+
+
+def _of_complex(build):
+    """Of two tensors of parts, the parts of what `build` makes of the complex numbers."""
+
+    def function(*parts):
+        z = build(*(al.complex(re, im) for re, im in zip(parts[::2], parts[1::2])))
+        return al.stack([al.real(z), al.imag(z)], axis=-1)
+
+    return function
+
+
+def _complex_case(op, build, reference, shapes, label=""):
+    return Case(
+        op,
+        _of_complex(build),
+        lambda *parts: _pairs(reference(*(re + 1j * im for re, im in zip(parts[::2], parts[1::2])))),
+        shapes,
+        domain="nonzero",
+        label=label,
+    )
+
 
 # fmt: off
 STRUCTURED = [
@@ -993,6 +1048,70 @@ STRUCTURED = [
          result="uint32", wanted=()),
     Case("bitcast", lambda x: al.bitcast(x, "int32"), lambda x: np.int16(x).view(np.int32), ((3, 4),), fixed=("int16",),
          result="int32", wanted=()),
+    Case("leaky_relu", lambda x: al.leaky_relu(x, 0.125), lambda x: _leaky_relu(x, 0.125), ((2, 3),), dtypes=FLOATS,
+         domain="nonzero", empty=((0, 3),)),
+    Case("leaky_relu", al.leaky_relu, _leaky_relu, ((4, 3), (3,)), domain="nonzero", label="of tensors"),
+    Case("leaky_relu_gradient", raw("leaky_relu_gradient"), lambda g, x, a: np.where(x > a * x, g, a * g),
+         ((2, 3), (2, 3), (3,)), domain="nonzero", wanted=(0, 2)),
+    Case("hamming_distance", al.hamming_distance, _hamming, ((2, 3, 5), (4, 5)), dtypes=TYPES["integer"],
+         result="uint32", wanted=()),
+    Case("hamming_distance", lambda a, b: al.hamming_distance(a, b, dtype="uint16"), _hamming, ((3, 1), (2, 1)),
+         dtypes=("int32",), result="uint16", wanted=()),
+    Case("inverse", al.inverse, np.linalg.inv, ((2, 2, 2),), domain="nonzero", empty=((0, 2, 2),)),
+    Case("quantize", lambda x: al.quantize(x, 0.015, 3), lambda x: _quantized(-128)(x, np.float32(0.015), 3),
+         ((3, 5),), dtypes=FLOATS, result="int8", wanted=()),
+    Case("quantize", lambda x, s, z: al.quantize(x, s, z, dtype="uint8", axis=0),
+         lambda x, s, z: _quantized(0)(x, s[:, None], z[:, None]), ((3, 5), (3,), (3,)), result="uint8", wanted=(),
+         domain="positive", label="along an axis"),
+    Case("dequantize", lambda x: al.dequantize(x, 0.25, -3), lambda x: 0.25 * (x + 3.0), ((3, 5),),
+         dtypes=TYPES["integer"], result="float32", wanted=()),
+    Case("dequantize", lambda x, s, z: al.dequantize(x, s, z, axis=0), lambda x, s, z: s[:, None] * (x - z[:, None]),
+         ((3, 5), (3,), (3,)), fixed=("uint8",), result="float32", wanted=(1, 2), label="along an axis"),
+    Case("dequantize", al.dequantize, _blocks, ((4, 6), (2, 2), (2, 2)), fixed=("int8",), result="float32",
+         wanted=(1, 2), label="blocks"),
+    Case("dequantize_lut", lambda x, t: al.dequantize_lut(x, t, axis=0), _looked_up, ((4, 3), (2, 1, 256, 2)),
+         fixed=("uint8",), wanted=(1,), result="float32"),
+    Case("dequantize_lut", al.dequantize_lut, lambda x, t: t[x], ((), (256,)), fixed=("uint8",), wanted=(1,),
+         result="float32", label="a scalar"),
+    *([
+        Case("view_as_complex", lambda x: raw("view_as_real")(raw("view_as_complex")(x) * 1.0), lambda x: x, ((3, 2),)),
+        Case("view_as_real", lambda x: raw("view_as_real")(al.complex(x, x * 2)), lambda x: np.stack([x, 2 * x], -1),
+             ((2, 3),)),
+        _complex_case("complex", lambda z: z, lambda z: z, ((2, 1, 3), (4, 1))),
+        _complex_case("complex", lambda a, b: a * b, lambda a, b: a * b, ((2, 1, 3),) * 2 + ((4, 1),) * 2, "product"),
+        _complex_case("complex", lambda a, b: a / b, lambda a, b: a / b, ((2, 3),) * 2 + ((3,),) * 2, "quotient"),
+        _complex_case("complex", lambda a, b: a - 2 * b + 1j, lambda a, b: a - 2 * b + 1j, ((2, 3),) * 2 + ((3,),) * 2,
+                      "sum"),
+        _complex_case("complex", lambda z: al.square(-z) + al.reciprocal(z), lambda z: z * z + 1 / z, ((2, 3),) * 2,
+                      "square"),
+        _complex_case("complex", lambda z: al.mean(z, axes=-2) + al.sum(z), lambda z: z.mean(-2) + z.sum(),
+                      ((2, 3, 4),) * 2, "reductions"),
+        Case("complex", lambda a, b: al.abs(al.complex(a, b)), np.hypot, ((2, 3), (3,)), label="abs"),
+        Case("real", lambda a, b: al.real(al.complex(a, b)), lambda a, b: a, ((2, 3), (2, 3)), wanted=(0, 1)),
+        Case("real", al.real, lambda x: x, ((2, 3),), label="of real numbers"),
+        Case("imag", lambda a, b: al.imag(al.complex(a, b)), lambda a, b: b, ((2, 3), (2, 3)), wanted=(0, 1)),
+        Case("imag", al.imag, np.zeros_like, ((2, 3),), wanted=(), label="of real numbers"),
+        _complex_case("conjugate", al.conjugate, np.conj, ((2, 3), (2, 3))),
+        Case("absolute_square", lambda a, b: al.absolute_square(al.complex(a, b)), lambda a, b: a * a + b * b,
+             ((2, 3), (2, 3))),
+        Case("planar", lambda a, b: al.planar(al.complex(a, b)), lambda a, b: np.concatenate([a, b], -1),
+             ((2, 3), (2, 3))),
+        *(Case("fourier_transform", raw("fourier_transform", axes=[2, 0], inverse=inverse, scaling=scaling),
+               lambda x, t=t, norm=norm: _pairs(t(_from_pairs(x), axes=(0, 2), norm=norm)), ((3, 2, 5, 2),),
+               label=f"{scaling} {inverse}")
+          for scaling, inverse, t, norm in [("none", False, np.fft.fftn, "backward"),
+                                            ("size", True, np.fft.ifftn, "backward"),
+                                            ("unitary", True, np.fft.ifftn, "ortho")]),
+        _complex_case("fft", lambda z: al.fft(z, axes=(1, 0)), lambda z: np.fft.fftn(z, axes=(1, 0)), ((3, 4),) * 2),
+        _complex_case("fft", al.ifft, np.fft.ifft, ((3, 67),) * 2, "inverse"),
+        Case("rfft", lambda x: al.planar(al.rfft(x, axes=(0, 1), norm="ortho")),
+             lambda x: (lambda z: np.concatenate([z.real, z.imag], -1))(np.fft.rfftn(x, axes=(0, 1), norm="ortho")),
+             ((3, 4, 2),)),
+        Case("irfft", lambda a, b: al.irfft(al.complex(a, b), axes=(0, 1)),
+             lambda a, b: np.fft.irfftn(a + 1j * b, axes=(0, 1)), ((3, 4, 2),) * 2),
+        Case("irfft", lambda a, b: al.irfft(al.complex(a, b), odd=True, norm="forward"),
+             lambda a, b: np.fft.irfft(a + 1j * b, 7, norm="forward"), ((3, 4),) * 2, label="odd"),
+    ] if HAS_COMPLEX else []),
     Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
          ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),
@@ -1163,6 +1282,14 @@ ELSEWHERE = {
 }
 
 
+if not HAS_COMPLEX:
+    _OPS = (
+        "view_as_real view_as_complex complex real imag conjugate absolute_square planar fourier_transform fft rfft "
+        "irfft"
+    )
+    ELSEWHERE |= dict.fromkeys(_OPS.split(), "nowhere: that system has no complex numbers")
+
+
 def all_cases() -> list[Case]:
     return [*_table_cases(), *STRUCTURED]
 
@@ -1238,8 +1365,26 @@ WRONG = {
                 r"The last dimension of float32\(2, 3\) does not hold whole elements of int64"),
     "concat": (lambda a, b: al.concat([a, b], axis=0), [(2, 3), (2, 4)],
                r"\(2, 3\) and \(2, 4\) differ in more than axis 0"),
-    "cast": (lambda x: al.cast(x, "complex64"), [(2, 3)],
-             "Expected an element type such as float32, got complex64"),
+    "cast": (lambda x: al.cast(al.cast(x, "complex64"), "float32"), [(2, 3)],
+             "Complex numbers are not cast to real ones"),
+    "leaky_relu": (al.leaky_relu, [(2, 3), (4,)], r"\(4,\) and \(2, 3\) do not broadcast"),
+    "leaky_relu_gradient": (raw("leaky_relu_gradient"), [(2, 3), (2, 3), (4,)],
+                            r"\(4,\) and \(2, 3\) do not broadcast"),
+    "hamming_distance": (lambda a, b: al.hamming_distance(a, b, dtype="int32"), [(2, 3), (2, 3)],
+                         "Expected a result of uint16 or uint32, got int32"),
+    "inverse": (al.inverse, [(2, 3)], r"Expected square matrices, got shape \(2, 3\)"),
+    "quantize": (lambda x: al.quantize(x, 1.0, dtype="int32"), [(2, 3)], "result of int8 or uint8, got int32"),
+    "dequantize": (lambda x: al.dequantize(x, 1.0), [(2, 3)], r"an integer type, got float32\(2, 3\)"),
+    "dequantize_lut": (al.dequantize_lut, [(2, 3), (2, 3, 256)], r"of uint8, got float32\(2, 3\)"),
+    "view_as_real": (raw("view_as_real"), [(2, 3)], r"Expected complex numbers, got float32\(2, 3\)"),
+    "view_as_complex": (raw("view_as_complex"), [(2, 3)], r"last axis of 2 parts, got shape \(2, 3\)"),
+    "complex": (al.complex, [(2, 3), (2, 4)], r"\(2, 3, 1\) and \(2, 4, 1\) do not broadcast"),
+    "planar": (lambda x: al.planar(al.sum(al.complex(x, x))), [(2, 3)], "rank 1 or more, got a scalar"),
+    "fourier_transform": (raw("fourier_transform", axes=[2], inverse=False, scaling="none"), [(2, 3, 2)],
+                          "Axis 2 is outside a tensor of rank 2"),
+    "fft": (lambda x: al.fft(x, axes=(0, -2)), [(2, 3)], "Axes repeat"),
+    "rfft": (lambda x: al.rfft(al.complex(x, x)), [(2, 3)], r"Expected real numbers, got complex64\(2, 3\)"),
+    "irfft": (al.irfft, [(2, 3)], r"Expected complex numbers, got float32\(2, 3\)"),
     "count": (raw("count", axes=[2]), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
     "matmul": (al.matmul, [(2, 3), (4, 5)],
                r"Inner dimensions differ: 3 of shape \(2, 3\) and 4 of shape \(4, 5\)"),
@@ -1328,6 +1473,7 @@ WRONG = {
 }
 # fmt: on
 ALWAYS_LEGAL = {"identity", "logical_not", "shape_of", "stop_gradient"}  # of every shape and dtype
+ALWAYS_LEGAL |= {"absolute_square", "conjugate", "imag", "real"}
 
 
 def wrong_call(row) -> tuple[Callable, list, list, str]:

@@ -421,6 +421,66 @@ Reference matmul(const Op& op) {
   };
 }
 
+// Of [a | identity] by elimination, the greatest pivot first, to [identity | inverse].
+Reference inverse(const Op& op) {
+  const Dims dims = op.results[0].shape.dims();
+  const size_t n = dims.back(), wide = 2 * n;
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    const std::vector<double> x = floats(operands[0], count_of(dims));
+    std::vector<double> out(x.size());
+    for (size_t first = 0; first < x.size(); first += n * n) {
+      std::vector<double> both(n * wide, 0);
+      for (size_t i = 0; i < n; ++i) {
+        both[i * wide + n + i] = 1;
+        for (size_t j = 0; j < n; ++j) both[i * wide + j] = x[first + i * n + j];
+      }
+      for (size_t k = 0; k < n; ++k) {
+        size_t pivot = k;
+        for (size_t i = k; i < n; ++i) {
+          if (std::fabs(both[i * wide + k]) > std::fabs(both[pivot * wide + k])) pivot = i;
+        }
+        for (size_t j = 0; j < wide; ++j) std::swap(both[k * wide + j], both[pivot * wide + j]);
+        const double divisor = both[k * wide + k];
+        for (size_t j = 0; j < wide; ++j) both[k * wide + j] /= divisor;
+        for (size_t i = 0; i < n; ++i) {
+          const double times = both[i * wide + k];
+          for (size_t j = 0; i != k && j < wide; ++j) both[i * wide + j] -= times * both[k * wide + j];
+        }
+      }
+      for (size_t i = 0; i < n * n; ++i) out[first + i] = both[i / n * wide + n + i % n];
+    }
+    store_floats(results[0], out);
+  };
+}
+
+// The sums as they are defined, one axis after the other.
+Reference fourier_transform(const Op& op) {
+  const Dims dims = op.results[0].shape.dims(), axes = op.attributes.ints(Attr::kAxes);
+  const double sign = op.attributes.flag(Attr::kInverse) ? 1 : -1;
+  const std::string scaling = op.attributes.word(Attr::kScaling);
+  return [=](const std::byte* const* operands, std::byte* const* results) {
+    std::vector<double> x = floats(operands[0], count_of(dims));
+    for (int64_t given : axes) {
+      const int64_t axis = *ir::normalize_axis(given, dims.size() - 1), n = dims[axis];
+      const double scale = scaling == "none" ? 1 : scaling == "size" ? 1.0 / n : 1 / std::sqrt(n);
+      std::vector<double> y(x.size(), 0);
+      for_each_index(dims, [&](const Dims& to) {
+        Dims from = to;
+        for (from[axis] = 0; from[axis] < n; ++from[axis]) {
+          const double angle = sign * 2 * M_PI * static_cast<double>(from[axis] * to[axis] % n) / n;
+          from.back() = 0;
+          const double re = x[position(dims, from)], im = x[position(dims, from) + 1];
+          const bool is_real = to.back() == 0;
+          y[position(dims, to)] += scale * (is_real ? re * std::cos(angle) - im * std::sin(angle)
+                                                    : re * std::sin(angle) + im * std::cos(angle));
+        }
+      });
+      x = y;
+    }
+    store_floats(results[0], x);
+  };
+}
+
 // The axis is where both have other lengths: there `kept` has one.
 Dims kept_of(const Op& op) {
   Dims kept = op.operands[0].shape().dims();
@@ -505,6 +565,8 @@ Reference arithmetic(const Op& op) {
   if (op.operands.back().dtype() != ir::DType::float32) return nullptr;
   switch (op.code) {
     case OpCode::matmul: return matmul(op);
+    case OpCode::inverse: return inverse(op);
+    case OpCode::fourier_transform: return fourier_transform(op);
     case OpCode::softmax:
     case OpCode::log_softmax: return softmax(op);
     case OpCode::softmax_cross_entropy: return cross_entropy(op);
@@ -528,6 +590,8 @@ Reference structured_reference(const Op& op) {
     case OpCode::reshape_like:
     case OpCode::squeeze:
     case OpCode::expand_dims:
+    case OpCode::view_as_real:
+    case OpCode::view_as_complex:
     case OpCode::transpose:
     case OpCode::broadcast_to:
     case OpCode::broadcast_like:

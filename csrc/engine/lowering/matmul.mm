@@ -1,4 +1,4 @@
-// Matrix products.
+// Matrix products and inverses.
 
 #include <limits>
 
@@ -39,6 +39,10 @@ Nodes lower_matmul(Lowering& lowering, const ir::Op& op, NSString* name) {
       product_in_pieces(graph, a, b, lowering.has(Quirk::long_inner_product) ? kMostOfMatrix : any,
                         lowering.has(Quirk::large_matrix) ? kMostOfMatrix : any, is_flat ? nil : name);
   return is_flat ? [graph reshapeTensor:out withShape:mps_shape(shape) name:name] : out;
+}
+
+Nodes lower_inverse(Lowering& lowering, const ir::Op& op, NSString* name) {
+  return [lowering.graph() inverseOfTensor:lowering.x(op) name:name];
 }
 
 }  // namespace alloy::engine

@@ -1,4 +1,5 @@
 // Elementwise ops: the table's, and cast.
+#include "ir/composites.h"
 #include "ir/rules.h"
 
 namespace alloy::ir {
@@ -80,12 +81,27 @@ Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
 #define ALLOY_COMPARISON ALLOY_PREDICATE
 #include "ir/ops.def"
 
+// ---- composites ----
+
+namespace {
+
+// Whether max(x, alpha x) is x alone.
+Expr is_above(Expr x, Expr alpha) { return x > alpha * x; }
+
+}  // namespace
+
+Exprs compose_leaky_relu(const Composition& c) { return {select(is_above(c.x(0), c.x(1)), c.x(0), c.x(1) * c.x(0))}; }
+
+Exprs compose_leaky_relu_gradient(const Composition& c) {
+  return {select(is_above(c.x(1), c.x(2)), c.x(0), c.x(2) * c.x(0))};
+}
+
 // ---- cast ----
 
 Types infer_cast(const Op& op) {
   const DType to = op.attributes.get<DType>(Attr::kDtype);
   if (kind(to) == DTypeKind::kComplex || kind(operand(op, 0).dtype) == DTypeKind::kComplex) {
-    op.fail("Complex types are reserved and cannot be cast yet", Error::Kind::kType);
+    op.fail("Complex numbers are not cast to real ones", Error::Kind::kType);
   }
   return {{to, operand(op, 0).shape}};
 }

@@ -1,4 +1,5 @@
-// The matrix product.
+// Matrices: products, inverses, distances between rows.
+#include "ir/composites.h"
 #include "ir/rules.h"
 
 namespace alloy::ir {
@@ -60,6 +61,49 @@ Cost cost_matmul(const Op& op) {
   const Shape& a = op.operands[0].shape();
   const int64_t inner = a[a.rank() - (op.attributes.flag(Attr::kTransposeA) ? 2 : 1)];
   return cost_of(op, 2 * element_count(op.result()) * static_cast<uint64_t>(inner));
+}
+
+// ---- inverses ----
+
+Types infer_inverse(const Op& op) {
+  const Type& x = operand(op, 0);
+  if (!accepts(TypeClass::floating, x.dtype)) {
+    op.fail("Expected an operand of a floating type, got " + text(x), Error::Kind::kType);
+  }
+  if (!x.shape.ranked()) return {x};
+  const int64_t rank = x.shape.rank();
+  const bool is_square = rank >= 2 && (x.shape[rank - 1] == x.shape[rank - 2] || x.shape[rank - 1] == kUnknown ||
+                                       x.shape[rank - 2] == kUnknown);
+  if (!is_square) op.fail("Expected square matrices, got " + text(x.shape));
+  return {x};
+}
+
+// Of y the inverse, -y^T g y^T.
+void gradient_inverse(GradientRule& r) { r.give(0, -matmul(matmul(r.y(), r.g(), true, false), r.y(), false, true)); }
+
+// 2 n^3 a matrix.
+Cost cost_inverse(const Op& op) {
+  const Shape& x = op.results[0].shape;
+  return cost_of(op, 2 * element_count(op.result()) * static_cast<uint64_t>(x[x.rank() - 1]));
+}
+
+// ---- composites ----
+
+Exprs compose_hamming_distance(const Composition& c) {
+  const auto dtype = c.attributes.get<DType>(Attr::kDtype);
+  if (dtype != DType::uint16 && dtype != DType::uint32) {
+    c.fail("Expected a result of uint16 or uint32, got " + std::string(name(dtype)), Error::Kind::kType);
+  }
+  for (const Expr& x : c.all()) {
+    if (rank_of(x) < 2) c.fail("Expected operands of rank 2 or more, got " + text(x.shape()));
+  }
+  const Dims &a = c.x(0).shape().dims(), &b = c.x(1).shape().dims();
+  if (a.back() != b.back() && a.back() != kUnknown && b.back() != kUnknown) {
+    c.fail("The last dimensions of " + text(c.x(0).shape()) + " and " + text(c.x(1).shape()) + " differ");
+  }
+  const Expr differing = bitwise_xor(expand_dims(c.x(0), {-2}), expand_dims(c.x(1), {-3}));
+  const Expr bits = cast(population_count(differing), DType::int32);  // a sum of narrow numbers would wrap around
+  return {cast(squeeze(sum(bits, {-1}), {-1}), dtype)};
 }
 
 }  // namespace alloy::ir

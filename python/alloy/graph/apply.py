@@ -7,6 +7,8 @@ from alloy.graph.arrays import SCALARS
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
 
+_SINGLE = {"float64": "float32", "complex128": "complex64"}  # that stand for what no tensor has
+
 
 def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
     """The first result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
@@ -30,7 +32,9 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
         return value
     if not isinstance(value, (*SCALARS, np.ndarray)):
         raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}", TypeError)
-    number_dtype = scalar_dtype if isinstance(value, SCALARS) else None
+    number_dtype = None
+    if isinstance(value, SCALARS):
+        number_dtype = "complex64" if isinstance(value, (complex, np.complexfloating)) else scalar_dtype
     return graph._constant(op, value, number_dtype, "", user_location())
 
 
@@ -40,7 +44,7 @@ def common_dtype(op: str, operands) -> str:
         if isinstance(value, Tensor):
             return value.dtype
         if isinstance(value, np.ndarray):
-            return "float32" if value.dtype == np.float64 else value.dtype.name
+            return _SINGLE.get(value.dtype.name, value.dtype.name)
     return as_array(list(operands), op).dtype.name
 
 

@@ -11,7 +11,7 @@ from alloy._core import as_dtype, as_shape
 from alloy.graph.dtypes import float32, numpy_dtype
 from alloy.graph.location import mistake
 
-SCALARS = (bool, int, float, np.generic)
+SCALARS = (bool, int, float, complex, np.generic)
 
 
 def empty(shape, dtype=float32) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The element types of tensors, by their names.
 
 Arithmetic with float16 and bfloat16 is done in float32, and each result is rounded to the type; integers of all widths
-wrap around. Arrays of bfloat16 are those of the package ml_dtypes."""
+wrap around. A complex64 is two float32. Arrays of bfloat16 are those of the package ml_dtypes."""
 
 import numpy as np
 
@@ -17,6 +17,7 @@ uint16 = "uint16"
 uint32 = "uint32"
 uint64 = "uint64"
 bool_ = "bool"
+complex64 = "complex64"
 
 
 def numpy_dtype(dtype: str) -> np.dtype:

@@ -1,6 +1,6 @@
 """Layers of neural networks."""
 
-from alloy.nn.activation import ReLU
+from alloy.nn.activation import LeakyReLU, ReLU
 from alloy.nn.batch_norm import BatchNorm
 from alloy.nn.conv import Conv2D, Conv2DTranspose, Conv3D, DepthwiseConv2D
 from alloy.nn.dense import Dense
@@ -27,6 +27,7 @@ __all__ = [
     "GlobalAvgPool",
     "LSTM",
     "Layer",
+    "LeakyReLU",
     "MaxPool2D",
     "RNN",
     "ReLU",

@@ -125,7 +125,18 @@ TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
       {OpCode::exp, std::exp, -110, 95},        {OpCode::log, std::log, 0, 4},
       {OpCode::log, std::log, 0, 3e38f},        {OpCode::tanh, std::tanh, -10, 10},
       {OpCode::tanh, std::tanh, -0.01f, 0.01f}, {OpCode::sigmoid, [](double x) { return Sigmoid(x, x); }, -110, 30},
-      {OpCode::sqrt, std::sqrt, 0, 1e10f},
+      {OpCode::sqrt, std::sqrt, 0, 1e10f},      {OpCode::log2, std::log2, 0, 4},
+      {OpCode::log10, std::log10, 0.5f, 2},     {OpCode::log10, std::log10, 0, 3e38f},
+      {OpCode::exp2, std::exp2, -126, 128},     {OpCode::exp10, [](double x) { return Exp10(x, x); }, -37, 38},
+      {OpCode::erf, std::erf, -4.5f, 4.5f},     {OpCode::erf, std::erf, -0.01f, 0.01f},
+      {OpCode::sin, std::sin, -10, 10},         {OpCode::sin, std::sin, -9000, 9000},
+      {OpCode::cos, std::cos, -10, 10},         {OpCode::cos, std::cos, -1e30f, 1e30f},
+      {OpCode::tan, std::tan, -10, 10},         {OpCode::sinh, std::sinh, -90, 90},
+      {OpCode::cosh, std::cosh, -90, 90},       {OpCode::asin, std::asin, -1, 1},
+      {OpCode::acos, std::acos, -1, 1},         {OpCode::atan, std::atan, -20, 20},
+      {OpCode::asinh, std::asinh, -20, 20},     {OpCode::acosh, std::acosh, 1, 20},
+      {OpCode::atanh, std::atanh, -1, 1},       {OpCode::rint, std::nearbyint, -20, 20},
+      {OpCode::round, std::round, -20, 20},     {OpCode::trunc, std::trunc, -20, 20},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(info(c.code).name);
@@ -136,6 +147,50 @@ TEST_P(Simd, FloatFunctionsAreWithinAFewUlp) {
   Tensor tiny(Type{DType::float32, Shape({40})});
   for (int64_t i = 0; i < 40; ++i) tiny.set(i, std::ldexp(1.37, -110 - static_cast<int>(i)));
   expect_close(run(OpCode::log, {tiny}), [&](int64_t i) { return std::log(tiny.at(i)); }, 4);
+}
+
+// Next to a multiple of pi / 2 the distance from it is all that there is.
+TEST_P(Simd, SinesNearTheirZeros) {
+  Tensor x(Type{DType::float32, Shape({5200})});
+  for (int64_t i = 0; i < x.size(); ++i) x.set(i, static_cast<double>(i - 2600) * 2 * 1.5707963267948966);
+  expect_close(run(OpCode::sin, {x}), [&](int64_t i) { return std::sin(x.at(i)); }, 4);
+  expect_close(run(OpCode::cos, {x}), [&](int64_t i) { return std::cos(x.at(i)); }, 4);
+}
+
+// Zeros with their signs, infinities, NaN, the ends of domains, halves and the largest numbers that have any.
+TEST_P(Simd, FunctionsOfSpecialNumbers) {
+  const std::vector<double> values = {0.0,     -0.0,     1,        -1,        0.5,          -0.5,       1.5,
+                                      -1.5,    2.5,      -2.5,     kInfinity, -kInfinity,   kNaN,       3,
+                                      8388607, 16777216, -8388609, 4194303.5, 0.4999999702, 4194302.75, 3.3e38};
+  const Tensor x({static_cast<int64_t>(values.size())}, values);
+  const std::pair<OpCode, double (*)(double)> cases[] = {
+      {OpCode::floor, std::floor}, {OpCode::ceil, std::ceil},   {OpCode::rint, std::nearbyint},
+      {OpCode::round, std::round}, {OpCode::trunc, std::trunc}, {OpCode::sin, std::sin},
+      {OpCode::cos, std::cos},     {OpCode::tan, std::tan},     {OpCode::asin, std::asin},
+      {OpCode::acos, std::acos},   {OpCode::atan, std::atan},   {OpCode::asinh, std::asinh},
+      {OpCode::acosh, std::acosh}, {OpCode::atanh, std::atanh}, {OpCode::erf, std::erf},
+      {OpCode::exp2, std::exp2},   {OpCode::log10, std::log10}, {OpCode::log2, std::log2},
+  };
+  for (const auto& [code, truth] : cases) {
+    SCOPED_TRACE(info(code).name);
+    const Tensor y = run(code, {x});
+    expect_close(y, [&, truth = truth](int64_t i) { return truth(x.at(i)); }, 4);
+    for (int64_t i = 0; i < x.size(); ++i) {
+      const double e = truth(x.at(i));
+      EXPECT_TRUE(std::isnan(e) || std::signbit(y.at(i)) == std::signbit(e)) << x.at(i);
+    }
+  }
+}
+
+// As of Python, but 0 by 0; a zero has the sign of the divisor.
+TEST_P(Simd, RemaindersOfSpecialNumbers) {
+  const std::vector<double> a = {5, -5, 5, -5, 4, -4, 0.0, 7, kInfinity, 3, kNaN, 6.5};
+  const std::vector<double> b = {3, 3, -3, -3, -2, 2, -1, 0, 2, kInfinity, 2, -2};
+  const Tensor x({12}, a), y({12}, b);
+  const Tensor rest = run(OpCode::mod, {x, y});
+  expect_equal(rest, {2, 1, -1, -2, 0, 0, 0, 0, kNaN, 3, kNaN, -1.5});
+  EXPECT_TRUE(std::signbit(rest.at(4)) && !std::signbit(rest.at(5)) && std::signbit(rest.at(6)));
+  expect_close(run(OpCode::fmod, {x, y}), [&](int64_t i) { return std::fmod(a[i], b[i]); }, 0);
 }
 
 TEST_P(Simd, FloatFunctionsAtTheEdges) {

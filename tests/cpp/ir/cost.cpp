@@ -83,6 +83,8 @@ class StructuredCosts : public Costs {
     expect(OpCode::reshape_like, {x, feed({3, 2})}, {}, 0, 0, 0);
     expect(OpCode::squeeze, {feed({1, 4})}, {{Attr::kAxes, Dims{0}}}, 0, 0, 0);
     expect(OpCode::expand_dims, {x}, {{Attr::kAxes, Dims{0}}}, 0, 0, 0);
+    expect(OpCode::view_as_complex, {feed({3, 2})}, {}, 0, 0, 0);
+    expect(OpCode::view_as_real, {placeholder(graph, {DType::complex64, Shape({3})})}, {}, 0, 0, 0);
   }
 
   void of_moves() {
@@ -131,6 +133,11 @@ class StructuredCosts : public Costs {
     expect(OpCode::matmul, {b, a}, {{Attr::kTransposeA, true}, {Attr::kTransposeB, true}}, 2 * (2 * 7 * 5) * 4, 56 + 40,
            70);
     expect(OpCode::matmul, {feed({5, 4}), b}, {}, 2 * (2 * 5 * 7) * 4, 20 + 56, 70);
+    expect(OpCode::inverse, {feed({2, 5, 5})}, {}, 2 * (2 * 5 * 5) * 5, 50, 50);
+    // 8 * 5 complex numbers, of which lines of 8 and of 5 (rounded up to 8) are transformed.
+    expect(OpCode::fourier_transform, {feed({8, 5, 2})},
+           {{Attr::kAxes, Dims{0, 1}}, {Attr::kInverse, false}, {Attr::kScaling, std::string("none")}},
+           5 * (8 * 5) * (3 + 3), 80, 80);
   }
 
   void of_cells() {

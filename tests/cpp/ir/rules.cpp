@@ -421,14 +421,43 @@ TEST(Rules, Concat) {
             "[concat] Operands of different types: float32(2,) and int32(2,).");
 }
 
+TEST(Rules, ComplexNumbersAndTransforms) {
+  const Type z{DType::complex64, Shape({U, 3})};
+  EXPECT_EQ(infer_text(OpCode::view_as_real, {z}), "float32(?, 3, 2)");
+  EXPECT_EQ(infer_text(OpCode::view_as_real, {{DType::complex32, Shape()}}), "float16(2,)");
+  EXPECT_EQ(infer_text(OpCode::view_as_real, {f32({2})}), "[view_as_real] Expected complex numbers, got float32(2,).");
+  EXPECT_EQ(infer_text(OpCode::view_as_complex, {f32({U, 3, 2})}), "complex64(?, 3)");
+  EXPECT_EQ(infer_text(OpCode::view_as_complex, {f32({3, U})}), "complex64(3,)");
+  EXPECT_EQ(infer_text(OpCode::view_as_complex, {f32({2, 3})}),
+            "[view_as_complex] Expected a last axis of 2 parts, got shape (2, 3).");
+  EXPECT_EQ(infer_text(OpCode::view_as_complex, {i32({2})}),
+            "[view_as_complex] Expected parts of float32 or float16, got int32(2,).");
+  const auto over = [](Dims axes) {
+    return Attributes{{Attr::kAxes, std::move(axes)}, {Attr::kInverse, false}, {Attr::kScaling, std::string("none")}};
+  };
+  EXPECT_EQ(infer_text(OpCode::fourier_transform, {f32({U, 3, 2})}, over({-1, 0})), "float32(?, 3, 2)");
+  EXPECT_EQ(infer_text(OpCode::fourier_transform, {f32({4, 3, 2})}, over({2})),
+            "[fourier_transform] Axis 2 is outside a tensor of rank 2.");
+  EXPECT_EQ(infer_text(OpCode::fourier_transform, {f32({4, 3, 2})}, over({1, -1})), "[fourier_transform] Axes repeat.");
+  EXPECT_EQ(infer_text(OpCode::fourier_transform, {f32({4, 3, 2})}, over({})),
+            "[fourier_transform] Expected one axis or more, got none.");
+  EXPECT_EQ(infer_text(OpCode::fourier_transform, {f32({4, 3})}, over({0})),
+            "[fourier_transform] Expected a last axis of 2 parts, got shape (4, 3).");
+  EXPECT_EQ(infer_text(OpCode::inverse, {f32({2, 5, 5})}), "float32(2, 5, 5)");
+  EXPECT_EQ(infer_text(OpCode::inverse, {f32({U, 5})}), "float32(?, 5)");
+  EXPECT_EQ(infer_text(OpCode::inverse, {f32({5})}), "[inverse] Expected square matrices, got shape (5,).");
+  EXPECT_EQ(infer_text(OpCode::inverse, {i32({5, 5})}),
+            "[inverse] Expected an operand of a floating type, got int32(5, 5).");
+}
+
 TEST(Rules, CastShapeOfCount) {
   auto to = [](DType dtype) { return Attributes{{Attr::kDtype, dtype}}; };
   EXPECT_EQ(infer_text(OpCode::cast, {f32({U})}, to(DType::int64)), "int64(?,)");
   EXPECT_EQ(infer_text(OpCode::cast, {bools(kAnyRank)}, to(DType::float32)), "float32(...)");
   EXPECT_EQ(infer_text(OpCode::cast, {f32({2})}, to(DType::complex64)),
-            "[cast] Complex types are reserved and cannot be cast yet.");
+            "[cast] Complex numbers are not cast to real ones.");
   EXPECT_EQ(infer_text(OpCode::cast, {{DType::complex32, Shape({2})}}, to(DType::float32)),
-            "[cast] Complex types are reserved and cannot be cast yet.");
+            "[cast] Complex numbers are not cast to real ones.");
   EXPECT_EQ(infer_text(OpCode::shape_of, {f32({2, U})}), "int32(2,)");
   EXPECT_EQ(infer_text(OpCode::shape_of, {f32(kAnyRank)}), "int32(?,)");
   EXPECT_EQ(infer_text(OpCode::count, {f32({2, U})}, axes({1})), "float32()");

@@ -244,12 +244,13 @@ HWY_INLINE Vec<D> Mod(D d, Vec<D> a, Vec<D> b) {
   if constexpr (kFloating<D>) return ByLane(d, a, b, [](T x, T y) HWY_ATTR { return std::fmod(x, y); });
   else return hn::Sub(a, Mul(d, Div(d, a, b), b));
 }
-// The remainder of the quotient rounded down; 0 by 0.
+// The remainder of the quotient rounded down, a zero with the sign of b; 0 by 0.
 template <class D>
 HWY_INLINE Vec<D> FloorMod(D d, Vec<D> a, Vec<D> b) {
   const auto zero = Zero(d), rest = Mod(d, a, b);
   const auto differ = hn::Xor(hn::Lt(rest, zero), hn::Lt(b, zero));
-  const auto turned = hn::IfThenElse(hn::And(Ne(d, rest, zero), differ), hn::Add(rest, b), rest);
+  auto turned = hn::IfThenElse(hn::And(Ne(d, rest, zero), differ), hn::Add(rest, b), rest);
+  if constexpr (kFloating<D>) turned = hn::IfThenElse(hn::Eq(rest, zero), hn::CopySign(zero, b), turned);
   return hn::IfThenElse(hn::Eq(b, zero), zero, turned);
 }
 
@@ -447,13 +448,14 @@ HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
 
 // ---- rounding, trigonometry; what is rare is computed for one lane at a time ----
 
+// With the sign of x, which not every instruction set gives a zero.
 template <class D>
 HWY_INLINE Vec<D> Floor(D, Vec<D> x) {
-  return hn::Floor(x);
+  return hn::CopySign(hn::Floor(x), x);
 }
 template <class D>
 HWY_INLINE Vec<D> Ceil(D, Vec<D> x) {
-  return hn::Ceil(x);
+  return hn::CopySign(hn::Ceil(x), x);
 }
 template <class D>
 HWY_INLINE Vec<D> Trunc(D, Vec<D> x) {
@@ -461,7 +463,7 @@ HWY_INLINE Vec<D> Trunc(D, Vec<D> x) {
 }
 template <class D>
 HWY_INLINE Vec<D> Rint(D, Vec<D> x) {
-  return hn::Round(x);
+  return hn::CopySign(hn::Round(x), x);
 }
 // Half a unit less the last place, so that what is just below a half is not rounded up by the sum.
 template <class D>
@@ -488,8 +490,9 @@ HWY_INLINE Vec<D> Log10(D d, Vec<D> x) {
   return hn::Mul(Log(d, x), hn::Set(d, 0.43429448F));
 }
 
-// sin(x + quarters pi / 2): the angle's distance from a multiple of pi / 2, which three parts of pi / 2 give to all
-// digits as long as the multiple has few of them; then a polynomial for the sine or the cosine (Cephes).
+// sin(x + quarters pi / 2): the angle's distance from a multiple of pi / 2, which four parts of pi / 2 give to all
+// digits, the products with the first three being exact as long as the multiple has few of them; then a polynomial for
+// the sine or the cosine (Cephes).
 template <class D>
 HWY_INLINE Vec<D> SineOf(D d, Vec<D> x, int quarters) {
   const hn::RebindToSigned<D> di;
@@ -497,7 +500,8 @@ HWY_INLINE Vec<D> SineOf(D d, Vec<D> x, int quarters) {
   const auto nf = hn::ConvertTo(d, n);
   auto r = hn::NegMulAdd(nf, hn::Set(d, 1.5703125F), x);
   r = hn::NegMulAdd(nf, hn::Set(d, 4.837512969970703125e-4F), r);
-  r = hn::NegMulAdd(nf, hn::Set(d, 7.54978995489188e-8F), r);
+  r = hn::NegMulAdd(nf, hn::Set(d, 7.549533620476723e-08F), r);
+  r = hn::NegMulAdd(nf, hn::Set(d, 2.56334415e-12F), r);
   const auto z = hn::Mul(r, r);
   const auto sine =
       hn::MulAdd(hn::Mul(Polynomial(d, z, -1.9515295891e-4F, 8.3321608736e-3F, -1.6666654611e-1F), z), r, r);
@@ -514,7 +518,8 @@ HWY_INLINE bool IsModerate(D d, Vec<D> x) {
 }
 template <class D>
 HWY_INLINE Vec<D> Sin(D d, Vec<D> x) {
-  if (HWY_LIKELY(IsModerate(d, x))) return SineOf(d, x, 0);
+  // -0 is its own sine.
+  if (HWY_LIKELY(IsModerate(d, x))) return hn::IfThenElse(hn::Eq(x, Zero(d)), x, SineOf(d, x, 0));
   return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::sin(v); });
 }
 template <class D>

@@ -9,6 +9,7 @@
 #include "facade/errors.h"
 #include "facade/graph/graph.h"
 #include "facade/graph/types.h"
+#include "ir/complex.h"
 #include "ir/composites.h"
 
 namespace alloy::facade {

@@ -33,7 +33,11 @@ MPSGraphTensor* add(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Valu
 
 ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,
                NSString* name) {
-  return add_op(graph, code, operands, std::move(attributes), {}, name);
+  FacadeGraph& facade = *graph_of(graph);
+  facade.graph.name = utf8(name);
+  ir::Op* op = nullptr;
+  build([&] { op = ir::add_op(facade.graph, code, operands, std::move(attributes)); });
+  return op;
 }
 
 ir::Op* add_op(MPSGraph* graph, ir::OpCode code, const std::vector<ir::Value>& operands, ir::Attributes attributes,

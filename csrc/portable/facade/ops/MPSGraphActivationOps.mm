@@ -21,6 +21,24 @@ using ir::OpCode;
   }
 #include "ir/ops.def"
 
+- (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alpha:(double)alpha name:(NSString*)name {
+  return [self leakyReLUWithTensor:tensor
+                       alphaTensor:[self constantWithScalar:alpha dataType:[tensor dataType]]
+                              name:name];
+}
+
+- (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alphaTensor:(MPSGraphTensor*)alpha name:(NSString*)name {
+  return add(self, ir::Composite::leaky_relu, {value_of(self, tensor), value_of(self, alpha)}, {}, name);
+}
+
+- (MPSGraphTensor*)leakyReLUGradientWithIncomingGradient:(MPSGraphTensor*)gradient
+                                            sourceTensor:(MPSGraphTensor*)source
+                                             alphaTensor:(MPSGraphTensor*)alpha
+                                                    name:(NSString*)name {
+  return add(self, ir::Composite::leaky_relu_gradient,
+             {value_of(self, gradient), value_of(self, source), value_of(self, alpha)}, {}, name);
+}
+
 - (MPSGraphTensor*)softMaxWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString*)name {
   return add(self, OpCode::softmax, {value_of(self, tensor)}, {{Attr::kAxis, int64_t{axis}}}, name);
 }

@@ -40,6 +40,36 @@ MPSGraphTensor* add_arithmetic(MPSGraph* graph, OpCode code, ir::Value a, ir::Va
   }
 #include "ir/ops.def"
 
+- (MPSGraphTensor*)reciprocalSquareRootWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return [self reverseSquareRootWithTensor:tensor name:name];
+}
+
+- (MPSGraphTensor*)absoluteSquareWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::absolute_square, {value_of(self, tensor)}, {}, name);
+}
+
+- (MPSGraphTensor*)conjugateWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::conjugate, {value_of(self, tensor)}, {}, name);
+}
+
+- (MPSGraphTensor*)realPartOfTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::real, {value_of(self, tensor)}, {}, name);
+}
+
+- (MPSGraphTensor*)imaginaryPartOfTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::imag, {value_of(self, tensor)}, {}, name);
+}
+
+- (MPSGraphTensor*)complexTensorWithRealTensor:(MPSGraphTensor*)real
+                               imaginaryTensor:(MPSGraphTensor*)imaginary
+                                          name:(NSString*)name {
+  return add(self, ir::Composite::complex, {value_of(self, real), value_of(self, imaginary)}, {}, name);
+}
+
+- (MPSGraphTensor*)planarTensorWithComplexTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  return add(self, ir::Composite::planar, {value_of(self, tensor)}, {}, name);
+}
+
 - (MPSGraphTensor*)selectWithPredicateTensor:(MPSGraphTensor*)predicate
                          truePredicateTensor:(MPSGraphTensor*)yes
                         falsePredicateTensor:(MPSGraphTensor*)no

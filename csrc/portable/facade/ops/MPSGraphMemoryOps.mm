@@ -79,6 +79,34 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   return splat(self, scalar, given == ir::Shape({-1}) ? ir::Shape() : given, dataType);
 }
 
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart imaginaryPart:(double)imaginaryPart {
+  return [self constantWithRealPart:realPart imaginaryPart:imaginaryPart dataType:MPSDataTypeComplexFloat32];
+}
+
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart
+                          imaginaryPart:(double)imaginaryPart
+                               dataType:(MPSDataType)dataType {
+  const ir::DType dtype = dtype_of(dataType);
+  const auto part = part_of(dtype);
+  if (!part) {
+    raise_invalid(@"[constantWithRealPart] A complex type was expected, got %s.", std::string(ir::name(dtype)).c_str());
+  }
+  const auto scalar = [&](double number) {
+    return value_of([self constantWithScalar:number dataType:data_type_of(*part)]);
+  };
+  return add(self, ir::Composite::complex, {scalar(realPart), scalar(imaginaryPart)}, {}, nil);
+}
+
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart
+                          imaginaryPart:(double)imaginaryPart
+                                  shape:(MPSShape*)shape
+                               dataType:(MPSDataType)dataType {
+  MPSGraphTensor* scalar = [self constantWithRealPart:realPart imaginaryPart:imaginaryPart dataType:dataType];
+  const ir::Shape given = shape_of(shape);
+  if (given == ir::Shape({-1})) return scalar;  // as of constantWithScalar
+  return add(self, OpCode::broadcast_to, {value_of(scalar)}, {{Attr::kShape, given}}, nil);
+}
+
 - (MPSGraphTensor*)variableWithData:(NSData*)data
                               shape:(MPSShape*)shape
                            dataType:(MPSDataType)dataType

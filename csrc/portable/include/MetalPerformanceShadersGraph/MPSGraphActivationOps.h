@@ -18,6 +18,20 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
+/// max(x, alpha * x); where both are equal the gradient is that of alpha * x.
+- (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alpha:(double)alpha name:(NSString* _Nullable)name;
+
+/// The same with an alpha that broadcasts to the tensor.
+- (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor
+                           alphaTensor:(MPSGraphTensor*)alphaTensor
+                                  name:(NSString* _Nullable)name;
+
+/// Gradient of leakyReLU with respect to its input `source`.
+- (MPSGraphTensor*)leakyReLUGradientWithIncomingGradient:(MPSGraphTensor*)gradient
+                                            sourceTensor:(MPSGraphTensor*)source
+                                             alphaTensor:(MPSGraphTensor*)alphaTensor
+                                                    name:(NSString* _Nullable)name;
+
 /// exp(x) normalised to sum 1 along `axis`, negative from the end.
 - (MPSGraphTensor*)softMaxWithTensor:(MPSGraphTensor*)tensor axis:(NSInteger)axis name:(NSString* _Nullable)name;
 

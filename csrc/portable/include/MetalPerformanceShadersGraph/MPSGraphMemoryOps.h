@@ -36,6 +36,19 @@ NS_ASSUME_NONNULL_BEGIN
 /// A constant with all elements equal.
 - (MPSGraphTensor*)constantWithScalar:(double)scalar shape:(MPSShape*)shape dataType:(MPSDataType)dataType;
 
+/// A complex scalar constant: ComplexFloat32, or of the complex type.
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart imaginaryPart:(double)imaginaryPart;
+
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart
+                          imaginaryPart:(double)imaginaryPart
+                               dataType:(MPSDataType)dataType;
+
+/// A complex constant with all elements equal.
+- (MPSGraphTensor*)constantWithRealPart:(double)realPart
+                          imaginaryPart:(double)imaginaryPart
+                                  shape:(MPSShape*)shape
+                               dataType:(MPSDataType)dataType;
+
 /// State with an initial value, copied; it belongs to the graph and lasts from run to run.
 - (MPSGraphTensor*)variableWithData:(NSData*)data
                               shape:(MPSShape*)shape

@@ -1,0 +1,141 @@
+// Floats as small integers, and back.
+
+#include "facade/graph/build.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+namespace ir = alloy::ir;
+using ir::Attr;
+using ir::Composite;
+
+namespace {
+
+// Numbers are scalars of float32, in which all of it is computed.
+ir::Value number(MPSGraph* graph, double value) {
+  return value_of([graph constantWithScalar:value dataType:MPSDataTypeFloat32]);
+}
+
+MPSGraphTensor* scaled(MPSGraph* graph, Composite way, const std::vector<ir::Value>& operands, MPSDataType dtype,
+                       NSInteger axis, NSString* name) {
+  return add(graph, way, operands, {{Attr::kDtype, dtype_of(dtype)}, {Attr::kAxis, int64_t{axis}}}, name);
+}
+
+// Scales and zero points of blocks have the rank of the tensor, scalars any place in it.
+void require_blocks(ir::Value x, ir::Value blocks) {
+  const ir::Shape &shape = x.shape(), &given = blocks.shape();
+  if (shape.ranked() && given.ranked() && given.rank() != shape.rank() && given.rank() != 0) {
+    raise_invalid(@"[dequantize] Expected a scale and a zero point of the rank of shape %s, got shape %s.",
+                  to_string(shape).c_str(), to_string(given).c_str());
+  }
+}
+
+// A table of entries has so many dimensions more than the tensor.
+void require_table(ir::Value x, ir::Value table, int64_t more) {
+  const ir::Shape &shape = x.shape(), &given = table.shape();
+  if (shape.ranked() && given.ranked() && given.rank() != shape.rank() + more) {
+    raise_invalid(@"[dequantize] Expected a table of %lld dimensions more than shape %s has, got shape %s.",
+                  static_cast<long long>(more), to_string(shape).c_str(), to_string(given).c_str());
+  }
+}
+
+}  // namespace
+
+@implementation MPSGraph (MPSGraphQuantizationOps)
+
+- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
+                            scale:(double)scale
+                        zeroPoint:(double)zeroPoint
+                         dataType:(MPSDataType)dataType
+                             name:(NSString*)name {
+  return scaled(self, Composite::quantize, {value_of(self, tensor), number(self, scale), number(self, zeroPoint)},
+                dataType, -1, name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                              scale:(double)scale
+                          zeroPoint:(double)zeroPoint
+                           dataType:(MPSDataType)dataType
+                               name:(NSString*)name {
+  return scaled(self, Composite::dequantize, {value_of(self, tensor), number(self, scale), number(self, zeroPoint)},
+                dataType, -1, name);
+}
+
+- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
+                      scaleTensor:(MPSGraphTensor*)scaleTensor
+                        zeroPoint:(double)zeroPoint
+                         dataType:(MPSDataType)dataType
+                             axis:(NSInteger)axis
+                             name:(NSString*)name {
+  return scaled(self, Composite::quantize,
+                {value_of(self, tensor), value_of(self, scaleTensor), number(self, zeroPoint)}, dataType, axis, name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                        scaleTensor:(MPSGraphTensor*)scaleTensor
+                          zeroPoint:(double)zeroPoint
+                           dataType:(MPSDataType)dataType
+                               axis:(NSInteger)axis
+                               name:(NSString*)name {
+  return scaled(self, Composite::dequantize,
+                {value_of(self, tensor), value_of(self, scaleTensor), number(self, zeroPoint)}, dataType, axis, name);
+}
+
+- (MPSGraphTensor*)quantizeTensor:(MPSGraphTensor*)tensor
+                      scaleTensor:(MPSGraphTensor*)scaleTensor
+                  zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
+                         dataType:(MPSDataType)dataType
+                             axis:(NSInteger)axis
+                             name:(NSString*)name {
+  return scaled(self, Composite::quantize,
+                {value_of(self, tensor), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, axis,
+                name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                        scaleTensor:(MPSGraphTensor*)scaleTensor
+                    zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
+                           dataType:(MPSDataType)dataType
+                               axis:(NSInteger)axis
+                               name:(NSString*)name {
+  return scaled(self, Composite::dequantize,
+                {value_of(self, tensor), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, axis,
+                name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                        scaleTensor:(MPSGraphTensor*)scaleTensor
+                    zeroPointTensor:(MPSGraphTensor*)zeroPointTensor
+                           dataType:(MPSDataType)dataType
+                               name:(NSString*)name {
+  require_blocks(value_of(self, tensor), value_of(self, scaleTensor));
+  require_blocks(value_of(self, tensor), value_of(self, zeroPointTensor));
+  return scaled(self, Composite::dequantize,
+                {value_of(self, tensor), value_of(self, scaleTensor), value_of(self, zeroPointTensor)}, dataType, -1,
+                name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                        scaleTensor:(MPSGraphTensor*)scaleTensor
+                           dataType:(MPSDataType)dataType
+                               name:(NSString*)name {
+  require_blocks(value_of(self, tensor), value_of(self, scaleTensor));
+  return scaled(self, Composite::dequantize, {value_of(self, tensor), value_of(self, scaleTensor), number(self, 0)},
+                dataType, -1, name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor LUTTensor:(MPSGraphTensor*)LUTTensor name:(NSString*)name {
+  require_table(value_of(self, tensor), value_of(self, LUTTensor), 1);
+  return add(self, Composite::dequantize_lut, {value_of(self, tensor), value_of(self, LUTTensor)},
+             {{Attr::kAxis, int64_t{-1}}}, name);
+}
+
+- (MPSGraphTensor*)dequantizeTensor:(MPSGraphTensor*)tensor
+                          LUTTensor:(MPSGraphTensor*)LUTTensor
+                               axis:(NSInteger)axis
+                               name:(NSString*)name {
+  require_table(value_of(self, tensor), value_of(self, LUTTensor), 2);
+  return add(self, Composite::dequantize_lut, {value_of(self, tensor), value_of(self, LUTTensor)},
+             {{Attr::kAxis, int64_t{axis}}}, name);
+}
+
+@end

@@ -1,0 +1,45 @@
+"""Activations that the op table has no row for, made of its rows."""
+
+from alloy._core import Tensor
+from alloy.graph.apply import apply
+from alloy.ops.elementwise import clamp, select
+from alloy.ops.table import abs, atanh, erf, exp, maximum, minimum, multiply, sigmoid, tanh
+
+__all__ = ["elu", "gelu", "hard_sigmoid", "leaky_relu", "silu", "softplus"]
+
+
+def leaky_relu(x: Tensor, alpha=0.01) -> Tensor:
+    """max(x, alpha * x): with an alpha below 1, x where it is positive, else alpha * x. At 0 the gradient is alpha.
+
+    alpha: a number, or a tensor or array that broadcasts to x."""
+    return apply("leaky_relu", [x, alpha])
+
+
+def gelu(x: Tensor) -> Tensor:
+    """x times the probability that a normal number is below x: x (1 + erf(x / sqrt(2))) / 2 (Hendrycks and Gimpel,
+    2016)."""
+    return multiply(multiply(x, 0.5), erf(multiply(x, 0.5**0.5)) + 1.0)
+
+
+def silu(x: Tensor) -> Tensor:
+    """x times the logistic function of x, also known as swish."""
+    return multiply(x, sigmoid(x))
+
+
+def elu(x: Tensor, alpha=1.0) -> Tensor:
+    """x where it is positive, else alpha (e^x - 1) (Clevert et al., 2015)."""
+    below = minimum(x, 0.0)
+    # e^x - 1 = tanh(x / 2) (e^x + 1), which loses no digits near 0.
+    return select(x > 0.0, x, multiply(tanh(multiply(below, 0.5)), exp(below) + 1.0) * alpha)
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), computed without overflow."""
+    e = exp(-abs(x))
+    # log(1 + e) = 2 atanh(e / (2 + e)), which loses no digits of a small e.
+    return maximum(x, 0.0) + atanh(e / (e + 2.0)) * 2.0
+
+
+def hard_sigmoid(x: Tensor) -> Tensor:
+    """x / 6 + 1/2, held between 0 and 1."""
+    return clamp(multiply(x, 1 / 6) + 0.5, 0.0, 1.0)
