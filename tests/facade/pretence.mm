@@ -517,6 +517,144 @@ struct NewerOps {
     makes(@"bottomKWithGradientTensor:source:axisTensor:kTensor:name:", {2, 5},
           [&] { return [g bottomKWithGradientTensor:incoming source:rows axisTensor:axis kTensor:k name:nil]; });
   }
+
+  MPSGraphTensor* integers(const std::vector<double>& values) const {
+    return constant(g, Array({static_cast<long>(values.size())}, values, MPSDataTypeInt32));
+  }
+
+  // Rows 1 and 2 of four.
+  void slices() const {
+    const Shape whole = {4, 5}, part = {2, 5};
+    MPSGraphTensor *t = placeholder(g, whole), *u = placeholder(g, part), *start = integers({1, 0}),
+                   *end = integers({3, 5}), *stride = integers({1, 1}), *extents = integers({2, 5}),
+                   *shape = integers({4, 5});
+    makes(@"sliceTensor:startTensor:endTensor:strideTensor:startMask:endMask:squeezeMask:name:", part, [&] {
+      return [g sliceTensor:t
+                startTensor:start
+                  endTensor:end
+               strideTensor:stride
+                  startMask:0
+                    endMask:0
+                squeezeMask:0
+                       name:nil];
+    });
+    makes(@"sliceTensor:startTensor:sizeTensor:squeezeMask:name:", part,
+          [&] { return [g sliceTensor:t startTensor:start sizeTensor:extents squeezeMask:0 name:nil]; });
+    makes(
+        @"sliceGradientTensor:fwdInShapeTensor:startTensor:endTensor:strideTensor:startMask:endMask:squeezeMask:name:",
+        whole, [&] {
+          return [g sliceGradientTensor:u
+                       fwdInShapeTensor:shape
+                            startTensor:start
+                              endTensor:end
+                           strideTensor:stride
+                              startMask:0
+                                endMask:0
+                            squeezeMask:0
+                                   name:nil];
+        });
+    makes(@"sliceGradientTensor:fwdInShapeTensor:startTensor:sizeTensor:squeezeMask:name:", whole, [&] {
+      return [g sliceGradientTensor:u
+                   fwdInShapeTensor:shape
+                        startTensor:start
+                         sizeTensor:extents
+                        squeezeMask:0
+                               name:nil];
+    });
+    makes(
+        @"sliceUpdateDataTensor:updateTensor:startsTensor:endsTensor:stridesTensor:startMask:endMask:squeezeMask:name:",
+        whole, [&] {
+          return [g sliceUpdateDataTensor:t
+                             updateTensor:u
+                             startsTensor:start
+                               endsTensor:end
+                            stridesTensor:stride
+                                startMask:0
+                                  endMask:0
+                              squeezeMask:0
+                                     name:nil];
+        });
+    makes(@"sliceUpdateDataTensor:updateTensor:starts:ends:strides:startMask:endMask:squeezeMask:name:", whole, [&] {
+      return [g sliceUpdateDataTensor:t
+                         updateTensor:u
+                               starts:numbers({1, 0})
+                                 ends:numbers({3, 5})
+                              strides:numbers({1, 1})
+                            startMask:0
+                              endMask:0
+                          squeezeMask:0
+                                 name:nil];
+    });
+    makes(@"sliceUpdateDataTensor:updateTensor:startsTensor:endsTensor:stridesTensor:name:", whole, [&] {
+      return [g sliceUpdateDataTensor:t updateTensor:u startsTensor:start endsTensor:end stridesTensor:stride name:nil];
+    });
+    makes(@"sliceUpdateDataTensor:updateTensor:starts:ends:strides:name:", whole, [&] {
+      return [g sliceUpdateDataTensor:t
+                         updateTensor:u
+                               starts:numbers({1, 0})
+                                 ends:numbers({3, 5})
+                              strides:numbers({1, 1})
+                                 name:nil];
+    });
+  }
+
+  void complex_numbers() const {
+    MPSGraphTensor *re = placeholder(g, {2, 3}), *im = placeholder(g, {2, 3});
+    const auto z = [&] { return [g complexTensorWithRealTensor:re imaginaryTensor:im name:nil]; };
+    makes(@"complexTensorWithRealTensor:imaginaryTensor:name:", {2, 3}, [&] { return z(); });
+    makes(@"conjugateWithTensor:name:", {2, 3}, [&] { return [g conjugateWithTensor:re name:nil]; });
+    makes(@"absoluteSquareWithTensor:name:", {2, 3}, [&] { return [g absoluteSquareWithTensor:re name:nil]; });
+    makes(@"realPartOfTensor:name:", {2, 3}, [&] { return [g realPartOfTensor:re name:nil]; });
+    makes(@"imaginaryPartOfTensor:name:", {2, 3}, [&] { return [g imaginaryPartOfTensor:re name:nil]; });
+    makes(@"planarTensorWithComplexTensor:name:", {2, 3},
+          [&] { return [g planarTensorWithComplexTensor:re name:nil]; });
+    makes(@"constantWithRealPart:imaginaryPart:", {}, [&] { return [g constantWithRealPart:1 imaginaryPart:2]; });
+    makes(@"constantWithRealPart:imaginaryPart:dataType:", {},
+          [&] { return [g constantWithRealPart:1 imaginaryPart:2 dataType:static_cast<MPSDataType>(0x11000040)]; });
+    makes(@"constantWithRealPart:imaginaryPart:shape:dataType:", {2, 3}, [&] {
+      return [g constantWithRealPart:1
+                       imaginaryPart:2
+                               shape:numbers({2, 3})
+                            dataType:static_cast<MPSDataType>(0x11000040)];
+    });
+    makes(@"reciprocalSquareRootWithTensor:name:", {2, 3},
+          [&] { return [g reciprocalSquareRootWithTensor:re name:nil]; });
+  }
+
+  void transforms() const {
+    MPSGraphTensor *t = placeholder(g, {3, 4}), *axes = integers({1});
+    const auto descriptor = [] { return [MPSGraphFFTDescriptor descriptor]; };
+    makes(@"fastFourierTransformWithTensor:axes:descriptor:name:", {3, 4},
+          [&] { return [g fastFourierTransformWithTensor:t axes:numbers({1}) descriptor:descriptor() name:nil]; });
+    makes(@"fastFourierTransformWithTensor:axesTensor:descriptor:name:", {3, 4},
+          [&] { return [g fastFourierTransformWithTensor:t axesTensor:axes descriptor:descriptor() name:nil]; });
+    makes(@"realToHermiteanFFTWithTensor:axes:descriptor:name:", {3, 3},
+          [&] { return [g realToHermiteanFFTWithTensor:t axes:numbers({1}) descriptor:descriptor() name:nil]; });
+    makes(@"realToHermiteanFFTWithTensor:axesTensor:descriptor:name:", {3, 3},
+          [&] { return [g realToHermiteanFFTWithTensor:t axesTensor:axes descriptor:descriptor() name:nil]; });
+    const auto half = [&] {
+      return [g realToHermiteanFFTWithTensor:t axes:numbers({1}) descriptor:descriptor() name:nil];
+    };
+    makes(@"HermiteanToRealFFTWithTensor:axes:descriptor:name:", {3, 4},
+          [&] { return [g HermiteanToRealFFTWithTensor:half() axes:numbers({1}) descriptor:descriptor() name:nil]; });
+    makes(@"HermiteanToRealFFTWithTensor:axesTensor:descriptor:name:", {3, 4},
+          [&] { return [g HermiteanToRealFFTWithTensor:half() axesTensor:axes descriptor:descriptor() name:nil]; });
+  }
+
+  void tables_and_scales() const {
+    MPSGraphTensor *q = [g placeholderWithShape:numbers({2, 4}) dataType:MPSDataTypeUInt8 name:nil],
+                   *scales = placeholder(g, {2, 2}),
+                   *zeros = [g placeholderWithShape:numbers({2, 2}) dataType:MPSDataTypeUInt8 name:nil],
+                   *table = placeholder(g, {1, 1, 256}), *vectors = placeholder(g, {1, 1, 256, 1});
+    makes(@"dequantizeTensor:scaleTensor:zeroPointTensor:dataType:name:", {2, 4}, [&] {
+      return [g dequantizeTensor:q scaleTensor:scales zeroPointTensor:zeros dataType:MPSDataTypeFloat32 name:nil];
+    });
+    makes(@"dequantizeTensor:scaleTensor:dataType:name:", {2, 4},
+          [&] { return [g dequantizeTensor:q scaleTensor:scales dataType:MPSDataTypeFloat32 name:nil]; });
+    makes(@"dequantizeTensor:LUTTensor:name:", {2, 4}, [&] { return [g dequantizeTensor:q LUTTensor:table name:nil]; });
+    makes(@"dequantizeTensor:LUTTensor:axis:name:", {2, 4},
+          [&] { return [g dequantizeTensor:q LUTTensor:vectors axis:1 name:nil]; });
+  }
 };
 #endif
 
@@ -538,6 +676,10 @@ int main() {
     ops.resize_by_scales();
     ops.columns();
     ops.first_elements();
+    ops.slices();
+    ops.complex_numbers();
+    ops.transforms();
+    ops.tables_and_scales();
 #endif
     return all_right ? 0 : 1;
   }
