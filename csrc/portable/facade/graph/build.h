@@ -52,10 +52,4 @@ NSInteger number_in(MPSGraph* graph, MPSGraphTensor* tensor, const char* op, con
 ir::Value unspecified(MPSGraph* graph, MPSShape* shape, ir::DType dtype);
 ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType dtype);
 
-// The integers of a tensor of rank 0 or 1, known when the op is added: constants, shapes, and what is computed from
-// them. Raises where they are not; `what` is the word for the tensor, as "axis".
-ir::Dims known_integers(MPSGraph* graph, MPSGraphTensor* tensor, const char* what);
-// The same of exactly one.
-int64_t known_integer(MPSGraph* graph, MPSGraphTensor* tensor, const char* what);
-
 }  // namespace alloy::facade

@@ -121,22 +121,4 @@ ir::Value unspecified(MPSGraph* graph, MPSGraphTensor* shape_tensor, ir::DType d
   return value_of(add(graph, ir::OpCode::shaped, {value_of(graph, shape_tensor)}, {{ir::Attr::kDtype, dtype}}, nil));
 }
 
-ir::Dims known_integers(MPSGraph* graph, MPSGraphTensor* tensor, const char* what) {
-  const ir::Value value = value_of(graph, tensor);
-  std::optional<ir::Elements> known;
-  build([&] { known = ir::known_elements(value); });
-  ir::Dims integers;
-  for (size_t i = 0; known && i < known->size() && (*known)[i]; ++i) integers.push_back(*(*known)[i]);
-  if (!known || integers.size() != static_cast<int64_t>(known->size())) {
-    raise_invalid(@"[%s] Expected integers that are known when the op is added, got a tensor of others.", what);
-  }
-  return integers;
-}
-
-int64_t known_integer(MPSGraph* graph, MPSGraphTensor* tensor, const char* what) {
-  const ir::Dims integers = known_integers(graph, tensor, what);
-  if (integers.size() != 1) raise_invalid(@"[%s] Expected one integer, got %td.", what, ptrdiff_t{integers.size()});
-  return integers[0];
-}
-
 }  // namespace alloy::facade

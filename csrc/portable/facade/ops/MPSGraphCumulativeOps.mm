@@ -44,14 +44,14 @@ MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* o
                                  exclusive:(BOOL)exclusive
                                    reverse:(BOOL)reverse
                                       name:(NSString*)name {
-  return cumulative(self, tensor, "sum", known_integer(self, axisTensor, "cumulativeSum"),
+  return cumulative(self, tensor, "sum", number_in(self, axisTensor, "cumulative", "an axis"),
                     {exclusive != NO, reverse != NO}, name);
 }
 
 - (MPSGraphTensor*)cumulativeSumWithTensor:(MPSGraphTensor*)tensor
                                 axisTensor:(MPSGraphTensor*)axisTensor
                                       name:(NSString*)name {
-  return cumulative(self, tensor, "sum", known_integer(self, axisTensor, "cumulativeSum"), {}, name);
+  return cumulative(self, tensor, "sum", number_in(self, axisTensor, "cumulative", "an axis"), {}, name);
 }
 
 - (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor
@@ -71,14 +71,14 @@ MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* o
                                      exclusive:(BOOL)exclusive
                                        reverse:(BOOL)reverse
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "product", known_integer(self, axisTensor, "cumulativeProduct"),
+  return cumulative(self, tensor, "product", number_in(self, axisTensor, "cumulative", "an axis"),
                     {exclusive != NO, reverse != NO}, name);
 }
 
 - (MPSGraphTensor*)cumulativeProductWithTensor:(MPSGraphTensor*)tensor
                                     axisTensor:(MPSGraphTensor*)axisTensor
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "product", known_integer(self, axisTensor, "cumulativeProduct"), {}, name);
+  return cumulative(self, tensor, "product", number_in(self, axisTensor, "cumulative", "an axis"), {}, name);
 }
 
 - (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor
@@ -98,14 +98,14 @@ MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* o
                                      exclusive:(BOOL)exclusive
                                        reverse:(BOOL)reverse
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "minimum", known_integer(self, axisTensor, "cumulativeMinimum"),
+  return cumulative(self, tensor, "minimum", number_in(self, axisTensor, "cumulative", "an axis"),
                     {exclusive != NO, reverse != NO}, name);
 }
 
 - (MPSGraphTensor*)cumulativeMinimumWithTensor:(MPSGraphTensor*)tensor
                                     axisTensor:(MPSGraphTensor*)axisTensor
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "minimum", known_integer(self, axisTensor, "cumulativeMinimum"), {}, name);
+  return cumulative(self, tensor, "minimum", number_in(self, axisTensor, "cumulative", "an axis"), {}, name);
 }
 
 - (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor
@@ -125,14 +125,14 @@ MPSGraphTensor* cumulative(MPSGraph* self, MPSGraphTensor* tensor, const char* o
                                      exclusive:(BOOL)exclusive
                                        reverse:(BOOL)reverse
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "maximum", known_integer(self, axisTensor, "cumulativeMaximum"),
+  return cumulative(self, tensor, "maximum", number_in(self, axisTensor, "cumulative", "an axis"),
                     {exclusive != NO, reverse != NO}, name);
 }
 
 - (MPSGraphTensor*)cumulativeMaximumWithTensor:(MPSGraphTensor*)tensor
                                     axisTensor:(MPSGraphTensor*)axisTensor
                                           name:(NSString*)name {
-  return cumulative(self, tensor, "maximum", known_integer(self, axisTensor, "cumulativeMaximum"), {}, name);
+  return cumulative(self, tensor, "maximum", number_in(self, axisTensor, "cumulative", "an axis"), {}, name);
 }
 
 @end

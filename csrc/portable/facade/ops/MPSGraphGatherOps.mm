@@ -44,7 +44,7 @@ using ir::OpCode;
                        withUpdatesTensor:(MPSGraphTensor*)updates
                            indicesTensor:(MPSGraphTensor*)indices
                                     name:(NSString*)name {
-  return [self gatherAlongAxis:known_integer(self, axisTensor, "gatherAlongAxisTensor")
+  return [self gatherAlongAxis:number_in(self, axisTensor, "gather_along_axis", "an axis")
              withUpdatesTensor:updates
                  indicesTensor:indices
                           name:name];

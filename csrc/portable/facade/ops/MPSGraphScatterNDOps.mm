@@ -126,7 +126,7 @@ MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shap
                                     shape:(MPSShape*)shape
                                      mode:(MPSGraphScatterMode)mode
                                      name:(NSString*)name {
-  return [self scatterAlongAxis:known_integer(self, axisTensor, "scatterAlongAxisTensor")
+  return [self scatterAlongAxis:number_in(self, axisTensor, "scatter_along_axis", "an axis")
               withUpdatesTensor:updates
                   indicesTensor:indices
                           shape:shape
@@ -151,7 +151,7 @@ MPSGraphTensor* start_of(MPSGraph* self, MPSGraphTensor* updates, MPSShape* shap
                             indicesTensor:(MPSGraphTensor*)indices
                                      mode:(MPSGraphScatterMode)mode
                                      name:(NSString*)name {
-  return [self scatterAlongAxis:known_integer(self, axisTensor, "scatterAlongAxisTensor")
+  return [self scatterAlongAxis:number_in(self, axisTensor, "scatter_along_axis", "an axis")
                  withDataTensor:data
                   updatesTensor:updates
                   indicesTensor:indices

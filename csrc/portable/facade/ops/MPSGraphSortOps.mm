@@ -39,11 +39,11 @@ MPSGraphTensor* order(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool
                        axisTensor:(MPSGraphTensor*)axisTensor
                        descending:(BOOL)descending
                              name:(NSString*)name {
-  return sorted(self, tensor, known_integer(self, axisTensor, "sort"), descending != NO, name);
+  return sorted(self, tensor, number_in(self, axisTensor, "sort", "an axis"), descending != NO, name);
 }
 
 - (MPSGraphTensor*)sortWithTensor:(MPSGraphTensor*)tensor axisTensor:(MPSGraphTensor*)axisTensor name:(NSString*)name {
-  return sorted(self, tensor, known_integer(self, axisTensor, "sort"), false, name);
+  return sorted(self, tensor, number_in(self, axisTensor, "sort", "an axis"), false, name);
 }
 
 - (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor
@@ -61,13 +61,13 @@ MPSGraphTensor* order(MPSGraph* self, MPSGraphTensor* tensor, int64_t axis, bool
                           axisTensor:(MPSGraphTensor*)axisTensor
                           descending:(BOOL)descending
                                 name:(NSString*)name {
-  return order(self, tensor, known_integer(self, axisTensor, "argSort"), descending != NO, name);
+  return order(self, tensor, number_in(self, axisTensor, "argsort", "an axis"), descending != NO, name);
 }
 
 - (MPSGraphTensor*)argSortWithTensor:(MPSGraphTensor*)tensor
                           axisTensor:(MPSGraphTensor*)axisTensor
                                 name:(NSString*)name {
-  return order(self, tensor, known_integer(self, axisTensor, "argSort"), false, name);
+  return order(self, tensor, number_in(self, axisTensor, "argsort", "an axis"), false, name);
 }
 
 @end

@@ -26,7 +26,7 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                           kTensor:(MPSGraphTensor*)kTensor
                                              name:(NSString*)name {
   return add_all(self, ir::Composite::top_k, {value_of(self, source)},
-                 attributes(-1, known_integer(self, kTensor, "topK"), true), name);
+                 attributes(-1, number_in(self, kTensor, "top_k", "a count"), true), name);
 }
 
 - (NSArray<MPSGraphTensor*>*)topKWithSourceTensor:(MPSGraphTensor*)source
@@ -41,8 +41,10 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                        axisTensor:(MPSGraphTensor*)axisTensor
                                           kTensor:(MPSGraphTensor*)kTensor
                                              name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)},
-                 attributes(known_integer(self, axisTensor, "topK"), known_integer(self, kTensor, "topK"), true), name);
+  return add_all(
+      self, ir::Composite::top_k, {value_of(self, source)},
+      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), true),
+      name);
 }
 
 - (NSArray<MPSGraphTensor*>*)bottomKWithSourceTensor:(MPSGraphTensor*)source
@@ -57,9 +59,10 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                           axisTensor:(MPSGraphTensor*)axisTensor
                                              kTensor:(MPSGraphTensor*)kTensor
                                                 name:(NSString*)name {
-  return add_all(self, ir::Composite::top_k, {value_of(self, source)},
-                 attributes(known_integer(self, axisTensor, "bottomK"), known_integer(self, kTensor, "bottomK"), false),
-                 name);
+  return add_all(
+      self, ir::Composite::top_k, {value_of(self, source)},
+      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), false),
+      name);
 }
 
 @end
@@ -79,7 +82,7 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                   kTensor:(MPSGraphTensor*)kTensor
                                      name:(NSString*)name {
   return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(-1, known_integer(self, kTensor, "topK"), true), name);
+             attributes(-1, number_in(self, kTensor, "top_k", "a count"), true), name);
 }
 
 - (MPSGraphTensor*)topKWithGradientTensor:(MPSGraphTensor*)gradient
@@ -96,8 +99,10 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                axisTensor:(MPSGraphTensor*)axisTensor
                                   kTensor:(MPSGraphTensor*)kTensor
                                      name:(NSString*)name {
-  return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(known_integer(self, axisTensor, "topK"), known_integer(self, kTensor, "topK"), true), name);
+  return add(
+      self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
+      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), true),
+      name);
 }
 
 - (MPSGraphTensor*)bottomKWithGradientTensor:(MPSGraphTensor*)gradient
@@ -114,9 +119,10 @@ ir::Attributes attributes(int64_t axis, int64_t k, bool greatest) {
                                   axisTensor:(MPSGraphTensor*)axisTensor
                                      kTensor:(MPSGraphTensor*)kTensor
                                         name:(NSString*)name {
-  return add(self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
-             attributes(known_integer(self, axisTensor, "bottomK"), known_integer(self, kTensor, "bottomK"), false),
-             name);
+  return add(
+      self, ir::Composite::top_k_gradient, {value_of(self, gradient), value_of(self, source)},
+      attributes(number_in(self, axisTensor, "top_k", "an axis"), number_in(self, kTensor, "top_k", "a count"), false),
+      name);
 }
 
 @end
