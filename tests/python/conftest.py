@@ -14,17 +14,17 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish(session):
-    gc.freeze()  # what is imported by now stays: the collections around each test need not look at it
+    gc.freeze()  # what is imported by now stays: the collection after each test need not look at it
 
 
 @pytest.fixture(autouse=True)
 def no_leak(request):
-    gc.collect()
     before = al.stats()["live_objects"]
     yield
     request.node.funcargs.clear()  # pytest would keep the values of the test's other fixtures
     gc.collect()
     assert al.stats()["live_objects"] <= before, "the test leaves graphs or executables behind"
+    gc.freeze()  # pytest keeps reports of all tests; without this every collection is slower than the last
 
 
 @pytest.fixture
