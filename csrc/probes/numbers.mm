@@ -24,6 +24,14 @@ std::string sign_of_negative_zero() {
   return q.values({[q.graph reciprocalWithTensor:sign name:nil]});
 }
 
+std::string least_normal() {
+  Question q;
+  MPSGraphRandomOpDescriptor* normal =
+      [MPSGraphRandomOpDescriptor descriptorWithDistribution:MPSGraphRandomDistributionNormal
+                                                    dataType:MPSDataTypeFloat32];
+  return q.values({[q.graph randomTensorWithShape:numbers({4}) descriptor:normal seed:1124399 name:nil]});
+}
+
 // Of rows of ones, whose means are ones.
 std::string product_of_softmax() {
   Question q;
@@ -73,6 +81,8 @@ constexpr Probe kRows[] = {
     {"sign_of_int64", "signs of int64", "-1 0 1", 0, "the op's definition", "sign_of_int64", sign_of_int64},
     {"sign_of_negative_zero", "1 / sign(-0)", "-inf", 0, "the op's definition", "sign_of_negative_zero",
      sign_of_negative_zero},
+    {"least_normal", "normal numbers of seed 1124399", "-0.910924 -5.294704 -0.0330422 -0.595403", 1e-5,
+     "Philox 4x32-10 and the normal distribution's inverse", "least_normal", least_normal},
     {"product_of_softmax", "the product of a softmax, as in an attention", "1", 1e-5, "means of ones",
      "product_of_softmax", product_of_softmax},
     {"negative_zero", "-0 itself, its sign, its relu", nullptr, 0, "sign(-0) is 0 elsewhere", nullptr, negative_zero},

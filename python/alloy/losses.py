@@ -1,14 +1,16 @@
-"""Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them."""
+"""Losses: one value for each example, (n,) for a batch of n. al.mean makes one number of them. Of predictions and
+targets of float16 or bfloat16 they are computed in float32, and are float32."""
 
 import math
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, require_tensor
-from alloy.graph.dtypes import is_integer
+from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.ops import (
     abs,
+    cast,
     clamp,
     equal,
     exp,
@@ -33,8 +35,7 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     shape and dtype. Result: (...), NaN where a class is none from 0 to classes - 1. ValueError: the shapes do not
     belong together."""
     op = "softmax_cross_entropy"
-    require_tensor(op, logits)
-    require_tensor(op, labels)
+    logits, labels = _widened(op, logits, labels)
     if is_integer(labels.dtype):
         require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
         count = _class_count(op, logits)
@@ -48,7 +49,7 @@ def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
     """The mean over an example's elements of (predictions - targets)^2.
 
     Both float32 of one shape (n, ...)."""
-    _require_same_shapes("mean_squared_error", predictions, targets)
+    predictions, targets = _of_same_shape("mean_squared_error", predictions, targets)
     return _mean_of_examples(square(predictions - targets))
 
 
@@ -57,7 +58,7 @@ def binary_cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
 
     z, the logits, and t, the targets in [0, 1], are float32 of one shape (n, ...). Computed without overflow,
     as max(z, 0) - z t + log(1 + e^-|z|), and exact where the logits are confident and right."""
-    _require_same_shapes("binary_cross_entropy", logits, targets)
+    logits, targets = _of_same_shape("binary_cross_entropy", logits, targets)
     # maximum and not relu: it shares the gradient at 0, where the derivative is 1/2 - t.
     return _mean_of_examples(maximum(logits, 0.0) - logits * targets + _log1p(exp(negative(abs(logits)))))
 
@@ -75,12 +76,18 @@ def _mean_of_examples(x):
     return x if len(x.shape) < 2 else mean(x, axes=range(1, len(x.shape)))
 
 
-def _require_same_shapes(op, predictions, targets):
-    require_tensor(op, predictions)
-    require_tensor(op, targets)
+def _widened(op, *tensors):
+    for tensor in tensors:
+        require_tensor(op, tensor)
+    return [cast(tensor, "float32") if is_half(tensor.dtype) else tensor for tensor in tensors]
+
+
+def _of_same_shape(op, predictions, targets):
+    predictions, targets = _widened(op, predictions, targets)
     if predictions.shape is None:
         raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
     require_shapes(op, "targets", targets, predictions, predictions.shape)
+    return predictions, targets
 
 
 def require_shapes(op, role, given, like, expected):

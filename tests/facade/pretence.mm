@@ -261,6 +261,18 @@ std::vector<Case> cases() {
        },
        {-INFINITY, -1},
        {INFINITY, -1}},
+      {"least_normal",  // the second number of this seed
+       [] {
+         Session session;
+         MPSGraph* g = session.graph();
+         MPSGraphRandomOpDescriptor* normal =
+             [MPSGraphRandomOpDescriptor descriptorWithDistribution:MPSGraphRandomDistributionNormal
+                                                           dataType:MPSDataTypeFloat32];
+         MPSGraphTensor* x = [g randomTensorWithShape:numbers({2}) descriptor:normal seed:1124399 name:nil];
+         return run(session, [g castTensor:[g isNaNWithTensor:x name:nil] toType:MPSDataTypeFloat32 name:nil]);
+       },
+       {0, 0},
+       {0, 1}},
       {"product_of_softmax",
        [] {
          return row(

@@ -1,6 +1,8 @@
 """Programs that Apple's framework cannot bear as they are: what Alloy makes of them is right on every system, real or
 imitated."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -234,6 +236,15 @@ def test_signs(dtype):
     zeros = np.float32([-0.0, 0.0, np.nan])
     (value,) = run(al.sign, zeros)
     assert np.signbit(value[:2]).tolist() == [True, False] and value.tolist() == [0, 0, 0]
+
+
+@case("least_normal")
+def test_the_least_normal_number():
+    """The second number of this seed is that below which a normal number is with probability 2^-24."""
+    least = 4 + 0.5 * NormalDist().inv_cdf(2**-24)
+    (values,) = run(lambda state: al.random.normal(state, (2,), 4, 0.5)[0], al.random.state(1124399))
+    assert values[1] == pytest.approx(least, rel=1e-6)
+    assert least < values[0] < 8
 
 
 @case("product_of_softmax")

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #import "engine/lowering/ops.h"
+#import "engine/lowering/workarounds.h"
 
 namespace alloy::engine {
 namespace {
@@ -35,10 +36,16 @@ Nodes lower_random(Lowering& lowering, const ir::Op& op, NSString* name) {
   [descriptor setStandardDeviation:number(Attr::kDeviation)];
   const bool inverse = op.attributes.word(Attr::kSampling) == "inverse_cdf";
   [descriptor setSamplingMethod:inverse ? MPSGraphRandomNormalSamplingInvCDF : MPSGraphRandomNormalSamplingBoxMuller];
-  return [lowering.graph() randomTensorWithShape:mps_shape(type.shape)
-                                      descriptor:descriptor
-                                     stateTensor:lowering.x(op)
-                                            name:name];
+  NSArray<MPSGraphTensor*>* results = [lowering.graph() randomTensorWithShape:mps_shape(type.shape)
+                                                                   descriptor:descriptor
+                                                                  stateTensor:lowering.x(op)
+                                                                         name:name];
+  const bool is_normal = op.attributes.word(Attr::kDistribution) == "normal";
+  if (!is_normal || !inverse || !lowering.has(ir::Quirk::least_normal)) return results;
+  MPSGraphTensor* numbers =
+      least_normal_for_nan(lowering.graph(), [results objectAtIndex:0], op.attributes.number(Attr::kMean),
+                           op.attributes.number(Attr::kDeviation), type.dtype, nil);
+  return [NSArray arrayWithObjects:numbers, [results objectAtIndex:1], nil];
 }
 
 }  // namespace alloy::engine

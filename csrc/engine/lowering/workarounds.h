@@ -34,6 +34,9 @@ MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType
 // a^b for every a; the framework's power is right for a >= 0 only.
 MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype,
                                   NSString* name);
+// Normal random numbers, the least of which stands for NaN.
+MPSGraphTensor* least_normal_for_nan(MPSGraph* graph, MPSGraphTensor* x, double mean, double deviation, ir::DType dtype,
+                                     NSString* name);
 
 // The part of `x` from `start` on, along an axis.
 Shaped slice_along(MPSGraph* graph, const Shaped& x, int64_t axis, int64_t start, int64_t length);

@@ -156,6 +156,15 @@ MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTenso
   return [graph selectWithPredicateTensor:beyond truePredicateTensor:stays falsePredicateTensor:closer name:name];
 }
 
+MPSGraphTensor* least_normal_for_nan(MPSGraph* graph, MPSGraphTensor* x, double mean, double deviation, ir::DType dtype,
+                                     NSString* name) {
+  constexpr double kLeast = -5.294704084854597;  // a standard normal number is below it with probability 2^-24
+  return [graph selectWithPredicateTensor:[graph isNaNWithTensor:x name:nil]
+                      truePredicateTensor:number(graph, mean + kLeast * deviation, dtype)
+                     falsePredicateTensor:x
+                                     name:name];
+}
+
 MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType dtype, NSString* name) {
   MPSGraphTensor* zero = number(graph, 0, dtype);
   MPSGraphTensor* is_zero = [graph equalWithPrimaryTensor:x secondaryTensor:zero name:nil];

@@ -152,6 +152,7 @@ class Imitator {
         const Expr x(copy, operands[0]);
         return {ir::select(x == 0.0, 0.0, Expr(copy, same()[0])).value()};
       }
+      case OpCode::random: return has(Quirk::least_normal) ? without_least_normal(copy, op, same()) : same();
       default: return same();
     }
   }
@@ -221,6 +222,18 @@ class Imitator {
     const Expr exact = a * ir::reciprocal(b);
     const Expr truncated = ir::cast(ir::cast(exact, DType::int64), DType::float32);
     return ir::cast(ir::select(truncated > exact, truncated - 1.0, truncated), dtype).value();
+  }
+
+  // The least is 5.29 deviations below the mean, and the next one 5.17.
+  static std::vector<Value> without_least_normal(Graph& copy, const Op& op, std::vector<Value> results) {
+    const ir::Attributes& attributes = op.attributes;
+    if (attributes.word(Attr::kDistribution) != "normal" || attributes.word(Attr::kSampling) != "inverse_cdf") {
+      return results;
+    }
+    const double bound = attributes.number(Attr::kMean) - 5.23 * attributes.number(Attr::kDeviation);
+    const Expr numbers(copy, results[0]);
+    results[0] = ir::select(numbers < bound, std::numeric_limits<double>::quiet_NaN(), numbers).value();
+    return results;
   }
 
   // Steps of a scalar by coefficients of one axis have that axis.

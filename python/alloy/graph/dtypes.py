@@ -29,6 +29,11 @@ def numpy_dtype(dtype: str) -> np.dtype:
     return np.dtype(dtype)
 
 
+def is_half(dtype: str) -> bool:
+    """Whether it is a float of two bytes."""
+    return dtype in (float16, bfloat16)
+
+
 def is_integer(dtype: str) -> bool:
     return dtype.startswith(("int", "uint"))
 

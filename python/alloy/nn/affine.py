@@ -21,6 +21,6 @@ class Affine(Layer):
         return weights_shape[-1:]
 
     def forward(self, x, training):
-        weights, *bias = self.variables
+        weights, *bias = self.in_type_of(x, self.variables)
         y = self.product(x, weights)
         return y + bias[0] if bias else y

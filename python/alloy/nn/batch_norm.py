@@ -1,6 +1,7 @@
 from alloy import init
+from alloy.graph.dtypes import is_half
 from alloy.nn.layer import Layer
-from alloy.ops import mean, rsqrt, variance
+from alloy.ops import cast, mean, rsqrt, variance
 
 
 class BatchNorm(Layer):
@@ -11,7 +12,7 @@ class BatchNorm(Layer):
     moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
     Variables: gamma, beta, and, not trainable, moving_mean, moving_variance, all (features,). Of a layer that
     is called in two places of a model the updates are those of the last call. A layer that is not trainable
-    uses its moving averages, and leaves them, while training too."""
+    uses its moving averages, and leaves them, while training too. Of float16 and bfloat16 it computes in float32."""
 
     def __init__(self, momentum: float = 0.99, epsilon: float = 0.001):
         super().__init__()
@@ -30,6 +31,9 @@ class BatchNorm(Layer):
 
     def forward(self, x, training):
         gamma, beta, *moving = self.variables
+        dtype = x.dtype
+        if is_half(dtype):
+            x = cast(x, "float32")
         statistics = moving
         if training:
             self._updates = []
@@ -41,4 +45,4 @@ class BatchNorm(Layer):
                 for average, statistic in zip(moving, statistics)
             ]
         center, spread = statistics
-        return (x - center) * (gamma * rsqrt(spread + self.epsilon)) + beta
+        return cast((x - center) * (gamma * rsqrt(spread + self.epsilon)) + beta, dtype)

@@ -4,9 +4,11 @@ import zlib
 
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.dtypes import is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.text import describe
+from alloy.ops import cast
 
 
 class Layer:
@@ -152,6 +154,11 @@ class Layer:
         if trainable:
             self._parameters.append(self._variables[-1])
         return self._variables[-1]
+
+    def in_type_of(self, x: Tensor, variables: list[Variable]) -> list[Tensor]:
+        """The variables in x's type, if that is float16 or bfloat16: in it the layer computes, while an optimizer
+        changes the variables in float32."""
+        return [cast(variable, x.dtype) if is_half(x.dtype) else variable for variable in variables]
 
     def _new_path(self, graph: Graph) -> str:
         made_of_layers = self._inner() and type(self).build is Layer.build

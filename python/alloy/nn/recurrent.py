@@ -63,7 +63,8 @@ class Recurrent(Layer):
         h = transpose(x, (1, 0, 2))
         directions = (False, True) if self.bidirectional else (False,)
         count = len(self.variables) // (self.depth * len(directions))
-        variables = [self.variables[i : i + count] for i in range(0, len(self.variables), count)]
+        everything = self.in_type_of(x, self.variables)
+        variables = [everything[i : i + count] for i in range(0, len(everything), count)]
         for layer in range(self.depth):
             own = variables[layer * len(directions) :]
             parts = [self._direction(h, own[int(reverse)], reverse, training, padding) for reverse in directions]
@@ -187,7 +188,7 @@ class _Padding:
         self._counts = expand_dims(transpose(cast(counts, "float32"), (1, 0)), axes=2)
 
     def zeroed(self, states):
-        return states * self._counts
+        return states * cast(self._counts, states.dtype)
 
     def reversed(self, sequence):
         """Each sequence from its last step to its first, and the steps behind it as they are."""

@@ -1,7 +1,7 @@
 """Elementwise ops with operands or attributes of their own."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, common_dtype
+from alloy.graph.apply import apply, common_dtype, require_tensor
 
 __all__ = ["cast", "clamp", "select", "stop_gradient"]
 
@@ -25,8 +25,9 @@ def clamp(x: Tensor, low, high) -> Tensor:
 
 
 def cast(x: Tensor, dtype) -> Tensor:
-    """x converted to the dtype; float to integer truncates toward zero."""
-    return apply("cast", [x], {"dtype": dtype})
+    """x converted to the dtype, x itself where it has it; float to integer truncates toward zero."""
+    require_tensor("cast", x)
+    return x if dtype == x.dtype else apply("cast", [x], {"dtype": dtype})
 
 
 def stop_gradient(x: Tensor) -> Tensor:

@@ -24,19 +24,20 @@ Dims pick(const Dims& values, int64_t first, int64_t second, const Dims& spatial
   return picked;
 }
 
-// Everything that describes the forward convolution: also its gradients are described by it.
+// Everything that describes the forward convolution, of elements of one type: also its gradients are described by it.
 struct Problem {
   memory::desc source, weights, result;  // plain layouts
   memory::dims strides, dilations, before, after;
   bool channels_last;
 
   Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
+    const ir::DType dtype = op.results[0].dtype;
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
     const ir::WeightsAxes kernel = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
     channels_last = data.channels > data.spatial.back();
-    source = data_desc(data, x);
-    result = data_desc(data, y);
-    weights = weights_desc(kernel, w, op.attributes.integer(Attr::kGroups));
+    source = data_desc(data, x, dtype);
+    result = data_desc(data, y, dtype);
+    weights = weights_desc(kernel, w, op.attributes.integer(Attr::kGroups), dtype);
     for (int64_t i = 0; i < data.spatial.size(); ++i) {
       const ir::Window window = ir::window_of(op.attributes, i, w[kernel.spatial[i]], x[data.spatial[i]]);
       strides.push_back(window.stride);
@@ -46,13 +47,13 @@ struct Problem {
     }
   }
 
-  static memory::desc data_desc(const ir::LayoutAxes& l, const Shape& shape) {
+  static memory::desc data_desc(const ir::LayoutAxes& l, const Shape& shape, ir::DType dtype) {
     return strided(pick(shape.dims(), l.batch, l.channels, l.spatial),
-                   pick(packed_strides(shape), l.batch, l.channels, l.spatial));
+                   pick(packed_strides(shape), l.batch, l.channels, l.spatial), dtype);
   }
 
   // Groups are an axis of their own before the filters of a group.
-  static memory::desc weights_desc(const ir::WeightsAxes& l, const Shape& shape, int64_t groups) {
+  static memory::desc weights_desc(const ir::WeightsAxes& l, const Shape& shape, int64_t groups, ir::DType dtype) {
     Dims dims = pick(shape.dims(), l.out, l.in, l.spatial);
     Dims strides = pick(packed_strides(shape), l.out, l.in, l.spatial);
     if (groups > 1) {
@@ -60,13 +61,13 @@ struct Problem {
       dims.insert(dims.begin(), groups);
       strides.insert(strides.begin(), strides[0] * dims[1]);
     }
-    return strided(dims, strides);
+    return strided(dims, strides, dtype);
   }
 };
 
 // The same tensor in whatever layout oneDNN likes best.
 memory::desc any_layout(const memory::desc& desc) {
-  return {desc.get_dims(), memory::data_type::f32, memory::format_tag::any};
+  return {desc.get_dims(), desc.get_data_type(), memory::format_tag::any};
 }
 
 // Reference implementations and products of patches are the slow ones.
@@ -131,14 +132,14 @@ std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
 
 using MakeDirect = std::unique_ptr<Kernel> (*)(const Problem&);
 
-// The shapes are those of the forward convolution. Of images there are other ways.
+// The shapes are those of the forward convolution. Of images of float32 there are other ways.
 std::unique_ptr<Kernel> make_convolution(const Op& op, const Shape& x, const Shape& w, const Shape& y,
                                          MakeDirect make_direct) {
-  require_float(op);
+  if (!onednn_multiplies(op.results[0].dtype)) refuse(op, op.operands[0].type());
   if (x.element_count() == 0 || w.element_count() == 0 || y.element_count() == 0) return make_zeros(op);
   try {
     const Team team;
-    if (x.rank() != 4) return make_direct(Problem(op, x, w, y));
+    if (x.rank() != 4 || op.results[0].dtype != ir::DType::float32) return make_direct(Problem(op, x, w, y));
     std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
     if (!kernel) kernel = make_direct(Problem(op, x, w, y));
     return amx::make_convolution(op, x, w, y, std::move(kernel));
