@@ -141,25 +141,119 @@ def test_each_op_rounds_and_sums_are_accumulated_in_float32(dtype, rng):
     np.testing.assert_allclose(total.astype(np.float64), exact, rtol=ROUNDING[dtype] * 1.001)
 
 
+def within_rounding(value, exact, sizes, dtype):
+    """The result's rounding, and float32's for each of some hundred terms; sizes: the sum of their absolute values."""
+    assert value.dtype == numpy_dtype(dtype)
+    bound = ROUNDING[dtype] * np.abs(exact) * 1.01 + 1e-5 * sizes
+    assert (np.abs(value.astype(np.float64) - exact) <= bound).all()
+
+
 @pytest.mark.parametrize("dtype", HALVES)
-def test_products_and_convolutions_of_halves(dtype, rng):
+def test_products_of_halves(dtype, rng):
     kind = numpy_dtype(dtype)
     a, b = rng.normal(size=(33, 70)).astype(kind), rng.normal(size=(70, 65)).astype(kind)
-    x, w = rng.normal(size=(2, 9, 9, 16)).astype(kind), rng.normal(size=(3, 3, 16, 24)).astype(kind)
-    product, image, gradient = run(
-        lambda a, b, x, w: [a @ b, al.conv2d(x, w, padding="same"), al.gradients(al.sum(al.square(a @ b)), [a])[0]],
-        *(a, b, x, w),
-    )
-    sizes = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64))
-    exact = a.astype(np.float64) @ b.astype(np.float64)
-    # The result's rounding, and float32's for each of 70 terms.
-    assert (np.abs(product.astype(np.float64) - exact) <= ROUNDING[dtype] * np.abs(exact) + 1e-5 * sizes).all()
-    wide = run(lambda x, w: al.conv2d(x, w, padding="same"), x.astype(np.float32), w.astype(np.float32))[0]
-    np.testing.assert_allclose(image.astype(np.float32), wide, rtol=ROUNDING[dtype] * 1.01, atol=1e-4)
+    product, gradient = run(lambda a, b: [a @ b, al.gradients(al.sum(al.square(a @ b)), [a])[0]], *(a, b))
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    within_rounding(product, a @ b, np.abs(a) @ np.abs(b), dtype)
     rounded = 2 * product.astype(np.float64)
-    expected = rounded @ b.astype(np.float64).T
-    bound = ROUNDING[dtype] * np.abs(expected) + 1e-5 * (np.abs(rounded) @ np.abs(b.astype(np.float64)).T)
-    assert (np.abs(gradient.astype(np.float64) - expected) <= bound).all()
+    within_rounding(gradient, rounded @ b.T, np.abs(rounded) @ np.abs(b).T, dtype)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@pytest.mark.parametrize("size, channels, filters", [(9, 16, 24), (2, 32, 16), (20, 3, 8), (6, 64, 64)])
+def test_convolutions_of_halves(dtype, size, channels, filters, rng):
+    """Those that processors have units for, images smaller than the kernel, and others."""
+    shapes = [(16, size, size, channels), (3, 3, channels, filters), (16, size, size, filters)]
+    x, w, g = arrays = [rng.normal(size=shape).astype(numpy_dtype(dtype)) for shape in shapes]
+
+    def build(x, w, g):
+        y = al.conv2d(x, w, padding="same")
+        return [y, *al.gradients(al.sum(al.cast(y, "float32") * al.cast(g, "float32")), [x, w])]
+
+    values = run(build, *arrays)
+    wide = [array.astype(np.float64) for array in arrays]
+    sizes = convolution_and_gradients(*[np.abs(array) for array in wide])
+    for value, exact, size in zip(values, convolution_and_gradients(*wide), sizes):
+        within_rounding(value, exact, size, dtype)
+
+
+def convolution_and_gradients(x, w, g):
+    """Of a kernel of 3x3 with the padding "same": y, and the gradients of sum(y g) to x and w."""
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    y, to_padded, to_w = np.zeros(g.shape), np.zeros(padded.shape), np.zeros(w.shape)
+    for i, j in np.ndindex(3, 3):
+        place = np.s_[:, i : i + x.shape[1], j : j + x.shape[2]]
+        y += padded[place] @ w[i, j]
+        to_padded[place] += g @ w[i, j].T
+        to_w[i, j] = np.tensordot(padded[place], g, ((0, 1, 2), (0, 1, 2)))
+    return y, to_padded[:, 1:-1, 1:-1], to_w
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_layers_compute_in_the_type_of_what_they_are_given(dtype, rng):
+    """As with floats, but for the rounding of each op; their variables are floats that an optimizer moves by little."""
+    graph = al.Graph()
+    x = rng.normal(size=(8, 8, 8, 3)).astype(numpy_dtype(dtype))
+    labels = rng.integers(0, 4, 8).astype(np.int32)
+    nn = al.nn
+    model = nn.Sequential(
+        nn.Conv2D(8, 3, use_bias=False),
+        nn.BatchNorm(),
+        nn.ReLU(),
+        nn.MaxPool2D(2),
+        nn.Flatten(),
+        nn.Dense(16),
+        nn.ReLU(),
+        nn.Dense(4),
+    )
+    results = []
+    for given in "float32", dtype:
+        feeds = [graph.placeholder(x.shape, given), graph.placeholder(labels.shape, "int32")]
+        logits = model(feeds[0], training=True)
+        loss = al.mean(al.losses.softmax_cross_entropy(logits, feeds[1]))
+        assert (logits.dtype, loss.dtype) == (given, "float32")
+        parameters = [variable for variable in model.variables if variable.trainable]
+        fetches = [loss, *al.gradients(loss, parameters)]
+        results.append(graph.compile(feeds, fetches, updates=model.updates)(x.astype(numpy_dtype(given)), labels))
+    assert {variable.dtype for variable in model.variables} == {"float32"}
+    for wide, narrow in zip(*results):
+        assert narrow.dtype == np.float32
+        assert np.linalg.norm(narrow - wide) <= 16 * ROUNDING[dtype] * np.linalg.norm(wide) + 1e-6
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_recurrent_layers_and_losses_of_halves(dtype, rng):
+    graph = al.Graph()
+    kind = numpy_dtype(dtype)
+    x, lengths = rng.normal(size=(4, 6, 5)).astype(kind), np.int32([6, 2, 5, 1])
+    target = rng.normal(size=(4, 14)).astype(kind)
+    layer = al.nn.LSTM(7, bidirectional=True)
+    results = []
+    for given in "float32", dtype:
+        feeds = [graph.placeholder(x.shape, given), graph.placeholder((4,), "int32"), graph.placeholder((4, 14), given)]
+        state = layer(feeds[0], lengths=feeds[1])
+        losses = [al.losses.mean_squared_error(state, feeds[2]), al.losses.binary_cross_entropy(state, feeds[2])]
+        assert (state.dtype, losses[0].dtype, losses[1].dtype) == (given, "float32", "float32")
+        fetches = [*losses, *al.gradients(al.sum(losses[0]), layer.variables)]
+        results.append(graph.compile(feeds, fetches)(x.astype(given), lengths, target.astype(given)))
+    for wide, narrow in zip(*results):
+        assert np.linalg.norm(narrow - wide) <= 16 * ROUNDING[dtype] * np.linalg.norm(wide)
+
+
+def test_a_residual_network_learns_with_bfloat16_activations_what_it_learns_with_float32():
+    data = pytest.importorskip("sklearn.datasets").load_digits()
+    order = np.random.default_rng(0).permutation(len(data.images))
+    x, y = np.kron(data.images[order] / 16, np.ones((1, 4, 4)))[..., None], data.target[order].astype(np.int32)
+    accuracy = {}
+    for dtype in FLOATS[0], FLOATS[-1]:  # float16 where there is no bfloat16
+        model = al.models.resnet18(10, (32, 32, 1), momentum=0.9)
+        optimizer = al.Adam(al.schedules.linear(2e-3, steps=5 * 19))
+        trainer = al.Trainer(model, "softmax_cross_entropy", optimizer, metrics="accuracy")
+        images = x.astype(numpy_dtype(dtype))
+        trainer.fit((images[:1200], y[:1200]), epochs=5, batch_size=64, progress=False)
+        accuracy[dtype] = trainer.evaluate((images[1200:], y[1200:]))["accuracy"]
+    assert min(accuracy.values()) > 0.96
+    assert accuracy[FLOATS[-1]] > accuracy["float32"] - 0.01
 
 
 @pytest.mark.parametrize("dtype", HALVES)

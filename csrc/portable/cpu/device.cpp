@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/convolution/convolution.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/executor.h"
 #include "cpu/kernel.h"
@@ -150,7 +151,8 @@ class CpuDevice final : public device::Device {
   std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override { return lower_convolutions(graph); }
 
   bool computes_narrow(const ir::Op& op) const override {
-    return op.info().facts.products && onednn_multiplies(op.operands[0].dtype());
+    if (!op.info().facts.products || !onednn_multiplies(op.operands[0].dtype())) return false;
+    return !is_convolution(op) || convolves_halves(op);
   }
 
   bool fold(const ir::Op& op, const std::byte* const* operands, std::byte* result) const override {

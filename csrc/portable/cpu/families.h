@@ -18,14 +18,11 @@ void require_float(const ir::Op& op);
 #define ALLOY_MOMENT(name, ...) std::unique_ptr<Kernel> make_##name(const ir::Op& op);
 #include "ir/ops.def"
 
-std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);    // of table ops but reductions
-std::unique_ptr<Kernel> make_reduction(const ir::Op& op);      // of those rows
-std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);  // of those rows
-std::unique_ptr<Kernel> make_copy(const ir::Op& op);           // the same bytes under another shape
-std::unique_ptr<Kernel> make_zeros(const ir::Op& op);          // a result of zeros, whatever the operands
-// Of a convolution or a gradient of one on small images; null for others. The shapes are those of the forward
-// convolution.
-std::unique_ptr<Kernel> make_dense_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
-                                               const ir::Shape& result);
+std::unique_ptr<Kernel> make_elementwise(const ir::Op& op);        // of table ops but reductions
+std::unique_ptr<Kernel> make_reduction(const ir::Op& op);          // of those rows
+std::unique_ptr<Kernel> make_arg_reduction(const ir::Op& op);      // of those rows
+std::unique_ptr<Kernel> make_copy(const ir::Op& op);               // the same bytes under another shape
+std::unique_ptr<Kernel> make_zeros(const ir::Op& op);              // a result of zeros, whatever the operands
+std::unique_ptr<Kernel> make_dense_convolution(const ir::Op& op);  // on small images; null for others
 
 }  // namespace alloy::cpu

@@ -10,6 +10,7 @@
 #include "cpu/amx/convolution_geometry.h"
 #include "cpu/amx/multiply-inl.h"
 #include "cpu/amx/split-inl.h"
+#include "cpu/convolution/convolution.h"
 #include "cpu/threads/parallel.h"
 
 namespace alloy::cpu::amx {
@@ -195,12 +196,12 @@ HWY_POP_ATTRIBUTES
 
 namespace alloy::cpu::amx {
 
-std::unique_ptr<Kernel> make_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
-                                         const ir::Shape& result, std::unique_ptr<Kernel> otherwise) {
+std::unique_ptr<Kernel> make_convolution(const ir::Op& op, std::unique_ptr<Kernel> otherwise) {
   const bool plain = op.attributes.word(ir::Attr::kDataLayout) == "NHWC" &&
                      op.attributes.word(ir::Attr::kWeightsLayout) == "HWIO" &&
                      op.attributes.integer(ir::Attr::kGroups) == 1;
   if (!machine().tiles || !plain) return otherwise;
+  const auto& [source, weights, result] = ConvolutionShapes(op);
   TiledConvolution convolution(op, source, weights, result);
   const int64_t threads = kernel_threads();
   const std::optional<PlannedDivision> plan = best_division(convolution, kMeasured, threads);
@@ -212,10 +213,7 @@ std::unique_ptr<Kernel> make_convolution(const ir::Op& op, const ir::Shape& sour
 #else
 namespace alloy::cpu::amx {
 
-std::unique_ptr<Kernel> make_convolution(const ir::Op&, const ir::Shape&, const ir::Shape&, const ir::Shape&,
-                                         std::unique_ptr<Kernel> otherwise) {
-  return otherwise;
-}
+std::unique_ptr<Kernel> make_convolution(const ir::Op&, std::unique_ptr<Kernel> otherwise) { return otherwise; }
 
 }  // namespace alloy::cpu::amx
 #endif

@@ -13,8 +13,7 @@
 namespace alloy::cpu::amx {
 
 // By tiles, where there are some and they are faster than `otherwise`, which computes the same and has the last word
-// where the result is not finite. The shapes are those of the forward convolution.
-std::unique_ptr<Kernel> make_convolution(const ir::Op& op, const ir::Shape& source, const ir::Shape& weights,
-                                         const ir::Shape& result, std::unique_ptr<Kernel> otherwise);
+// where the result is not finite.
+std::unique_ptr<Kernel> make_convolution(const ir::Op& op, std::unique_ptr<Kernel> otherwise);
 
 }  // namespace alloy::cpu::amx

@@ -1,4 +1,6 @@
 // Convolutions and their gradients by oneDNN.
+#include "cpu/convolution/convolution.h"
+
 #include <cstring>
 
 #include "cpu/amx/convolution.h"
@@ -15,6 +17,7 @@ using dnnl::memory;
 using ir::Attr;
 using ir::Dims;
 using ir::Op;
+using ir::OpCode;
 using ir::Shape;
 
 // The values of two axes and then of the spatial ones: oneDNN's order.
@@ -30,7 +33,8 @@ struct Problem {
   memory::dims strides, dilations, before, after;
   bool channels_last;
 
-  Problem(const Op& op, const Shape& x, const Shape& w, const Shape& y) {
+  Problem(const Op& op, const ConvolutionShapes& shapes) {
+    const auto& [x, w, y] = shapes;
     const ir::DType dtype = op.results[0].dtype;
     const ir::LayoutAxes data = ir::LayoutAxes::of_data(op.attributes.word(Attr::kDataLayout));
     const ir::WeightsAxes kernel = ir::WeightsAxes::of_weights(op.attributes.word(Attr::kWeightsLayout));
@@ -132,42 +136,80 @@ std::unique_ptr<Kernel> make_weights_gradient(const Problem& p) {
 
 using MakeDirect = std::unique_ptr<Kernel> (*)(const Problem&);
 
-// The shapes are those of the forward convolution. Of images of float32 there are other ways.
-std::unique_ptr<Kernel> make_convolution(const Op& op, const Shape& x, const Shape& w, const Shape& y,
-                                         MakeDirect make_direct) {
+// Of images of float32 there are other ways.
+std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
+  const ConvolutionShapes shapes(op);
+  const auto& [x, w, y] = shapes;
   if (!onednn_multiplies(op.results[0].dtype)) refuse(op, op.operands[0].type());
   if (x.element_count() == 0 || w.element_count() == 0 || y.element_count() == 0) return make_zeros(op);
   try {
     const Team team;
-    if (x.rank() != 4 || op.results[0].dtype != ir::DType::float32) return make_direct(Problem(op, x, w, y));
-    std::unique_ptr<Kernel> kernel = make_dense_convolution(op, x, w, y);
-    if (!kernel) kernel = make_direct(Problem(op, x, w, y));
-    return amx::make_convolution(op, x, w, y, std::move(kernel));
+    if (x.rank() != 4 || op.results[0].dtype != ir::DType::float32) return make_direct(Problem(op, shapes));
+    std::unique_ptr<Kernel> kernel = make_dense_convolution(op);
+    if (!kernel) kernel = make_direct(Problem(op, shapes));
+    return amx::make_convolution(op, std::move(kernel));
   } catch (const dnnl::error& error) {
     op.fail(std::string("oneDNN has no kernel for this convolution: ") + error.what());
   }
 }
 
-std::unique_ptr<Kernel> make_forward(const Op& op) {
-  return make_convolution(op, op.operands[0].shape(), op.operands[1].shape(), op.results[0].shape, &make_forward);
-}
-
-std::unique_ptr<Kernel> make_data_gradient(const Op& op) {
-  return make_convolution(op, op.results[0].shape, op.operands[1].shape(), op.operands[0].shape(), &make_data_gradient);
-}
-
-std::unique_ptr<Kernel> make_weights_gradient(const Op& op) {
-  return make_convolution(op, op.operands[1].shape(), op.results[0].shape, op.operands[0].shape(),
-                          &make_weights_gradient);
-}
-
 }  // namespace
 
-std::unique_ptr<Kernel> make_conv2d(const Op& op) { return make_forward(op); }
-std::unique_ptr<Kernel> make_conv3d(const Op& op) { return make_forward(op); }
-std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) { return make_data_gradient(op); }
-std::unique_ptr<Kernel> make_conv3d_data_gradient(const Op& op) { return make_data_gradient(op); }
-std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) { return make_weights_gradient(op); }
-std::unique_ptr<Kernel> make_conv3d_weights_gradient(const Op& op) { return make_weights_gradient(op); }
+bool is_convolution(const Op& op) {
+  switch (op.code) {
+    case OpCode::conv2d:
+    case OpCode::conv3d:
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv3d_data_gradient:
+    case OpCode::conv2d_weights_gradient:
+    case OpCode::conv3d_weights_gradient: return true;
+    default: return false;
+  }
+}
+
+bool convolves_halves(const Op& convolution) {
+  // In oneDNN's weights gradients of halves threads wait for each other without end or sleep: beside other programs
+  // that took 20 times as long as with floats. On small images the ways of floats are faster.
+  const bool computes_weights =
+      convolution.code == OpCode::conv2d_weights_gradient || convolution.code == OpCode::conv3d_weights_gradient;
+  return !computes_weights && !has_small_images(convolution);
+}
+
+bool has_small_images(const Op& convolution) {
+  const ConvolutionShapes shapes(convolution);
+  const ir::LayoutAxes data = ir::LayoutAxes::of_data(convolution.attributes.word(Attr::kDataLayout));
+  const ir::WeightsAxes kernel = ir::WeightsAxes::of_weights(convolution.attributes.word(Attr::kWeightsLayout));
+  int64_t positions = 1, taps = 1;
+  for (int64_t axis : data.spatial) positions *= shapes.source[axis];
+  for (int64_t axis : kernel.spatial) taps *= shapes.weights[axis];
+  return positions < taps;
+}
+
+ConvolutionShapes::ConvolutionShapes(const Op& convolution)
+    : source(convolution.operands[0].shape()),
+      weights(convolution.operands[1].shape()),
+      result(convolution.results[0].shape) {
+  switch (convolution.code) {
+    case OpCode::conv2d_data_gradient:
+    case OpCode::conv3d_data_gradient: std::swap(source, result); break;
+    case OpCode::conv2d_weights_gradient:
+    case OpCode::conv3d_weights_gradient:
+      std::swap(source, result);
+      std::swap(source, weights);
+      break;
+    default: break;
+  }
+}
+
+std::unique_ptr<Kernel> make_conv2d(const Op& op) { return make_convolution(op, &make_forward); }
+std::unique_ptr<Kernel> make_conv3d(const Op& op) { return make_convolution(op, &make_forward); }
+std::unique_ptr<Kernel> make_conv2d_data_gradient(const Op& op) { return make_convolution(op, &make_data_gradient); }
+std::unique_ptr<Kernel> make_conv3d_data_gradient(const Op& op) { return make_convolution(op, &make_data_gradient); }
+std::unique_ptr<Kernel> make_conv2d_weights_gradient(const Op& op) {
+  return make_convolution(op, &make_weights_gradient);
+}
+std::unique_ptr<Kernel> make_conv3d_weights_gradient(const Op& op) {
+  return make_convolution(op, &make_weights_gradient);
+}
 
 }  // namespace alloy::cpu

@@ -3,6 +3,7 @@
 // mostly multiply by padding.
 #include <cstring>
 
+#include "cpu/convolution/convolution.h"
 #include "cpu/families.h"
 #include "cpu/product/choice.h"
 #include "cpu/threads/parallel.h"
@@ -144,11 +145,11 @@ class DenseConvolution final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_dense_convolution(const Op& op, const Shape& source, const Shape& weights,
-                                               const Shape& result) {
+std::unique_ptr<Kernel> make_dense_convolution(const Op& op) {
   const bool plain = op.attributes.word(Attr::kDataLayout) == "NHWC" &&
                      op.attributes.word(Attr::kWeightsLayout) == "HWIO" && op.attributes.integer(Attr::kGroups) == 1;
-  if (!plain || source[0] < kFewestImages || source[1] * source[2] >= weights[0] * weights[1]) return nullptr;
+  const auto& [source, weights, result] = ConvolutionShapes(op);
+  if (!plain || source[0] < kFewestImages || !has_small_images(op)) return nullptr;
   const ir::Window rows = ir::window_of(op.attributes, 0, weights[0], source[1]),
                    columns = ir::window_of(op.attributes, 1, weights[1], source[2]);
   if (!sees_all(rows, source[1], result[1]) || !sees_all(columns, source[2], result[2])) return nullptr;

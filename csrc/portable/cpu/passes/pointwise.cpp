@@ -2,6 +2,7 @@
 // fuses like one.
 #include <optional>
 
+#include "cpu/convolution/convolution.h"
 #include "cpu/passes/pointwise.h"
 #include "ir/rewrite.h"
 #include "ir/windows.h"
@@ -17,11 +18,6 @@ using ir::OpCode;
 using ir::Replacement;
 using ir::Shape;
 using ir::Value;
-
-// The three ops that this file is about.
-bool is_convolution(OpCode code) {
-  return code == OpCode::conv2d || code == OpCode::conv2d_data_gradient || code == OpCode::conv2d_weights_gradient;
-}
 
 // A 1x1 convolution (channels last) as products of matrices with one row for each position that the kernel takes.
 class Pointwise {
@@ -82,11 +78,8 @@ bool is_pointwise(const Op& op, const Shape& source, const Shape& weights) {
 }
 
 Replacement lower(ir::Rewriter& rewriter, const Op& op, const std::vector<Value>& operands) {
-  if (!is_convolution(op.code) || op.results[0].shape.element_count() == 0) return std::nullopt;
-  const Shape &a = operands[0].shape(), &b = operands[1].shape(), &r = op.results[0].shape;
-  const Shape& source = op.code == OpCode::conv2d ? a : op.code == OpCode::conv2d_data_gradient ? r : b;
-  const Shape& weights = op.code == OpCode::conv2d_weights_gradient ? r : b;
-  const Shape& result = op.code == OpCode::conv2d ? r : a;
+  if (!is_convolution(op) || op.results[0].shape.element_count() == 0) return std::nullopt;
+  const auto& [source, weights, result] = ConvolutionShapes(op);
   if (!is_pointwise(op, source, weights)) return std::nullopt;
   const Pointwise pointwise(rewriter.copy(), op, source, weights, result);
   switch (op.code) {
