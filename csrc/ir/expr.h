@@ -66,6 +66,12 @@ Expr select(Expr predicate, Expr yes, Expr no);
 Expr select(Expr predicate, Expr yes, double no);
 Expr select(Expr predicate, double yes, Expr no);
 Expr cast(Expr x, DType dtype);
+// What f makes of x, computed in the type that elements of x's type are computed in, and rounded once.
+template <class F>
+Expr rounded_once(Expr x, const F& f) {
+  const DType dtype = x.value().dtype();
+  return cast(f(cast(x, computed_in(dtype))), dtype);
+}
 Expr count(Expr x, const Dims& axes);
 Expr reshape(Expr x, const Dims& dims);  // one may be unknown
 Expr expand_dims(Expr x, const Dims& axes);

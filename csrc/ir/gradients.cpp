@@ -447,4 +447,10 @@ Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
   return gradient == g.value() ? identity(g) : Expr(graph, gradient);  // an op of its own
 }
 
+Expr rounded_adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
+  const DType dtype = g.value().dtype();
+  if (dtype != x.value().dtype()) return adjoint(g, x, f);  // which refuses it
+  return rounded_once(g, [&](Expr wide) { return adjoint(wide, cast(x, computed_in(dtype)), f); });
+}
+
 }  // namespace alloy::ir

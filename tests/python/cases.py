@@ -5,7 +5,7 @@ needs rows in STRUCTURED and an entry in WRONG."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Case:
     build: Callable  # tensors -> tensor
     reference: Callable  # float64 (or integer, or bool) arrays -> array
     shapes: tuple  # of the operands
-    dtypes: tuple = ("float32",)  # that the operands may have
+    dtypes: tuple = FLOATS  # that the operands may have
     fixed: tuple = ()  # dtypes of single operands that never change, by position; None: one of dtypes
     result: str | None = None  # dtype of the result; None: the operands'
     domain: str = "real"
@@ -954,7 +954,8 @@ STRUCTURED = [
          lambda x, u: _scatter_nd_update("set", 1)(x, u, _BATCHED), ((2, 3, 2), (2, 3, 2)), label="set", **_ANY),
     *(Case("scatter_nd_update", _with(lambda u, i, mode=mode: al.scatter_nd((3, 4), i, u, mode=mode), _TUPLES),
            lambda u, mode=mode: _scatter_nd_update(mode, 0)(_start((3, 4), mode), u, _TUPLES), ((5,),),
-           label=f"{mode} from its start", domain="nonzero", wanted=() if mode in ("minimum", "maximum") else None)
+           label=f"{mode} from its start", domain="nonzero", wanted=() if mode in ("minimum", "maximum") else None,
+           dtypes=FLOATS[:1] if mode in ("minimum", "maximum") else FLOATS)
       for mode in ("add", "subtract", "multiply", "divide", "minimum", "maximum")),
     *(Case("scatter_along_axis", _with(lambda x, u, i, mode=mode: al.put_along_axis(x, i, u, 1, mode=mode), _PLACES),
            lambda x, u, mode=mode: _put_along_axis(mode, 1)(x, u, _PLACES), ((2, 3), (2, 5)), label=mode,
@@ -964,7 +965,7 @@ STRUCTURED = [
          lambda x, u: _put_along_axis("set", 0)(x, u, np.int64([[2, 0], [0, 9], [1, 2]])), ((3, 2), (3, 2)),
          label="set along the first", **_ANY),
     *(Case("scatter_start", raw("scatter_start", shape=(2, 3), mode=mode), lambda x, mode=mode: _start((2, 3), mode),
-           ((4,),), wanted=(), label=mode) for mode in ("set", "divide", "minimum", "maximum")),
+           ((4,),), wanted=(), label=mode, dtypes=FLOATS[:1]) for mode in ("set", "divide", "minimum", "maximum")),
     *(Case("argsort", lambda x, axis=axis, d=d: al.argsort(x, axis=axis, descending=d), _argsort(axis, d),
            ((3, 40, 2),), result="int32", wanted=(), dtypes=TYPES["numeric"], label=f"{axis} {d}", empty=((0, 4, 2),))
       for axis, d in ((1, False), (-1, True), (0, False), (1, True))),
@@ -1043,11 +1044,11 @@ STRUCTURED = [
            empty=((2, 0, 4),), dtypes=dtypes)
       for band, dtypes in [((1, 2), TYPES["any"]), *((band, FLOATS) for band in [(-1, 0), (0, -1), (-1, -1), (0, 0)])]),
     Case("bitcast", lambda x: al.bitcast(x, "int16"), lambda x: np.float32(x).view(np.int16), ((3, 4),),
-         result="int16", wanted=(), empty=((0, 4),)),
+         result="int16", wanted=(), empty=((0, 4),), dtypes=FLOATS[:1]),
     Case("bitcast", lambda x: al.bitcast(x, al.uint32), lambda x: np.float32(x).view(np.uint32), ((3, 4),),
-         result="uint32", wanted=()),
+         result="uint32", wanted=(), dtypes=FLOATS[:1]),
     Case("bitcast", lambda x: al.bitcast(x, "int32"), lambda x: np.int16(x).view(np.int32), ((3, 4),), fixed=("int16",),
-         result="int32", wanted=()),
+         result="int32", wanted=(), dtypes=FLOATS[:1]),
     Case("leaky_relu", lambda x: al.leaky_relu(x, 0.125), lambda x: _leaky_relu(x, 0.125), ((2, 3),), dtypes=FLOATS,
          domain="nonzero", empty=((0, 3),)),
     Case("leaky_relu", al.leaky_relu, _leaky_relu, ((4, 3), (3,)), domain="nonzero", label="of tensors"),
@@ -1070,10 +1071,10 @@ STRUCTURED = [
     Case("dequantize", al.dequantize, _blocks, ((4, 6), (2, 2), (2, 2)), fixed=("int8",), result="float32",
          wanted=(1, 2), label="blocks"),
     Case("dequantize_lut", lambda x, t: al.dequantize_lut(x, t, axis=0), _looked_up, ((4, 3), (2, 1, 256, 2)),
-         fixed=("uint8",), wanted=(1,), result="float32"),
+         fixed=("uint8",), wanted=(1,)),
     Case("dequantize_lut", al.dequantize_lut, lambda x, t: t[x], ((), (256,)), fixed=("uint8",), wanted=(1,),
-         result="float32", label="a scalar"),
-    *([
+         label="a scalar"),
+    *(replace(case, dtypes=FLOATS[:1]) for case in [  # parts of complex64
         Case("view_as_complex", lambda x: raw("view_as_real")(raw("view_as_complex")(x) * 1.0), lambda x: x, ((3, 2),)),
         Case("view_as_real", lambda x: raw("view_as_real")(al.complex(x, x * 2)), lambda x: np.stack([x, 2 * x], -1),
              ((2, 3),)),
@@ -1111,7 +1112,7 @@ STRUCTURED = [
              lambda a, b: np.fft.irfftn(a + 1j * b, axes=(0, 1)), ((3, 4, 2),) * 2),
         Case("irfft", lambda a, b: al.irfft(al.complex(a, b), odd=True, norm="forward"),
              lambda a, b: np.fft.irfft(a + 1j * b, 7, norm="forward"), ((3, 4),) * 2, label="odd"),
-    ] if HAS_COMPLEX else []),
+    ] if HAS_COMPLEX),
     Case("concat", lambda *xs: al.concat(xs, axis=-1), lambda *xs: np.concatenate(xs, -1),
          ((2, 3), (2, 1), (2, 4)), empty=((2, 0), (2, 1), (2, 0)), **_ANY),
     Case("concat", lambda *xs: al.concat(xs, axis=0), lambda *xs: np.concatenate(xs, 0), ((1, 3), (2, 3))),

@@ -39,11 +39,12 @@ def test_every_op_has_a_case():
 
 
 def _with_dtypes():
-    """Every case with every dtype that kernels compute in; the first case of an op with all of its dtypes."""
+    """Every case with every float and every dtype that kernels compute in; the first case of an op with all of its
+    dtypes."""
     seen = set()
     for case in CASES:
         for dtype in case.dtypes:
-            if case.op not in seen or dtype in ("float32", "int32", "int64", "bool"):
+            if case.op not in seen or dtype in (*FLOATS, "int32", "int64", "bool"):
                 yield case, dtype
         seen.add(case.op)
 

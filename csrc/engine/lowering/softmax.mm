@@ -6,7 +6,13 @@
 namespace alloy::engine {
 namespace {
 
+// In float32, and rounded once.
 MPSGraphTensor* log_softmax(MPSGraph* graph, MPSGraphTensor* x, NSInteger axis, NSString* name) {
+  const MPSDataType type = [x dataType];
+  if (type != MPSDataTypeFloat32) {
+    MPSGraphTensor* wide = [graph castTensor:x toType:MPSDataTypeFloat32 name:nil];
+    return [graph castTensor:log_softmax(graph, wide, axis, nil) toType:type name:name];
+  }
   MPSGraphTensor* shifted = [graph subtractionWithPrimaryTensor:x
                                                 secondaryTensor:[graph reductionMaximumWithTensor:x axis:axis name:nil]
                                                            name:nil];

@@ -130,7 +130,7 @@ Expr padded(const Composition& c, Expr x) {
 Exprs compose_pad_edges(const Composition& c) { return {identity(padded(c, c.x()))}; }
 
 Exprs compose_pad_gradient(const Composition& c) {
-  return {adjoint(c.x(0), c.x(1), [&](Expr x) { return padded(c, x); })};
+  return {rounded_adjoint(c.x(0), c.x(1), [&](Expr x) { return padded(c, x); })};
 }
 
 }  // namespace alloy::ir

@@ -266,10 +266,12 @@ Expr l2_pooled(const Composition& c, Expr x) {
 
 }  // namespace
 
-Exprs compose_l2_pool4d(const Composition& c) { return {l2_pooled(c, c.x())}; }
+Exprs compose_l2_pool4d(const Composition& c) {
+  return {rounded_once(c.x(), [&](Expr x) { return l2_pooled(c, x); })};
+}
 
 Exprs compose_l2_pool4d_gradient(const Composition& c) {
-  return {adjoint(c.x(0), c.x(1), [&](Expr x) { return l2_pooled(c, x); })};
+  return {rounded_adjoint(c.x(0), c.x(1), [&](Expr x) { return l2_pooled(c, x); })};
 }
 
 namespace {

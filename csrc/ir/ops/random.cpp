@@ -60,12 +60,14 @@ Cost cost_random(const Op& op) { return cost_of(op, 0); }
 
 // At the rate 1 nothing is left, and nothing is divided by 0.
 Exprs compose_dropout(const Composition& c) {
-  const Expr x = c.x(0), rate = c.x(1), chance = c.x(2);
-  if (kind(x.value().dtype()) != DTypeKind::kFloating) {
-    c.fail("Expected a tensor of a floating type, got " + text(x.value().type()), Error::Kind::kType);
+  const Expr rate = c.x(1), chance = c.x(2);
+  if (kind(c.x().value().dtype()) != DTypeKind::kFloating) {
+    c.fail("Expected a tensor of a floating type, got " + text(c.x().value().type()), Error::Kind::kType);
   }
   const Expr is_kept = greater_equal(chance, cast(rate, chance.value().dtype()));
-  return {select(is_kept, divide_no_nan(x, 1.0 - cast(rate, x.value().dtype())), 0.0)};
+  return {rounded_once(c.x(), [&](Expr x) {
+    return select(is_kept, divide_no_nan(x, 1.0 - cast(rate, x.value().dtype())), 0.0);
+  })};
 }
 
 }  // namespace alloy::ir

@@ -126,7 +126,11 @@ Expr resized(const Composition& c, Expr x, const Dims& sizes, size_t first_scale
 
 }  // namespace
 
-Exprs compose_resize(const Composition& c) { return {identity(resized(c, c.x(), c.attributes.ints(Attr::kSize), 1))}; }
+Exprs compose_resize(const Composition& c) {
+  const auto work = [&](Expr x) { return resized(c, x, c.attributes.ints(Attr::kSize), 1); };
+  const bool is_moved = c.attributes.word(Attr::kResizeMode) != "bilinear";
+  return {identity(is_moved ? work(c.x()) : rounded_once(c.x(), work))};
+}
 
 Exprs compose_resize_gradient(const Composition& c) {
   const Shape& shape = c.x(0).shape();
@@ -135,7 +139,7 @@ Exprs compose_resize_gradient(const Composition& c) {
     const auto at = normalize_axis(axis, rank_of(c.x(0)));
     sizes.push_back(at ? shape[*at] : kUnknown);
   }
-  return {adjoint(c.x(0), c.x(1), [&](Expr x) { return resized(c, x, sizes, 2); })};
+  return {rounded_adjoint(c.x(0), c.x(1), [&](Expr x) { return resized(c, x, sizes, 2); })};
 }
 
 }  // namespace alloy::ir
