@@ -527,42 +527,21 @@ HWY_INLINE Vec<D> Cos(D d, Vec<D> x) {
   if (HWY_LIKELY(IsModerate(d, x))) return SineOf(d, x, 1);
   return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::cos(v); });
 }
-template <class D>
-HWY_INLINE Vec<D> Tan(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::tan(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Sinh(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::sinh(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Cosh(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::cosh(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Asin(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::asin(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Acos(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::acos(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Atan(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::atan(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Asinh(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::asinh(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Acosh(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::acosh(v); });
-}
-template <class D>
-HWY_INLINE Vec<D> Atanh(D d, Vec<D> x) {
-  return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::atanh(v); });
-}
+#define ALLOY_BY_LANE(Name, function)                                                 \
+  template <class D>                                                                  \
+  HWY_INLINE Vec<D> Name(D d, Vec<D> x) {                                             \
+    return ByLane(d, x, x, [](float v, float) HWY_ATTR { return std::function(v); }); \
+  }
+ALLOY_BY_LANE(Tan, tan)
+ALLOY_BY_LANE(Sinh, sinh)
+ALLOY_BY_LANE(Cosh, cosh)
+ALLOY_BY_LANE(Asin, asin)
+ALLOY_BY_LANE(Acos, acos)
+ALLOY_BY_LANE(Atan, atan)
+ALLOY_BY_LANE(Asinh, asinh)
+ALLOY_BY_LANE(Acosh, acosh)
+ALLOY_BY_LANE(Atanh, atanh)
+#undef ALLOY_BY_LANE
 template <class D>
 HWY_INLINE Vec<D> Atan2(D d, Vec<D> a, Vec<D> b) {
   return ByLane(d, a, b, [](float y, float x) HWY_ATTR { return std::atan2(y, x); });

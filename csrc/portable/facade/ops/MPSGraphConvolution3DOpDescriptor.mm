@@ -75,23 +75,8 @@ WindowFields& window_of(MPSGraphConvolution3DOpDescriptor* descriptor) {
   return descriptor;
 }
 
-- (instancetype)init {
-  if ((self = [super init]))
-    _impl = new WindowFields{.dataLayout = MPSGraphTensorNamedDataLayoutNDHWC,
-                             .weightsLayout = MPSGraphTensorNamedDataLayoutDHWIO};
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<WindowFields*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphConvolution3DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  window_of(copy) = window_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(WindowFields,
+                {.dataLayout = MPSGraphTensorNamedDataLayoutNDHWC, .weightsLayout = MPSGraphTensorNamedDataLayoutDHWIO})
 
 - (void)setExplicitPaddingWithPaddingLeft:(NSUInteger)paddingLeft
                              paddingRight:(NSUInteger)paddingRight

@@ -34,21 +34,7 @@ WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
   return descriptor;
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new WindowLists(3);
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<WindowLists*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphDepthwiseConvolution3DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  lists_of(copy) = lists_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(WindowLists, (3))
 
 WINDOW_LIST(strides, setStrides, 3, 1)
 WINDOW_LIST(dilationRates, setDilationRates, 3, 1)

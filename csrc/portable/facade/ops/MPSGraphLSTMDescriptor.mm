@@ -20,25 +20,9 @@ RecurrentFields& fields_of(MPSGraphLSTMDescriptor* descriptor) {
   return [[self new] autorelease];
 }
 
-- (instancetype)init {
-  if ((self = [super init])) {
-    _impl = new RecurrentFields{.activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid,
-                                                MPSGraphRNNActivationTanh, MPSGraphRNNActivationSigmoid,
-                                                MPSGraphRNNActivationTanh}};
-  }
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<RecurrentFields*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphLSTMDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  fields_of(copy) = fields_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(RecurrentFields,
+                {.activations = {MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationTanh,
+                                 MPSGraphRNNActivationSigmoid, MPSGraphRNNActivationTanh}})
 
 RECURRENT_FLAG(reverse, setReverse)
 RECURRENT_FLAG(bidirectional, setBidirectional)

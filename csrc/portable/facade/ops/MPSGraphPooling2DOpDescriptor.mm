@@ -59,21 +59,7 @@ WindowFields& window_of(MPSGraphPooling2DOpDescriptor* descriptor) {
   return descriptor;
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new WindowFields;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<WindowFields*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphPooling2DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  window_of(copy) = window_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(WindowFields, {})
 
 - (void)setExplicitPaddingWithPaddingLeft:(NSUInteger)paddingLeft
                              paddingRight:(NSUInteger)paddingRight

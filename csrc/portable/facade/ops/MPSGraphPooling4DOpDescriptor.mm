@@ -38,21 +38,7 @@ WindowLists& lists_of(MPSGraphPooling4DOpDescriptor* descriptor) {
   return descriptor;
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new WindowLists(4);
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<WindowLists*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphPooling4DOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  lists_of(copy) = lists_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(WindowLists, (4))
 
 WINDOW_LIST(kernelSizes, setKernelSizes, 4, 1)
 WINDOW_LIST(strides, setStrides, 4, 1)

@@ -38,21 +38,7 @@ RandomFields& fields_of(MPSGraphRandomOpDescriptor* descriptor) {
   return descriptor;
 }
 
-- (instancetype)init {
-  if ((self = [super init])) _impl = new RandomFields;
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<RandomFields*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphRandomOpDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  fields_of(copy) = fields_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(RandomFields, {})
 
 RANDOM_PROPERTY(MPSGraphRandomDistribution, distribution, setDistribution)
 RANDOM_PROPERTY(MPSDataType, dataType, setDataType)

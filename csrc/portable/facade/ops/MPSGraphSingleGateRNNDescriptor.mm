@@ -20,23 +20,7 @@ RecurrentFields& fields_of(MPSGraphSingleGateRNNDescriptor* descriptor) {
   return [[self new] autorelease];
 }
 
-- (instancetype)init {
-  if ((self = [super init])) {
-    _impl = new RecurrentFields{.activations = {MPSGraphRNNActivationRelu}};
-  }
-  return self;
-}
-
-- (void)dealloc {
-  delete static_cast<RecurrentFields*>(_impl);
-  [super dealloc];
-}
-
-- (id)copyWithZone:(NSZone*)zone {
-  MPSGraphSingleGateRNNDescriptor* copy = [[[self class] allocWithZone:zone] init];
-  fields_of(copy) = fields_of(self);
-  return copy;
-}
+DESCRIPTOR_LIFE(RecurrentFields, {.activations = {MPSGraphRNNActivationRelu}})
 
 RECURRENT_FLAG(reverse, setReverse)
 RECURRENT_FLAG(bidirectional, setBidirectional)

@@ -1,7 +1,7 @@
 // What a descriptor of random numbers holds.
 #pragma once
 
-#include "facade/graph/build.h"
+#include "facade/ops/descriptor.h"
 
 namespace alloy::facade {
 

@@ -1,7 +1,7 @@
 // What the descriptors of recurrent cells hold. A flag that a cell does not have stays NO.
 #pragma once
 
-#include "facade/graph/build.h"
+#include "facade/ops/descriptor.h"
 
 namespace alloy::facade {
 

@@ -2,7 +2,7 @@
 // check, and what they mean in ir. Whether fields fit a source is for the op rules.
 #pragma once
 
-#include "facade/graph/build.h"
+#include "facade/ops/descriptor.h"
 
 namespace alloy::facade {
 
