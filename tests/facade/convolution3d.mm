@@ -11,8 +11,8 @@ struct Case {
 };
 
 static const Case kCases[] = {
-    // everything differs from everything
-    {2, 3, 4, 1, {{5, 2, 2, 1, 1, 0}, {4, 3, 1, 1, 2, 1}, {7, 2, 3, 2, 0, 3}}, MPSGraphPaddingStyleExplicit},
+    // everything differs from everything, and one more of any padding makes another window
+    {2, 3, 4, 1, {{6, 2, 2, 1, 1, 0}, {4, 3, 1, 1, 2, 1}, {8, 2, 3, 2, 0, 3}}, MPSGraphPaddingStyleExplicit},
     {1, 2, 3, 1, {{4, 2, 1, 2}, {5, 3, 2, 1}, {6, 2, 1, 3}}, MPSGraphPaddingStyleTF_VALID},
     {2, 2, 2, 1, {{3, 2, 2}, {5, 2, 1}, {4, 3, 3}}, MPSGraphPaddingStyleTF_SAME},
     {1, 2, 2, 1, {{4, 2}, {5, 4}, {3, 3, 2}}, MPSGraphPaddingStyleONNX_SAME_LOWER},

@@ -27,7 +27,7 @@ static void a_loop_ends_by_its_predicate() {
   MPSGraph* g = session.graph();
   MPSGraphTensor *x = session.feed(Array({2}, {1, 2})), *bound = session.feed(Array({}, 20.0));
   __block int built = 0;
-  Tensors results = [g whileWithInitialInputs:list(x, number(g, 5))
+  Tensors results = [g whileWithInitialInputs:list(x, constant(g, Array({2}, {5, 9}, MPSDataTypeInt32)))
       before:^(Tensors inputs, NSMutableArray<MPSGraphTensor*>* passed) {
         ++built;
         // In another order, and one more.
@@ -45,10 +45,11 @@ static void a_loop_ends_by_its_predicate() {
   CHECK(built == 2 && [results count] == 3);
   MPSGraphTensor *count = [results objectAtIndex:0], *y = [results objectAtIndex:1];
   CHECK_ARRAY(session.run(y), Array({2}, {8, 16}));
-  CHECK(session.run(count).values.front() == 8);
+  CHECK_ARRAY(session.run(count), Array({2}, {8, 12}, MPSDataTypeInt32));
+  CHECK(session.run([results objectAtIndex:2]).values.front() == 24);
   session.set(bound, Array({}, 3.0));
   CHECK_ARRAY(session.run(y), Array({2}, {1, 2}));
-  CHECK(session.run(count).values.front() == 5);
+  CHECK_ARRAY(session.run(count), Array({2}, {5, 9}, MPSDataTypeInt32));
 }
 
 // lower, lower + step, ... below upper; 10 i + the number of the iteration so far.
@@ -63,26 +64,29 @@ static void a_loop_counts() {
     Tensors results = [g forLoopWithLowerBound:number(g, b.lower)
                                     upperBound:number(g, b.upper)
                                           step:number(g, b.step)
-                          initialBodyArguments:list(number(g, -7), number(g, 0))
+                          initialBodyArguments:list(number(g, -7), constant(g, Array({2}, {0, 5}, MPSDataTypeInt32)))
                                           body:^(MPSGraphTensor* index, Tensors arguments) {
                                             CHECK([index dataType] == MPSDataTypeInt32 && [[index shape] count] == 0);
                                             return list(index, plus(g, [arguments objectAtIndex:1], number(g, 1)));
                                           }
                                           name:nil];
     const std::vector<Array> got = session.run({[results objectAtIndex:0], [results objectAtIndex:1]});
-    CHECK(got.at(0).values.front() == b.last && got.at(1).values.front() == b.iterations);
+    CHECK(got.at(0).values.front() == b.last);
+    CHECK_ARRAY(got.at(1), Array({2}, {b.iterations, b.iterations + 5}, MPSDataTypeInt32));
   }
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* n = session.feed(Array({}, 4, MPSDataTypeInt32));
   Tensors results =
       [g forLoopWithNumberOfIterations:n
-                  initialBodyArguments:list(number(g, 0))
+                  initialBodyArguments:list(number(g, 0), constant(g, Array({2}, {3, 1}, MPSDataTypeInt32)))
                                   body:^(MPSGraphTensor* index, Tensors arguments) {
-                                    return list(plus(g, times(g, [arguments objectAtIndex:0], number(g, 10)), index));
+                                    return list(plus(g, times(g, [arguments objectAtIndex:0], number(g, 10)), index),
+                                                times(g, [arguments objectAtIndex:1], number(g, 2)));
                                   }
                                   name:nil];
   CHECK(session.run([results objectAtIndex:0]).values.front() == 123);
+  CHECK_ARRAY(session.run([results objectAtIndex:1]), Array({2}, {48, 16}, MPSDataTypeInt32));
   session.set(n, Array({}, 6, MPSDataTypeInt32));
   CHECK(session.run([results objectAtIndex:0]).values.front() == 12345);
 }

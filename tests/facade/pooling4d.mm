@@ -243,12 +243,16 @@ static void check_indices(const Case& c) {
 }
 
 // Windows over height and width: of NCHW and NHWC, and of one image without its batch.
-static void check_images(MPSGraphTensorNamedDataLayout layout, bool has_batch) {
+static void check_images(MPSGraphTensorNamedDataLayout layout, bool has_batch, MPSGraphPaddingStyle style) {
   const bool first = layout == MPSGraphTensorNamedDataLayoutNCHW;
-  const Along y{6, 3, 2, 1, 1, 0}, x{5, 2, 1, 2, 0, 1}, batch{has_batch ? 2 : 1, 1}, channels{3, 1};
+  const bool is_same = style == MPSGraphPaddingStyleTF_SAME;
+  // One row more, or rounding up, would make another window; for "same" a higher window begins elsewhere.
+  const Along y = is_same ? Along{6, 3, 2} : Along{7, 3, 2, 1, 1, 0},
+              x = is_same ? Along{5, 2, 1, 2} : Along{5, 2, 1, 2, 0, 1};
+  const Along batch{has_batch ? 2 : 1, 1}, channels{3, 1};
   const Case c{{},
                first ? std::vector<Along>{batch, channels, y, x} : std::vector<Along>{batch, y, x, channels},
-               MPSGraphPaddingStyleExplicit,
+               style,
                false,
                false};
   const auto as_image = [&](Array a) {
@@ -379,7 +383,9 @@ int main() {
     }
     l2_of_zeros();
     for (auto layout : {MPSGraphTensorNamedDataLayoutNCHW, MPSGraphTensorNamedDataLayoutNHWC}) {
-      for (bool has_batch : {true, false}) check_images(layout, has_batch);
+      for (auto style : {MPSGraphPaddingStyleExplicit, MPSGraphPaddingStyleTF_SAME}) {
+        for (bool has_batch : {true, false}) check_images(layout, has_batch, style);
+      }
     }
 #ifndef __APPLE__
     what_indices_cannot_tell();

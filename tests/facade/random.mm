@@ -149,8 +149,14 @@ static void seeds_repeat_and_states_go_on() {
   const Shape shape = {2, 5};
   NSArray<NSNumber*>* dims = numbers(shape);
   MPSGraphTensor* as_tensor = shape_tensor(g, shape);
-  MPSGraphRandomOpDescriptor* normal = descriptor(MPSGraphRandomDistributionNormal);
+  MPSGraphRandomOpDescriptor *normal = descriptor(MPSGraphRandomDistributionNormal),
+                             *throws = descriptor(MPSGraphRandomDistributionUniform, MPSDataTypeInt32);
+  [throws setMinInteger:1];
+  [throws setMaxInteger:6];
   const State state = state_of_seed(99);
+  Array thrown =
+      expected(shape, [&](size_t i) { return 1 + std::floor(Stream(state.data()).word(i) * 6.0 / 4294967296.0); });
+  thrown.type = MPSDataTypeInt32;
   const Array uniform = expected(shape, [&](size_t i) { return unit(state, i); }),
               gaussian = expected(shape, [&](size_t i) { return normal_quantile(unit(state, i)); });
   for (int run = 0; run < 2; ++run) {
@@ -158,6 +164,8 @@ static void seeds_repeat_and_states_go_on() {
     CHECK_ARRAY(session.run([g randomUniformTensorWithShapeTensor:as_tensor seed:99 name:nil]), uniform);
     CHECK_ARRAY(session.run([g randomTensorWithShape:dims descriptor:normal seed:99 name:nil]), gaussian);
     CHECK_ARRAY(session.run([g randomTensorWithShapeTensor:as_tensor descriptor:normal seed:99 name:nil]), gaussian);
+    CHECK_ARRAY(session.run([g randomTensorWithShape:dims descriptor:throws seed:99 name:nil]), thrown);
+    CHECK_ARRAY(session.run([g randomTensorWithShapeTensor:as_tensor descriptor:throws seed:99 name:nil]), thrown);
   }
   // A state that is fed; and the next numbers of the state that came out.
   MPSGraphTensor* start = [g randomPhiloxStateTensorWithSeed:99 name:nil];
@@ -173,8 +181,8 @@ static void seeds_repeat_and_states_go_on() {
 static void without_a_seed_each_run_draws_others() {
   Session session;
   MPSGraph* g = session.graph();
-  NSArray<NSNumber*>* dims = numbers({4, 4});
-  MPSGraphTensor* as_tensor = shape_tensor(g, {4, 4});
+  NSArray<NSNumber*>* dims = numbers({4, 5});
+  MPSGraphTensor* as_tensor = shape_tensor(g, {4, 5});
   MPSGraphRandomOpDescriptor* normal = descriptor(MPSGraphRandomDistributionNormal);
   const std::vector<MPSGraphTensor*> drawn = {[g randomUniformTensorWithShape:dims name:nil],
                                               [g randomUniformTensorWithShapeTensor:as_tensor name:nil],
@@ -182,10 +190,65 @@ static void without_a_seed_each_run_draws_others() {
                                               [g randomTensorWithShapeTensor:as_tensor descriptor:normal name:nil]};
   const std::vector<Array> one = session.run(drawn), two = session.run(drawn);
   for (size_t i = 0; i < drawn.size(); ++i) {
-    CHECK(one.at(i).shape == Shape({4, 4}) && one.at(i).values != two.at(i).values);
+    CHECK(one.at(i).shape == Shape({4, 5}) && one.at(i).values != two.at(i).values);
     for (double v : one.at(i).values) CHECK(i < 2 ? v >= 0 && v < 1 : std::fabs(v) < 6);
   }
   CHECK(one.at(0).values != one.at(1).values && one.at(2).values != one.at(3).values);
+}
+
+static double mean_of(const Array& x) {
+  double sum = 0;
+  for (double v : x.values) sum += v;
+  return sum / static_cast<double>(x.values.size());
+}
+
+static double deviation_of(const Array& x) {
+  const double mean = mean_of(x);
+  return std::sqrt(mean_of(map(x, [&](double v) { return (v - mean) * (v - mean); })));
+}
+
+// The bounds allow for six deviations of the quantity; what is drawn is another in every run.
+static void numbers_without_a_seed_have_their_distribution() {
+  const Shape shape = {40, 50};
+  for (bool by_tensor : {false, true}) {
+    Session session;
+    MPSGraph* g = session.graph();
+    MPSGraphTensor* as_tensor = shape_tensor(g, shape);
+    const auto draw = [&](MPSGraphRandomOpDescriptor* d) {
+      return session.run(by_tensor ? [g randomTensorWithShapeTensor:as_tensor descriptor:d name:nil]
+                                   : [g randomTensorWithShape:numbers(shape) descriptor:d name:nil]);
+    };
+    const auto reaches = [](const Array& x, double least, double greatest, double margin) {
+      const auto [low, high] = std::minmax_element(x.values.begin(), x.values.end());
+      CHECK(least <= *low && *low <= least + margin && greatest - margin <= *high && *high <= greatest);
+    };
+    MPSGraphRandomOpDescriptor* d = descriptor(MPSGraphRandomDistributionUniform);
+    [d setMin:-1];
+    [d setMax:3];
+    Array x = draw(d);
+    reaches(x, -1, 3, 0.1);
+    CHECK_NEAR(mean_of(x), 1, 0.16);
+    CHECK_NEAR(deviation_of(x), 4 / std::sqrt(12.0), 0.1);
+    d = descriptor(MPSGraphRandomDistributionNormal);
+    [d setMean:3];
+    [d setStandardDeviation:2];
+    x = draw(d);
+    CHECK_NEAR(mean_of(x), 3, 0.27);
+    CHECK_NEAR(deviation_of(x), 2, 0.2);
+    d = descriptor(MPSGraphRandomDistributionTruncatedNormal);
+    [d setMin:-0.5F];
+    [d setMax:2];
+    [d setMean:1];
+    [d setStandardDeviation:3];
+    reaches(draw(d), -0.5, 2, 0.1);
+    d = descriptor(MPSGraphRandomDistributionUniform, MPSDataTypeInt32);
+    [d setMinInteger:-5];
+    [d setMaxInteger:7];
+    x = draw(d);
+    CHECK(x.type == MPSDataTypeInt32);
+    reaches(x, -5, 7, 0);
+    CHECK_NEAR(mean_of(x), 1, 0.5);
+  }
 }
 
 static void dropout_keeps_the_rest_and_its_gradient() {
@@ -242,6 +305,7 @@ int main() {
     numbers_are_the_stream_of_their_state();
     seeds_repeat_and_states_go_on();
     without_a_seed_each_run_draws_others();
+    numbers_without_a_seed_have_their_distribution();
     dropout_keeps_the_rest_and_its_gradient();
     iterations_draw_their_own_numbers();
   }

@@ -52,20 +52,23 @@ static void split() {
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor* tx = session.feed(x);
-  NSArray* by_sizes = [g splitTensor:tx splitSizes:numbers({1, 3, 1}) axis:-1 name:nil];
-  NSArray* by_tensor = [g splitTensor:tx splitSizesTensor:integers(g, {1, 3, 1}) axis:1 name:nil];
+  NSArray* by_sizes = [g splitTensor:tx splitSizes:numbers({1, 1, 3}) axis:-1 name:nil];
+  NSArray* by_tensor = [g splitTensor:tx splitSizesTensor:integers(g, {1, 1, 3}) axis:1 name:nil];
   for (NSArray* parts in @[ by_sizes, by_tensor ]) {
     CHECK([parts count] == 3);
     CHECK_ARRAY_WITHIN(0, session.run([parts objectAtIndex:0]), part(0, 1));
-    CHECK_ARRAY_WITHIN(0, session.run([parts objectAtIndex:1]), part(1, 3));
-    CHECK_ARRAY_WITHIN(0, session.run([parts objectAtIndex:2]), part(4, 1));
+    CHECK_ARRAY_WITHIN(0, session.run([parts objectAtIndex:1]), part(1, 1));
+    CHECK_ARRAY_WITHIN(0, session.run([parts objectAtIndex:2]), part(2, 3));
   }
   NSArray* halves = [g splitTensor:tx numSplits:2 axis:1 name:nil];
   CHECK([halves count] == 2);
   CHECK_ARRAY_WITHIN(0, session.run([halves objectAtIndex:0]), part(0, 3));
   CHECK_ARRAY_WITHIN(0, session.run([halves objectAtIndex:1]), part(3, 2));
-  CHECK_ARRAY_WITHIN(0, session.run([[g splitTensor:tx numSplits:3 axis:0 name:nil] objectAtIndex:1]),
-                     taken(x, {1, 5}, [](const Index& i) { return Index{1, i.at(1)}; }));
+  NSArray* rows = [g splitTensor:tx numSplits:3 axis:0 name:nil];
+  for (long row = 0; row < 3; ++row) {
+    CHECK_ARRAY_WITHIN(0, session.run([rows objectAtIndex:static_cast<NSUInteger>(row)]),
+                       taken(x, {1, 5}, [&](const Index& i) { return Index{row, i.at(1)}; }));
+  }
   const Build build = [](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
     NSArray* parts = [graph splitTensor:t.at(0) splitSizes:numbers({2, 3}) axis:1 name:nil];
     return [graph concatTensors:@[ [parts objectAtIndex:1], [parts objectAtIndex:0] ] dimension:1 name:nil];
@@ -406,6 +409,7 @@ struct Bounds {
 
 static const Bounds kBounds[] = {
     {{1, 2}, {4, 6}, {1, 2}, 0, 0, 0, {3, 2}, {1, 2, 3}, {2, 4}},
+    {{0, 1}, {2, 5}, {1, 2}, 0, 0, 0, {2, 2}, {0, 1}, {1, 3}},  // each end is where one more would be taken
     {{-1, 4}, {0, 1}, {-2, -1}, 0, 1, 0, {3, 3}, {4, 2, 0}, {4, 3, 2}},
     {{3, 1}, {2, 5}, {1, 1}, 1, 0, 0, {2, 4}, {0, 1}, {1, 2, 3, 4}},
     {{2, 1}, {9, 5}, {1, 1}, 0, 0, 1, {4}, {2}, {1, 2, 3, 4}},

@@ -468,6 +468,7 @@ void results_that_are_asked_for() {
                                                 descriptor:d
                                                       name:@"cells"];
   CHECK([made count] == 2u);
+  CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:0]), expected(l).states);
   CHECK_ARRAY_WITHIN(2e-6, session.run([made objectAtIndex:1]), expected(l).cells);
 }
 
@@ -581,7 +582,22 @@ void shorter_selectors_of_the_lstm() {
                                                    initCell:s.cell
                                                  descriptor:d
                                                        name:nil];
+  CHECK([small count] == 3u);
   CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:0]), expected(l).states);
+  CHECK_ARRAY_WITHIN(2e-6, session.run([small objectAtIndex:1]), expected(l).cells);
+  check_gradients(session, l, backward(g, l, s, small, {flow, nil, nil}), incoming);
+  MPSGraphLSTMDescriptor* without_training = lstm_descriptor(l, false);
+  for (BOOL cells : {NO, YES}) {
+    [without_training setProduceCell:cells];
+    NSArray<MPSGraphTensor*>* results = [g LSTMWithSourceTensor:s.source
+                                                recurrentWeight:s.recurrent
+                                                      initState:s.state
+                                                       initCell:s.cell
+                                                     descriptor:without_training
+                                                           name:nil];
+    CHECK([results count] == (cells ? 2u : 1u));
+    CHECK_ARRAY_WITHIN(2e-6, session.run([results lastObject]), cells ? expected(l).cells : expected(l).states);
+  }
   l.state.shape = l.cell.shape = {};
   const Tensors without(session, l);
   NSArray<MPSGraphTensor*>* least = forward(g, l, without, true);

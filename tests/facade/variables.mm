@@ -93,6 +93,24 @@ static void a_control_dependency_runs_what_it_names() {
   CHECK(value_of(session, v) == 8);
 }
 
+static void a_control_dependency_returns_all_of_its_block() {
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor* v = variable(g, Array({3}, {1, 2, 5}));
+  NSArray* inside = [g controlDependencyWithOperations:list([g assignVariable:v
+                                                            withValueOfTensor:plus(g, v, scalar(g, 1))
+                                                                         name:nil])
+                                        dependentBlock:^{
+                                          MPSGraphTensor* now = [g readVariable:v name:nil];
+                                          return [NSArray arrayWithObjects:now, times(g, now, now), nil];
+                                        }
+                                                  name:nil];
+  CHECK([inside count] == 2);
+  const std::vector<Array> got = session.run({[inside objectAtIndex:0], [inside objectAtIndex:1]});
+  CHECK_ARRAY(got.at(0), Array({3}, {2, 3, 6}));
+  CHECK_ARRAY(got.at(1), Array({3}, {4, 9, 36}));
+}
+
 // Ops that compute nothing, and a tensor from outside, bring the named operations along as well.
 static void whatever_the_block_returns_brings_the_operations_along() {
   for (int kind = 0; kind < 5; ++kind) {
@@ -287,6 +305,7 @@ int main() {
     an_implicit_read_sees_the_start_of_the_run();
     an_explicit_read_sees_the_last_write_before_it();
     a_control_dependency_runs_what_it_names();
+    a_control_dependency_returns_all_of_its_block();
     whatever_the_block_returns_brings_the_operations_along();
     dependencies_nest();
     two_variables_swap();
