@@ -41,7 +41,7 @@ bool with_number(DType dtype, F f) {
 // Whether the whole text is a number of the type, which then is in `value`. Floats: Apple's library has no from_chars
 // for them.
 template <class T>
-bool read_number(const std::string& text, T& value) {
+bool read(const std::string& text, T& value) {
   const char* const begin = text.c_str();
   const char* const end = begin + text.size();
   if constexpr (std::is_floating_point_v<T>) {
@@ -51,7 +51,8 @@ bool read_number(const std::string& text, T& value) {
     }
     static const locale_t with_points = newlocale(LC_ALL_MASK, "C", nullptr);  // whatever the program has chosen
     char* stop = nullptr;
-    value = strtof_l(begin, &stop, with_points);
+    if constexpr (std::is_same_v<T, float>) value = strtof_l(begin, &stop, with_points);
+    else value = strtod_l(begin, &stop, with_points);
     return stop == end && text[0] != '+' && (!std::isinf(value) || text.ends_with("inf"));
   } else {
     const auto [stop, error] = std::from_chars(begin, end, value);
@@ -83,6 +84,8 @@ std::string element_text(DType dtype, const std::byte* element) {
   return text;
 }
 
+bool read_number(const std::string& text, double& value) { return read(text, value); }
+
 bool append_element(DType dtype, const std::string& text, std::vector<std::byte>& bytes) {
   bool legal = false;
   with_number(dtype, [&](auto value) {
@@ -91,10 +94,10 @@ bool append_element(DType dtype, const std::string& text, std::vector<std::byte>
       value = text == "1";
     } else if constexpr (kIsHalf<decltype(value)>) {
       float number = 0;
-      legal = read_number(text, number);
+      legal = read(text, number);
       value = decltype(value)(number);
     } else {
-      legal = read_number(text, value);
+      legal = read(text, value);
     }
     const auto* raw = reinterpret_cast<const std::byte*>(&value);
     bytes.insert(bytes.end(), raw, raw + sizeof value);

@@ -9,6 +9,8 @@
 
 namespace alloy::ir {
 
+// Whether the whole text is a number, which then is in `value`: alike on all systems, whatever the locale.
+bool read_number(const std::string& text, double& value);
 // False for types whose elements have no text: complex numbers.
 bool has_text(DType dtype);
 // A text that reads back as the same element, the shortest for a float32; every NaN is "nan". Empty where the type has

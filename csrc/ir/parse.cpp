@@ -72,8 +72,7 @@ class Parser {
   double number() {
     const std::string text = word();
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) fail("Expected a number, got '" + text + "'");
+    if (!read_number(text, value)) fail("Expected a number, got '" + text + "'");
     return value;
   }
 
