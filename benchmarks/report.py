@@ -236,7 +236,6 @@ def missing_section(results):
     missing += [
         f"* {row['title']}, {column}: {reason}" for row in results["rows"] for column, reason in row["failed"].items()
     ]
-    missing += ["* LSTM and GRU: Alloy has no such layers yet."]
     quiet = results["quiet"]
     method = METHOD.format(load=results["load"], idle=100 * quiet["idle_workers"], others=100 * quiet["others"])
     return ["## Not measured", "", *missing, "", method]

@@ -43,17 +43,27 @@ class Simplifier {
   explicit Simplifier(const device::Device& device) : device_(device) {}
 
   std::unique_ptr<Graph> run(const Graph& graph) {
+    count_uses(graph.body());
     ir::Rewriter rewriter([this](ir::Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
       const ir::Facts& facts = op.info().facts;
       if (op.results.size() != 1 || !op.regions.empty() || facts.global || facts.fresh) return std::nullopt;
       // What a region computes cannot be seen from other blocks, so each shares its own.
       block_ = op.block;
+      if (const auto turned = turned_product(r.copy(), op, operands)) return {{*turned}};
       return {{simplified(r.copy(), op.code, operands, op.attributes)}};
     });
     return rewriter.run(graph);
   }
 
  private:
+  void count_uses(const ir::Block& block) {
+    for (const auto& op : block.ops) {
+      for (const Value& v : op->operands) ++uses_[v];
+      for (const auto& region : op->regions) count_uses(*region);
+    }
+    for (const Value& v : block.results) ++uses_[v];
+  }
+
   // The value of an op with these operands, which are simplified themselves. Every op named from here on is one that an
   // identity is about; another op takes part by the facts of its row.
   Value simplified(Graph& graph, OpCode code, std::vector<Value> operands, const ir::Attributes& attributes) {
@@ -168,6 +178,16 @@ class Simplifier {
     return shared(graph, OpCode::matmul, operands, attributes);
   }
 
+  // A transposed product that nothing else uses is that of its transposed operands, the other way round.
+  std::optional<Value> turned_product(Graph& graph, const Op& op, const std::vector<Value>& operands) {
+    if (op.code != OpCode::transpose || !swaps_last_two(op.attributes.ints(Attr::kPermutation))) return std::nullopt;
+    const Op& matmul = *operands[0].op;
+    if (matmul.code != OpCode::matmul || uses_.at(op.operands[0]) > 1) return std::nullopt;
+    return product(graph, {matmul.operands[1], matmul.operands[0]},
+                   {{Attr::kTransposeA, !matmul.attributes.flag(Attr::kTransposeB)},
+                    {Attr::kTransposeB, !matmul.attributes.flag(Attr::kTransposeA)}});
+  }
+
   static bool swaps_last_two(const ir::Dims& permutation) {
     const int64_t rank = permutation.size();
     for (int64_t i = 0; i < rank - 2; ++i) {
@@ -245,6 +265,7 @@ class Simplifier {
   const device::Device& device_;
   const ir::Block* block_ = nullptr;  // of the graph that is simplified: where the op at hand stands
   std::map<Key, Value> values_;
+  ir::ValueMap<int64_t> uses_;  // of values of the graph that is simplified
 };
 
 }  // namespace

@@ -109,6 +109,12 @@ TEST(Simplify, MovesTranspositionsIntoProducts) {
                     {"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                      "matmul(%4, %0) {transpose_a = true, transpose_b = false} : float32(4, 3, 3)"},
                     "%5");
+  // A product that is transposed, unless it is used as it is, too.
+  const std::string product = "matmul(%0, %2) {transpose_a = true, transpose_b = false} : float32(3, 1)",
+                    of_product = "transpose(%4) {permutation = [1, 0]} : float32(1, 3)";
+  expect_simplified({product, of_product}, "%5",
+                    {"matmul(%2, %0) {transpose_a = true, transpose_b = false} : float32(1, 3)"}, "%4");
+  expect_kept({product, of_product}, "%4, %5");
   // This one moves a leading axis.
   expect_kept({"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                "transpose(%4) {permutation = [1, 0, 2]} : float32(2, 4, 3)",

@@ -87,15 +87,16 @@ void Pack(const RecurrentWeights& w, const float* from, int64_t stripe, float* t
   const int64_t first = stripe * static_cast<int64_t>(vectors);  // vector of all
   for (int64_t v = 0; v < static_cast<int64_t>(vectors); ++v) {
     const int64_t block = (first + v) / w.gates, gate = (first + v) % w.gates;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      const int64_t unit = block * lanes + lane;
-      const float* const column = from + gate * w.gate_stride + unit * w.unit_stride;
-      float* const out = to + v * lanes + lane;
-      if (unit >= w.units) {
-        for (int64_t k = 0; k < w.depth; ++k) out[k * width] = 0;
+    const int64_t unit = block * lanes, units = std::clamp<int64_t>(w.units - unit, 0, lanes);
+    const float* source = from + gate * w.gate_stride + unit * w.unit_stride;
+    for (int64_t k = 0; k < w.depth; ++k, source += w.depth_stride) {
+      float* const out = to + k * width + v * lanes;
+      if (w.unit_stride == 1) {
+        for (int64_t u = 0; u < units; ++u) out[u] = source[u];
       } else {
-        for (int64_t k = 0; k < w.depth; ++k) out[k * width] = column[k * w.depth_stride];
+        for (int64_t u = 0; u < units; ++u) out[u] = source[u * w.unit_stride];
       }
+      std::fill(out + units, out + lanes, 0.0F);
     }
   }
 }
