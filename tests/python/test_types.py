@@ -7,6 +7,7 @@ import pytest
 import alloy as al
 from alloy.graph.dtypes import numpy_dtype
 from cases import FLOATS, INTEGERS, ROUNDING
+from kinds import FAST
 
 ALL = FLOATS + INTEGERS + ("bool",)
 HALVES = FLOATS[1:]
@@ -240,6 +241,7 @@ def test_recurrent_layers_and_losses_of_halves(dtype, rng):
         assert np.linalg.norm(narrow - wide) <= 16 * ROUNDING[dtype] * np.linalg.norm(wide)
 
 
+@FAST
 def test_a_residual_network_learns_with_bfloat16_activations_what_it_learns_with_float32():
     data = pytest.importorskip("sklearn.datasets").load_digits()
     order = np.random.default_rng(0).permutation(len(data.images))
