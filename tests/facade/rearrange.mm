@@ -399,6 +399,8 @@ static void reinterpret() {
                      Array({2, 1}, {1065353216.0 - 1073741824.0 * 4294967296.0, 1056964608}, MPSDataTypeInt64));
 }
 
+#ifndef __APPLE__  // slices by tensors and updates: declared by SDKs from macOS 14.4 and 15.2 on
+
 // A slice with bounds and masks, of (5, 6), and what it takes.
 struct Bounds {
   std::vector<long> starts, ends, strides;
@@ -499,7 +501,6 @@ static void slices_by_size() {
   });
 }
 
-#ifndef __APPLE__  // declared by SDKs from macOS 14 on
 static void slice_updates() {
   const Array x = random_array({5, 6});
   for (const Bounds& b : kBounds) {
@@ -560,6 +561,7 @@ static void slice_updates() {
                        y);
   }
 }
+
 #endif
 
 int main() {
@@ -575,9 +577,9 @@ int main() {
     blocks_of_any_axes();
     band_part();
     reinterpret();
+#ifndef __APPLE__
     slices_by_tensors();
     slices_by_size();
-#ifndef __APPLE__
     slice_updates();
 #endif
   }
