@@ -66,11 +66,15 @@ Expr select(Expr predicate, Expr yes, Expr no);
 Expr select(Expr predicate, Expr yes, double no);
 Expr select(Expr predicate, double yes, Expr no);
 Expr cast(Expr x, DType dtype);
-// What f makes of x, computed in the type that elements of x's type are computed in, and rounded once.
-template <class F>
-Expr rounded_once(Expr x, const F& f) {
+// What f makes of operands of one type, computed in the type that such elements are computed in, and rounded once. Of
+// operands of several types f itself, which refuses them. An operand may be none.
+template <class F, class... More>
+Expr rounded_once(const F& f, Expr x, More... more) {
   const DType dtype = x.value().dtype();
-  return cast(f(cast(x, computed_in(dtype))), dtype);
+  const bool alike = ((!more || more.value().dtype() == dtype) && ...);
+  const auto wide = [&](Expr v) { return v && alike ? cast(v, computed_in(dtype)) : v; };
+  const Expr y = f(wide(x), wide(more)...);
+  return alike ? cast(y, dtype) : y;
 }
 Expr count(Expr x, const Dims& axes);
 Expr reshape(Expr x, const Dims& dims);  // one may be unknown

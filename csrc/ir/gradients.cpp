@@ -448,9 +448,7 @@ Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
 }
 
 Expr rounded_adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {
-  const DType dtype = g.value().dtype();
-  if (dtype != x.value().dtype()) return adjoint(g, x, f);  // which refuses it
-  return rounded_once(g, [&](Expr wide) { return adjoint(wide, cast(x, computed_in(dtype)), f); });
+  return rounded_once([&](Expr wide_g, Expr wide_x) { return adjoint(wide_g, wide_x, f); }, g, x);
 }
 
 }  // namespace alloy::ir

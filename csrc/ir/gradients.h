@@ -16,7 +16,7 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
 // What flows back to x from the incoming gradient `g` of f(x), of x's shape: zeros where x does not reach f(x). If f is
 // linear, of x only the shape is used.
 Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);
-// The same, computed in the type that elements of x's type are computed in, and rounded once.
+// The same, rounded once.
 Expr rounded_adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);
 
 }  // namespace alloy::ir

@@ -102,6 +102,16 @@ static void soft_max_along_every_axis() {
   }
 }
 
+#ifndef __APPLE__  // how Apple's framework rounds is not known
+static void the_gradient_of_a_soft_max_rounds_once() {
+  const Array x = eighths(random_array({3, 8}, -4, 4)), dy = eighths(random_array({3, 8}));
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return [g softMaxGradientWithIncomingGradient:t.at(0) sourceTensor:t.at(1) axis:1 name:nil];
+  };
+  CHECK_HALVES(build, (std::vector<Array>{dy, x}), softmax_gradient(dy, x, 1));
+}
+#endif
+
 static void soft_max_does_not_overflow() {
   Session session;
   const Array x({2, 3}, {1000, 1001, 999, -1000, -1001, -3000});
@@ -144,6 +154,9 @@ int main() {
     leaky_rectifiers();
     soft_max_along_every_axis();
     soft_max_does_not_overflow();
+#ifndef __APPLE__
+    the_gradient_of_a_soft_max_rounds_once();
+#endif
   }
   return check::summary();
 }

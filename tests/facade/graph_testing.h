@@ -368,6 +368,39 @@ inline void report_array(const Array& actual, const Array& expected, double tole
 // Builds what is differentiated from one tensor per operand.
 using Build = std::function<MPSGraphTensor*(MPSGraph*, const std::vector<MPSGraphTensor*>&)>;
 
+// Numbers that float16 holds.
+inline Array eighths(const Array& x) {
+  return map(x, [](double v) { return std::round(8 * v) / 8; });
+}
+
+namespace check {
+
+// What `build` makes of float16 is what is expected, rounded once to float16 after sums in float32.
+inline void report_halves(const Build& build, const std::vector<Array>& operands, const Array& expected,
+                          const char* what, const char* file, int line) {
+  Session session;
+  MPSGraph* g = session.graph();
+  std::vector<MPSGraphTensor*> halves;
+  for (const Array& x : operands) {
+    halves.push_back([g castTensor:session.feed(x) toType:MPSDataTypeFloat16 name:nil]);
+  }
+  MPSGraphTensor* y = build(g, halves);
+  const Array values = session.run([g castTensor:y toType:MPSDataTypeFloat32 name:nil]);
+  bool right = [y dataType] == MPSDataTypeFloat16 && values.shape == expected.shape;
+  for (size_t i = 0; right && i < expected.values.size(); ++i) {
+    const double e = expected.values.at(i);
+    right = std::fabs(values.values.at(i) - e) <= 0x1p-11 * std::fabs(e) + 4e-6;
+    if (!right) std::fprintf(stderr, "  element %zu is %.9g, expected %.9g\n", i, values.values.at(i), e);
+  }
+  report(right, what, file, line);
+}
+
+}  // namespace check
+
+#define CHECK_HALVES(build, operands, ...) \
+  check::begin(__FILE__, __LINE__),        \
+      check::report_halves(build, operands, __VA_ARGS__, "halves of " #build, __FILE__, __LINE__)
+
 // The gradients of sum(weights * build(operands)) by the graph; `weights` is random when it is not given.
 struct Differentiated {
   Session session;

@@ -112,6 +112,23 @@ static void a_scalar_as_the_incoming_gradient() {
   CHECK_ARRAY(session.run(dx), source_gradient(Array({1}, 2.0), x, labels, 1, MPSGraphLossReductionTypeMean));
 }
 
+#ifndef __APPLE__  // how Apple's framework rounds is not known
+static void the_gradient_rounds_once() {
+  const Array x = eighths(random_array({3, 8}, -4, 4)), labels = eighths(random_array({3, 8}, 0.25, 2)),
+              dy = eighths(random_array({3, 1}, 0.5, 2));
+  const Build build = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return [g softMaxCrossEntropyGradientWithIncomingGradientTensor:t.at(0)
+                                                       sourceTensor:t.at(1)
+                                                       labelsTensor:t.at(2)
+                                                               axis:1
+                                                      reductionType:MPSGraphLossReductionTypeAxis
+                                                               name:nil];
+  };
+  CHECK_HALVES(build, (std::vector<Array>{dy, x, labels}),
+               source_gradient(dy, x, labels, 1, MPSGraphLossReductionTypeAxis));
+}
+#endif
+
 static void large_numbers_do_not_overflow() {
   Session session;
   const Array x({2, 3}, {1000, 1001, 999, -1000, -1001, -3000}), labels({2, 3}, {0, 0, 1, 0, 1, 0});
@@ -125,6 +142,9 @@ int main() {
     values_and_gradients();
     a_scalar_as_the_incoming_gradient();
     large_numbers_do_not_overflow();
+#ifndef __APPLE__
+    the_gradient_rounds_once();
+#endif
   }
   return check::summary();
 }

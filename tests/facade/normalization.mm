@@ -243,6 +243,57 @@ static void gradient_ops() {
   }
 }
 
+#ifndef __APPLE__  // how Apple's framework rounds is not known
+static void halves_round_once() {
+  const Shape shape = {4, 3, 5}, scale = {1, 1, 5};
+  const std::vector<long> axes = {0, 1};
+  const Array x = eighths(random_array(shape)), dy = eighths(random_array(shape)), mean = eighths(random_array(scale)),
+              variance = eighths(random_array(scale, 0.25, 2)), gamma = eighths(signed_array(scale, 0.5, 2)),
+              beta = eighths(random_array(scale));
+  const Array plain = standardised(x, mean, variance, kEpsilon);
+  const Build by_mean = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return [g varianceOfTensor:t.at(0) meanTensor:t.at(1) axes:numbers(axes) name:nil];
+  };
+  CHECK_HALVES(by_mean, (std::vector<Array>{x, mean}), variance_over(x, mean, axes));
+  const Build normal = [](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return normalised(g, t.at(0), t.at(1), t.at(2), t.at(3), t.at(4));
+  };
+  CHECK_HALVES(normal, (std::vector<Array>{x, mean, variance, gamma, beta}),
+               map(map(plain, gamma, times), beta, [](double a, double b) { return a + b; }));
+  const Build by_gamma = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return [g normalizationGammaGradientWithIncomingGradientTensor:t.at(0)
+                                                      sourceTensor:t.at(1)
+                                                        meanTensor:t.at(2)
+                                                    varianceTensor:t.at(3)
+                                                     reductionAxes:numbers(axes)
+                                                           epsilon:kEpsilon
+                                                              name:nil];
+  };
+  CHECK_HALVES(by_gamma, (std::vector<Array>{dy, x, mean, variance}), sum_over(map(dy, plain, times), axes));
+  const Build by_source = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+    return [g normalizationGradientWithIncomingGradientTensor:t.at(0)
+                                                 sourceTensor:t.at(1)
+                                                   meanTensor:t.at(2)
+                                               varianceTensor:t.at(3)
+                                                  gammaTensor:t.at(4)
+                                          gammaGradientTensor:nil
+                                           betaGradientTensor:nil
+                                                reductionAxes:numbers(axes)
+                                                      epsilon:kEpsilon
+                                                         name:nil];
+  };
+  const Array first = mean_over(dy, axes), second = mean_over(map(dy, plain, times), axes);
+  const Array centered = map(map(map(dy, first, minus), map(plain, second, times), minus), gamma, times);
+  CHECK_HALVES(
+      by_source, (std::vector<Array>{dy, x, mean, variance, gamma}),
+      map(centered, variance, [](double d, double v) { return d / std::sqrt(v + static_cast<double>(kEpsilon)); }));
+  // Operands of two types are refused, as they are elsewhere.
+  Session session;
+  MPSGraphTensor* half = [session.graph() castTensor:session.feed(x) toType:MPSDataTypeFloat16 name:nil];
+  CHECK_RAISES([session.graph() varianceOfTensor:half meanTensor:session.feed(mean) axes:numbers(axes) name:nil]);
+}
+#endif
+
 int main() {
   @autoreleasepool {
     moments();
@@ -250,6 +301,9 @@ int main() {
     normalisation();
     normalisation_by_its_own_statistics();
     gradient_ops();
+#ifndef __APPLE__
+    halves_round_once();
+#endif
   }
   return check::summary();
 }

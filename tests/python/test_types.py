@@ -174,8 +174,8 @@ def test_convolutions_of_halves(dtype, size, channels, filters, rng):
     values = run(build, *arrays)
     wide = [array.astype(np.float64) for array in arrays]
     sizes = convolution_and_gradients(*[np.abs(array) for array in wide])
-    for value, exact, size in zip(values, convolution_and_gradients(*wide), sizes):
-        within_rounding(value, exact, size, dtype)
+    for value, exact, total in zip(values, convolution_and_gradients(*wide), sizes):
+        within_rounding(value, exact, total, dtype)
 
 
 def convolution_and_gradients(x, w, g):

@@ -267,7 +267,7 @@ Expr l2_pooled(const Composition& c, Expr x) {
 }  // namespace
 
 Exprs compose_l2_pool4d(const Composition& c) {
-  return {rounded_once(c.x(), [&](Expr x) { return l2_pooled(c, x); })};
+  return {rounded_once([&](Expr x) { return l2_pooled(c, x); }, c.x())};
 }
 
 Exprs compose_l2_pool4d_gradient(const Composition& c) {

@@ -65,8 +65,8 @@ Exprs compose_dropout(const Composition& c) {
     c.fail("Expected a tensor of a floating type, got " + text(c.x().value().type()), Error::Kind::kType);
   }
   const Expr is_kept = greater_equal(chance, cast(rate, chance.value().dtype()));
-  return {rounded_once(
-      c.x(), [&](Expr x) { return select(is_kept, divide_no_nan(x, 1.0 - cast(rate, x.value().dtype())), 0.0); })};
+  const auto work = [&](Expr x) { return select(is_kept, divide_no_nan(x, 1.0 - cast(rate, x.value().dtype())), 0.0); };
+  return {rounded_once(work, c.x())};
 }
 
 }  // namespace alloy::ir

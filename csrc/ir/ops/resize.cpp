@@ -129,7 +129,7 @@ Expr resized(const Composition& c, Expr x, const Dims& sizes, size_t first_scale
 Exprs compose_resize(const Composition& c) {
   const auto work = [&](Expr x) { return resized(c, x, c.attributes.ints(Attr::kSize), 1); };
   const bool is_moved = c.attributes.word(Attr::kResizeMode) != "bilinear";
-  return {identity(is_moved ? work(c.x()) : rounded_once(c.x(), work))};
+  return {identity(is_moved ? work(c.x()) : rounded_once(work, c.x()))};
 }
 
 Exprs compose_resize_gradient(const Composition& c) {

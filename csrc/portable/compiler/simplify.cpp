@@ -178,11 +178,13 @@ class Simplifier {
     return shared(graph, OpCode::matmul, operands, attributes);
   }
 
-  // A transposed product that nothing else uses is that of its transposed operands, the other way round.
+  // A transposed product that nothing else uses is that of its transposed operands, the other way round; but a loop
+  // must not compute again what stands before it.
   std::optional<Value> turned_product(Graph& graph, const Op& op, const std::vector<Value>& operands) {
     if (op.code != OpCode::transpose || !swaps_last_two(op.attributes.ints(Attr::kPermutation))) return std::nullopt;
     const Op& matmul = *operands[0].op;
-    if (matmul.code != OpCode::matmul || uses_.at(op.operands[0]) > 1) return std::nullopt;
+    const bool is_own = uses_.at(op.operands[0]) == 1 && op.operands[0].op->block == op.block;
+    if (matmul.code != OpCode::matmul || !is_own) return std::nullopt;
     return product(graph, {matmul.operands[1], matmul.operands[0]},
                    {{Attr::kTransposeA, !matmul.attributes.flag(Attr::kTransposeB)},
                     {Attr::kTransposeB, !matmul.attributes.flag(Attr::kTransposeA)}});

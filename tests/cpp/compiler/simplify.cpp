@@ -115,6 +115,11 @@ TEST(Simplify, MovesTranspositionsIntoProducts) {
   expect_simplified({product, of_product}, "%5",
                     {"matmul(%2, %0) {transpose_a = true, transpose_b = false} : float32(1, 3)"}, "%4");
   expect_kept({product, of_product}, "%4, %5");
+  // Nor into a region, which may run many times.
+  expect_kept(
+      {product, "if_else(%3) : float32(1, 3)", "region {", "transpose(%4) {permutation = [1, 0]} : float32(1, 3)",
+       "return (%6)", "}", "region {", "reshape(%1) {shape = (1, 3)} : float32(1, 3)", "return (%7)", "}"},
+      "%5");
   // This one moves a leading axis.
   expect_kept({"broadcast_to(%0) {shape = (4, 2, 3)} : float32(4, 2, 3)",
                "transpose(%4) {permutation = [1, 0, 2]} : float32(2, 4, 3)",

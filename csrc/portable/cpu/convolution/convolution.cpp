@@ -155,17 +155,7 @@ std::unique_ptr<Kernel> make_convolution(const Op& op, MakeDirect make_direct) {
 
 }  // namespace
 
-bool is_convolution(const Op& op) {
-  switch (op.code) {
-    case OpCode::conv2d:
-    case OpCode::conv3d:
-    case OpCode::conv2d_data_gradient:
-    case OpCode::conv3d_data_gradient:
-    case OpCode::conv2d_weights_gradient:
-    case OpCode::conv3d_weights_gradient: return true;
-    default: return false;
-  }
-}
+bool is_convolution(const Op& op) { return op.attributes.has(Attr::kWeightsLayout); }
 
 bool convolves_halves(const Op& convolution) {
   // Of float16 oneDNN takes twice as long as AMX takes of floats. In its weights gradients of halves threads wait for

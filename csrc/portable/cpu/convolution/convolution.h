@@ -5,7 +5,7 @@
 
 namespace alloy::cpu {
 
-// A convolution or a gradient of one.
+// A convolution or a gradient of one, which no other op shares the layout of weights with.
 bool is_convolution(const ir::Op& op);
 // Whether its images are smaller than its kernel.
 bool has_small_images(const ir::Op& convolution);

@@ -48,7 +48,8 @@ using ir::OpCode;
                                                   axis:(NSInteger)axis
                                                   name:(NSString*)name {
   const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source);
-  return compose(self, name, [&] { return ir::softmax_gradient(g, ir::softmax(x, axis), axis); });
+  const auto work = [&](ir::Expr g, ir::Expr x) { return ir::softmax_gradient(g, ir::softmax(x, axis), axis); };
+  return compose(self, name, [&] { return ir::rounded_once(work, g, x); });
 }
 
 @end

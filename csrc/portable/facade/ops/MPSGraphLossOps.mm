@@ -38,7 +38,10 @@ std::string word_of(MPSGraphLossReductionType type) {
                                                                     name:(NSString*)name {
   const ir::Expr g = expr_of(self, gradient), x = expr_of(self, source), l = expr_of(self, labels);
   const std::string reduction = word_of(reductionType);
-  return compose(self, name, [&] { return ir::softmax_cross_entropy_gradient(g, x, l, axis, reduction); });
+  const auto work = [&](ir::Expr g, ir::Expr x, ir::Expr l) {
+    return ir::softmax_cross_entropy_gradient(g, x, l, axis, reduction);
+  };
+  return compose(self, name, [&] { return ir::rounded_once(work, g, x, l); });
 }
 
 @end
