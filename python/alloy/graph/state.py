@@ -1,0 +1,66 @@
+"""Variables that the steps of a training read and change, by short names: an optimizer's slots of a parameter, a
+metric's totals."""
+
+import numpy as np
+
+from alloy._core import Graph, Tensor, Update, Variable
+from alloy.graph.apply import as_tensor
+from alloy.graph.location import meant, mistake
+from alloy.graph.scope import scope
+
+
+class State:
+    """While a step is built, state[name] is a tensor: what the steps before have left, or what was put there since.
+    state[name] = value says what the step leaves. state.setdefault(name, value) is state[name], where value, a number
+    or an array, is what it is before the first step."""
+
+    def __init__(self, owner: Graph | Variable, path: str):
+        """owner: the graph; or a variable, which the state does not keep alive: then a name that is missing starts with
+        zeros of the variable's shape. path: what the names of the variables begin with."""
+        self._graph = owner if isinstance(owner, Graph) else None
+        self._like = None if isinstance(owner, Graph) else owner.weak()
+        self._path = path
+        self._made = {}  # weak variables by name
+        self._starts: dict[str, np.ndarray] = {}
+        self._next: dict[str, Tensor] = {}
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph or self._like().graph
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        return {name: weak() for name, weak in self._made.items()}
+
+    def setdefault(self, name: str, value) -> Tensor:
+        if name not in self._made:
+            self._starts[name] = np.asarray(value, {float: np.float32, int: np.int32}.get(type(value)))
+            with scope(self.graph, self._path):
+                self._made[name] = self.graph.variable(self._starts[name], name, trainable=False).weak()
+        return self[name]
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name in self._next:
+            return self._next[name]
+        if name not in self._made:
+            if self._like is None:
+                near = meant(name, self._made)
+                raise mistake("state", f"Expected one of {list(self._made)}, got {name!r}{near}", KeyError)
+            return self.setdefault(name, np.zeros(self._like().shape, np.float32))
+        return self._made[name]()
+
+    def __setitem__(self, name: str, value) -> None:
+        before = self[name]
+        self._next[name] = as_tensor(self.graph, "state", value, before.dtype)
+
+    def updates(self) -> list[Update]:
+        """Those of what was put there since the last call, which from now on is what steps have left."""
+        with scope(self.graph, self._path):
+            made = [self.graph.assign(self._made[name](), value) for name, value in self._next.items()]
+        self._next = {}
+        return made
+
+    def restarts(self) -> list[Update]:
+        """Updates that make everything what it was before the first step."""
+        with scope(self.graph, self._path):
+            return [self.graph.assign(self._made[name](), value) for name, value in self._starts.items()]
