@@ -22,14 +22,14 @@ from alloy.graph.dtypes import (
 )
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
-from alloy.optimizers import SGD, Adam
+from alloy.optimizers import *  # noqa: F403
+from alloy.optimizers import __all__ as _optimizers
 from alloy.training.callbacks import Callback, Checkpoint, EarlyStopping
 from alloy.training.checkpoint import load, save
 from alloy.training.history import History
 from alloy.training.trainer import Trainer
 
 __all__ = [
-    "Adam",
     "Callback",
     "Checkpoint",
     "Device",
@@ -39,7 +39,6 @@ __all__ = [
     "Graph",
     "History",
     "Op",
-    "SGD",
     "Submission",
     "Tensor",
     "Trainer",
@@ -78,6 +77,7 @@ __all__ = [
     "stats",
     "threads",
     *_ops,
+    *_optimizers,
 ]
 
 

@@ -1,20 +1,139 @@
-"""Learning rates that follow the step: functions of the step's number, for an optimizer."""
+"""Learning rates that follow the step: each function gives a function of the step's number, a float32 tensor that is 0
+in the first step, for an optimizer's lr. Your own is any function of that tensor that gives a tensor of one element.
 
+Formulas are those of the schedulers of torch.optim.lr_scheduler, in closed form; behind their last step they keep the
+last rate. Numbers are float32; every rate is within 1e-5 of what float64 gives."""
+
+import math
 from collections.abc import Callable
+from numbers import Real
 
 from alloy._core import Tensor
+from alloy.graph.apply import require_all
+from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
-from alloy.ops import maximum, minimum
+from alloy.ops import clamp, exp, floor, minimum, power, select, sin, square
+
+__all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
+
+Schedule = Callable[[Tensor], Tensor]
 
 
-def linear(peak: float, steps: int, warmup: int = 0) -> Callable[[Tensor], Tensor]:
-    """A rate that rises by equal amounts to the peak within the first `warmup` steps, and falls by equal
-    amounts to 0 after `steps` steps (the rise: Goyal et al., 2017)."""
-    if not 0 <= warmup < steps:
-        raise mistake("linear", f"Expected fewer warm-up steps than the {steps} steps, got {warmup}")
+def constant(lr: float) -> Schedule:
+    """lr in every step."""
+    _require_rates("constant", lr)
+    return lambda step: step * 0.0 + lr
 
-    def rate(step: Tensor) -> Tensor:
-        falling = maximum((steps - step) * (peak / (steps - warmup)), 0.0)
-        return minimum((step + 1.0) * (peak / warmup), falling) if warmup else falling
+
+def step(lr: float, step_size: int, gamma: float = 0.1) -> Schedule:
+    """lr * gamma^k after k times step_size steps (StepLR)."""
+    _require_rates("step", lr)
+    size, log_gamma = as_count("step", "a step size", step_size), _logarithm("step", gamma)
+    # Half a step keeps the quotient away from the integers, where a division that rounds otherwise would miss one.
+    return lambda step: exp(floor((step + 0.5) / size) * log_gamma) * lr
+
+
+def exponential(lr: float, gamma: float) -> Schedule:
+    """lr * gamma^step (ExponentialLR)."""
+    _require_rates("exponential", lr)
+    log_gamma = _logarithm("exponential", gamma)
+    return lambda step: exp(step * log_gamma) * lr
+
+
+def polynomial(lr: float, steps: int, power: float = 1.0, end: float = 0.0) -> Schedule:
+    """end + (lr - end) * (1 - step / steps)^power: from lr to end within so many steps; with a power of 1 in a straight
+    line (PolynomialLR)."""
+    _require_rates("polynomial", lr, end)
+    steps = as_count("polynomial", "a number of steps", steps)
+    return lambda step: _power((steps - minimum(step, float(steps))) / steps, power) * (lr - end) + end
+
+
+def cosine(lr: float, steps: int, end: float = 0.0) -> Schedule:
+    """end + (lr - end) * (1 + cos(pi * step / steps)) / 2: from lr to end within so many steps (CosineAnnealingLR;
+    Loshchilov and Hutter, 2017)."""
+    _require_rates("cosine", lr, end)
+    steps = as_count("cosine", "a number of steps", steps)
+    return lambda step: _half_wave(1 - minimum(step, float(steps)) / steps, end, lr)
+
+
+def warmup(then: Schedule | float, steps: int, start_factor: float = 1 / 3) -> Schedule:
+    """Another schedule, or a number, after so many steps in which its first rate is multiplied by what rises in a
+    straight line from start_factor to 1 (LinearLR, then the other in SequentialLR)."""
+    _require_rates("warmup", start_factor)
+    then, steps = as_schedule("warmup", then), as_count("warmup", "a number of steps", steps)
+
+    def rate(step):
+        factor = minimum(step, float(steps)) / steps * (1 - start_factor) + start_factor
+        return then(clamp(step - steps, 0.0, math.inf)) * factor
 
     return rate
+
+
+def one_cycle(
+    max_lr: float, steps: int, *, pct_start: float = 0.3, div_factor: float = 25.0, final_div_factor: float = 1e4
+) -> Schedule:
+    """From max_lr / div_factor up to max_lr in the first pct_start of the steps, and down to the first rate divided by
+    final_div_factor in the last one, both along a cosine (OneCycleLR, which changes the momentum, too; Smith and Topin,
+    2018)."""
+    steps = as_count("one_cycle", "a number of steps", steps)
+    _require_rates("one_cycle", max_lr, div_factor, final_div_factor)
+    top = pct_start * steps - 1
+    if not 0 < top < steps - 1:
+        raise mistake("one_cycle", f"Expected a pct_start that leaves steps on both sides of the top, got {pct_start}")
+    first = max_lr / div_factor
+
+    def rate(step):
+        up = _half_wave(minimum(step / top, 1.0), first, max_lr)
+        down = _half_wave(1 - clamp((step - top) / (steps - 1 - top), 0.0, 1.0), first / final_div_factor, max_lr)
+        return select(step > top, down, up)
+
+    return rate
+
+
+def piecewise(boundaries, values) -> Schedule:
+    """values[0] in the steps below boundaries[0], values[1] in those from there to below boundaries[1], and so on: one
+    value more than boundaries (MultiStepLR with rates in place of factors)."""
+    boundaries, values = list(boundaries), list(values)
+    _require_rates("piecewise", *values)
+    if len(values) != len(boundaries) + 1 or sorted(set(boundaries)) != boundaries:
+        raise mistake(
+            "piecewise",
+            f"Expected boundaries in ascending order and one value more than there are, got {boundaries} and {values}",
+        )
+
+    def rate(step):
+        found = step * 0.0 + values[0]
+        for boundary, value in zip(boundaries, values[1:]):
+            found = select(step >= boundary, value, found)
+        return found
+
+    return rate
+
+
+def as_schedule(op: str, given) -> Schedule:
+    """The schedule itself, or that of a number."""
+    require_all(op, "a number or a function of the step", (Real, Callable), [given])
+    return constant(given) if isinstance(given, Real) else given
+
+
+def _half_wave(x, low, high):
+    """low at x = 0, high at 1. Written as a square it keeps all its digits near low, too."""
+    return square(sin(x * (math.pi / 2))) * (high - low) + low
+
+
+def _power(x, exponent):
+    return x if exponent == 1 else power(x, exponent)
+
+
+def _logarithm(op, gamma):
+    _require_rates(op, gamma)
+    if gamma == 0:
+        raise mistake(op, "Expected a gamma above 0, got 0")
+    return math.log(gamma)
+
+
+def _require_rates(op, *rates):
+    require_all(op, "numbers", Real, rates)
+    for rate in rates:
+        if not 0 <= rate < math.inf:
+            raise mistake(op, f"Expected numbers of 0 or more, got {rate}")

@@ -224,16 +224,19 @@ def test_names_of_ops_and_variables():
 def test_names_of_a_training_step():
     graph = al.Graph()
     loss = al.sum(al.nn.Dense(1)(graph.placeholder((2, 3))) * 2)
-    updates = al.Adam(al.schedules.linear(1e-3, 10)).minimize(loss)
+    updates = al.Adam(al.schedules.polynomial(1e-3, 10)).minimize(loss)
     ops = graph.inspect(fetches=[loss], updates=updates)
     assert {op.name for op in ops if op.kind == "matmul"} == {"dense_0/matmul", "gradients/dense_0/matmul"}
     assert "gradients/sum" in {op.name for op in ops}
-    assert {op.name for op in ops if op.kind == "adam"} == {"optimizer/dense_0/weights", "optimizer/dense_0/bias"}
+    assert {op.name for op in ops if op.kind == "adam"} == {
+        f"optimizer/dense_0/{part}/adam" for part in ("weights", "bias")
+    }
     assert sorted(v.name for v in graph.variables if not v.trainable) == sorted(
         [
             "optimizer/step",
-            "optimizer/correction1",
-            "optimizer/correction2",
+            "optimizer/steps_0/step",
+            "optimizer/steps_0/correction1",
+            "optimizer/steps_0/correction2",
             *(
                 f"optimizer/dense_0/{part}/{moment}_moment"
                 for part in ("weights", "bias")

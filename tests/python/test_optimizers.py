@@ -72,7 +72,7 @@ def test_gradients_that_are_changed_on_the_way(graph):
 
 def test_a_schedule_counts_the_updates(graph):
     v, slope = graph.variable([8.0]), graph.placeholder((1,))
-    update = graph.compile([slope], [], al.SGD(al.schedules.linear(4.0, 4)).apply([(slope, v)]))
+    update = graph.compile([slope], [], al.SGD(al.schedules.polynomial(4.0, 4)).apply([(slope, v)]))
     seen = []
     for _ in range(5):
         update([1.0])
@@ -151,7 +151,9 @@ def test_the_first_steps_of_adam_are_exact(gradient, beta2, rate, rng):
     gradients = np.full(100, gradient, "f") if gradient != "random" else rng.uniform(0.5, 1.5, 100).astype("f")
     exact = exact_adam(gradients, 1e-3, 0.9, beta2, 1e-8)
     # Roundings of float32, 6e-8 each: two for a gradient that stays, ten for one that changes.
-    assert relative_error(adam_steps(gradients, rate, beta2=beta2), exact) <= (3e-7 if gradient != "random" else 6e-7)
+    assert relative_error(adam_steps(gradients, rate, betas=(0.9, beta2)), exact) <= (
+        3e-7 if gradient != "random" else 6e-7
+    )
 
 
 @pytest.mark.parametrize("beta2", [0.999, 0.9999, 0.99999])
@@ -166,7 +168,7 @@ def test_adam_is_as_exact_as_pytorch(course, beta2, rng):
     }[course].astype(np.float32)
     formula = 1e-3, 0.9, beta2, 1e-8
     exact = list(exact_adam(gradients, *formula))
-    error = relative_error(adam_steps(gradients, RATES["number"], beta2=beta2), exact)
+    error = relative_error(adam_steps(gradients, RATES["number"], betas=(0.9, beta2)), exact)
     assert error <= relative_error(torch_adam(gradients, *formula), exact)
 
 
@@ -294,10 +296,16 @@ def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
         v, w = graph.variable([1.0, 2.0], name="v"), graph.variable([3.0], name="w")
         first, second = (graph.compile([], [], optimizer.minimize(al.sum(u), [u])) for u in (v, w))
         steps.append((v, w, first, second))
-    assert [u.name for u in graph.variables] == ["v", "w", "optimizer/learning_rate"]
+    assert [u.name for u in graph.variables] == [
+        "v",
+        "w",
+        "optimizer/steps_0/step",
+        "optimizer/lr",
+        "optimizer/steps_1/step",
+    ]
     al.SGD(2.0).minimize(al.sum(v), [v])
-    assert graph.variables[-1].name == "optimizer/learning_rate_1"
-    optimizer.learning_rate = 0.25
+    assert [u.name for u in graph.variables[-2:]] == ["optimizer/1/steps_0/step", "optimizer/1/lr"]
+    optimizer.lr = 0.25
     for v, w, first, second in steps:
         first(), second()
         np.testing.assert_array_equal([*v.numpy(), *w.numpy()], [0.75, 1.75, 2.75])
@@ -307,7 +315,7 @@ def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
 
     gc.collect()
     assert al.stats()["live_objects"] < before, "an optimizer keeps no graph alive"
-    optimizer.learning_rate = 0.5
+    optimizer.lr = 0.5
     steps[0][2]()
     np.testing.assert_array_equal(steps[0][0].numpy(), [0.25, 1.25])
 
@@ -316,15 +324,15 @@ def test_a_learning_rate_set_later_reaches_every_graph_that_is_left(rng):
 def test_learning_rates_that_cannot_be_set(make):
     graph = al.Graph()
     v = graph.variable([1.0])
-    number, schedule, untouched = make(0.1), make(al.schedules.linear(0.1, 5)), make(0.1)
+    number, schedule, untouched = make(0.1), make(al.schedules.polynomial(0.1, 5)), make(0.1)
     for optimizer in (number, schedule):
         optimizer.minimize(al.sum(v))
-    untouched.learning_rate = al.schedules.linear(0.1, 5)
-    for optimizer, rate in ((number, al.schedules.linear(0.1, 5)), (number, v), (schedule, 0.1)):
+    untouched.lr = al.schedules.polynomial(0.1, 5)
+    for optimizer, rate in ((number, al.schedules.polynomial(0.1, 5)), (number, v), (schedule, 0.1)):
         with pytest.raises(
             ValueError, match=r"Expected a number in place of a number, .*; set at .*test_optimizers\.py:\d+\.$"
         ):
-            optimizer.learning_rate = rate
+            optimizer.lr = rate
 
 
 def use_a_rate_of_one_element():
@@ -334,15 +342,26 @@ def use_a_rate_of_one_element():
 @pytest.mark.parametrize(
     "make, kind, says",
     [
-        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected a learning rate of 0 or more, got -1"),
+        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected lr of 0 or more, got -1"),
         (lambda: al.SGD(float("nan")), ValueError, "got nan"),
         (lambda: al.Adam(float("inf")), ValueError, "got inf"),
-        (lambda: al.Adam(beta2=2), ValueError, r"^\[adam\] Expected beta2 of 0 or more and below 1, got 2"),
-        (lambda: al.Adam(beta1=float("nan")), ValueError, "Expected beta1"),
-        (lambda: al.Adam(beta1=-0.1), ValueError, "Expected beta1"),
-        (lambda: al.Adam(epsilon=-1e-9), ValueError, "Expected epsilon of 0 or more"),
-        (lambda: al.Adam(beta1="x"), TypeError, "numbers"),
-        (lambda: setattr(al.SGD(), "learning_rate", -3), ValueError, "got -3"),
+        (lambda: al.Adam(betas=(0.9, 2)), ValueError, r"^\[adam\] Expected betas of 0 or more and below 1, got 2"),
+        (lambda: al.Adam(betas=(float("nan"), 0)), ValueError, "Expected betas"),
+        (lambda: al.Adam(betas=(-0.1, 0.9)), ValueError, "Expected betas"),
+        (lambda: al.Adam(betas=0.9), ValueError, "Expected two numbers as betas, got 0.9"),
+        (lambda: al.Adam(eps=-1e-9), ValueError, "Expected eps of 0 or more"),
+        (lambda: al.Adam(betas=("x", 0)), TypeError, "numbers"),
+        (lambda: al.Adam(learning_rate=0.1), TypeError, r"no option learning_rate; its name here is lr"),
+        (lambda: al.Adam(epsilon=0.1), TypeError, r"no option epsilon; its name here is eps"),
+        (lambda: al.AdamW(weight_decy=0.1), TypeError, r"no option weight_decy; the nearest is weight_decay"),
+        (lambda: setattr(al.SGD(), "learning_rate", 0.1), TypeError, r"its name here is lr"),
+        (lambda: al.SGD([al.Graph().variable(1.0)], lr=0.1), TypeError, "lr"),
+        (lambda: al.SGD(nesterov=True), ValueError, r"^\[sgd\] Expected a momentum and no dampening with nesterov"),
+        (lambda: al.SGD(clip_norm=-1), ValueError, r"Expected clip_norm of 0 or more, got -1"),
+        (lambda: al.SGD(ema_decay=1), ValueError, r"Expected ema_decay of 0 or more and below 1, got 1"),
+        (lambda: al.SGD(accumulate_steps=0), ValueError, r"Expected accumulate_steps of 1 or more, got 0"),
+        (lambda: al.SGD(loss_scale=1024), TypeError, r"Expected an al.LossScale, got int"),
+        (lambda: setattr(al.SGD(), "lr", -3), ValueError, "got -3"),
         (lambda: al.SGD("fast"), TypeError, "got str"),
         (use_a_rate_of_one_element, TypeError, "got ndarray"),
     ],
@@ -350,3 +369,187 @@ def use_a_rate_of_one_element():
 def test_wrong_coefficients(make, kind, says):
     with pytest.raises(kind, match=says):
         make()
+
+
+# ---- groups, and what is trained later ----
+
+
+def test_groups_have_their_own_options(rng):
+    """Of three variables by hand: no decay of what has less than two axes, another rate for a name, both, the last one
+    counting."""
+    graph = al.Graph()
+    start = {
+        name: rng.normal(size=shape).astype("f") for name, shape in [("a/w", (2, 3)), ("a/b", (3,)), ("c/w", (2,))]
+    }
+    variables = {name: graph.variable(value, name) for name, value in start.items()}
+    slopes = [graph.placeholder(v.shape) for v in variables.values()]
+    optimizer = al.SGD(
+        0.1, weight_decay=0.5, groups={lambda v: len(v.shape) < 2: {"weight_decay": 0.0}, "c/*": {"lr": 0.01}}
+    )
+    step = graph.compile(slopes, [], optimizer.apply(zip(slopes, variables.values())))
+    expected = {name: value.astype(float) for name, value in start.items()}
+    for lr in (0.1, 0.1, 0.2):
+        optimizer.lr = lr
+        gradients = [rng.normal(size=v.shape).astype("f") for v in variables.values()]
+        step(*gradients)
+        for (name, value), gradient in zip(expected.items(), gradients):
+            decay = 0.5 if name == "a/w" else 0.0
+            expected[name] = value - (0.01 if name == "c/w" else lr) * (gradient + decay * value)
+    for name, value in expected.items():
+        np.testing.assert_allclose(variables[name].numpy(), value, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "groups, kind, says",
+    [
+        ({"*": {"weight_decy": 1}}, TypeError, "no option weight_decy; the nearest is weight_decay"),
+        ({"*": {"clip_norm": 1}}, TypeError, "no option clip_norm"),
+        ({"*": {"weight_decay": -1}}, ValueError, "Expected weight_decay of 0 or more, got -1"),
+        ({"*": {"lr": -1}}, ValueError, "Expected lr of 0 or more, got -1"),
+    ],
+)
+def test_wrong_groups(groups, kind, says):
+    v = al.Graph().variable([1.0])
+    with pytest.raises(kind, match=rf"^\[sgd\] .*{says}.*; built at .*test_optimizers\.py:\d+\.$"):
+        al.SGD(groups=groups).minimize(al.sum(v))
+
+
+def test_what_begins_to_be_trained_later_begins_at_its_own_first_step():
+    """As in PyTorch: Adam's corrections count a parameter's own steps, and what it knows of the other stays."""
+    graph = al.Graph()
+    v, w = graph.variable([0.0]), graph.variable([0.0])
+    optimizer, gradient = al.Adam(0.1), graph.constant([1.0])
+    first = graph.compile([], [], optimizer.apply([(gradient, v)]))
+    both = graph.compile([], [], optimizer.apply([(gradient, v), (gradient * 3.0, w)]))
+    for _ in range(20):
+        first()
+    for _ in range(5):
+        both()
+    steps = list(exact_adam(np.ones(25, "f"), 0.1, 0.9, 0.999, 1e-8))
+    np.testing.assert_allclose(v.numpy(), -sum(steps), rtol=1e-5)
+    np.testing.assert_allclose(w.numpy(), -sum(exact_adam(np.full(5, 3, "f"), 0.1, 0.9, 0.999, 1e-8)), rtol=1e-5)
+
+
+def test_options_are_fixed_once_steps_are_made():
+    v = al.Graph().variable([1.0])
+    optimizer = al.SGD(0.1, momentum=0.9)
+    optimizer.momentum = 0.5
+    optimizer.minimize(al.sum(v))
+    with pytest.raises(ValueError, match=r"^\[sgd\] Expected momentum to stay what it was.*; set at .*\.py:\d+\.$"):
+        optimizer.momentum = 0.9
+    assert optimizer.momentum == 0.5
+
+
+# ---- written by users ----
+
+
+class Memory(al.Optimizer):
+    """Moves by the sum of the last two gradients, scaled by what all parameters share."""
+
+    bounds = {"keep": (0, 2)}
+
+    def __init__(self, lr, keep=1.0, **options):
+        super().__init__(lr, **options)
+        self.keep = keep
+
+    def begin(self, state, step):
+        state["turns"] = state.setdefault("turns", 1.0) * 2.0
+        self._turns = state["turns"]
+
+    def update(self, parameter, gradient, slots, step):
+        last = slots.setdefault("last", np.full(parameter.shape, 5, "f"))
+        slots["last"] = gradient
+        return parameter - (gradient + last * self.keep) * self.rate * self._turns
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_an_optimizer_of_a_users(dtype, graph):
+    element = al.graph.dtypes.numpy_dtype(dtype)
+    variables = [graph.variable(np.zeros(shape, element)) for shape in ((2,), ())]
+    slopes = [graph.placeholder(v.shape, dtype) for v in variables]
+    step = graph.compile(slopes, [], Memory(0.25, groups={lambda v: v.shape == (): {"keep": 0.0}}).apply(
+        zip(slopes, variables)
+    ))  # fmt: skip
+    for value in (1, 2):
+        step(*[np.full(v.shape, value, element) for v in variables])
+    # turns are 2, then 4
+    np.testing.assert_allclose(variables[0].numpy().astype("f"), -0.25 * (2 * (1 + 5) + 4 * (2 + 1)))
+    np.testing.assert_allclose(variables[1].numpy().astype("f"), -0.25 * (2 * 1 + 4 * 2))
+
+
+def test_an_optimizer_without_an_update_says_so():
+    class Empty(al.Optimizer):
+        pass
+
+    class Wrong(al.Optimizer):
+        def update(self, parameter, gradient, slots, step):
+            slots["m"] = gradient
+
+    v = al.Graph().variable([1.0])
+    with pytest.raises(ValueError, match=r"^\[empty\] Expected a method update\(parameter, gradient, slots, step\)"):
+        Empty(0.1).minimize(al.sum(v))
+    with pytest.raises(TypeError, match=r"^\[wrong\] Expected a tensor from update, got NoneType"):
+        Wrong(0.1).minimize(al.sum(v))
+
+
+# ---- steps that are skipped ----
+
+
+@pytest.mark.parametrize("make", [lambda **o: al.SGD(0.1, momentum=0.9, **o), lambda **o: al.Adam(0.1, **o)])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_step_whose_gradients_are_not_finite_changes_nothing(make, wrong, graph):
+    """As if it had not been made, and it is counted."""
+    results = []
+    for skips in (True, False):
+        v, w = graph.variable(np.ones(3, "f")), graph.variable([2.0])
+        slopes = [graph.placeholder((3,)), graph.placeholder((1,))]
+        optimizer = make(skip_nonfinite=skips, clip_norm=0.5)
+        step = graph.compile(slopes, [], optimizer.apply(zip(slopes, (v, w))))
+        for i in range(6):
+            a, b = np.float32([i, 1, -i]), np.float32([0.5])
+            if i % 2:
+                if not skips:
+                    continue
+                (a if i == 1 else b)[0] = wrong
+            step(a, b)
+        results.append([*v.numpy(), *w.numpy()])
+        assert optimizer.skipped(graph) == (3 if skips else 0)
+    np.testing.assert_array_equal(*results)
+
+
+def test_the_loss_scale_follows_pytorchs_rule():
+    """Grows after so many good steps in a row, shrinks where a gradient overflows, and the gradients are those of the
+    loss itself."""
+    graph = al.Graph()
+    x, v = graph.placeholder((2,)), graph.variable(np.float32([0, 0]))
+    scale = al.LossScale(init_scale=8.0, growth_factor=2.0, backoff_factor=0.25, growth_interval=3)
+    optimizer = al.SGD(1.0, loss_scale=scale)
+    step = graph.compile([x], [], optimizer.minimize(al.sum(v * x)))
+    state = next(u for u in graph.variables if u.name == "optimizer/loss_scale")
+    scales, total = [], np.zeros(2)
+    for i in range(12):
+        bad = i in (2, 8, 9)
+        given = np.float32([np.inf, 1]) if bad else np.float32([i, 0.25])
+        total -= 0 if bad else given
+        step(given)
+        scales.append(state.numpy().item())
+    assert scales == [8, 8, 2, 2, 2, 4, 4, 4, 1, 0.25, 0.25, 0.25] and optimizer.skipped(graph) == 3
+    np.testing.assert_allclose(v.numpy(), total, rtol=1e-6)
+
+
+def test_accumulated_steps_that_are_skipped_begin_anew(graph):
+    """One bad gradient among three spoils those three, and not the next."""
+    v, slope = graph.variable([0.0]), graph.placeholder((1,))
+    optimizer = al.SGD(1.0, accumulate_steps=3, skip_nonfinite=True, ema_decay=0.5)
+    step = graph.compile([slope], [], optimizer.apply([(slope, v)]))
+    for value in (1, np.nan, 1, 1, 2, 3, 4, 5, 6, 7):
+        step(np.float32([value]))
+    np.testing.assert_allclose(v.numpy(), [-(2 + 5)], rtol=1e-6)
+    assert optimizer.skipped(graph) == 1
+    swap = graph.compile([], [], optimizer.swap([v]))
+    swap()
+    np.testing.assert_allclose(v.numpy(), [-(0.5 * 2 + 0.5 * 7)], rtol=1e-6)
+    swap()
+    np.testing.assert_allclose(v.numpy(), [-7], rtol=1e-6)
+    with pytest.raises(ValueError, match=r"^\[swap\] Expected variables with averages.*ema_decay"):
+        al.SGD().swap([v])

@@ -48,7 +48,7 @@ MODELS = {
 OPTIMIZERS = {
     "sgd": lambda: al.SGD(0.05),
     "adam": lambda: al.Adam(1e-2),
-    "schedule": lambda: al.Adam(al.schedules.linear(1e-2, 12, warmup=3)),
+    "schedule": lambda: al.Adam(al.schedules.warmup(al.schedules.polynomial(1e-2, 9), 3)),
 }
 
 

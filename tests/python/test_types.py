@@ -249,7 +249,7 @@ def test_a_residual_network_learns_with_bfloat16_activations_what_it_learns_with
     accuracy = {}
     for dtype in FLOATS[0], FLOATS[-1]:  # float16 where there is no bfloat16
         model = al.models.resnet18(10, (32, 32, 1), momentum=0.9)
-        optimizer = al.Adam(al.schedules.linear(2e-3, steps=5 * 19))
+        optimizer = al.Adam(al.schedules.polynomial(2e-3, 5 * 19))
         trainer = al.Trainer(model, "softmax_cross_entropy", optimizer, metrics="accuracy")
         images = x.astype(numpy_dtype(dtype))
         trainer.fit((images[:1200], y[:1200]), epochs=5, batch_size=64, progress=False)

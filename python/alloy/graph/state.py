@@ -4,7 +4,7 @@ metric's totals."""
 import numpy as np
 
 from alloy._core import Graph, Tensor, Update, Variable
-from alloy.graph.apply import as_tensor
+from alloy.graph.apply import apply, as_tensor
 from alloy.graph.location import meant, mistake
 from alloy.graph.scope import scope
 
@@ -19,7 +19,7 @@ class State:
         zeros of the variable's shape. path: what the names of the variables begin with."""
         self._graph = owner if isinstance(owner, Graph) else None
         self._like = None if isinstance(owner, Graph) else owner.weak()
-        self._path = path
+        self.path = path
         self._made = {}  # weak variables by name
         self._starts: dict[str, np.ndarray] = {}
         self._next: dict[str, Tensor] = {}
@@ -35,7 +35,7 @@ class State:
     def setdefault(self, name: str, value) -> Tensor:
         if name not in self._made:
             self._starts[name] = np.asarray(value, {float: np.float32, int: np.int32}.get(type(value)))
-            with scope(self.graph, self._path):
+            with scope(self.graph, self.path):
                 self._made[name] = self.graph.variable(self._starts[name], name, trainable=False).weak()
         return self[name]
 
@@ -49,18 +49,26 @@ class State:
             return self.setdefault(name, np.zeros(self._like().shape, np.float32))
         return self._made[name]()
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._made
+
     def __setitem__(self, name: str, value) -> None:
         before = self[name]
         self._next[name] = as_tensor(self.graph, "state", value, before.dtype)
 
-    def updates(self) -> list[Update]:
-        """Those of what was put there since the last call, which from now on is what steps have left."""
-        with scope(self.graph, self._path):
-            made = [self.graph.assign(self._made[name](), value) for name, value in self._next.items()]
+    def updates(self, taken: Tensor | None = None) -> list[Update]:
+        """Those of what was put there since the last call, which from now on is what steps have left. taken: a bool
+        tensor of one element; where it is false, nothing changes."""
+        made = []
+        with scope(self.graph, self.path):
+            for name, value in self._next.items():
+                variable = self._made[name]()
+                value = value if taken is None else apply("select", [taken, value, variable])
+                made.append(self.graph.assign(variable, value))
         self._next = {}
         return made
 
     def restarts(self) -> list[Update]:
         """Updates that make everything what it was before the first step."""
-        with scope(self.graph, self._path):
+        with scope(self.graph, self.path):
             return [self.graph.assign(self._made[name](), value) for name, value in self._starts.items()]

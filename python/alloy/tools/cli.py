@@ -55,8 +55,13 @@ def _residual(model):
         (32, 3),
         epochs=15,
         batch_size=32,
-        optimizer=lambda steps: al.Adam(al.schedules.linear(2e-3, steps, warmup=steps // 10)),
+        optimizer=lambda steps: al.Adam(_rise_and_fall(2e-3, steps)),
     )
+
+
+def _rise_and_fall(peak, steps):
+    rise = max(steps // 10, 1)
+    return al.schedules.warmup(al.schedules.polynomial(peak, max(steps - rise, 1)), rise, start_factor=0.0)
 
 
 RECIPES = {

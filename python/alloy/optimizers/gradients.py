@@ -1,0 +1,78 @@
+"""What happens to gradients before they move parameters: accumulated, clipped, found finite or not."""
+
+from dataclasses import dataclass
+
+from alloy._core import Tensor, Update
+from alloy.graph.state import State
+from alloy.ops import cast, clamp, equal, logical_and, logical_not, minimum, select, sqrt, square, sum
+
+
+@dataclass
+class Flags:
+    """bool tensors of one element; None stands for always."""
+
+    due: Tensor | None = None  # whether this step is the last of those that are accumulated
+    finite: Tensor | None = None  # whether all gradients are finite
+
+    @property
+    def take(self) -> Tensor | None:
+        """Whether parameters and slots change."""
+        if self.due is None or self.finite is None:
+            return self.finite if self.due is None else self.due
+        return logical_and(self.due, self.finite)
+
+
+def processed(optimizer, gradients, slots: list[State], state: State) -> tuple[list[Tensor], Flags, list[Update]]:
+    """The gradients with which parameters move, whether they do, and what is updated in any case. slots: of each
+    parameter; state: of all."""
+    flags, updates = Flags(), []
+    if optimizer.accumulate_steps > 1:
+        gradients, flags.due = _accumulated(gradients, slots, state, optimizer.accumulate_steps)
+        updates = [update for own in slots for update in own.updates()]
+    if optimizer.skip_nonfinite or optimizer.loss_scale is not None:
+        flags.finite = _finite(gradients)
+    if optimizer.clip_value is not None:
+        bound = float(optimizer.clip_value)
+        gradients = [clamp(gradient, -bound, bound) for gradient in gradients]
+    if optimizer.clip_norm is not None:
+        norm = sqrt(_total([sum(square(gradient)) for gradient in gradients]))
+        factor = minimum(optimizer.clip_norm / (norm + 1e-6), 1.0)
+        gradients = [gradient * factor for gradient in gradients]
+    return gradients, flags, updates
+
+
+def count(optimizer, state: State, flags: Flags) -> None:
+    """Counts the step, and follows the loss scale."""
+    if "step" in state:
+        step, taken = state["step"], flags.take
+        state["step"] = step + 1 if taken is None else step + cast(taken, "int32")
+    if flags.finite is None:
+        return
+    missed = logical_not(flags.finite)
+    if flags.due is not None:
+        missed = logical_and(flags.due, missed)
+    state["skipped"] = state.setdefault("skipped", 0) + cast(missed, "int32")
+    if optimizer.loss_scale is not None:
+        optimizer.loss_scale.follow(state, flags.finite, flags.due)
+
+
+def _accumulated(gradients, slots, state, steps):
+    """The sums of the gradients of so many steps, divided by their number, and whether this step is the last one."""
+    place = state.setdefault("accumulated_steps", 0) + 1
+    due = equal(place, steps)
+    state["accumulated_steps"] = select(due, 0, place)
+    sums = [own["accumulated"] + gradient * (1 / steps) for gradient, own in zip(gradients, slots)]
+    for total, own in zip(sums, slots):
+        own["accumulated"] = select(due, 0.0, total)
+    return sums, due
+
+
+def _finite(gradients):
+    return equal(_total([sum(gradient - gradient) for gradient in gradients]), 0.0)
+
+
+def _total(numbers):
+    total = numbers[0]
+    for number in numbers[1:]:
+        total = total + number
+    return total

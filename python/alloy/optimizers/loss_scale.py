@@ -1,0 +1,28 @@
+from alloy.graph.arrays import as_count
+from alloy.ops import greater_equal, select
+
+
+class LossScale:
+    """A factor that lifts the gradients of float16 activations above the least float16, found while training: the loss
+    is multiplied by it, and the gradients divided by it again. Gradients that are not finite make it backoff_factor as
+    great, and the step is skipped; growth_interval steps in a row without such make it growth_factor as great
+    (torch.amp.GradScaler; Micikevicius et al., 2018)."""
+
+    def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
+        self.init_scale = float(init_scale)
+        self.growth_factor = float(growth_factor)
+        self.backoff_factor = float(backoff_factor)
+        self.growth_interval = as_count("lossscale", "growth_interval", growth_interval)
+
+    def scale(self, state):
+        return state.setdefault("loss_scale", self.init_scale)
+
+    def follow(self, state, finite, due=None):
+        """The scale after a step with such gradients; as it was where the step is not due (None: it is)."""
+        scale, before = self.scale(state), state.setdefault("loss_scale_growth", 0)
+        good = select(finite, before + 1, 0)
+        grown = greater_equal(good, self.growth_interval)
+        following = select(finite, select(grown, scale * self.growth_factor, scale), scale * self.backoff_factor)
+        good = select(grown, 0, good)
+        state["loss_scale"] = following if due is None else select(due, following, scale)
+        state["loss_scale_growth"] = good if due is None else select(due, good, before)

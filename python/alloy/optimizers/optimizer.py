@@ -1,0 +1,409 @@
+"""What all optimizers share: the learning rate, groups of parameters, and which updates a step makes."""
+
+import copy
+import fnmatch
+import math
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
+
+import numpy as np
+
+from alloy import _core
+from alloy._core import Tensor, Update, Variable
+from alloy.graph.apply import apply, apply_all, require_all, require_tensor
+from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import is_half
+from alloy.graph.location import meant, mistake, user_location
+from alloy.graph.scope import OPTIMIZER, scope
+from alloy.graph.state import State
+from alloy.ops import cast, equal, select
+from alloy.optimizers import gradients as processing
+from alloy.optimizers.loss_scale import LossScale
+
+# What other libraries, and this one before, call the options.
+_ELSEWHERE = {
+    "learning_rate": "lr",
+    "alpha": "lr",
+    "beta1": "betas, a pair",
+    "beta2": "betas, a pair",
+    "beta_1": "betas, a pair",
+    "beta_2": "betas, a pair",
+    "epsilon": "eps",
+    "rho": "alpha",
+    "decay": "weight_decay",
+    "l2": "weight_decay",
+    "clipnorm": "clip_norm, of all gradients together",
+    "global_clipnorm": "clip_norm",
+    "max_norm": "clip_norm",
+    "clipvalue": "clip_value",
+    "gradient_accumulation_steps": "accumulate_steps",
+    "use_ema": "ema_decay",
+    "ema_momentum": "ema_decay",
+    "loss_scale_factor": "loss_scale",
+}
+_SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
+
+
+class Optimizer:
+    """The base of optimizers. A subclass gives update(parameter, gradient, slots, step), in tensors:
+
+        class Lion(al.Optimizer):
+            def update(self, parameter, gradient, slots, step):
+                m = slots["momentum"]
+                slots["momentum"] = m * 0.99 + gradient * 0.01
+                return parameter - al.sign(m * 0.9 + gradient * 0.1) * self.rate
+
+    It returns what the parameter becomes. slots is an alloy.graph.state.State: what the optimizer keeps of this
+    parameter from step to step, zeros of its shape at first unless slots.setdefault says otherwise. step is an int32
+    tensor, 0 in the parameter's first step. self.rate is the learning rate of the step, a tensor of one element. Of a
+    float16 or bfloat16 variable everything is float32 here. begin(state, step) may compute what all parameters share.
+
+    lr: a number, a tensor of one element that the step computes, or a schedule (al.schedules): a function of the
+    step's number. A number is kept in a variable, so that `optimizer.lr = x` holds from the next step on, for steps
+    that were made before, too; nothing is compiled anew.
+
+    groups: other options for some of the parameters, {which: {option: value}}, where which is a pattern of names as of
+    a shell ("*/bias", "encoder/*") or a function of a variable that tells whether it belongs there. Of several that
+    fit, the last one counts. No decay of biases and norms: {lambda v: len(v.shape) < 2: {"weight_decay": 0}}.
+
+    clip_value: gradients are held between -clip_value and clip_value. clip_norm: all gradients are multiplied by
+    min(1, clip_norm / (norm + 1e-6)), norm being that of all their elements (torch.nn.utils.clip_grad_norm_).
+    accumulate_steps: only every so many steps change the parameters, by the mean of their gradients.
+    skip_nonfinite: a step of which a gradient is infinite or NaN changes nothing; skipped(graph) counts them.
+    loss_scale: an al.LossScale, for float16 activations; skips such steps, too. ema_decay: keeps an average of
+    each parameter, average = ema_decay * average + (1 - ema_decay) * parameter, at first the parameter (swap).
+
+    ValueError or TypeError: an option is none of these, or outside its bounds."""
+
+    bounds: dict = {}  # for each option of numbers the least value, and the first that is too great or None
+    _bounds = {"clip_value": (0, None), "clip_norm": (0, None), "ema_decay": (0, 1)}
+    rate: Tensor
+
+    def __init__(
+        self,
+        lr,
+        *,
+        groups: Mapping | None = None,
+        clip_value: float | None = None,
+        clip_norm: float | None = None,
+        accumulate_steps: int = 1,
+        skip_nonfinite: bool = False,
+        loss_scale: LossScale | None = None,
+        ema_decay: float | None = None,
+        **others,
+    ):
+        for name in others:
+            raise self._unknown(name)
+        self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
+        self._computed = False  # whether a step was made that computes its rate
+        self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
+        self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
+        self._rate = self._checked_rate(lr)
+        self.groups = dict(groups or {})
+        self.clip_value = clip_value
+        self.clip_norm = clip_norm
+        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
+        self.skip_nonfinite = bool(skip_nonfinite)
+        require_all(self._name(), "an al.LossScale", (LossScale, type(None)), [loss_scale])
+        self.loss_scale = loss_scale
+        self.ema_decay = ema_decay
+
+    # ---- what subclasses give ----
+
+    def begin(self, state: State, step: Tensor) -> None:
+        """Before the updates of parameters that have the same options and have made as many steps. state: of all of
+        them together."""
+
+    def update(self, parameter: Tensor, gradient: Tensor, slots: State, step: Tensor) -> Tensor:
+        raise self.mistake("Expected a method update(parameter, gradient, slots, step) that returns a tensor")
+
+    def mistake(self, expected: str, *given) -> Exception:
+        """A ValueError with that sentence."""
+        got = f", got {' and '.join(map(repr, given))}" if given else f" of {type(self).__name__}"
+        return mistake(self._name(), expected + got)
+
+    # ---- options ----
+
+    @property
+    def lr(self):
+        """As it was given. It may be set to another number at any time; to a tensor or a schedule, or from one,
+        only before the first step is made: ValueError."""
+        return self._rate
+
+    @lr.setter
+    def lr(self, rate) -> None:
+        rate = self._checked_rate(rate)
+        rates = [variable for variable in (weak() for weak in self._rates) if variable is not None]
+        if self._computed or (rates and not isinstance(rate, Real)):
+            raise mistake(
+                self._name(),
+                "Expected a number in place of a number, since steps have been made with it; "
+                "make another optimizer, and steps with it",
+                act="set",
+            )
+        for variable in rates:
+            variable.assign(np.float32(rate))
+        self._rate = rate
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name not in ("lr", "rate"):
+            if name == "learning_rate":
+                raise self._unknown(name)
+            if vars(self).get("_slots"):
+                raise mistake(
+                    self._name(),
+                    f"Expected {name} to stay what it was, since steps have been made with it; make another optimizer, "
+                    "and steps with it",
+                    act="set",
+                )
+            self._check(name, value)
+        object.__setattr__(self, name, value)
+
+    def _check(self, name, value):
+        bounds = {**Optimizer._bounds, **self.bounds}.get(name)
+        if bounds is None or (value is None and name in Optimizer._bounds):
+            return
+        low, high = bounds
+        numbers = list(value) if isinstance(value, (tuple, list)) else [value]
+        if name == "betas" and len(numbers) != 2:
+            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
+        require_all(self._name(), f"numbers as {name}", Real, numbers)
+        for number in numbers:
+            above = "" if high is None else f" and below {high}"
+            if not low <= number < (math.inf if high is None else high):
+                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
+
+    def _unknown(self, name):
+        options = [*self.bounds, *_SHARED, "lr"]
+        here = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, options)
+        return mistake(self._name(), f"There is no option {name}{here}", TypeError)
+
+    def _checked_rate(self, rate):
+        if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
+            hint = ""
+            if isinstance(rate, Iterable) and not isinstance(rate, str):
+                hint = "; which variables it moves is said to minimize, or known to a Trainer from its model"
+            raise mistake(
+                self._name(),
+                f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
+                TypeError,
+            )
+        if isinstance(rate, Real) and not 0 <= rate < math.inf:
+            raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}")
+        return rate
+
+    def _name(self):
+        return type(self).__name__.lower()
+
+    # ---- steps ----
+
+    def minimize(self, loss: Tensor, variables=None) -> list[Update]:
+        """Updates for compile that move the variables (by default all of the graph that are trainable now)
+        down the loss's gradient. What the optimizer keeps of a variable is the same for all steps made with it.
+
+        ValueError: the loss does not depend on a variable, or a variable belongs to another graph."""
+        require_tensor("minimize", loss)
+        graph = loss.graph
+        if variables is None:
+            variables = [variable for variable in graph.variables if variable.trainable]
+        variables = list(variables)
+        require_all("minimize", "variables", Variable, variables)
+        scale = None
+        if self.loss_scale is not None and variables:
+            scale = self.loss_scale.scale(self._state(variables[0]))
+            with scope(graph, self._root(graph)):
+                loss = cast(loss, "float32") * scale
+        return self._apply(list(zip(graph.loss_gradients(loss, variables, user_location()), variables)), scale)
+
+    def apply(self, gradients_and_variables) -> list[Update]:
+        """Updates for compile that move variables down gradients: the second half of minimize, for gradients
+        that are fed, or changed on the way.
+
+        gradients_and_variables: pairs of a tensor and a variable of its shape and dtype, all of one graph;
+        ValueError or TypeError where they are not."""
+        pairs = list(gradients_and_variables)
+        for pair in pairs:
+            if (
+                not isinstance(pair, (tuple, list))
+                or len(pair) != 2
+                or not (isinstance(pair[0], Tensor) and isinstance(pair[1], Variable))
+            ):
+                raise mistake("apply", f"Expected pairs of a gradient and its variable, got {pair!r}", TypeError)
+        return self._apply(pairs, None)
+
+    def _apply(self, pairs, scale) -> list[Update]:
+        _core.require_gradients(pairs)  # before any variable is made
+        if not pairs:
+            return []
+        graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
+        state, root = self._state(variables[0]), self._root(graph)
+        members = self._members(variables)
+        with scope(graph, root):
+            found = [_wide(gradient) for gradient, _ in pairs]
+            if scale is not None:
+                found = [gradient * (1.0 / scale) for gradient in found]
+            slots = [self._slots[hash(variable)][1] for variable in variables]
+            found, flags, updates = processing.processed(self, found, slots, state)
+        for member, steps, _ in members.values():
+            with scope(graph, steps.path):
+                member.begin(steps, steps["step"])
+        for gradient, variable in zip(found, variables):
+            updates += self._moved(variable, gradient, members, flags.take)
+        for _, steps, _ in members.values():
+            steps["step"] = steps["step"] + 1
+            updates += steps.updates(flags.take)
+        with scope(graph, root):
+            processing.count(self, state, flags)
+            return updates + state.updates()
+
+    def _moved(self, variable, gradient, members, taken):
+        """The updates of one variable and its slots."""
+        _, slots, steps = self._slots[hash(variable)]
+        member = members[id(steps)][0]
+        with scope(variable.graph, slots.path):
+            before = _wide(variable)
+            after = member.update(before, gradient, slots, steps["step"])
+            if not isinstance(after, Tensor):
+                raise mistake(self._name(), f"Expected a tensor from update, got {type(after).__name__}", TypeError)
+            if self.ema_decay is not None:
+                average = slots["average"]
+                average = average + (after - average) * (1 - self.ema_decay)
+                slots["average"] = select(equal(steps["step"], 0), after, average)
+            if taken is not None:
+                after = select(taken, after, before)
+            return [variable.graph.assign(variable, cast(after, variable.dtype)), *slots.updates(taken)]
+
+    def _members(self, variables) -> dict:
+        """For all variables that have the same options and have made as many steps: this optimizer with their options
+        and their rate, their steps, which options. By the identity of their steps."""
+        members, fresh = {}, {}
+        self._slots = {key: kept for key, kept in self._slots.items() if kept[0]() is not None}
+        for variable in variables:
+            which = tuple(i for i, key in enumerate(self.groups) if _belongs(variable, key))
+            kept = self._slots.get(hash(variable))
+            if kept is None or not _same(kept[0], variable):
+                if which not in fresh:
+                    fresh[which] = self._new_steps(variable)
+                kept = variable.weak(), State(variable, self._slot_path(variable)), fresh[which]
+                self._slots[hash(variable)] = kept
+            if id(kept[2]) not in members:
+                members[id(kept[2])] = self._member(which, variable), kept[2], which
+        return members
+
+    def _member(self, which, variable):
+        """This optimizer with the options of those groups, and its rate in this graph."""
+        member, options = copy.copy(self), {}
+        for i in which:
+            options |= list(self.groups.values())[i]
+        for name, value in options.items():
+            if name in _SHARED or (name != "lr" and name not in vars(self)):
+                raise self._unknown(name)
+            self._check(name, value)
+        vars(member).update({"_rate" if name == "lr" else name: value for name, value in options.items()})
+        own = next((i for i in reversed(which) if "lr" in list(self.groups.values())[i]), None)
+        if own is None:
+            member.rate = self._rate_in(variable, self._rate, "lr")
+            if isinstance(self._rate, Real):
+                self._rates = [*(weak for weak in self._rates if not _same(weak, member.rate)), member.rate.weak()]
+            else:
+                self._computed = True
+        else:
+            member.rate = self._rate_in(variable, self._checked_rate(options["lr"]), f"group_{own}/lr")
+        return member
+
+    def _rate_in(self, variable, rate, name) -> Tensor:
+        """The rate as a tensor of the variable's graph; a number in a variable of that name."""
+        graph, state = variable.graph, self._state(variable)
+        if isinstance(rate, Tensor):
+            return rate
+        if isinstance(rate, Real):
+            return state.setdefault(name, float(rate))
+        with scope(graph, self._root(graph)):
+            step = state.setdefault("step", 0)
+            found = rate(cast(step, "float32"))
+            if not isinstance(found, Tensor):
+                raise mistake(
+                    self._name(),
+                    f"Expected a tensor of one element from the function of the step that is lr, got "
+                    f"{type(found).__name__}",
+                    TypeError,
+                )
+            return found
+
+    # ---- what is kept ----
+
+    def swap(self, variables) -> list[Update]:
+        """Updates for compile that exchange the variables' values with their averages (ema_decay), and back: to
+        evaluate or save the averages. ValueError: there are none of one of the variables yet."""
+        updates = []
+        for variable in variables:
+            kept = self._slots.get(hash(variable))
+            if kept is None or "average" not in kept[1]:
+                raise mistake(
+                    "swap", f"Expected variables with averages, got {variable!r}; see ema_decay", act="called"
+                )
+            average = kept[1]["average"]
+            updates += [
+                variable.graph.assign(variable, cast(average, variable.dtype)),
+                variable.graph.assign(average, _wide(variable)),
+            ]
+        return updates
+
+    def skipped(self, graph) -> int:
+        """How many steps in the graph changed nothing because a gradient was not finite (skip_nonfinite, loss_scale).
+        A device read."""
+        found = [state for weak, state in self._shared if weak() is not None and weak().graph is graph]
+        return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
+
+    def _state(self, variable) -> State:
+        """What is kept in the variable's graph for all variables together."""
+        for weak, state in self._shared:
+            if weak() is not None and weak().graph is variable.graph:
+                return state
+        taken = [v.name for v in variable.graph.variables]
+        root, i = OPTIMIZER, 0
+        while any(name.startswith(f"{root}/") for name in taken):
+            i += 1
+            root = f"{OPTIMIZER}/{i}"
+        self._shared = [kept for kept in self._shared if kept[0]() is not None]
+        self._shared.append((variable.weak(), State(variable, root)))
+        return self._shared[-1][1]
+
+    def _root(self, graph) -> str:
+        return next(state.path for weak, state in self._shared if weak() is not None and weak().graph is graph)
+
+    def _slot_path(self, variable):
+        graph = variable.graph
+        name = variable.name or f"variable_{next(i for i, v in enumerate(graph.variables) if v._is(variable))}"
+        return f"{self._root(graph)}/{name}"
+
+    def _new_steps(self, variable) -> State:
+        """The state of variables that begin to be trained together."""
+        root = self._root(variable.graph)
+        taken = {steps.path for weak, _, steps in self._slots.values() if weak().graph is variable.graph}
+        i = next(i for i in range(len(taken) + 1) if f"{root}/steps_{i}" not in taken)
+        steps = State(variable, f"{root}/steps_{i}")
+        steps.setdefault("step", 0)
+        return steps
+
+
+def sgd_step(rate, parameter, gradient) -> Tensor:
+    """parameter - rate * gradient."""
+    return apply("sgd", [rate, parameter, gradient])
+
+
+def adam_step(*operands) -> list[Tensor]:
+    """The parameter and its moments after a step: csrc/ir/ops.def."""
+    return apply_all("adam", operands)
+
+
+def _same(weak, variable):
+    return weak() is not None and weak()._is(variable)
+
+
+def _wide(x):
+    return cast(x, "float32") if is_half(x.dtype) else x
+
+
+def _belongs(variable, which) -> bool:
+    return bool(which(variable)) if callable(which) else fnmatch.fnmatchcase(variable.name, which)
