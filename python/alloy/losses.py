@@ -19,10 +19,10 @@ from alloy.ops import (
     mean,
     negative,
     one_hot,
-    select,
     square,
     squeeze,
     stop_gradient,
+    where,
 )
 
 __all__ = ["binary_cross_entropy", "mean_squared_error", "softmax_cross_entropy"]
@@ -39,10 +39,10 @@ def softmax_cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     if is_integer(labels.dtype):
         require_shapes(op, "labels", labels, logits, None if logits.shape is None else logits.shape[:-1])
         count = _class_count(op, logits)
-        loss = squeeze(apply(op, [logits, one_hot(labels, count)], {"axis": -1, "reduction": "none"}), axes=-1)
-        return select(equal(clamp(labels, 0, count - 1), labels), loss, math.nan)
+        loss = squeeze(apply(op, [logits, one_hot(labels, count)], {"axis": -1, "reduction": "none"}), axis=-1)
+        return where(equal(clamp(labels, 0, count - 1), labels), loss, math.nan)
     require_shapes(op, "labels", labels, logits, logits.shape)
-    return squeeze(apply(op, [logits, labels], {"axis": -1, "reduction": "none"}), axes=-1)
+    return squeeze(apply(op, [logits, labels], {"axis": -1, "reduction": "none"}), axis=-1)
 
 
 def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
@@ -68,12 +68,12 @@ def _log1p(x):
     (Kahan). Its gradient is that of log(u)."""
     u = 1.0 + x
     plain = log(u)
-    exact = select(equal(u, 1.0), x, plain * (x / (u - 1.0)))
+    exact = where(equal(u, 1.0), x, plain * (x / (u - 1.0)))
     return plain + stop_gradient(exact - plain)
 
 
 def _mean_of_examples(x):
-    return x if len(x.shape) < 2 else mean(x, axes=range(1, len(x.shape)))
+    return x if len(x.shape) < 2 else mean(x, axis=range(1, len(x.shape)))
 
 
 def _widened(op, *tensors):

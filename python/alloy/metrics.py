@@ -27,7 +27,7 @@ def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
         )
     if logits.shape is not None and logits.shape[-1] == 1:
         if labels.shape is not None and len(labels.shape) == len(logits.shape) - 1:
-            labels = expand_dims(labels, axes=-1)
+            labels = expand_dims(labels, axis=-1)
         return binary_accuracy(logits, labels)
     classes = cast(labels, "int32") if is_integer(labels.dtype) else argmax(labels, axis=-1)
     return mean(cast(equal(argmax(logits, axis=-1), classes), "float32"))

@@ -13,6 +13,7 @@ import alloy as al
 import reference as ref
 from alloy.graph.dtypes import numpy_dtype
 from alloy.graph.location import user_location
+from alloy.ops import table
 
 # macOS 13 has no bfloat16 (csrc/ir/quirks.def).
 FLOATS = ("float32", "float16") + ("bfloat16",) * (not al.device().system.startswith("macOS 13"))
@@ -126,6 +127,11 @@ REFERENCES = {  # of ops that NumPy does not have under the same name, with the 
 # fmt: on
 
 
+def function_of(op):
+    """The function that makes the table's op."""
+    return getattr(al, table.NAMES.get(op, op))
+
+
 def table_reference(op):
     reference = REFERENCES.get(op) or getattr(np, op, None)
     assert reference, f"{op}: add an entry to REFERENCES of tests/python/cases.py"
@@ -134,7 +140,7 @@ def table_reference(op):
 
 _UNARY = [((2, 3),), ((),), ((70001,),)]
 _BINARY = [((2, 3), (2, 3)), ((2, 1, 3), (4, 1)), ((3,), ()), ((), (2, 2)), ((1, 5), (3, 1))]
-_AXES = [{}, {"axes": ()}, {"axes": 1}, {"axes": (0, -1)}, {"axes": (2, 1), "keepdims": True}]
+_AXES = [{}, {"axis": ()}, {"axis": 1}, {"axis": (0, -1)}, {"axis": (2, 1), "keepdims": True}]
 _AXIS = [{}, {"axis": 0, "keepdims": True}, {"axis": 1}]
 
 
@@ -143,7 +149,7 @@ def _table_cases():
         op, family = row["name"], row["family"]
         if family in ("structured", "ternary", "composite"):
             continue
-        function, reference = getattr(al, op), table_reference(op)
+        function, reference = function_of(op), table_reference(op)
         common = {"dtypes": TYPES[row["types"]], "domain": row["domain"]}
         if op == "divide" and al.device().system:
             common["dtypes"] = tuple(
@@ -170,10 +176,7 @@ def _table_cases():
 def _reduction_case(op, function, reference, options, arg, common):
     if arg:
         common |= {"result": "int32", "wanted": ()}
-    numpy_options = {
-        "keepdims": options.get("keepdims", False),
-        "axis": options.get("axis", -1) if arg else options.get("axes"),
-    }
+    numpy_options = {"keepdims": options.get("keepdims", False), "axis": options.get("axis", -1 if arg else None)}
     return Case(
         op,
         lambda x: function(x, **options),
@@ -765,7 +768,7 @@ def _resize_cases():
         )
     yield Case(
         "resize",
-        lambda x: al.resize(x, [5, 4], axes=(0, -1)),
+        lambda x: al.resize(x, [5, 4], axis=(0, -1)),
         lambda x: _resized(x, [5, 4], (0, 2)),
         ((3, 2, 4),),
         label="axes",
@@ -884,9 +887,9 @@ def _complex_case(op, build, reference, shapes, label=""):
 
 # fmt: off
 STRUCTURED = [
-    Case("select", al.select, lambda p, a, b: np.where(p, a, b), ((2, 3), (2, 3), (2, 3)), fixed=("bool",),
+    Case("select", al.where, lambda p, a, b: np.where(p, a, b), ((2, 3), (2, 3), (2, 3)), fixed=("bool",),
          wanted=(1, 2), empty=((0, 3),) * 3, **_ANY),
-    Case("select", al.select, lambda p, a, b: np.where(p, a, b), ((4, 1), (2, 1, 3), (3,)), fixed=("bool",),
+    Case("select", al.where, lambda p, a, b: np.where(p, a, b), ((4, 1), (2, 1, 3), (3,)), fixed=("bool",),
          wanted=(1, 2)),
     Case("clamp", lambda x, a, b: al.clamp(x * 3, a - 3, b + 3), lambda x, a, b: np.clip(x * 3, a - 3, b + 3),
          ((4, 5), (5,), (4, 1)), dtypes=TYPES["numeric"], empty=((0, 5), (5,), ())),
@@ -896,10 +899,10 @@ STRUCTURED = [
     Case("reshape_like", raw("reshape_like"), lambda x, like: x.reshape(like.shape), ((2, 6), (3, 4)),
          wanted=(0,)),
     Case("shaped", _turned_shape, lambda x: x.reshape(x.shape[1:] + x.shape[:1]), ((2, 3, 4),)),
-    Case("squeeze", lambda x: al.squeeze(x, axes=(0, -1)), lambda x: np.squeeze(x, (0, -1)),
+    Case("squeeze", lambda x: al.squeeze(x, axis=(0, -1)), lambda x: np.squeeze(x, (0, -1)),
          ((1, 3, 1, 2, 1),), empty=((1, 0, 1, 2, 1),), **_ANY),
     Case("squeeze", al.squeeze, np.squeeze, ((1, 3, 1),)),
-    Case("expand_dims", lambda x: al.expand_dims(x, axes=(0, 2)), lambda x: np.expand_dims(x, (0, 2)),
+    Case("expand_dims", lambda x: al.expand_dims(x, axis=(0, 2)), lambda x: np.expand_dims(x, (0, 2)),
          ((2, 4),), empty=((0, 4),), **_ANY),
     Case("transpose", lambda x: al.transpose(x, (2, 0, 1)), lambda x: x.transpose(2, 0, 1), ((2, 3, 4),),
          empty=((2, 0, 4),), **_ANY),
@@ -1014,7 +1017,7 @@ STRUCTURED = [
     Case("tile", lambda x: al.tile(x, (1, 1)), lambda x: x, ((3, 4),), label="once"),
     Case("tile_gradient", raw("tile_gradient", repeats=[2, 1, 3]),
          lambda g, like: ref.adjoint(lambda x: np.tile(x, (2, 1, 3)), like)(g), ((4, 3, 6), (2, 3, 2)), wanted=(0,)),
-    Case("reverse", lambda x: al.reverse(x, axes=(0, -1)), lambda x: np.flip(x, (0, -1)), ((3, 2, 4),),
+    Case("reverse", lambda x: al.reverse(x, axis=(0, -1)), lambda x: np.flip(x, (0, -1)), ((3, 2, 4),),
          empty=((3, 0, 4),), **_ANY),
     Case("reverse", al.reverse, np.flip, ((3, 2, 4),)),
     *(Case("flatten2d", raw("flatten2d", axis=axis), lambda x, axis=axis: x.reshape(math.prod(x.shape[:axis]), -1),
@@ -1026,7 +1029,7 @@ STRUCTURED = [
          ((3, 5, 2), (2, 3)), **_ANY),
     Case("slice_update", lambda x, y: al.slice_update(x, np.s_[..., None, 2:4], y), _updated(np.s_[..., None, 2:4]),
          ((3, 5), (1, 2)), label="broadcast"),
-    *(Case(op, _call(op, (3, 2), axes=(2, 0), batch_axis=-1, pixel_shuffle=order),
+    *(Case(op, _call(op, (3, 2), axis=(2, 0), batch_axis=-1, pixel_shuffle=order),
            reference((2, 0), 3, (3, 2), order), (shape,), label=f"{order} {len(dtypes)}", dtypes=dtypes)
       for op, reference, shape in [("space_to_batch", _space_to_batch, (4, 3, 6, 5)),
                                    ("batch_to_space", _batch_to_space, (2, 3, 2, 12))]
@@ -1085,7 +1088,7 @@ STRUCTURED = [
                       "sum"),
         _complex_case("complex", lambda z: al.square(-z) + al.reciprocal(z), lambda z: z * z + 1 / z, ((2, 3),) * 2,
                       "square"),
-        _complex_case("complex", lambda z: al.mean(z, axes=-2) + al.sum(z), lambda z: z.mean(-2) + z.sum(),
+        _complex_case("complex", lambda z: al.mean(z, axis=-2) + al.sum(z), lambda z: z.mean(-2) + z.sum(),
                       ((2, 3, 4),) * 2, "reductions"),
         Case("complex", lambda a, b: al.abs(al.complex(a, b)), np.hypot, ((2, 3), (3,)), label="abs"),
         Case("real", lambda a, b: al.real(al.complex(a, b)), lambda a, b: a, ((2, 3), (2, 3)), wanted=(0, 1)),
@@ -1103,12 +1106,12 @@ STRUCTURED = [
           for scaling, inverse, t, norm in [("none", False, np.fft.fftn, "backward"),
                                             ("size", True, np.fft.ifftn, "backward"),
                                             ("unitary", True, np.fft.ifftn, "ortho")]),
-        _complex_case("fft", lambda z: al.fft(z, axes=(1, 0)), lambda z: np.fft.fftn(z, axes=(1, 0)), ((3, 4),) * 2),
+        _complex_case("fft", lambda z: al.fft(z, axis=(1, 0)), lambda z: np.fft.fftn(z, axes=(1, 0)), ((3, 4),) * 2),
         _complex_case("fft", al.ifft, np.fft.ifft, ((3, 67),) * 2, "inverse"),
-        Case("rfft", lambda x: al.planar(al.rfft(x, axes=(0, 1), norm="ortho")),
+        Case("rfft", lambda x: al.planar(al.rfft(x, axis=(0, 1), norm="ortho")),
              lambda x: (lambda z: np.concatenate([z.real, z.imag], -1))(np.fft.rfftn(x, axes=(0, 1), norm="ortho")),
              ((3, 4, 2),)),
-        Case("irfft", lambda a, b: al.irfft(al.complex(a, b), axes=(0, 1)),
+        Case("irfft", lambda a, b: al.irfft(al.complex(a, b), axis=(0, 1)),
              lambda a, b: np.fft.irfftn(a + 1j * b, axes=(0, 1)), ((3, 4, 2),) * 2),
         Case("irfft", lambda a, b: al.irfft(al.complex(a, b), odd=True, norm="forward"),
              lambda a, b: np.fft.irfft(a + 1j * b, 7, norm="forward"), ((3, 4),) * 2, label="odd"),
@@ -1300,15 +1303,15 @@ def all_cases() -> list[Case]:
 # For each structured op: how it is called, the operands' shapes, and what the message says.
 # fmt: off
 WRONG = {
-    "select": (al.select, [(2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
+    "select": (al.where, [(2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
     "clamp": (al.clamp, [(2, 3), (2, 3), (2, 4)], r"\(2, 3\) and \(2, 4\) do not broadcast"),
     "reshape": (lambda x: al.reshape(x, (4, 2)), [(2, 3)], r"\(2, 3\) has 6 elements .* \(4, 2\)"),
     "reshape_like": (raw("reshape_like"), [(2, 3), (4, 2)],
                      r"\(2, 3\) has 6 elements and does not fit into shape \(4, 2\)"),
     "shaped": (raw("shaped", dtype=al.float32), [(2, 3)],
                r"Expected a shape as a vector of integers, got float32\(2, 3\)"),
-    "squeeze": (lambda x: al.squeeze(x, axes=1), [(2, 3)], r"Axis 1 of shape \(2, 3\) is not of size 1"),
-    "expand_dims": (lambda x: al.expand_dims(x, axes=4), [(2, 3)], "Axis 4 is outside a tensor of rank 3"),
+    "squeeze": (lambda x: al.squeeze(x, axis=1), [(2, 3)], r"Axis 1 of shape \(2, 3\) is not of size 1"),
+    "expand_dims": (lambda x: al.expand_dims(x, axis=4), [(2, 3)], "Axis 4 is outside a tensor of rank 3"),
     "transpose": (lambda x: al.transpose(x, (0, 0)), [(2, 3)], r"the 2 axes of shape \(2, 3\), got \(0, 0\)"),
     "broadcast_to": (lambda x: al.broadcast_to(x, (2, 4)), [(2, 3)],
                      r"\(2, 3\) does not broadcast to shape \(2, 4\)"),
@@ -1352,14 +1355,14 @@ WRONG = {
     "tile": (lambda x: al.tile(x, 2), [(2, 3)], r"Expected 2 repeats of 0 or more for shape \(2, 3\), got \(2,\)"),
     "tile_gradient": (raw("tile_gradient", repeats=[2, 3]), [(4, 8), (2, 3)],
                       r"Expected a gradient of shape \(4, 9\), got shape \(4, 8\)"),
-    "reverse": (lambda x: al.reverse(x, axes=(1, -1)), [(2, 3)], "Axes repeat"),
+    "reverse": (lambda x: al.reverse(x, axis=(1, -1)), [(2, 3)], "Axes repeat"),
     "flatten2d": (raw("flatten2d", axis=-1), [(2, 3)], "Expected an axis from 0 to 2, got -1"),
     "coordinates": (lambda x: al.coordinates(x, axis=2), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
     "slice_update": (raw("slice_update", **_SLICE), [(3, 5), (2, 2)],
                      r"Expected an update of shape \(2, 3\), got shape \(2, 2\)"),
-    "space_to_batch": (lambda x: al.space_to_batch(x, (2,), axes=(1,)), [(2, 3)],
+    "space_to_batch": (lambda x: al.space_to_batch(x, (2,), axis=(1,)), [(2, 3)],
                        r"Axis 1 of shape \(2, 3\) is no multiple of 2"),
-    "batch_to_space": (lambda x: al.batch_to_space(x, (2,), axes=(1,)), [(3, 3)],
+    "batch_to_space": (lambda x: al.batch_to_space(x, (2,), axis=(1,)), [(3, 3)],
                        r"Axis 0 of shape \(3, 3\) is no multiple of 2"),
     "band_part": (lambda x: al.band_part(x, 1, 1), [(3,)], r"Expected matrices, of rank 2 or more, got shape \(3,\)"),
     "bitcast": (lambda x: al.bitcast(x, "int64"), [(2, 3)],
@@ -1383,7 +1386,7 @@ WRONG = {
     "planar": (lambda x: al.planar(al.sum(al.complex(x, x))), [(2, 3)], "rank 1 or more, got a scalar"),
     "fourier_transform": (raw("fourier_transform", axes=[2], inverse=False, scaling="none"), [(2, 3, 2)],
                           "Axis 2 is outside a tensor of rank 2"),
-    "fft": (lambda x: al.fft(x, axes=(0, -2)), [(2, 3)], "Axes repeat"),
+    "fft": (lambda x: al.fft(x, axis=(0, -2)), [(2, 3)], "Axes repeat"),
     "rfft": (lambda x: al.rfft(al.complex(x, x)), [(2, 3)], r"Expected real numbers, got complex64\(2, 3\)"),
     "irfft": (al.irfft, [(2, 3)], r"Expected complex numbers, got float32\(2, 3\)"),
     "count": (raw("count", axes=[2]), [(2, 3)], "Axis 2 is outside a tensor of rank 2"),
@@ -1461,7 +1464,7 @@ WRONG = {
                   r"window of 4 does not fit into the axis -1 of shape \(2, 5, 3, 1\)"),
     "l2_pool4d_gradient": (raw("l2_pool4d_gradient", **_POOL4D_RAW), [(3, 2, 3, 4), _X4],
                            r"incoming gradient float32\(3, 2, 3, 5\), got float32\(3, 2, 3, 4\)"),
-    "resize": (lambda x: al.resize(x, (2, 3), axes=(1, 5)), [(2, 3, 4)], "Axis 5 is outside a tensor of rank 3"),
+    "resize": (lambda x: al.resize(x, (2, 3), axis=(1, 5)), [(2, 3, 4)], "Axis 5 is outside a tensor of rank 3"),
     "resize_gradient": (raw("resize_gradient", axes=[1], resize_mode="nearest", rounding="floor"), [(2, 3), (3, 2)],
                         r"incoming gradient float32\(3, 3\), got float32\(2, 3\)"),
     "pad": (lambda x: al.pad(x, ((1, 0),)), [(2, 3)], r"Expected 4 paddings for shape \(2, 3\), got \(1, 0\)"),
@@ -1486,9 +1489,9 @@ def wrong_call(row) -> tuple[Callable, list, list, str]:
     assert family not in ("structured", "ternary", "composite"), (
         f"{op}: add an illegal call to WRONG of tests/python/cases.py, or the op to ALWAYS_LEGAL"
     )
-    call = getattr(al, op)
+    call = function_of(op)
     if family in ("reduction", "moment"):
-        return lambda x: call(x, axes=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
+        return lambda x: call(x, axis=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
     if family == "arg_reduction":
         return lambda x: call(x, axis=5), [(2, 3)], ["float32"], "Axis 5 is outside a tensor of rank 2"
     if family in ("unary", "activation", "predicate"):

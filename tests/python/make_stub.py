@@ -17,15 +17,7 @@ from alloy._core import Tensor
 _Operand = Tensor | np.ndarray | float | int | bool
 _Axes = int | Iterable[int] | None
 '''
-TYPES = {
-    "x": "Tensor",
-    "a": "_Operand",
-    "b": "_Operand",
-    "gradient": "_Operand",
-    "axes": "_Axes",
-    "axis": "int",
-    "keepdims": "bool",
-}
+TYPES = {"x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axis": "_Axes", "keepdims": "bool"}
 
 
 def render() -> str:
@@ -38,7 +30,8 @@ def render() -> str:
 def _signature(name):
     signature = inspect.signature(getattr(table, name))
     parameters = [
-        parameter.replace(annotation=_Verbatim(TYPES[key])) for key, parameter in signature.parameters.items()
+        parameter.replace(annotation=_Verbatim("int" if parameter.default == -1 else TYPES[key]))
+        for key, parameter in signature.parameters.items()
     ]
     return signature.replace(parameters=parameters, return_annotation=_Verbatim("Tensor"))
 

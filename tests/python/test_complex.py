@@ -73,7 +73,7 @@ def test_equality_choice_and_casts(rng):
         lambda a, b: [
             al.equal(a, b),
             al.not_equal(a, b),
-            al.select(al.equal(a, b), a, -b),
+            al.where(al.equal(a, b), a, -b),
             al.cast(al.real(a), "complex64"),
         ],
         z,
@@ -155,10 +155,10 @@ def test_axes_and_norms(rng, axes, norm):
     x = z.real.copy()
     values = run(
         lambda z, x: [
-            al.fft(z, axes=axes, norm=norm),
-            al.ifft(z, axes=axes, norm=norm),
-            al.rfft(x, axes=axes, norm=norm),
-            al.irfft(z, axes=axes, norm=norm),
+            al.fft(z, axis=axes, norm=norm),
+            al.ifft(z, axis=axes, norm=norm),
+            al.rfft(x, axis=axes, norm=norm),
+            al.irfft(z, axis=axes, norm=norm),
         ],
         z,
         x,
@@ -188,9 +188,9 @@ def test_wrong_transforms(rng):
     with pytest.raises(ValueError, match="Expected a norm among backward, ortho, forward, got 'none'"):
         al.fft(x, norm="none")
     with pytest.raises(ValueError, match="Axis 2 is outside"):
-        al.rfft(x, axes=2)
+        al.rfft(x, axis=2)
     with pytest.raises(ValueError, match="one axis or more"):
-        al.fft(x, axes=())
+        al.fft(x, axis=())
     with pytest.raises(ValueError, match="a known length"):
         al.rfft(open_line)
     with pytest.raises(ValueError, match="2 elements or more"):

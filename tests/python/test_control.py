@@ -93,7 +93,7 @@ def test_scan(graph, rng, reverse, length):
 
     def body(h, x):
         h = al.tanh(h @ w + x)
-        return h, (h * 2, al.sum(x, axes=-1))
+        return h, (h * 2, al.sum(x, axis=-1))
 
     last, (doubled, sums) = al.scan(body, h, xs, reverse=reverse)
     weights = rng.normal(size=(5, 2, 3)).astype(np.float32)

@@ -417,7 +417,7 @@ def test_a_file_that_may_only_be_read(either, tmp_path):
 
 def test_one_executable_in_many_threads(either):
     x = either.placeholder((None, 131))
-    step = either.compile([x], [al.sum(x, axes=1), x])
+    step = either.compile([x], [al.sum(x, axis=1), x])
     wrong = []
 
     def work(number):

@@ -153,7 +153,7 @@ def test_second_derivatives_of_a_product(x):
     """d2 / dx_i dx_j is the product of all others, whatever is 0."""
     graph = al.Graph()
     feed, w = graph.placeholder((4,)), np.float32([1, 10, 100, 1000])
-    (first,) = al.gradients(al.product(feed), [feed])
+    (first,) = al.gradients(al.prod(feed), [feed])
     (found,) = graph.compile([feed], al.gradients(al.sum(first * w), [feed]))(np.float32(x))
     hessian = [[0 if i == j else np.prod(np.delete(x, [i, j])) for j in range(4)] for i in range(4)]
     np.testing.assert_allclose(found, hessian @ w, rtol=1e-6)
@@ -232,8 +232,8 @@ def test_padding_never_takes_a_gradient():
         (lambda x: x**0.5, [0, 4], [np.inf, 0.25]),
         (lambda x: 0.0**x, [2, 1], [0, 0]),
         (lambda x: al.max(x), [3, 1, 3, 2], [0.5, 0, 0.5, 0]),
-        (lambda x: al.product(x), [0, 2, 3], [6, 0, 0]),
-        (lambda x: al.product(x), [0, 2, 0], [0, 0, 0]),
+        (lambda x: al.prod(x), [0, 2, 3], [6, 0, 0]),
+        (lambda x: al.prod(x), [0, 2, 0], [0, 0, 0]),
         (lambda x: al.variance(x), [5, 5, 5], [0, 0, 0]),
     ],
 )

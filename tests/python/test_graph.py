@@ -75,7 +75,7 @@ def test_neutral_elements_and_the_sign_of_zero(function, x):
 
 def test_a_sum_is_not_negative_zero(x):
     balanced = np.float32([[1, -1, 0], [0, 0, 0]])
-    np.testing.assert_array_equal(value_of(1 / al.sum(-x, axes=1), x, balanced).ravel(), [np.inf, np.inf])
+    np.testing.assert_array_equal(value_of(1 / al.sum(-x, axis=1), x, balanced).ravel(), [np.inf, np.inf])
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_scalars_take_the_dtype_of_the_tensor(graph, x):
         i * 0.5
     with pytest.raises(TypeError, match=r"Expected a tensor among the operands, got int, float"):
         al.add(1, 2.0)
-    assert al.select(x > 0, 1.0, 0.0).dtype == "float32"
-    assert al.select(x > 0, 1, 0).dtype == "int32"
+    assert al.where(x > 0, 1.0, 0.0).dtype == "float32"
+    assert al.where(x > 0, 1, 0).dtype == "int32"
 
 
 def test_composites(graph, x):
@@ -456,7 +456,7 @@ def test_attributes_of_another_kind(x):
     for mistake, says in [
         (lambda: al.max_pool2d(image, window="a"), "a window of integers, got 'a'"),
         (lambda: al.max_pool2d(image, strides=1.5), r"strides of integers, got 1\.5"),
-        (lambda: al.sum(x, axes="a"), "axes of integers, got 'a'"),
+        (lambda: al.sum(x, axis="a"), "axes of integers, got 'a'"),
         (lambda: al.softmax(x, axis=None), "axis, got None"),
         (lambda: al.transpose(x, (0, 0.5)), r"integers, got \(0, 0\.5\)"),
         (lambda: al.cast(x, "float65"), "element type such as float32, got float65"),

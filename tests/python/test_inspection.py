@@ -81,7 +81,7 @@ def test_verify_accepts_what_runs():
     graph = al.Graph()
     x, y = graph.placeholder((None, None), name="x"), graph.placeholder((None,), name="y")
     w = graph.variable(np.ones((3, 2), np.float32))
-    fours = al.reshape(x @ w + al.expand_dims(y, axes=-1), (-1, 4))
+    fours = al.reshape(x @ w + al.expand_dims(y, axis=-1), (-1, 4))
     update = graph.assign(w, al.gradients(al.sum(fours), [w])[0])
     step = graph.compile([x, y], [fours], [update])
     accepted = 0

@@ -21,7 +21,7 @@ MOST = 2**31 - 1
         lambda g, x: g.constant(np.ones((1,) * 17, np.float32)),
         lambda g, x: al.broadcast_to(x, (1,) * 17),
         lambda g, x: al.reshape(x, (1,) * 17),
-        lambda g, x: al.expand_dims(al.reshape(x, (1,) * 16), axes=(0,)),
+        lambda g, x: al.expand_dims(al.reshape(x, (1,) * 16), axis=(0,)),
     ],
 )
 def test_more_than_sixteen_axes_are_refused_where_they_are_built(build):

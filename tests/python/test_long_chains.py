@@ -20,7 +20,7 @@ class Float64:
     maximum, minimum = np.fmax, np.fmin
 
     @staticmethod
-    def select(predicate, yes, no):
+    def where(predicate, yes, no):
         return np.where(predicate != 0, yes, no)
 
     @staticmethod
@@ -42,7 +42,7 @@ def chain(library, first, *others):
 
 
 def tree(library, *leaves):
-    ternary = [library.select, library.clamp]
+    ternary = [library.where, library.clamp]
     while len(leaves) > 1:
         leaves = [ternary[i // 3 % 2](*leaves[i : i + 3]) for i in range(0, len(leaves), 3)]
     return leaves[0]

@@ -69,13 +69,13 @@ def test_reductions_of_six_axes():
     x = integers((2, 3, 2, 1, 4, 3))
     for axes in (0,), (5,), (1, 2), (0, 4), (1, 3, 5), tuple(range(6)):
         check(
-            lambda x: [al.sum(x, axes=axes), al.max(x, axes=axes), al.min(x, axes=axes)],
+            lambda x: [al.sum(x, axis=axes), al.max(x, axis=axes), al.min(x, axis=axes)],
             [x],
             x.sum(axes),
             x.max(axes),
             x.min(axes),
         )
-        mean, variance = run(lambda x: [al.mean(x, axes=axes), al.variance(x, axes=axes)], x)
+        mean, variance = run(lambda x: [al.mean(x, axis=axes), al.variance(x, axis=axes)], x)
         np.testing.assert_allclose(mean, x.astype(np.float64).mean(axes), rtol=1e-6, atol=1e-6)
         np.testing.assert_allclose(variance, x.astype(np.float64).var(axes), rtol=1e-5, atol=1e-6)
     y = np.random.default_rng(1).permutation(x.size).reshape(x.shape).astype(np.float32)
@@ -95,10 +95,10 @@ def test_reductions_of_nothing():
     x, scalar = integers((2, 3)), np.float32(3)
     check(
         lambda x, s: [
-            al.sum(x, axes=()),
-            al.max(x, axes=()),
-            al.mean(x, axes=()),
-            al.variance(x, axes=()),
+            al.sum(x, axis=()),
+            al.max(x, axis=()),
+            al.mean(x, axis=()),
+            al.variance(x, axis=()),
             al.sum(s),
             al.mean(s),
             al.max(s),
@@ -118,7 +118,7 @@ def test_reductions_of_nothing():
 def test_choices_by_numbers():
     for dtype in np.float32, np.int32, np.int64:
         x = np.array([0, 2, -1], dtype)
-        check(lambda x: al.select(x, 1.0, 2.0), [x], np.float32([2, 1, 1]))
+        check(lambda x: al.where(x, 1.0, 2.0), [x], np.float32([2, 1, 1]))
 
 
 @case("executable_of_no_targets")
@@ -263,10 +263,10 @@ def test_truth_is_one():
     yes = np.ones(2, bool)
     check(
         lambda x: [
-            al.cast(al.select(x, True, False), al.float32),
+            al.cast(al.where(x, True, False), al.float32),
             al.equal(x, yes),
             al.not_equal(x, True),
-            al.select(True, x, x),
+            al.where(True, x, x),
         ],
         [x],
         np.float32([1, 0]),
@@ -275,7 +275,7 @@ def test_truth_is_one():
         x,
     )
     check(
-        lambda x: [al.cast(al.select(al.greater(x, 0.0), yes, ~yes), al.int32)], [np.float32([1, -1])], np.int32([1, 0])
+        lambda x: [al.cast(al.where(al.greater(x, 0.0), yes, ~yes), al.int32)], [np.float32([1, -1])], np.int32([1, 0])
     )
 
 
@@ -315,7 +315,7 @@ def test_reductions_of_five_axes(op, axes):
     reference = {"product": "prod", "variance": "var"}.get(op, op)
     x = FIVE
     expected = getattr(np, reference)(x.astype(np.float64), axis=axes, keepdims=True)
-    close(*run(lambda t: getattr(al, op)(t, axes=axes, keepdims=True), x), expected, 4e-6)
+    close(*run(lambda t: getattr(al, op)(t, axis=axes, keepdims=True), x), expected, 4e-6)
 
 
 @case("reduction_beyond_rank4")
@@ -323,7 +323,7 @@ def test_reductions_of_five_axes(op, axes):
 def test_integer_moments_of_five_axes(axes):
     x = integers((2, 3, 4, 5, 6), np.int32, -50, 51)
     mean = np.trunc(x.sum(axes, keepdims=True) / np.prod([x.shape[axis] for axis in axes]))
-    check(lambda t: al.mean(t, axes=axes, keepdims=True), [x], mean)
+    check(lambda t: al.mean(t, axis=axes, keepdims=True), [x], mean)
 
 
 @case("reduction_beyond_rank4")

@@ -34,8 +34,8 @@ OPEN = [  # what is open, the op, what it means
     ((None, 4), lambda x: al.split(x, 2, axis=1)[1], lambda x: x[:, 2:]),
     ((None, 4), lambda x: al.coordinates(x, axis=1), lambda x: np.indices(x.shape, np.int32)[1]),
     ((None, None), lambda x: al.slice_update(x, np.s_[::2, 1], -1), with_minus_1),
-    ((None, None), lambda x: al.space_to_batch(x, (2,), axes=(1,)), lambda x: np.concatenate([x[:, ::2], x[:, 1::2]])),
-    ((None, None), lambda x: al.batch_to_space(x, (3,), axes=(1,)),
+    ((None, None), lambda x: al.space_to_batch(x, (2,), axis=(1,)), lambda x: np.concatenate([x[:, ::2], x[:, 1::2]])),
+    ((None, None), lambda x: al.batch_to_space(x, (3,), axis=(1,)),
      lambda x: np.stack(np.split(x, 3), 2).reshape(2, 12)),
 ]  # fmt: skip
 

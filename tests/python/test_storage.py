@@ -158,7 +158,7 @@ def test_a_value_that_was_read_stays(graph):
 def test_mistakes_lose_no_state(graph):
     x = graph.placeholder((None, 2), name="x")
     w = graph.variable([1.0, 2.0])
-    step = graph.compile([x], [al.sum(x * w)], [graph.assign(w, w + al.sum(x, axes=0))])
+    step = graph.compile([x], [al.sum(x * w)], [graph.assign(w, w + al.sum(x, axis=0))])
     one = np.ones((1, 2), np.float32)
     for mistake in (np.ones((1, 3), np.float32), np.ones((0, 2), np.float32), np.complex64([[1, 2]]), "text"):
         before = w.numpy()

@@ -46,7 +46,7 @@ for channels in 3, 32:
     exact.append(spread)
     exact.append(np.broadcast_to(windows.sum((0, 1, 2)).transpose(1, 2, 0)[..., None], w.shape))
 x = fed[0][0]
-fetched.append(al.variance(x, axes=(0,)))
+fetched.append(al.variance(x, axis=(0,)))
 exact.append(fed[0][1].astype(np.float64).var(0, keepdims=True))
 run = graph.compile([x for x, _ in fed], fetched)
 def error():

@@ -253,7 +253,7 @@ class Exploding(al.nn.Layer):
         self.norm, self.dense = al.nn.BatchNorm(), al.nn.Dense(1)
 
     def forward(self, x, training):
-        return self.dense(self.norm(x, training), training) * al.exp(al.sum(x, axes=-1, keepdims=True))
+        return self.dense(self.norm(x, training), training) * al.exp(al.sum(x, axis=-1, keepdims=True))
 
 
 @pytest.mark.parametrize(

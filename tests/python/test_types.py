@@ -120,7 +120,7 @@ def _exact(name, a, b):
 def test_sums_of_integers_wrap_around_and_means_are_exact(dtype):
     x = np.full((3, 100), np.iinfo(dtype).max, dtype)
     total, mean, most, least = run(
-        lambda a: [al.sum(a, axes=1), al.mean(a, axes=1), al.max(a, axes=1), al.argmin(a, axis=1)], x
+        lambda a: [al.sum(a, axis=1), al.mean(a, axis=1), al.max(a, axis=1), al.argmin(a, axis=1)], x
     )
     np.testing.assert_array_equal(total, np.sum(x, 1, dtype=dtype))
     np.testing.assert_array_equal(mean, x[:, 0])
@@ -133,7 +133,7 @@ def test_each_op_rounds_and_sums_are_accumulated_in_float32(dtype, rng):
     kind = numpy_dtype(dtype)
     x = rng.normal(size=(5, 4096)).astype(kind)
     y = rng.normal(size=x.shape).astype(kind)
-    chained, total = run(lambda a, b: [(a * b + a) * b, al.sum(a, axes=1)], x, y)
+    chained, total = run(lambda a, b: [(a * b + a) * b, al.sum(a, axis=1)], x, y)
     a, b = x.astype(np.float32), y.astype(np.float32)
     product = (a * b).astype(kind).astype(np.float32)
     expected = ((product + a).astype(kind).astype(np.float32) * b).astype(kind)

@@ -39,7 +39,7 @@ class BatchNorm(Layer):
             self._updates = []
         if training and self.trainable:
             axes = range(len(x.shape) - 1)
-            statistics = [mean(x, axes=axes), variance(x, axes=axes)]
+            statistics = [mean(x, axis=axes), variance(x, axis=axes)]
             self._updates = [
                 x.graph.assign(average, average * self.momentum + statistic * (1 - self.momentum))
                 for average, statistic in zip(moving, statistics)

@@ -28,4 +28,4 @@ class GlobalAvgPool(Layer):
     """The mean over height and width: (n, height, width, channels) becomes (n, channels)."""
 
     def forward(self, x, training):
-        return mean(x, axes=(1, 2))
+        return mean(x, axis=(1, 2))

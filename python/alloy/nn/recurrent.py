@@ -10,7 +10,7 @@ from alloy.graph.dtypes import is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.ops import cast, concat, expand_dims, gather, gru, lstm, matmul, reshape, rnn, select, squeeze, transpose
+from alloy.ops import cast, concat, expand_dims, gather, gru, lstm, matmul, reshape, rnn, squeeze, transpose, where
 
 
 class Recurrent(Layer):
@@ -181,11 +181,11 @@ class _Padding:
         require_tensor(op, lengths)
         if not is_integer(lengths.dtype) or lengths.shape is None or len(lengths.shape) != 1:
             raise mistake(op, f"Expected integer lengths (batch,), got {describe(lengths)}", TypeError)
-        self._lengths = expand_dims(lengths, axes=1)
+        self._lengths = expand_dims(lengths, axis=1)
         places = np.arange(steps, dtype=lengths.dtype)
         counts = places < self._lengths  # (batch, steps)
-        self._reversed = select(counts, self._lengths - 1 - places, places)
-        self._counts = expand_dims(transpose(cast(counts, "float32"), (1, 0)), axes=2)
+        self._reversed = where(counts, self._lengths - 1 - places, places)
+        self._counts = expand_dims(transpose(cast(counts, "float32"), (1, 0)), axis=2)
 
     def zeroed(self, states):
         return states * cast(self._counts, states.dtype)
@@ -197,4 +197,4 @@ class _Padding:
 
     def last(self, states):
         """The state at the last step of each; zeros of an empty one."""
-        return squeeze(gather(transpose(states, (1, 0, 2)), self._lengths - 1, axis=1, batch_dims=1), axes=1)
+        return squeeze(gather(transpose(states, (1, 0, 2)), self._lengths - 1, axis=1, batch_dims=1), axis=1)

@@ -2,7 +2,7 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
-from alloy.ops.elementwise import clamp, select
+from alloy.ops.elementwise import clamp, where
 from alloy.ops.table import abs, atanh, erf, exp, maximum, minimum, multiply, sigmoid, tanh
 
 __all__ = ["elu", "gelu", "hard_sigmoid", "leaky_relu", "silu", "softplus"]
@@ -30,7 +30,7 @@ def elu(x: Tensor, alpha=1.0) -> Tensor:
     """x where it is positive, else alpha (e^x - 1) (Clevert et al., 2015)."""
     below = minimum(x, 0.0)
     # e^x - 1 = tanh(x / 2) (e^x + 1), which loses no digits near 0.
-    return select(x > 0.0, x, multiply(tanh(multiply(below, 0.5)), exp(below) + 1.0) * alpha)
+    return where(x > 0.0, x, multiply(tanh(multiply(below, 0.5)), exp(below) + 1.0) * alpha)
 
 
 def softplus(x: Tensor) -> Tensor:

@@ -3,16 +3,16 @@
 from alloy._core import Tensor
 from alloy.graph.apply import apply, common_dtype, require_tensor
 
-__all__ = ["cast", "clamp", "select", "stop_gradient"]
+__all__ = ["cast", "clamp", "stop_gradient", "where"]
 
 
-def select(predicate, a, b) -> Tensor:
-    """a where the predicate is true (not zero), else b.
+def where(condition, a, b) -> Tensor:
+    """a where the condition is true (not zero), else b.
 
     The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or
     an array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b
     differ."""
-    return apply("select", [predicate, a, b], scalar_dtype=common_dtype("select", [a, b]))
+    return apply("select", [condition, a, b], scalar_dtype=common_dtype("where", [a, b]))
 
 
 def clamp(x: Tensor, low, high) -> Tensor:

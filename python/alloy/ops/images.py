@@ -15,14 +15,15 @@ def resize(
     size,
     *,
     mode="bilinear",
-    axes=(1, 2),
+    axis=(1, 2),
     center=True,
     align_corners=False,
     rounding="round_prefer_ceil",
     scale=None,
     offset=None,
 ) -> Tensor:
-    """x with the extents `size` along the axes, by default the height and width of (n, height, width, channels).
+    """x with the extents `size` along the axis, one or several: by default the height and width of (n, height,
+    width, channels).
 
     Place d of the result is place (d + 0.5) in / out - 0.5 of x, as in PyTorch and TensorFlow 2; without center
     d in / out; with align_corners d (in - 1) / (out - 1). With scale and offset, an array of a number for each axis,
@@ -34,7 +35,7 @@ def resize(
     if any(v.dtype != np.float32 or np.isnan(v).any() for v in numbers):
         raise mistake("resize", "Expected a scale and an offset, got one of them")
     attributes = {
-        "axes": as_integers("resize", "axes", axes),
+        "axes": as_integers("resize", "axes", axis),
         "size": as_integers("resize", "a size", size),
         "resize_mode": mode,
         "rounding": rounding,

@@ -8,7 +8,7 @@ from alloy.graph.location import mistake
 __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
 
 
-def gather(x: Tensor, indices, *, axis=0, batch_dims=0) -> Tensor:
+def gather(x: Tensor, indices, axis=0, *, batch_dims=0) -> Tensor:
     """The elements of x along the axis at the indices: of shape
     (*x.shape[:axis], *indices.shape[batch_dims:], *x.shape[axis + 1:]).
 
@@ -41,7 +41,7 @@ def take_along_axis(x: Tensor, indices, axis) -> Tensor:
     return apply("gather_along_axis", [x, indices], {"axis": axis})
 
 
-def scatter(data, indices, updates, *, axis=0, mode="set") -> Tensor:
+def scatter(data, indices, updates, axis=0, *, mode="set") -> Tensor:
     """The data with the slices of the updates along the axis combined into those at the indices, a vector, one after
     the other.
 
@@ -78,7 +78,7 @@ def _data(op, data, updates, mode):
     return apply("scatter_start", [updates], {"shape": data, "mode": mode})
 
 
-def one_hot(indices: Tensor, depth, *, axis=-1, dtype="float32") -> Tensor:
+def one_hot(indices: Tensor, depth, axis=-1, *, dtype="float32") -> Tensor:
     """1 at the index along a new axis of `depth`, else 0; all 0 for an index outside.
 
     indices: a tensor of an integer type. axis: the new axis's place in the result, by default the last.

@@ -9,19 +9,19 @@ from alloy.graph.scope import scoped
 __all__ = ["argsort", "bottom_k", "cummax", "cummin", "cumprod", "cumsum", "sort", "top_k"]
 
 
-def sort(x: Tensor, *, axis=-1, descending=False) -> Tensor:
+def sort(x: Tensor, axis=-1, *, descending=False) -> Tensor:
     """The elements in ascending or descending order along the axis. NaN counts as the greatest, so that it comes last
     in ascending order, as in NumPy; where it comes on Apple's framework is not known."""
     return apply("sort", [x], {"axis": axis, "descending": bool(descending)})
 
 
-def argsort(x: Tensor, *, axis=-1, descending=False) -> Tensor:
+def argsort(x: Tensor, axis=-1, *, descending=False) -> Tensor:
     """The int32 positions along the axis from which sort takes the elements. Equal elements keep their order, though on
     Apple's framework that is not known."""
     return apply("argsort", [x], {"axis": axis, "count": -1, "descending": bool(descending)})
 
 
-def top_k(x: Tensor, k, *, axis=-1) -> tuple[Tensor, Tensor]:
+def top_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
     """The k greatest elements along the axis in descending order, and their int32 positions. Of equal elements the
     first come first; NaN counts as the greatest.
 
@@ -29,7 +29,7 @@ def top_k(x: Tensor, k, *, axis=-1) -> tuple[Tensor, Tensor]:
     return _first("top_k", x, k, axis, True)
 
 
-def bottom_k(x: Tensor, k, *, axis=-1) -> tuple[Tensor, Tensor]:
+def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
     """The k least elements along the axis in ascending order, and their int32 positions. Of equal elements the first
     come first; NaN counts as the greatest.
 
@@ -43,26 +43,26 @@ def _first(op, x, k, axis, descending):
     return tuple(x.graph.apply("top_k", [x], attributes, scoped(x.graph, "", op), user_location()))
 
 
-def cumsum(x: Tensor, *, axis=-1, exclusive=False, reverse=False) -> Tensor:
+def cumsum(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The sum of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
     without the element itself, so that the first is 0."""
     return _cumulative("sum", x, axis, exclusive, reverse)
 
 
-def cumprod(x: Tensor, *, axis=-1, exclusive=False, reverse=False) -> Tensor:
+def cumprod(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The product of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
     without the element itself, so that the first is 1. Its gradient is right where elements are 0, too."""
     return _cumulative("product", x, axis, exclusive, reverse)
 
 
-def cummin(x: Tensor, *, axis=-1, exclusive=False, reverse=False) -> Tensor:
+def cummin(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The least of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
     exclusive, without the element itself, so that the first is the greatest finite number of the type. The gradient
     goes to the element that was taken, of equal ones to the nearest."""
     return _cumulative("minimum", x, axis, exclusive, reverse)
 
 
-def cummax(x: Tensor, *, axis=-1, exclusive=False, reverse=False) -> Tensor:
+def cummax(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The greatest of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
     exclusive, without the element itself, so that the first is the least finite number of the type. The gradient goes
     to the element that was taken, of equal ones to the nearest."""

@@ -55,18 +55,18 @@ def transpose(x: Tensor, permutation=None) -> Tensor:
     return apply("transpose", [x], {"permutation": as_integers("transpose", "a permutation", permutation)})
 
 
-def squeeze(x: Tensor, *, axes=None) -> Tensor:
-    """x without its dimensions of size 1 at the axes; None means all that are known to have size 1.
+def squeeze(x: Tensor, axis=None) -> Tensor:
+    """x without its dimensions of size 1 at the axis, one or several; None means all that are known to have size 1.
 
-    ValueError: a dimension at the axes is not of size 1."""
-    if axes is None:
-        axes = [axis for axis, extent in enumerate(_known_shape("squeeze", x)) if extent == 1]
-    return apply("squeeze", [x], {"axes": as_integers("squeeze", "axes", axes)})
+    ValueError: a dimension there is not of size 1."""
+    if axis is None:
+        axis = [i for i, extent in enumerate(_known_shape("squeeze", x)) if extent == 1]
+    return apply("squeeze", [x], {"axes": as_integers("squeeze", "axes", axis)})
 
 
-def expand_dims(x: Tensor, *, axes) -> Tensor:
-    """x with dimensions of size 1 inserted; the axes are positions in the result."""
-    return apply("expand_dims", [x], {"axes": as_integers("expand_dims", "axes", axes)})
+def expand_dims(x: Tensor, axis) -> Tensor:
+    """x with a dimension of size 1 inserted, or several; the axis is one position in the result or several."""
+    return apply("expand_dims", [x], {"axes": as_integers("expand_dims", "axes", axis)})
 
 
 def broadcast_to(x: Tensor, shape) -> Tensor:
@@ -97,24 +97,24 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode})
 
 
-def concat(tensors, *, axis) -> Tensor:
+def concat(tensors, axis) -> Tensor:
     """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
     dtype."""
     return apply("concat", list(tensors), {"axis": axis})
 
 
-def stack(tensors, *, axis=0) -> Tensor:
+def stack(tensors, axis=0) -> Tensor:
     """Tensors of one shape side by side along a new axis, which is a position in the result."""
     return apply("stack", list(tensors), {"axis": axis})
 
 
-def interleave(tensors, *, axis) -> Tensor:
+def interleave(tensors, axis) -> Tensor:
     """Tensors of one shape, of which the result has in turn one place each along the axis: of [1, 2] and [3, 4]
     [1, 3, 2, 4]."""
     return apply("interleave", list(tensors), {"axis": axis})
 
 
-def split(x: Tensor, sizes, *, axis=0) -> list[Tensor]:
+def split(x: Tensor, sizes, axis=0) -> list[Tensor]:
     """x cut along the axis, whose extent must be known.
 
     sizes: the size of each part, which add up to the extent; or how many parts, of one size, or where the extent
@@ -133,11 +133,11 @@ def tile(x: Tensor, repeats) -> Tensor:
     return apply("tile", [x], {"repeats": as_integers("tile", "repeats", repeats)})
 
 
-def reverse(x: Tensor, *, axes=None) -> Tensor:
-    """x from the last place to the first along the axes; None means every axis. NumPy's flip."""
-    if axes is None:
-        axes = range(len(_known_shape("reverse", x)))
-    return apply("reverse", [x], {"axes": as_integers("reverse", "axes", axes)})
+def reverse(x: Tensor, axis=None) -> Tensor:
+    """x from the last place to the first along the axis, one or several; None means every axis. NumPy's flip."""
+    if axis is None:
+        axis = range(len(_known_shape("reverse", x)))
+    return apply("reverse", [x], {"axes": as_integers("reverse", "axes", axis)})
 
 
 def slice_update(x: Tensor, key, update) -> Tensor:
@@ -163,22 +163,22 @@ def depth_to_space(x: Tensor, block, *, data_layout="NHWC", pixel_shuffle=False)
     return _moved_blocks("batch_to_space", x, block, data_layout, pixel_shuffle)
 
 
-def space_to_batch(x: Tensor, block, *, axes, batch_axis=0, pixel_shuffle=False) -> Tensor:
+def space_to_batch(x: Tensor, block, *, axis, batch_axis=0, pixel_shuffle=False) -> Tensor:
     """x with each block of places along the axes moved into the batch axis.
 
-    block: the sizes of a block, one for each of the axes. The extents along the axes are divided by the sizes, that of
-    the batch axis is multiplied by all of them. Place p of a block, counted row-major in the order of the axes, has
-    entry i of a batch of n at p * n + i, with pixel_shuffle at i * (places of a block) + p. ValueError: an extent is
-    no multiple of its size."""
-    return _with_blocks("space_to_batch", x, block, axes, batch_axis, pixel_shuffle)
+    axis: one or several. block: the sizes of a block, one for each of the axes. The extents along the axes are divided
+    by the sizes, that of the batch axis is multiplied by all of them. Place p of a block, counted row-major in the
+    order of the axes, has entry i of a batch of n at p * n + i, with pixel_shuffle at i * (places of a block) + p.
+    ValueError: an extent is no multiple of its size."""
+    return _with_blocks("space_to_batch", x, block, axis, batch_axis, pixel_shuffle)
 
 
-def batch_to_space(x: Tensor, block, *, axes, batch_axis=0, pixel_shuffle=False) -> Tensor:
+def batch_to_space(x: Tensor, block, *, axis, batch_axis=0, pixel_shuffle=False) -> Tensor:
     """The inverse of space_to_batch."""
-    return _with_blocks("batch_to_space", x, block, axes, batch_axis, pixel_shuffle)
+    return _with_blocks("batch_to_space", x, block, axis, batch_axis, pixel_shuffle)
 
 
-def coordinates(x: Tensor, *, axis) -> Tensor:
+def coordinates(x: Tensor, axis) -> Tensor:
     """Of x's shape: the place of each element along the axis, an int32. The extent along it must be known."""
     return apply("coordinates", [x], {"axis": axis})
 

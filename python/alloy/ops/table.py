@@ -17,7 +17,7 @@ _BINARY = """The operands are tensors of {types} and of one dtype, of shapes tha
 one of them may be a number or an array. The result is {result}.
 
 ValueError: the shapes do not broadcast. TypeError: the dtypes differ or are others."""
-_REDUCTION = """x: a tensor of {types}. axes: an axis or several, counted from the end where negative; None
+_REDUCTION = """x: a tensor of {types}. axis: an axis or several, counted from the end where negative; None
 means all. The result has x's dtype; the reduced axes vanish, or stay with size 1 where keepdims.
 
 ValueError: x does not have the axis. TypeError: x has another dtype."""
@@ -48,20 +48,20 @@ def _activation_gradient(op):
 
 
 def _reduction(op):
-    def function(x, *, axes=None, keepdims=False):
+    def function(x, axis=None, *, keepdims=False):
         require_tensor(op, x)
-        if axes is None:
+        if axis is None:
             if x.shape is None:
                 raise mistake(op, "Expected a tensor of known rank, or axes")
-            axes = range(len(x.shape))
-        axes = as_integers(op, "axes", axes)
+            axis = range(len(x.shape))
+        axes = as_integers(op, "axes", axis)
         return _reduced(apply(op, [x], {"axes": axes}), axes, keepdims)
 
     return function
 
 
 def _arg_reduction(op):
-    def function(x, *, axis=-1, keepdims=False):
+    def function(x, axis=-1, *, keepdims=False):
         return _reduced(apply(op, [x], {"axis": axis}), [axis], keepdims)
 
     return function
@@ -88,11 +88,14 @@ _FAMILIES = {
 def _function(row):
     make, doc, result = _FAMILIES[row["family"]]
     function = make(row["name"])
-    function.__name__ = function.__qualname__ = row["name"]
+    function.__name__ = function.__qualname__ = NAMES.get(row["name"], row["name"])
     function.__doc__ = f"{row['doc']}\n\n{doc.format(types=_TYPES[row['types']], result=result)}"
     return function
 
 
-_FUNCTIONS = {row["name"]: _function(row) for row in _core.op_table() if row["family"] in _FAMILIES}
+NAMES = {"product": "prod"}  # of functions that NumPy and others call otherwise than Apple its op
+_FUNCTIONS = {
+    NAMES.get(row["name"], row["name"]): _function(row) for row in _core.op_table() if row["family"] in _FAMILIES
+}
 __all__ = list(_FUNCTIONS)
 globals().update(_FUNCTIONS)

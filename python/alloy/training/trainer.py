@@ -15,7 +15,7 @@ from alloy.graph.location import mistake
 from alloy.graph.scope import OPTIMIZER, scope
 from alloy.graph.text import describe
 from alloy.nn import Layer
-from alloy.ops import equal, mean, select, sum
+from alloy.ops import equal, mean, sum, where
 from alloy.training.batches import examples, run_batches
 from alloy.training.callbacks import Callback
 from alloy.training.history import History
@@ -219,7 +219,7 @@ class Trainer:
             with scope(graph, OPTIMIZER):
                 if self._sound is None:
                     self._sound = graph.variable(True, name="sound", trainable=False)
-                flag = select(self._sound, finite, False)
+                flag = where(self._sound, finite, False)
             sound = [graph.assign(self._sound, flag)]
         kept = []
         for update in updates:
