@@ -12,7 +12,7 @@ from alloy._core import Tensor
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
-from alloy.ops import clamp, exp, floor, minimum, power, select, sin, square
+from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
 
@@ -85,7 +85,7 @@ def one_cycle(
     def rate(step):
         up = _half_wave(minimum(step / top, 1.0), first, max_lr)
         down = _half_wave(1 - clamp((step - top) / (steps - 1 - top), 0.0, 1.0), first / final_div_factor, max_lr)
-        return select(step > top, down, up)
+        return where(step > top, down, up)
 
     return rate
 
@@ -104,7 +104,7 @@ def piecewise(boundaries, values) -> Schedule:
     def rate(step):
         found = step * 0.0 + values[0]
         for boundary, value in zip(boundaries, values[1:]):
-            found = select(step >= boundary, value, found)
+            found = where(step >= boundary, value, found)
         return found
 
     return rate

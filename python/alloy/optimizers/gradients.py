@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from alloy._core import Tensor, Update
 from alloy.graph.state import State
-from alloy.ops import cast, clamp, equal, logical_and, logical_not, minimum, select, sqrt, square, sum
+from alloy.ops import cast, clamp, equal, logical_and, logical_not, minimum, sqrt, square, sum, where
 
 
 @dataclass
@@ -60,10 +60,10 @@ def _accumulated(gradients, slots, state, steps):
     """The sums of the gradients of so many steps, divided by their number, and whether this step is the last one."""
     place = state.setdefault("accumulated_steps", 0) + 1
     due = equal(place, steps)
-    state["accumulated_steps"] = select(due, 0, place)
+    state["accumulated_steps"] = where(due, 0, place)
     sums = [own["accumulated"] + gradient * (1 / steps) for gradient, own in zip(gradients, slots)]
     for total, own in zip(sums, slots):
-        own["accumulated"] = select(due, 0.0, total)
+        own["accumulated"] = where(due, 0.0, total)
     return sums, due
 
 

@@ -1,5 +1,5 @@
 from alloy.graph.arrays import as_count
-from alloy.ops import greater_equal, select
+from alloy.ops import greater_equal, where
 
 
 class LossScale:
@@ -20,9 +20,9 @@ class LossScale:
     def follow(self, state, finite, due=None):
         """The scale after a step with such gradients; as it was where the step is not due (None: it is)."""
         scale, before = self.scale(state), state.setdefault("loss_scale_growth", 0)
-        good = select(finite, before + 1, 0)
+        good = where(finite, before + 1, 0)
         grown = greater_equal(good, self.growth_interval)
-        following = select(finite, select(grown, scale * self.growth_factor, scale), scale * self.backoff_factor)
-        good = select(grown, 0, good)
-        state["loss_scale"] = following if due is None else select(due, following, scale)
-        state["loss_scale_growth"] = good if due is None else select(due, good, before)
+        following = where(finite, where(grown, scale * self.growth_factor, scale), scale * self.backoff_factor)
+        good = where(grown, 0, good)
+        state["loss_scale"] = following if due is None else where(due, following, scale)
+        state["loss_scale_growth"] = good if due is None else where(due, good, before)

@@ -16,7 +16,7 @@ from alloy.graph.dtypes import is_half
 from alloy.graph.location import meant, mistake, user_location
 from alloy.graph.scope import OPTIMIZER, scope
 from alloy.graph.state import State
-from alloy.ops import cast, equal, select
+from alloy.ops import cast, equal, where
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
 
@@ -268,9 +268,9 @@ class Optimizer:
             if self.ema_decay is not None:
                 average = slots["average"]
                 average = average + (after - average) * (1 - self.ema_decay)
-                slots["average"] = select(equal(steps["step"], 0), after, average)
+                slots["average"] = where(equal(steps["step"], 0), after, average)
             if taken is not None:
-                after = select(taken, after, before)
+                after = where(taken, after, before)
             return [variable.graph.assign(variable, cast(after, variable.dtype)), *slots.updates(taken)]
 
     def _members(self, variables) -> dict:

@@ -1,4 +1,4 @@
-from alloy.ops import equal, select
+from alloy.ops import equal, where
 from alloy.optimizers.optimizer import Optimizer, sgd_step
 
 
@@ -27,7 +27,7 @@ class SGD(Optimizer):
         if self.momentum:
             moved = slots["momentum"] * self.momentum + gradient * (1 - self.dampening)
             if self.dampening:
-                moved = select(equal(step, 0), gradient, moved)
+                moved = where(equal(step, 0), gradient, moved)
             slots["momentum"] = moved
             gradient = gradient + moved * self.momentum if self.nesterov else moved
         return sgd_step(self.rate, parameter, gradient)
