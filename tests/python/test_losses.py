@@ -1,9 +1,12 @@
 """Losses: values, gradients, means, and how they are found by name."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import alloy as al
+import losses_reference
 import reference as ref
 
 
@@ -121,3 +124,27 @@ def test_the_loss_of_a_label_outside_the_classes_is_nan(labels, rng):
     np.testing.assert_allclose(value, np.where(inside, expected, np.nan), rtol=1e-5)
     exact = np.exp(ref.log_softmax(logits.astype(float))) - np.eye(3)[np.clip(labels, 0, 2)]
     np.testing.assert_allclose(gradient[inside], exact[inside], rtol=1e-4, atol=1e-6)
+
+
+# ---- against PyTorch ----
+
+with np.load(losses_reference.GOLDEN) as _file:
+    GOLDENS = dict(_file)
+
+
+def test_every_case_has_a_golden():
+    assert list(GOLDENS["cases"]) == list(losses_reference.CASES)
+
+
+@pytest.mark.parametrize("case", losses_reference.CASES)
+def test_means_and_gradients_are_those_of_pytorch(case):
+    loss, targets, options = losses_reference.CASES[case]
+    x, y = losses_reference.inputs(targets, options)
+    loss = functools.partial(al.losses.get(loss), **options)
+    graph = al.Graph()
+    feeds = [graph.placeholder((None, None, x.shape[-1])), graph.placeholder((None,) * y.ndim, y.dtype)]
+    mean = al.losses.mean(loss(*feeds))
+    mean, gradient = graph.compile(feeds, [mean, *al.gradients(mean, feeds[:1])])(x, y)
+    expected = GOLDENS["values"][list(losses_reference.CASES).index(case)]
+    assert mean == pytest.approx(expected[0], rel=2e-6, abs=1e-7)
+    np.testing.assert_allclose(gradient.ravel(), expected[1:], rtol=1e-5, atol=1e-7)

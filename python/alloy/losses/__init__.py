@@ -15,13 +15,25 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
     al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
 
 from alloy.losses import lookup
-from alloy.losses.cross_entropy import binary_cross_entropy, softmax_cross_entropy
+from alloy.losses.cross_entropy import binary_cross_entropy, kl_divergence, softmax_cross_entropy
+from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.reduction import mean, sums
-from alloy.losses.regression import mean_absolute_error, mean_squared_error
+from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
 
 LOSSES = {
     function.__name__: function
-    for function in (binary_cross_entropy, mean_absolute_error, mean_squared_error, softmax_cross_entropy)
+    for function in (
+        binary_cross_entropy,
+        categorical_hinge,
+        cosine_similarity,
+        hinge,
+        huber,
+        kl_divergence,
+        mean_absolute_error,
+        mean_squared_error,
+        softmax_cross_entropy,
+        squared_hinge,
+    )
 }
 FOREIGN_LOSSES = lookup.FOREIGN_LOSSES
 for _function in LOSSES.values():

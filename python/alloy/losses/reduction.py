@@ -4,6 +4,7 @@ from alloy._core import Tensor
 from alloy.graph.apply import apply, require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
+from alloy.losses.examples import differ
 from alloy.ops import cast, divide_no_nan, equal, expand_dims, select
 from alloy.ops import sum as sum_of
 
@@ -50,7 +51,7 @@ def along(weights, values):
     if weights.shape is None or values.shape is None:
         return weights
     head = values.shape[: len(weights.shape)]
-    if not weights.shape or len(head) < len(weights.shape) or any(_differ(*both) for both in zip(head, weights.shape)):
+    if not weights.shape or len(head) < len(weights.shape) or differ(head, weights.shape):
         raise mistake(
             "mean", f"Expected weights of the first axes of the values {describe(values)}, got {describe(weights)}"
         )
@@ -73,7 +74,3 @@ def number_of(values, axes=None):
     """How many elements the tensor has along the axes, all by default: a float32 scalar."""
     axes = range(len(values.shape)) if axes is None else axes
     return apply("count", [cast(values, "float32")], {"axes": axes})
-
-
-def _differ(a, b):
-    return a != b and None not in (a, b)
