@@ -1,0 +1,56 @@
+"""Losses: functions of predictions and targets that give one value for each example.
+
+A loss of (predictions, targets) gives a tensor (n,) for a batch of n examples, and for sequences and the like one value
+for each place, (n, steps). Or it gives a pair of tensors (values, weights) of that shape, where examples are to count
+differently. mean(...) makes the number of either that is minimized and shown: sum(values) / (how many there are), and
+of a pair sum(values * weights) / sum(weights). Sample weights and masks are described there.
+
+Predictions are logits, not probabilities, wherever targets are classes or probabilities. Those of float16 and bfloat16
+are widened: losses are computed in float32, and are float32.
+
+Options are keyword arguments. A Trainer takes a loss by its name, or as a function:
+
+    al.Trainer(model, "softmax_cross_entropy", ...)
+    al.Trainer(model, functools.partial(al.losses.softmax_cross_entropy, label_smoothing=0.1), ...)
+    al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
+
+from alloy.losses import lookup
+from alloy.losses.cross_entropy import binary_cross_entropy, kl_divergence, softmax_cross_entropy
+from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
+from alloy.losses.reduction import mean, sums
+from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
+
+LOSSES = {
+    function.__name__: function
+    for function in (
+        binary_cross_entropy,
+        categorical_hinge,
+        cosine_similarity,
+        hinge,
+        huber,
+        kl_divergence,
+        mean_absolute_error,
+        mean_squared_error,
+        softmax_cross_entropy,
+        squared_hinge,
+    )
+}
+FOREIGN_LOSSES = lookup.FOREIGN_LOSSES
+for _function in LOSSES.values():
+    _function.greater_is_better = False
+__all__ = [*LOSSES, "get", "mean", "sums"]
+
+
+def get(loss, op: str = "losses"):
+    """The loss of that name; a function is itself. op: what a message says in brackets.
+
+    ValueError: no loss has that name; the message lists all, and says what a name of another library is here.
+    TypeError: neither a name nor a function."""
+    if isinstance(loss, str):
+        return lookup.by_name("losses", loss, LOSSES, FOREIGN_LOSSES, op)
+    lookup.require_function("losses", loss, op)
+    return loss
+
+
+def __getattr__(name):
+    raise lookup.missing("losses", name, LOSSES, FOREIGN_LOSSES)

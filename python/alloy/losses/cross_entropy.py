@@ -1,0 +1,112 @@
+"""Losses of logits, whose targets are classes or probabilities."""
+
+import math
+
+from alloy._core import Tensor
+from alloy.graph.apply import apply
+from alloy.graph.dtypes import is_integer
+from alloy.graph.location import mistake
+from alloy.losses.examples import (
+    class_count,
+    classes_or_distributions,
+    mean_of_examples,
+    of_same_shape,
+    share,
+    weights_of_classes,
+)
+from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, log, one_hot, softplus, squeeze, where
+from alloy.ops import sum as sum_of
+
+
+def softmax_cross_entropy(
+    logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
+):
+    """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow, and exact where the logits are
+    confident and right.
+
+    logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. Result:
+    float32 (...), NaN where a class is none from 0 to classes - 1; with options a pair of tensors (values, weights).
+    ValueError: the shapes do not belong together. The mean of the result is that of PyTorch's cross_entropy with
+
+    label_smoothing: so much of each label, 0 to 1, is spread over all classes alike (Szegedy et al., 2015).
+    class_weights: (classes,) numbers from 0 on. Integer labels count as much as their class. What smoothing moves to a
+    class is weighed by that class. Of distributions each class's part is multiplied by its weight.
+    ignore_index: integer labels that are this number do not count, and need not be classes.
+
+    An example of a class of weight 0 does not count; PyTorch would still add what smoothing moved to other classes."""
+    op = "softmax_cross_entropy"
+    smoothing = share(op, "label_smoothing", label_smoothing)
+    logits, labels = classes_or_distributions(op, logits, labels)
+    plain = smoothing == 0 and class_weights is None and not is_integer(labels.dtype)
+    count = None if plain else class_count(op, logits)
+    scales = weights_of_classes(op, "class_weights", class_weights, (count,))
+    if not is_integer(labels.dtype):
+        if ignore_index is not None:
+            raise mistake(op, "Expected integers as labels beside ignore_index, got distributions")
+        labels = labels if smoothing == 0 else labels * (1 - smoothing) + smoothing / count
+        return _of_distributions(logits, labels if scales is None else labels * scales)
+    inside = clamp(labels, 0, count - 1)
+    own = None if scales is None else gather(_tensor(logits, scales), inside)
+    distributions = one_hot(labels, count)
+    if smoothing != 0:
+        spread = smoothing / count
+        if own is not None:
+            spread = divide_no_nan(_tensor(logits, scales) * spread, expand_dims(own, axis=-1))
+        distributions = distributions * (1 - smoothing) + spread
+    sound = equal(inside, labels)
+    values = where(sound, _of_distributions(logits, distributions), math.nan)
+    if own is None and ignore_index is None:
+        return values
+    weights = where(sound, 1.0 if own is None else own, cast(equal(labels, labels), "float32"))
+    if ignore_index is None:
+        return values, weights
+    ignored = equal(labels, ignore_index)
+    return where(ignored, 0.0, values), where(ignored, 0.0, weights)
+
+
+def binary_cross_entropy(
+    logits: Tensor, targets: Tensor, *, label_smoothing: float = 0.0, class_weights=None, pos_weight=None
+) -> Tensor:
+    """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function.
+
+    z, the logits, and t, the targets in [0, 1], are of one shape (n, ...). Computed without overflow, as
+    t log(1 + e^-z) + (1 - t) log(1 + e^z), and exact where the logits are confident and right. ValueError: the shapes
+    differ. The mean of the result is that of PyTorch's binary_cross_entropy_with_logits with
+
+    label_smoothing: t is moved by so much, 0 to 1, of its way to one half.
+    class_weights, pos_weight: a number, or one for each element of the last axis: what that element's loss, or the part
+    of it with log s(z), is multiplied by."""
+    op = "binary_cross_entropy"
+    smoothing = share(op, "label_smoothing", label_smoothing)
+    logits, targets = of_same_shape(op, logits, targets)
+    shapes = ((), *((logits.shape[-1],) for _ in logits.shape[-1:]))
+    scales, positive = (
+        weights_of_classes(op, name, given, *shapes)
+        for name, given in (("class_weights", class_weights), ("pos_weight", pos_weight))
+    )
+    if smoothing != 0:
+        targets = targets * (1 - smoothing) + smoothing / 2
+    of_ones = targets * softplus(-logits)
+    losses = (of_ones if positive is None else of_ones * positive) + (1.0 - targets) * softplus(logits)
+    return mean_of_examples(losses if scales is None else losses * scales)
+
+
+def kl_divergence(logits: Tensor, targets: Tensor) -> Tensor:
+    """sum(t * (log t - log_softmax(logits))) over the last axis: the divergence of Kullback and Leibler of the
+    predicted distribution from the targets t, 0 where both are equal.
+
+    logits, targets: (..., classes), the targets distributions, whose zeros add nothing. Result: (...). ValueError: the
+    shapes differ."""
+    op = "kl_divergence"
+    logits, targets = of_same_shape(op, logits, targets)
+    class_count(op, logits)
+    certain = sum_of(targets * log(where(targets > 0.0, targets, 1.0)), axis=-1)
+    return certain + _of_distributions(logits, targets)
+
+
+def _of_distributions(logits, labels):
+    return squeeze(apply("softmax_cross_entropy", [logits, labels], {"axis": -1, "reduction": "none"}), axis=-1)
+
+
+def _tensor(like, weights):
+    return weights if isinstance(weights, Tensor) else like.graph.constant(weights)

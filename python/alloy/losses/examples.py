@@ -1,0 +1,107 @@
+"""What losses and metrics expect of predictions and targets, and what they make of the elements of an example."""
+
+from numbers import Real
+
+import numpy as np
+
+from alloy._core import Tensor
+from alloy.graph.apply import require_tensor
+from alloy.graph.dtypes import is_half, is_integer
+from alloy.graph.location import mistake
+from alloy.graph.text import describe, shape_text
+from alloy.ops import cast, mean
+
+
+def widened(op, *tensors):
+    """The tensors, those of halves as float32."""
+    for tensor in tensors:
+        require_tensor(op, tensor)
+    return [cast(tensor, "float32") if is_half(tensor.dtype) else tensor for tensor in tensors]
+
+
+def of_same_shape(op, predictions, targets):
+    """Both in float32; targets may be bools or integers. ValueError: their shapes differ."""
+    predictions, targets = widened(op, predictions, targets)
+    if predictions.shape is None:
+        raise mistake(op, f"Expected predictions of known rank, got {describe(predictions)}")
+    require_shapes(op, "targets", targets, predictions, predictions.shape)
+    return predictions, cast(targets, predictions.dtype)
+
+
+def require_shapes(op, role, given, like, expected):
+    """Against broadcasting, which would make (n, n) of (n, 1) and (n,)."""
+    if given.shape is None or expected is None:
+        return
+    if len(given.shape) != len(expected) or differ(given.shape, expected):
+        wanted = ", ".join("?" if extent is None else str(extent) for extent in expected)
+        raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")
+
+
+def class_count(op, logits):
+    """How many logits an example has: the extent of the last axis."""
+    require_tensor(op, logits)
+    if not logits.shape or logits.shape[-1] is None:
+        raise mistake(op, f"Expected logits of a known number of classes, got {describe(logits)}")
+    return logits.shape[-1]
+
+
+def mean_of_examples(x):
+    """(n,) of (n, ...)."""
+    return x if len(x.shape) < 2 else mean(x, axis=range(1, len(x.shape)))
+
+
+def classes_or_distributions(op, logits, labels):
+    """Logits (..., classes), which are widened, and their labels: int32 or int64 where they are integers, (...), else
+    of the logits' dtype and shape. ValueError: the shapes are others, or the number of classes is not known beside
+    integers."""
+    logits, labels = widened(op, logits, labels)
+    integers = is_integer(labels.dtype)
+    if logits.shape is None and not integers:
+        return logits, cast(labels, logits.dtype)
+    count, rank = class_count(op, logits) if integers else None, None if labels.shape is None else len(labels.shape)
+    if integers and count != 1 and rank == len(logits.shape) and labels.shape[-1] == count:
+        raise mistake(
+            op,
+            f"Expected integer labels of one axis less than {describe(logits)}, got {describe(labels)}; "
+            "cast distributions to float32",
+        )
+    if not integers and rank == len(logits.shape) - 1:
+        raise mistake(
+            op,
+            f"Expected classes as integers, or labels of shape {shape_text(logits.shape)} for {describe(logits)}, "
+            f"got {describe(labels)}",
+        )
+    require_shapes(op, "labels", labels, logits, logits.shape[:-1] if integers else logits.shape)
+    dtype = logits.dtype if not integers else "int64" if labels.dtype in ("int64", "uint64") else "int32"
+    return logits, cast(labels, dtype)
+
+
+def share(op, name, value):
+    """A number from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+        raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
+    return float(value)
+
+
+def weights_of_classes(op, name, weights, *shapes):
+    """A tensor as it is, others as a float32 array, None as None. ValueError: of none of the shapes, or no number from
+    0 on."""
+    if weights is None or isinstance(weights, Tensor):
+        given, what = (weights.shape, describe(weights)) if weights is not None else (None, "")
+    else:
+        try:
+            weights = np.asarray(weights, np.float32)
+        except (TypeError, ValueError):
+            raise mistake(op, f"Expected {name} as numbers, got {weights!r}", TypeError) from None
+        given, what = weights.shape, f"shape {shape_text(weights.shape)}"
+        if not (np.isfinite(weights) & (weights >= 0)).all():
+            raise mistake(op, f"Expected {name} of 0 or more, got {weights.min()}")
+    if given is not None and all(len(given) != len(shape) or differ(given, shape) for shape in shapes):
+        wanted = " or ".join(shape_text(shape) for shape in shapes)
+        raise mistake(op, f"Expected {name} of shape {wanted}, got {what}")
+    return weights
+
+
+def differ(given, expected):
+    """Whether shapes of one rank cannot be the same."""
+    return any(a != b and None not in (a, b) for a, b in zip(given, expected))

@@ -1,0 +1,61 @@
+"""Losses of predictions that are numbers or vectors."""
+
+import math
+from numbers import Real
+
+from alloy._core import Tensor
+from alloy.graph.location import mistake
+from alloy.losses.examples import class_count, mean_of_examples, of_same_shape
+from alloy.ops import abs, equal, max, minimum, rsqrt, square, stop_gradient, where
+from alloy.ops import sum as sum_of
+
+
+def mean_squared_error(predictions: Tensor, targets: Tensor) -> Tensor:
+    """The mean over an example's elements of (predictions - targets)^2.
+
+    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
+    predictions, targets = of_same_shape("mean_squared_error", predictions, targets)
+    return mean_of_examples(square(predictions - targets))
+
+
+def mean_absolute_error(predictions: Tensor, targets: Tensor) -> Tensor:
+    """The mean over an example's elements of |predictions - targets|, whose gradient is 0 where they are equal.
+
+    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ."""
+    predictions, targets = of_same_shape("mean_absolute_error", predictions, targets)
+    return mean_of_examples(abs(predictions - targets))
+
+
+def huber(predictions: Tensor, targets: Tensor, *, delta: float = 1.0) -> Tensor:
+    """The mean over an example's elements of e^2 / 2 where e = |predictions - targets| is at most delta, and of
+    delta (e - delta / 2) beyond (Huber, 1964).
+
+    Both of one shape (n, ...). Result: (n,). ValueError: the shapes differ, or delta is not above 0."""
+    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 < delta < math.inf:
+        raise mistake("huber", f"Expected a delta above 0, got {delta!r}")
+    predictions, targets = of_same_shape("huber", predictions, targets)
+    error = abs(predictions - targets)
+    bent = minimum(error, float(delta))
+    return mean_of_examples(bent * (error - bent * 0.5))
+
+
+def cosine_similarity(predictions: Tensor, targets: Tensor) -> Tensor:
+    """The negative cosine of the angle between the vectors along the last axis: -1 where they point the same way, 0 at
+    right angles, 1 opposite. Keras's loss of that name; PyTorch's cosine_embedding_loss is 1 more. Of a vector of
+    zeros it is 0.
+
+    Both of one shape (..., d). Result: (...). ValueError: the shapes differ."""
+    op = "cosine_similarity"
+    predictions, targets = of_same_shape(op, predictions, targets)
+    class_count(op, predictions)
+    predictions, targets = _normal(predictions), _normal(targets)
+    return -sum_of(predictions * targets, axis=-1)
+
+
+def _normal(x):
+    """Vectors of length 1 in the direction of those along the last axis; of zeros zeros. They are brought near 1
+    first, so that no square overflows or vanishes."""
+    most = stop_gradient(max(abs(x), axis=-1, keepdims=True))
+    x = x / where(equal(most, 0.0), 1.0, most)
+    length = sum_of(square(x), axis=-1, keepdims=True)
+    return x * rsqrt(where(equal(length, 0.0), 1.0, length))

@@ -1,0 +1,73 @@
+"""Metrics, computed in the graph and added up there over the batches of an epoch.
+
+Two kinds of things are metrics:
+
+* A function of (predictions, targets) that gives a value for each example, (n,) or (n, ...), such as accuracy and every
+  loss. Its metric is Mean(function), the weighted mean over all examples. Options are keyword arguments, which
+  functools.partial sets.
+* A Metric, for what is no mean over examples:
+
+    class Metric:
+        name: str                               # what the history calls it
+        greater_is_better: bool | None          # what EarlyStopping and Checkpoint follow; None: unknown
+        def update(self, totals, predictions, targets, weights): ...
+        def result(self, totals): ...
+
+update adds a batch to the totals, an alloy.graph.state.State, by accumulate(totals, name, tensor). weights is (n,) and
+float32, how often each example counts (0: not at all, as padding), or None: each once. result gives a tensor, a scalar
+or an array, of the totals by accumulated(totals, name). A metric keeps nothing but its options, so that one object may
+measure training and validation.
+
+Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
+
+from alloy.losses import FOREIGN_LOSSES, LOSSES, lookup
+from alloy.metrics.accuracies import accuracy, binary_accuracy
+from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
+
+FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy)}
+CLASSES = {}
+__all__ = [*FUNCTIONS, "Mean", "Metric", "accumulate", "accumulated", "get"]
+for _function in FUNCTIONS.values():
+    _function.greater_is_better = True
+_NAMED = LOSSES | FUNCTIONS | CLASSES
+_FOREIGN = FOREIGN_LOSSES | {
+    "acc": "accuracy",
+    "auroc": "auc",
+    "binary_acc": "binary_accuracy",
+    "categorical_accuracy": "accuracy",
+    "confusion": "confusion_matrix",
+    "f1": "f1_score",
+    "f1score": "f1_score",
+    "r2": "r2_score",
+    "r_squared": "r2_score",
+    "rmse": "root_mean_squared_error",
+    "roc_auc": "auc",
+    "roc_auc_score": "auc",
+    "sparse_categorical_accuracy": "accuracy",
+    "sparse_top_k_categorical_accuracy": "top_k_accuracy",
+    "top5": "top_k_accuracy",
+    "top_5_accuracy": "top_k_accuracy",
+    "top_k": "top_k_accuracy",
+    "top_k_categorical_accuracy": "top_k_accuracy",
+}
+
+
+def get(metric, loss=None, op: str = "metrics") -> Metric:
+    """The metric of that name, which may be one of al.losses; that of a function; a Metric is itself.
+
+    loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
+    itself, binary_accuracy. op: what a message says in brackets. ValueError: no metric has that name; the message lists
+    all, and says what a name of another library is here. TypeError: neither a name nor a function nor a Metric."""
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        found = lookup.by_name("metrics", metric, _NAMED, _FOREIGN, op)
+        if found is accuracy and (loss if isinstance(loss, str) else lookup.name_of(loss)) == "binary_cross_entropy":
+            return Mean(binary_accuracy, "accuracy")
+        return found() if isinstance(found, type) else Mean(found)
+    lookup.require_function("metrics", metric, op)
+    return Mean(metric)
+
+
+def __getattr__(name):
+    raise lookup.missing("metrics", name, {**_NAMED, **dict.fromkeys(__all__)}, _FOREIGN)

@@ -1,0 +1,90 @@
+"""What a metric is, and the sums that metrics are made of."""
+
+from alloy._core import Tensor
+from alloy.graph.apply import require_tensor
+from alloy.graph.location import mistake
+from alloy.graph.state import State
+from alloy.losses.lookup import name_of, unwrapped
+from alloy.losses.reduction import along, number_of, pair, times, weighted_sum
+from alloy.ops import cast, divide_no_nan, stop_gradient
+from alloy.ops import sum as sum_of
+
+
+class Metric:
+    """What is measured over the batches of an epoch, in the graph. A subclass adds a batch to the totals in update and
+    makes the value of them in result.
+
+    name: what the history calls it. greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
+
+    name: str = "metric"
+    greater_is_better: bool | None = None
+
+    def __init__(self, name: str | None = None):
+        if name is not None:
+            if not isinstance(name, str) or not name:
+                raise mistake("metric", f"Expected a name, got {name!r}", TypeError)
+            self.name = name
+
+    def update(self, totals: State, predictions: Tensor, targets: Tensor, weights: Tensor | None) -> None:
+        """Adds a batch. weights: (n,) float32, how often each example counts, or None: once."""
+        raise NotImplementedError(f"{type(self).__name__} needs update(totals, predictions, targets, weights)")
+
+    def result(self, totals: State) -> Tensor:
+        """The value of what was added: a scalar, or an array. Without any example 0, or zeros."""
+        raise NotImplementedError(f"{type(self).__name__} needs result(totals)")
+
+    def __repr__(self):
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+class Mean(Metric):
+    """The weighted mean over all examples of what a function of (predictions, targets) gives.
+
+    function: gives a value for each example, (n, ...); or a pair (values, weights) as losses do; or a scalar for the
+    batch, which then counts as often as the batch has examples."""
+
+    def __init__(self, function, name: str | None = None, greater_is_better: bool | None = None):
+        if isinstance(function, type) or not callable(function):
+            raise mistake("mean", f"Expected a function of predictions and targets, got {function!r}", TypeError)
+        super().__init__(name_of(function) if name is None else name)
+        self.function = function
+        self.greater_is_better = greater_is_better
+        if greater_is_better is None:
+            self.greater_is_better = getattr(unwrapped(function), "greater_is_better", None)
+
+    def update(self, totals, predictions, targets, weights):
+        values, own = pair(self.function(predictions, targets))
+        if values.shape == ():
+            count = number_of(predictions, [0]) if weights is None else sum_of(cast(weights, "float32"))
+            accumulate(totals, "total", values * count)
+            accumulate(totals, "count", count)
+            return
+        weights = own if weights is None else times(own, along(weights, values))
+        accumulate(totals, "total", weighted_sum(values, weights))
+        accumulate(totals, "count", number_of(values) if weights is None else sum_of(weights))
+
+    def result(self, totals):
+        return divide_no_nan(accumulated(totals, "total"), accumulated(totals, "count"))
+
+
+def accumulate(totals: State, name: str, value: Tensor, start=0.0) -> None:
+    """Adds the value to a sum that starts with `start`, zeros of the value's shape, over many batches.
+
+    The sum is kept as two float32, of which the second is what rounding took from the first (Knuth's TwoSum): as exact
+    as one number of 48 bits, so that counts are exact to 10^14, and a million batches add no error of their own.
+    Where a framework reorders float32 arithmetic, which Apple's may, it is at worst a plain float32 sum, and counts are
+    exact to 2^24."""
+    require_tensor("metric", value)
+    value = stop_gradient(value)
+    high, low = totals.setdefault(name, start), totals.setdefault(f"{name}_rest", start)
+    sum = high + value
+    taken = sum - high
+    low = low + ((high - (sum - taken)) + (value - taken))
+    # Low is kept small beside high: what it has grown to is moved there.
+    totals[name] = sum + low
+    totals[f"{name}_rest"] = low - (totals[name] - sum)
+
+
+def accumulated(totals: State, name: str) -> Tensor:
+    """The sum that accumulate made."""
+    return totals[name] + totals[f"{name}_rest"]
