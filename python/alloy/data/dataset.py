@@ -1,0 +1,187 @@
+"""Data sets: chains of links from where the examples come from to the batches that are trained on."""
+
+from functools import partial
+from itertools import islice
+from operator import index
+
+from alloy.data.nodes import Batch, Map, Node, Repeat, Shuffle, Take
+from alloy.graph.arrays import as_count
+from alloy.graph.location import meant, mistake
+
+__all__ = ["Dataset"]
+
+_LAST = ("smaller", "drop", "pad")
+
+
+class Dataset:
+    """Elements for training: examples, or batches of them. al.data.from_arrays, from_items and from_iterator make one,
+    and each method that transforms it returns a new one:
+
+    train = al.data.from_arrays(images, labels).shuffle(seed=0).map(augment, seed=1).batch(128)
+
+    An element is an array or a number of NumPy, or a tuple or dictionary of such, as (x, y) or (x, y, weight).
+    Everything is a function of epoch and position: the element at a place is the same whenever, and by whichever
+    thread, it is read. So training can be resumed anywhere, and a run can be repeated.
+
+    len(data) is the number of elements of an epoch, and data[i] the one at i in epoch 0; a stream (from_iterator) has
+    neither: TypeError. Iterating gives the elements from `cursor` to the end of that epoch, and the next time the next
+    epoch."""
+
+    def __init__(self, node):
+        if not isinstance(node, Node):
+            raise mistake(
+                "dataset",
+                f"Expected al.data.from_arrays(x, y), from_items(object) or from_iterator(function), got Dataset of "
+                f"{type(node).__name__}",
+                TypeError,
+                "called",
+            )
+        self._node = node
+        self._cursor = (0, 0)
+
+    def shuffle(self, seed: int = 0) -> "Dataset":
+        """The elements in another order in each epoch, a permutation of all: that of
+        np.random.default_rng([seed, epoch]). ValueError: of a stream, which cannot be permuted."""
+        self._require_indices(
+            "shuffle", "a permutation needs all examples at hand; shuffle what the iterator reads from"
+        )
+        return Dataset(Shuffle(self._node, as_count("shuffle", "a seed", seed, "called", 0)))
+
+    def map(self, function, *, seed: int | None = None) -> "Dataset":
+        """What function(*element) returns for each element that is a tuple, or function(element) for others. Before
+        batch it is called with single examples, after batch with whole batches, which costs less.
+
+        seed: the function is also given rng=, a generator of NumPy that depends on the seed, the epoch and the position
+        of the element alone (and on how many such maps come before it), so that random augmentation repeats.
+
+        What it returns is read as an example of from_items is. If it raises an exception, ValueError is raised from
+        it, with the index of the example."""
+        if not callable(function):
+            raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError, "called")
+        seed = None if seed is None else as_count("map", "a seed", seed, "called", 0)
+        return Dataset(Map(self._node, function, seed))
+
+    def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
+        """`size` elements stacked along a new first axis, as one element.
+
+        last: what becomes of the last batch of an epoch if too few examples are left. "smaller" gives it as it is;
+        "drop" leaves it out; "pad" repeats its last example up to `size`. With "pad" every batch gets a further part at
+        the end of its tuple, a mask of float32 (size,) with 1 for each example and 0 for each repetition; (x, y)
+        becomes (x, y, mask), and a dictionary gets a part "mask".
+
+        workers: so many threads read the examples of a batch, which helps where they wait, for a disk or a network. The
+        results are the same. They end with the batch.
+
+        ValueError: an example has another structure, shape or dtype than the first; "drop" would leave no batch."""
+        size = as_count("batch", "a size", size, "called")
+        workers = as_count("batch", "a number of workers", workers, "called")
+        if last not in _LAST:
+            near = meant(last, _LAST) if isinstance(last, str) else ""
+            raise mistake("batch", f'Expected last to be "smaller", "drop" or "pad", got {last!r}{near}', act="called")
+        if last == "drop" and self._node.count is not None and self._node.count < size:
+            raise mistake(
+                "batch", f"Expected {size} or more examples for a whole batch, got {self._node.count}", act="called"
+            )
+        return Dataset(Batch(self._node, size, last, workers))
+
+    def repeat(self, count: int) -> "Dataset":
+        """`count` epochs one after the other as one epoch, each with its own order and its own random numbers."""
+        return Dataset(Repeat(self._node, as_count("repeat", "a count", count, "called")))
+
+    def take(self, count: int) -> "Dataset":
+        """The first `count` elements of each epoch, or all where there are fewer."""
+        return Dataset(Take(self._node, as_count("take", "a count", count, "called")))
+
+    @property
+    def spec(self):
+        """The structure of the elements with al.data.Spec(shape, dtype) for each array, whose shape begins with None in
+        a batched data set. To know it, one example is read, once; a stream keeps it for its first epoch."""
+        return self._node.spec
+
+    @property
+    def batch_size(self) -> int | None:
+        """How many examples an element has at most: the size of the batches, or None where elements are single examples
+        or batches that the source made. What a map makes of a batch may have another number."""
+        return self._node.batch_size
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """(epoch, index) of the element that the next iteration begins with. Set it to what it was when a run was
+        interrupted, and the rest comes as it would have."""
+        return self._cursor
+
+    @cursor.setter
+    def cursor(self, place):
+        try:
+            epoch, position = (index(number) for number in place)
+        except (TypeError, ValueError):
+            raise mistake(
+                "cursor", f"Expected a pair (epoch, index) of integers, got {place!r}", TypeError, "set"
+            ) from None
+        self._cursor = self._place("cursor", epoch, position)
+
+    def epoch(self, number: int, start: int = 0):
+        """Iterates the elements of an epoch from `start` on. Epochs count from 0; the cursor stays where it is. A
+        stream reads what comes before `start`, and leaves it."""
+        return (load() for load in self.loads(number, start))
+
+    def loads(self, epoch: int, start: int = 0):
+        """Iterates functions load(out=None), one for each element of the epoch from `start` on, in order. Calling one
+        gives the element. They can be called in any order, by any threads, at the same time; what a stream has to read
+        in order is read when the iterator advances.
+
+        out: arrays for the leaves of the element in the order of al.data.leaves, of at least as many rows; the leaves
+        are written into their first rows, and the element has views of these. That saves a copy where a batch is
+        gathered from arrays."""
+        epoch, start = self._place("loads", epoch, start)
+        return self._loads(epoch, start)
+
+    def _loads(self, epoch, start):
+        node = self._node
+        if node.count is None:
+            return islice(node.stream(epoch), start, None)
+        return (partial(node.read, epoch, position) for position in range(start, node.count))
+
+    def __iter__(self):
+        epoch, position = self._cursor
+        for load in self._loads(epoch, position):
+            element = load()
+            position += 1
+            self._cursor = (epoch + 1, 0) if position == self._node.count else (epoch, position)
+            yield element
+        self._cursor = (epoch + 1, 0)
+
+    def __len__(self):
+        self._require_indices("len", "how many examples it has shows only when it has been read", TypeError)
+        return self._node.count
+
+    def __bool__(self):
+        return True
+
+    def __getitem__(self, place):
+        self._require_indices("index", "its examples come in order; iterate it", TypeError)
+        try:
+            position = index(place)
+        except TypeError:
+            raise mistake(
+                "index", f"Expected an integer, got {place!r}; take(count) gives the first ones", TypeError, "called"
+            ) from None
+        if not -len(self) <= position < len(self):
+            raise mistake("index", f"Expected an index below {len(self)}, got {position}", IndexError, "called")
+        return self._node.read(0, position % len(self))
+
+    def __repr__(self):
+        return f"<Dataset {self._node}>"
+
+    def _require_indices(self, op, reason, kind=ValueError):
+        if self._node.count is None:
+            raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
+
+    def _place(self, op, epoch, position):
+        """(epoch, position) in range; the end of an epoch is the beginning of the next one for a cursor."""
+        epoch = as_count(op, "an epoch", epoch, "called", 0)
+        position = as_count(op, "an index", position, "called", 0)
+        count = self._node.count
+        if count is not None and position > count:
+            raise mistake(op, f"Expected an index up to {count}, got {position}", act="called")
+        return (epoch + 1, 0) if op == "cursor" and position == count else (epoch, position)

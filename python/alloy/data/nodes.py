@@ -1,0 +1,378 @@
+"""The links of a data set's chain. Each is immutable, but for what it remembers to save time, and can be read by any
+threads at once.
+
+A link of a known length (count) answers for any place at any time: read(epoch, position) is one of its elements, and
+what is random in it is drawn from a generator made of seed, epoch and position, never from one that goes on. A stream
+(count is None) can only be read in order: stream(epoch) iterates callables, which can be called in any order."""
+
+import threading
+from functools import cached_property, partial
+
+import numpy as np
+
+from alloy.data.elements import Reader
+from alloy.data.structure import Spec, convert, leaves, leaves_like, rebuild, spec_of, text
+from alloy.graph.location import mistake, user_location
+
+
+class Node:
+    """A link. parent: the one before it. place: the user's line that made it."""
+
+    op = "dataset"  # as messages name it
+    count = None  # of the elements of an epoch, or None
+    gathers = False  # whether gather(epoch, rows, out) gives many elements, stacked, at the cost of one copy
+    static = False  # whether it does so for all epochs alike
+    batched = 0  # how many of the first axes of an element count examples
+    batch_size = None  # how many examples an element has at most, where it is known
+    seeds = 0  # how many links with a random generator for each element there are up to this one
+
+    def __init__(self, parent=None):
+        self.parent = parent
+        self.place = user_location()
+        if parent is not None:
+            self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
+            self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
+
+    @property
+    def spec(self):
+        return self.parent.spec
+
+    def sample(self):
+        """An element, or a batch of one, to know the structure by."""
+        return self.parent.sample()
+
+    def read(self, epoch, position, out=None):
+        """The element at a position of an epoch. out: arrays for its leaves, where the caller has some."""
+        return self.parent.read(epoch, position, out)
+
+    def gather(self, epoch, rows, out=None):
+        """The elements at these positions, which are an array or a slice, stacked. out: arrays to write them into."""
+        return self.parent.gather(epoch, rows, out)
+
+    def name(self, epoch, position):
+        """What messages call an element: its index in the source where there is one."""
+        return self.parent.name(epoch, position)
+
+    def fault(self, message, kind=ValueError):
+        return kind(f"[{self.op}] {message}; built at {self.place}.")
+
+
+class Shuffle(Node):
+    """Another order in each epoch: that of np.random.default_rng([seed, epoch]).permutation."""
+
+    op = "shuffle"
+
+    def __init__(self, parent, seed):
+        super().__init__(parent)
+        self.seed = seed
+        self.static = False
+        self._orders = {}  # of the last epochs
+
+    def __str__(self):
+        return f"{self.parent}.shuffle(seed={self.seed})"
+
+    def _order(self, epoch):
+        order = self._orders.get(epoch)
+        if order is None:
+            order = np.random.default_rng([self.seed, epoch]).permutation(self.count)
+            self._orders = {**dict(list(self._orders.items())[-1:]), epoch: order}
+        return order
+
+    def read(self, epoch, position, out=None):
+        return self.parent.read(epoch, int(self._order(epoch)[position]), out)
+
+    def gather(self, epoch, rows, out=None):
+        return self.parent.gather(epoch, self._order(epoch)[rows], out)
+
+    def name(self, epoch, position):
+        return self.parent.name(epoch, int(self._order(epoch)[position]))
+
+
+class Take(Node):
+    """The first elements of each epoch."""
+
+    op = "take"
+
+    def __init__(self, parent, most):
+        super().__init__(parent)
+        self.most = most
+        self.count = None if parent.count is None else min(most, parent.count)
+
+    def __str__(self):
+        return f"{self.parent}.take({self.most})"
+
+    def stream(self, epoch):
+        if self.most:
+            for position, load in enumerate(self.parent.stream(epoch), 1):
+                yield load
+                if position == self.most:
+                    return  # before one more is read
+
+
+class Repeat(Node):
+    """Several epochs of the link before as one: epoch e here is the epochs times * e to times * (e + 1) - 1 there."""
+
+    op = "repeat"
+
+    def __init__(self, parent, times):
+        super().__init__(parent)
+        self.times = times
+        self.count = None if parent.count is None else times * parent.count
+
+    def __str__(self):
+        return f"{self.parent}.repeat({self.times})"
+
+    def _place(self, epoch, position):
+        turn, position = divmod(position, self.parent.count)
+        return epoch * self.times + turn, position
+
+    def name(self, epoch, position):
+        if self.parent.count is None:
+            return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"
+        return self.parent.name(*self._place(epoch, position))
+
+    def read(self, epoch, position, out=None):
+        return self.parent.read(*self._place(epoch, position), out)
+
+    def gather(self, epoch, rows, out=None):
+        if isinstance(rows, slice):
+            (turn, first), count = self._place(epoch, rows.start), rows.stop - rows.start
+            if first + count <= self.parent.count:
+                return self.parent.gather(turn, slice(first, first + count), out)
+            rows = np.arange(rows.start, rows.stop)
+        turns, rows = np.divmod(rows, self.parent.count)
+        if self.static:
+            return self.parent.gather(0, rows, out)
+        out = fresh(self.spec, len(rows)) if out is None else [array[: len(rows)] for array in out]
+        for turn in np.unique(turns):
+            chosen = turns == turn
+            part = self.parent.gather(epoch * self.times + int(turn), rows[chosen])
+            for array, leaf in zip(out, leaves(part)):
+                array[chosen] = leaf
+        return rebuild(self.spec, out)
+
+    def stream(self, epoch):
+        for turn in range(self.times):
+            yield from self.parent.stream(epoch * self.times + turn)
+
+
+class Map(Node):
+    """What a function makes of each element."""
+
+    op = "map"
+
+    def __init__(self, parent, function, seed):
+        super().__init__(parent)
+        self.function = function
+        self.seed = seed
+        self.gathers = self.static = False
+        self.seeds = parent.seeds + (seed is not None)
+        self._reader = Reader(self.op)
+
+    def __str__(self):
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{self.parent}.map({name}{'' if self.seed is None else f', seed={self.seed}'})"
+
+    @cached_property
+    def spec(self):
+        return batches_of(spec_of(self.sample()), self.batched)
+
+    def sample(self):
+        source = self
+        while source.parent is not None:
+            source = source.parent
+        first = source.name(0, 0)
+        return self._call(self.parent.sample(), 0, 0, f"a batch of {first}" if self.batched else first)
+
+    def _call(self, element, epoch, position, name=None):
+        random = {}
+        if self.seed is not None:
+            random["rng"] = np.random.default_rng([self.seed, epoch, position, self.seeds])
+        try:
+            given = self.function(*element if isinstance(element, tuple) else (element,), **random)
+        except Exception as error:
+            name = name or self.name(epoch, position)
+            raise self.fault(f"The function failed on {name}, {text(element)}, with {what(error)}") from error
+        try:
+            return self._reader.element(given)
+        except TypeError as error:
+            name = name or self.name(epoch, position)
+            raise self.fault(
+                f"Expected arrays of numbers from the function, got {error} for {name}", TypeError
+            ) from error
+
+    def read(self, epoch, position, out=None):
+        return self._load(partial(self.parent.read, epoch, position), epoch, position, out)
+
+    def stream(self, epoch):
+        for position, load in enumerate(self.parent.stream(epoch)):
+            yield partial(self._load, load, epoch, position)
+
+    def _load(self, load, epoch, position, out=None):
+        element = self._call(load(), epoch, position)
+        if not self.batched and out is None:
+            return element  # examples may differ until they are batched
+        found = leaves_like(self.spec, element)
+        if found is None:
+            raise self.fault(
+                f"Expected {text(self.spec)} as the function made of the first example, got {text(element)} of "
+                f"{self.name(epoch, position)}"
+            )
+        return element if out is None else placed(self.spec, found, out)
+
+
+class Batch(Node):
+    """Several elements stacked, as one."""
+
+    op = "batch"
+
+    def __init__(self, parent, size, last, workers):
+        super().__init__(parent)
+        self.size = size
+        self.last = last
+        self.workers = workers
+        self.batched = parent.batched + 1
+        self.batch_size = size
+        self.gathers = self.static = False
+        if parent.count is not None:
+            self.count = parent.count // size if last == "drop" else -(-parent.count // size)
+
+    def __str__(self):
+        workers = f", workers={self.workers}" if self.workers > 1 else ""
+        return f'{self.parent}.batch({self.size}, last="{self.last}"{workers})'
+
+    @cached_property
+    def spec(self):
+        spec = convert(lambda leaf: Spec((None, *leaf.shape), leaf.dtype), self.parent.spec)
+        return self._with_mask(spec, Spec((None,), np.dtype(np.float32))) if self.last == "pad" else spec
+
+    def _with_mask(self, element, mask):
+        if isinstance(element, dict):
+            if "mask" in element:
+                raise self.fault('Expected examples without a part "mask", which last="pad" adds')
+            return {**element, "mask": mask}
+        return (*element, mask) if isinstance(element, tuple) and not isinstance(element, Spec) else (element, mask)
+
+    def sample(self):
+        element = convert(lambda leaf: np.asarray(leaf)[None], self.parent.sample())
+        return self._with_mask(element, np.ones(1, np.float32)) if self.last == "pad" else element
+
+    def name(self, epoch, position):
+        return f"batch {position} of epoch {epoch}"
+
+    def read(self, epoch, position, out=None):
+        first = position * self.size
+        stop = min(first + self.size, self.parent.count)
+        if not self.parent.gathers:
+            loads = [partial(self.parent.read, epoch, row) for row in range(first, stop)]
+            return self._stack(loads, lambda row: self.parent.name(epoch, first + row), out)
+        if self.last != "pad":
+            return self.parent.gather(epoch, slice(first, stop), out)
+        rows = np.minimum(np.arange(first, first + self.size), stop - 1)
+        return self._masked(self.parent.gather(epoch, rows, out), stop - first, out)
+
+    def _masked(self, element, count, out):
+        mask = np.empty(self.size, np.float32) if out is None else out[-1][: self.size]
+        mask[:count], mask[count:] = 1, 0
+        return self._with_mask(element, mask)
+
+    def _stack(self, loads, name, out):
+        """A batch of what the loads give. name(i): what messages call the one of row i."""
+        spec, count = self.parent.spec, len(loads)
+        rows = self.size if self.last == "pad" else count
+        if self.batched > 1:  # batches of one extent, which only the first tells
+            first = loads[0]()
+            loads, spec = [lambda: first, *loads[1:]], spec_of(first)
+        expected = leaves(spec)
+        arrays = fresh(spec, rows) if out is None else [array[:rows] for array, _ in zip(out, expected)]
+
+        def fill(row):
+            element = loads[row]()
+            found = leaves_like(spec, element)
+            if found is None:
+                raise self.fault(f"Expected {text(spec)} as of the first example, got {text(element)} of {name(row)}")
+            for array, leaf in zip(arrays, found):
+                array[row] = leaf
+
+        in_threads(fill, count, self.workers)
+        for array in arrays:
+            array[count:] = array[count - 1]
+        element = rebuild(spec, arrays)
+        return self._masked(element, count, out) if self.last == "pad" else element
+
+    def stream(self, epoch):
+        loads, first = [], 0
+        for load in self.parent.stream(epoch):
+            loads.append(load)
+            if len(loads) == self.size:
+                yield self._batch(loads, epoch, first)
+                loads, first = [], first + self.size
+        if loads and self.last != "drop":
+            yield self._batch(loads, epoch, first)
+
+    def _batch(self, loads, epoch, first):
+        load = partial(self._stack, loads, lambda row: self.parent.name(epoch, first + row))
+        return lambda out=None: load(out)
+
+
+def batches_of(spec, axes):
+    """The spec with an unknown extent for the first axes."""
+    return convert(lambda leaf: Spec((*[None] * min(axes, len(leaf.shape)), *leaf.shape[axes:]), leaf.dtype), spec)
+
+
+def fresh(spec, rows):
+    """Arrays for that many elements."""
+    return [np.empty((rows, *leaf.shape), leaf.dtype) for leaf in leaves(spec)]
+
+
+def placed(spec, found, out):
+    """The structure of the leaves that were found, written into the first rows of the arrays."""
+    return rebuild(spec, [_placed(leaf, array) for leaf, array in zip(found, out)])
+
+
+def _placed(leaf, array):
+    target = array[: len(leaf)] if leaf.ndim else array[...]
+    if target.shape != leaf.shape:
+        raise mistake("load", f"Expected an array for {text(leaf)}, got {text(array)}", act="called")
+    target[...] = leaf
+    return target
+
+
+def what(error) -> str:
+    """An exception as part of a sentence."""
+    return f"{type(error).__name__}: {error}".removesuffix(".") if str(error) else type(error).__name__
+
+
+def in_threads(work, count, workers):
+    """work(i) for i below count, by that many threads, of which the caller's is one. They have ended when this returns,
+    unless the caller was interrupted: then each ends with what it is at. What is raised is what the first i raised, as
+    if there were one thread."""
+    turns, faults, lock = iter(range(count)), {}, threading.Lock()
+
+    def take_turns():
+        while not faults:
+            with lock:
+                i = next(turns, None)
+            if i is None:
+                return
+            try:
+                work(i)
+            except Exception as error:
+                faults[i] = error
+
+    if workers == 1:
+        for i in range(count):
+            work(i)
+        return
+    threads = [threading.Thread(target=take_turns, daemon=True) for _ in range(min(workers, count) - 1)]
+    try:
+        for thread in threads:
+            thread.start()
+        take_turns()
+        for thread in threads:
+            thread.join()
+    except BaseException:
+        turns = iter(())
+        raise
+    if faults:
+        raise faults[min(faults)]

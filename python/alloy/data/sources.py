@@ -1,0 +1,243 @@
+"""Where the examples of a data set come from: arrays, objects with indices, iterators."""
+
+import threading
+from functools import partial
+
+from alloy.data.dataset import Dataset
+from alloy.data.elements import Reader, take
+from alloy.data.nodes import Node, batches_of, placed, what
+from alloy.data.structure import Spec, convert, leaves, leaves_like, rebuild, spec_of, text
+
+__all__ = ["from_arrays", "from_items", "from_iterator"]
+
+
+def from_arrays(*arrays) -> Dataset:
+    """A data set of the rows of arrays: from_arrays(x, y), or (x, y, weight), has tuples of a row of each as its
+    examples, from_arrays(x) the rows themselves. Each may also be a tuple or a dictionary of arrays.
+
+    Nothing is copied, and no array may change while the data set is used; what it gives without copying is read-only.
+    But numbers in float64 become float32, with a warning, and int64 becomes int32 where all values fit.
+
+    ValueError: arrays of different lengths, or without rows. TypeError: something is no array of numbers."""
+    return Dataset(Arrays(arrays))
+
+
+def from_items(items, *, batched: bool = False) -> Dataset:
+    """A data set of what an object with __len__ and __getitem__ gives for 0 to len(items) - 1: a list of examples, or a
+    Dataset of PyTorch.
+
+    An example is an array, or a tuple or dictionary of these. Tensors of PyTorch, images of Pillow and numbers become
+    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list is
+    one array. Items are read when they are needed, by several threads at a time only in batch(..., workers=...) and
+    through loads. They are expected to be the same in each epoch, unless they are random on purpose. batched: each
+    item is a batch of examples.
+
+    TypeError: the object has no length or no indices. ValueError: it is empty."""
+    return Dataset(Items(items, batched))
+
+
+def from_iterator(function, *, batched: bool = False) -> Dataset:
+    """A data set of what an iterator gives, in its order: a stream. function() gives a fresh iterator for each epoch.
+    An object that can be iterated many times, such as a DataLoader of PyTorch, will do too. An iterator, or what a
+    generator function returned, has only one epoch: ValueError when a second one is begun.
+
+    Examples are as for from_items. A stream has no len(), no index and no shuffle, and is resumed by reading what comes
+    before. batched: what the iterator gives are batches of examples, of which the last may be smaller."""
+    return Dataset(Stream(function, batched))
+
+
+class Arrays(Node):
+    op = "from_arrays"
+    gathers = static = True
+
+    def __init__(self, given):
+        super().__init__()
+        reader = Reader(self.op)
+        try:
+            structure = reader.element(given[0] if len(given) == 1 else given)
+        except TypeError as error:
+            raise self.fault(f"Expected arrays of numbers, got {error}", TypeError) from error
+        found = leaves(structure)
+        lengths = [array.shape[0] if array.ndim else 0 for array in found]
+        if not lengths or min(lengths) < 1 or min(lengths) != max(lengths):
+            raise self.fault(f"Expected arrays of one or more examples each, as many in all, got {text(structure)}")
+        self.count = lengths[0]
+        self._arrays = [array.view() for array in found]
+        for array in self._arrays:
+            array.flags.writeable = False
+        self._spec = convert(lambda array: Spec(array.shape[1:], array.dtype), structure)
+
+    @property
+    def spec(self):
+        return self._spec
+
+    def __str__(self):
+        return f"from_arrays({self.count} of {text(self.spec)})"
+
+    def sample(self):
+        return self.read(0, 0)
+
+    def read(self, epoch, position, out=None):
+        found = [array[position] for array in self._arrays]
+        return rebuild(self._spec, found) if out is None else placed(self._spec, found, out)
+
+    def gather(self, epoch, rows, out=None):
+        if out is None:
+            return rebuild(self._spec, [take(array, rows) for array in self._arrays])
+        count = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        return rebuild(self._spec, [take(array, rows, place[:count]) for array, place in zip(self._arrays, out)])
+
+    def name(self, epoch, position):
+        return f"example {position}"
+
+
+class _Given(Node):
+    """What is common to examples that the user's code gives one at a time."""
+
+    def __init__(self, batched):
+        super().__init__()
+        self.batched = int(bool(batched))
+        self._reader = Reader(self.op)
+        self._spec = None
+
+    @property
+    def spec(self):
+        if self._spec is None:
+            self._spec = batches_of(spec_of(self.sample()), self.batched)
+        return self._spec
+
+    def _element(self, given, name):
+        try:
+            return self._reader.element(given)
+        except TypeError as error:
+            raise self.fault(f"Expected arrays of numbers, got {name} with {error}", TypeError) from error
+
+    def _placed(self, element, out, name):
+        if out is None and not self.batched:
+            return element
+        found = leaves_like(self.spec, element)
+        if found is None:
+            raise self.fault(f"Expected {text(self.spec)} as of the first example, got {text(element)} of {name}")
+        return element if out is None else placed(self.spec, found, out)
+
+
+class Items(_Given):
+    op = "from_items"
+
+    def __init__(self, items, batched):
+        super().__init__(batched)
+        if isinstance(items, (str, bytes, dict)) or not hasattr(items, "__getitem__") or not hasattr(items, "__len__"):
+            instead = "; from_arrays takes a dictionary of arrays" if isinstance(items, dict) else ""
+            instead = "; from_iterator takes it" if not instead and hasattr(items, "__iter__") else instead
+            raise self.fault(
+                f"Expected an object with __len__ and __getitem__, got {type(items).__name__}{instead}", TypeError
+            )
+        try:
+            self.count = len(items)
+        except Exception as error:
+            raise self.fault(f"Expected an object with a length, got {what(error)}", TypeError) from error
+        if self.count < 1:
+            raise self.fault(f"Expected one or more examples, got {type(items).__name__} without any")
+        self._items = items
+
+    def __str__(self):
+        return f"from_items({self.count} of {type(self._items).__name__})"
+
+    def sample(self):
+        return self._item(0)
+
+    def read(self, epoch, position, out=None):
+        return self._placed(self._item(position), out, self.name(epoch, position))
+
+    def _item(self, position):
+        name = self.name(0, position)
+        try:
+            given = self._items[position]
+        except Exception as error:
+            raise self.fault(f"{name.capitalize()} could not be read: {what(error)}") from error
+        return self._element(given, name)
+
+    def name(self, epoch, position):
+        return f"{'batch' if self.batched else 'example'} {position}"
+
+
+class Stream(_Given):
+    op = "from_iterator"
+
+    def __init__(self, function, batched):
+        super().__init__(batched)
+        self._once = hasattr(function, "__next__")
+        if not callable(function) and not hasattr(function, "__iter__"):
+            raise self.fault(
+                f"Expected a function that returns an iterator, or something to iterate, got {type(function).__name__}",
+                TypeError,
+            )
+        self._function = function
+        self._lock = threading.Lock()
+        self._begun = False  # an iterator that can be read once
+        self._kept = None  # the iterator of the first epoch, of which the first example was read to know the structure
+        self._first = None
+
+    def __str__(self):
+        name = getattr(self._function, "__name__", type(self._function).__name__)
+        return f"from_iterator({name})"
+
+    def sample(self):
+        with self._lock:
+            if self._first is None:
+                examples = self._read(0)
+                try:
+                    self._first = next(examples)
+                except StopIteration:
+                    raise self.fault("Expected one or more examples, got an iterator without any") from None
+                self._kept = examples
+            return self._first
+
+    def stream(self, epoch):
+        with self._lock:
+            examples, self._kept = self._kept, None
+            first = () if examples is None else (self._first,)
+            if examples is None:
+                examples = self._read(epoch)
+        position = 0
+        for elements in (first, examples):
+            for element in elements:
+                if self._first is None:
+                    self._first = element
+                yield partial(self._load, element, self.name(epoch, position))
+                position += 1
+
+    def _load(self, element, name, out=None):
+        return self._placed(element, out, name)
+
+    def _read(self, epoch):
+        """The elements of a fresh iterator."""
+        if self._once:
+            if self._begun:
+                raise self.fault(
+                    "Expected a function that returns a fresh iterator for each epoch, got an iterator, which has been "
+                    "read once"
+                )
+            self._begun = True
+        try:
+            given = self._function() if callable(self._function) and not self._once else self._function
+            iterator = iter(given)
+        except Exception as error:
+            raise self.fault(f"The iterator of epoch {epoch} could not be made: {what(error)}") from error
+        return self._elements(iterator, epoch)
+
+    def _elements(self, iterator, epoch):
+        position = 0
+        while True:
+            name = self.name(epoch, position)
+            try:
+                given = next(iterator)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
+            yield self._element(given, name)
+            position += 1
+
+    def name(self, epoch, position):
+        return f"{'batch' if self.batched else 'example'} {position} of epoch {epoch}"

@@ -1,0 +1,106 @@
+"""Elements of a data set: arrays and numbers in tuples and dictionaries, which may hold each other. What takes one
+apart, puts it together again, and compares it with what is expected."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Spec", "leaves", "rebuild"]
+
+
+class Spec(NamedTuple):
+    """What an array of an element is: its shape, with None for the number of examples in a batch, and its dtype."""
+
+    shape: tuple
+    dtype: np.dtype
+
+    def __str__(self):
+        return f"{self.dtype}{str(self.shape).replace('None', '?')}"
+
+
+def leaves(structure) -> list:
+    """The arrays (or numbers, or Specs) of a structure in their order, depth first; those of a dictionary in the order
+    of its keys' insertion."""
+    if isinstance(structure, tuple) and not isinstance(structure, Spec):
+        return [leaf for part in structure for leaf in leaves(part)]
+    if isinstance(structure, dict):
+        return [leaf for part in structure.values() for leaf in leaves(part)]
+    return [structure]
+
+
+def rebuild(structure, leaves):
+    """The structure with other leaves, given in the order of leaves(structure): tuples, named tuples and dictionaries
+    as they were."""
+    return _rebuild(structure, iter(leaves))
+
+
+def _rebuild(structure, given):
+    if isinstance(structure, tuple) and not isinstance(structure, Spec):
+        return like(structure, [_rebuild(part, given) for part in structure])
+    if isinstance(structure, dict):
+        return {key: _rebuild(part, given) for key, part in structure.items()}
+    return next(given)
+
+
+def like(structure: tuple, parts):
+    """A tuple of the parts, named as those of the given one are."""
+    return structure._make(parts) if hasattr(structure, "_make") else tuple(parts)
+
+
+def convert(function, structure):
+    """The structure with function(leaf) for each leaf."""
+    if isinstance(structure, tuple) and not isinstance(structure, Spec):
+        return like(structure, [convert(function, part) for part in structure])
+    if isinstance(structure, dict):
+        return {key: convert(function, part) for key, part in structure.items()}
+    return function(structure)
+
+
+def spec_of(element):
+    """The structure of an element, with Specs as leaves."""
+    return convert(lambda leaf: Spec(leaf.shape, leaf.dtype), element)
+
+
+def text(structure) -> str:
+    """The structure of an element, or of Specs, as messages show it: (float32(28, 28, 1), int32())."""
+    if isinstance(structure, Spec):
+        return str(structure)
+    if isinstance(structure, tuple):
+        return f"({', '.join(text(part) for part in structure)}{',' if len(structure) == 1 else ''})"
+    if isinstance(structure, dict):
+        return "{" + ", ".join(f"{key!r}: {text(part)}" for key, part in structure.items()) + "}"
+    return str(Spec(structure.shape, structure.dtype))
+
+
+def leaves_like(spec, element) -> list | None:
+    """The leaves of an element in the order of the spec, or None if the element has another structure, or a leaf has
+    another shape (None fits any extent) or dtype (int32 fits int64)."""
+    found = []
+    return found if _collect(spec, element, found) else None
+
+
+def _collect(spec, element, found) -> bool:
+    if isinstance(spec, Spec):
+        shape, dtype = spec
+        if isinstance(element, (tuple, dict)) or not (
+            element.dtype == dtype or (dtype == np.int64 and element.dtype == np.int32)
+        ):
+            return False
+        given = element.shape
+        if given != shape and not (
+            len(given) == len(shape) and all(extent is None or extent == had for extent, had in zip(shape, given))
+        ):
+            return False
+        found.append(element)
+        return True
+    if isinstance(spec, tuple):
+        return (
+            isinstance(element, tuple)
+            and len(element) == len(spec)
+            and all(_collect(part, given, found) for part, given in zip(spec, element))
+        )
+    return (
+        isinstance(element, dict)
+        and element.keys() == spec.keys()
+        and all(_collect(part, element[key], found) for key, part in spec.items())
+    )
