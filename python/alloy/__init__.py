@@ -24,17 +24,15 @@ from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
 from alloy.optimizers import __all__ as _optimizers
-from alloy.training.callbacks import Callback, Checkpoint, EarlyStopping
+from alloy.training.callbacks import *  # noqa: F403
+from alloy.training.callbacks import __all__ as _callbacks
 from alloy.training.checkpoint import load, save
 from alloy.training.history import History
 from alloy.training.trainer import Trainer
 
 __all__ = [
-    "Callback",
-    "Checkpoint",
     "Device",
     "DeviceError",
-    "EarlyStopping",
     "Executable",
     "Graph",
     "History",
@@ -76,6 +74,7 @@ __all__ = [
     "set_threads",
     "stats",
     "threads",
+    *_callbacks,
     *_ops,
     *_optimizers,
 ]

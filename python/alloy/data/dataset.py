@@ -105,6 +105,41 @@ class Dataset:
         return self._node.batch_size
 
     @property
+    def length(self) -> int | None:
+        """len(data), or None of a stream."""
+        return self._node.count
+
+    @property
+    def batched(self) -> bool:
+        """Whether elements are batches."""
+        return self._node.batched > 0
+
+    @property
+    def padded(self) -> bool:
+        """Whether the last part of each element is the mask of batch(..., last="pad")."""
+        batch = self._last_batch()
+        return batch is not None and batch.last == "pad"
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a batch is gathered from arrays, without any function of the user's and without waiting."""
+        batch = self._last_batch()
+        return batch is not None and batch.parent.gathers
+
+    def _last_batch(self):
+        """The last link if it makes the batches, whatever only chooses among them put aside."""
+        node = self._node
+        while isinstance(node, (Shuffle, Take, Repeat)):
+            node = node.parent
+        return node if isinstance(node, Batch) else None
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows arrays must have to load any element into; None where only the elements tell."""
+        batch = self._last_batch()
+        return None if batch is None or batch.batched > 1 else batch.size
+
+    @property
     def cursor(self) -> tuple[int, int]:
         """(epoch, index) of the element that the next iteration begins with. Set it to what it was when a run was
         interrupted, and the rest comes as it would have."""

@@ -13,6 +13,7 @@ class Spec(NamedTuple):
 
     shape: tuple
     dtype: np.dtype
+    is_leaf = True  # for alloy.graph.structure
 
     def __str__(self):
         return f"{self.dtype}{str(self.shape).replace('None', '?')}"

@@ -1,6 +1,7 @@
 """Optimizers: what a step does to the variables, in the step's graph. Formulas, names and defaults are those of
 torch.optim."""
 
+from alloy.graph.location import meant, mistake
 from alloy.optimizers.adagrad import Adagrad
 from alloy.optimizers.adam import Adam, AdamW
 from alloy.optimizers.lion import Lion
@@ -10,3 +11,26 @@ from alloy.optimizers.rmsprop import RMSprop
 from alloy.optimizers.sgd import SGD
 
 __all__ = ["SGD", "Adagrad", "Adam", "AdamW", "Lion", "LossScale", "Optimizer", "RMSprop"]
+
+_NAMED = {kind.__name__.lower(): kind for kind in (SGD, Adagrad, Adam, AdamW, Lion, RMSprop)}
+
+
+def named(optimizer):
+    """An optimizer by its name in small letters, with its defaults; an optimizer, or what has its method minimize, is
+    itself."""
+    if isinstance(optimizer, str):
+        if optimizer.lower() not in _NAMED:
+            known = ", ".join(_NAMED)
+            raise mistake(
+                "trainer",
+                f"Expected an optimizer or a name ({known}), got {optimizer!r}{meant(optimizer.lower(), _NAMED)}",
+            )
+        return _NAMED[optimizer.lower()]()
+    if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
+        given = (
+            f"the class {optimizer.__name__}; write al.{optimizer.__name__}()"
+            if isinstance(optimizer, type)
+            else repr(optimizer)
+        )
+        raise mistake("trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError)
+    return optimizer

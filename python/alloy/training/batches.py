@@ -1,65 +1,225 @@
-"""The examples of a data set in batches, each gathered while the step before computes."""
+"""The batches of a data set: what their parts are for a training, and how they come into memory that the device reads
+in place, while the step before computes."""
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-from alloy._core import as_array
+from alloy.data import Dataset, from_arrays, from_items
+from alloy.data.structure import Spec
+from alloy.graph import Executable
 from alloy.graph.arrays import as_count, empty
 from alloy.graph.location import mistake
+from alloy.graph.structure import leaves
 
 
-def examples(op, data, batch_size) -> list[np.ndarray]:
-    """The arrays of data, a tuple, with one row for each example in all of them."""
-    if not isinstance(data, (tuple, list)) or len(data) != (1 if op == "predict" else 2):
-        size = f" of {len(data)}" if isinstance(data, (tuple, list)) else ""
-        raise mistake(op, f"Expected a tuple (x, y) of arrays, got {type(data).__name__}{size}", TypeError, "called")
-    arrays = [as_array(array, op, "called") for array in data]
-    counts = [array.shape[0] if array.ndim else 0 for array in arrays]
-    if min(counts) < 1 or min(counts) != max(counts):
+class Parts(NamedTuple):
+    """What the parts of an element are for: structures of Specs or of arrays, in the order of the feeds."""
+
+    x: object
+    y: object = None
+    weights: object = None
+    mask: object = None
+
+    @property
+    def arrays(self) -> list:
+        return [leaf for part in self if part is not None for leaf in leaves(part)]
+
+    def __hash__(self):
+        return hash(tuple(str(part) for part in self))
+
+
+def parts_of(op: str, data: Dataset, element=None) -> Parts:
+    """The parts of the data set's elements as Specs, or those of an element."""
+    element, mask = data.spec if element is None else element, None
+    given = element if _is_tuple(element) else (element,)
+    if data.padded:
+        if isinstance(element, dict):
+            given = ({key: part for key, part in element.items() if key != "mask"},)
+            mask = element["mask"]
+        else:
+            *given, mask = given
+    if op == "predict":
+        return Parts(given[0], mask=mask)
+    if not 2 <= len(given) <= 3:
+        what = f"a tuple of {len(given)}" if _is_tuple(element) else "one array" if len(given) == 1 else "a dict"
+        raise mistake(
+            op, f"Expected examples of two parts, (x, y), or three, (x, y, weight), got {what}", TypeError, "called"
+        )
+    return Parts(*given, *[None] * (3 - len(given)), mask)
+
+
+def _is_tuple(element) -> bool:
+    return isinstance(element, tuple) and not isinstance(element, Spec)
+
+
+def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last: str = "smaller") -> Dataset:
+    """Batches of what a user gives: a tuple of arrays, an al.data.Dataset, or an object with __len__ and __getitem__.
+    seed: of the order of what is no Dataset; None: as they are."""
+    as_count(op, "a batch size", batch_size, "called")
+    if isinstance(data, Dataset):
+        return data if data.batched else data.batch(batch_size, last=last)
+    if op == "predict" and not _is_items(data):
+        data = from_arrays(data)
+    elif isinstance(data, (tuple, list)):
+        if not 2 <= len(data) <= 3:
+            raise mistake(
+                op,
+                f"Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of {len(data)}",
+                TypeError,
+                "called",
+            )
+        data = from_arrays(*data)
+    elif _is_items(data):
+        data = from_items(data)
+    else:
+        hint = "; al.data.from_iterator(data, batched=True) makes one of it" if hasattr(data, "__iter__") else ""
+        if isinstance(data, np.ndarray):
+            hint = "; put the examples and their targets into one tuple: (x, y)"
         raise mistake(
             op,
-            f"Expected arrays of one or more examples each, as many in all, got shapes "
-            f"{', '.join(str(array.shape) for array in arrays)}",
-            act="called",
+            f"Expected a tuple (x, y) of arrays, or an al.data.Dataset, got {type(data).__name__}{hint}",
+            TypeError,
+            "called",
         )
-    as_count(op, "a batch size", batch_size, "called")
-    return arrays
+    return (data if seed is None else data.shuffle(seed)).batch(batch_size, last=last)
 
 
-def run_batches(step, arrays, batch_size, rows, ahead, together=None):
-    """(arrays of the batch, what the step fetches) for each batch of these rows, in their order; None: of all of them,
-    in place. ahead: how many further steps are in flight by then, so that the next batch is gathered meanwhile. A batch
-    of chosen rows lasts until the next one. together: the step makes so many steps, of an equal part of the batch each,
-    which the arrays and what is fetched have as their first axis."""
-    count, waiting = len(arrays[0] if rows is None else rows), []
-    start = step.submit if ahead else step
-    if rows is not None:
-        shapes = [(min(batch_size, count), *array.shape[1:]) for array in arrays]
-        if ahead:
-            staging = step.staging(*shapes)
-            start, memory = staging.submit, staging.arrays
-        else:
-            kept = [empty(shape, array.dtype) for shape, array in zip(shapes, arrays)]
+def _is_items(data) -> bool:
+    """Whether it is a data set of PyTorch's kind, and no array."""
+    has = all(hasattr(data, name) for name in ("__len__", "__getitem__"))
+    return has and not isinstance(data, (tuple, list, dict, str)) and not hasattr(data, "__array__")
 
-            def memory():
-                return kept
 
-    for first in range(0, count, batch_size):
+class Turn(NamedTuple):
+    """A dispatch that was begun."""
+
+    steps: int
+    element: object  # that it read, of several the last one; in memory that is used again after the next turn
+    results: object  # what the executable fetched: a list, or a Submission
+
+
+class Feed:
+    """Runs an executable over the batches of an epoch, one dispatch a turn.
+
+    The batches take turns in a few sets of memory: one is filled while the device reads another. Where loading a batch
+    may wait, or calls a user's function, a thread fills them."""
+
+    def __init__(self, data: Dataset, step: Executable, ahead: int, several: tuple[int, Executable] | None = None):
+        """ahead: how many further steps are in flight when one is waited for. several: so many steps in one dispatch of
+        that executable, for as long as there are enough batches of full size."""
+        self._data, self._step, self._ahead = data, step, ahead
+        self._together, self._several = several or (1, None)
+        self._sets = [self._new_memory() for _ in range(ahead + (1 if data.in_memory else 2))]
+        self.waited = 0.0  # seconds for input, so far
+
+    def turns(self, epoch: int, start: int = 0) -> Iterator[Turn]:
+        """From the batch `start` of the epoch on. All steps are done when it ends."""
+        self._memory = queue.SimpleQueue()  # what no step reads
+        for memory in self._sets:
+            self._memory.put(memory)
+        filled = self._filled(self._data.loads(epoch, start))
+        filled = filled if self._data.in_memory else _in_thread(filled)
+        in_flight = []
+        try:
+            while True:
+                before = time.perf_counter()
+                memory, dispatches = next(filled, (None, None))
+                self.waited += time.perf_counter() - before
+                if dispatches is None:
+                    break
+                begun = []
+                for steps, element, arrays in dispatches:
+                    step = self._step if steps == 1 else self._several
+                    if self._ahead:
+                        begun.append(step._submit(memory is not None, *arrays))
+                    yield Turn(steps, element, begun[-1] if self._ahead else step(*arrays))
+                in_flight.append((memory, begun))
+                while len(in_flight) > self._ahead:
+                    self._settle(*in_flight.pop(0))
+            while in_flight:
+                self._settle(*in_flight.pop(0))
+        finally:
+            filled.close()
+            self._memory.put(None)  # for a thread that would wait for memory for ever
+
+    def _settle(self, memory, begun):
+        for submission in begun:
+            submission.wait()
+        self._memory.put(memory)
+
+    def _new_memory(self):
+        """Arrays for the largest batch; None where its size is not known."""
+        rows = self._data.rows
         if rows is None:
-            batch = [array[first : first + batch_size] for array in arrays]
-        else:
-            chosen = rows[first : first + batch_size]
-            batch = [take(array, chosen, place[: len(chosen)]) for array, place in zip(arrays, memory())]
-        if together is not None:
-            batch = [array.reshape(together, -1, *array.shape[1:]) for array in batch]
-        waiting.append((batch, start(*batch)))
-        if len(waiting) > ahead:
-            yield waiting.pop(0)
-    yield from waiting
+            return None
+        front = () if self._together == 1 else (self._together,)
+        return [empty((*front, rows, *spec.shape[1:]), spec.dtype) for spec in leaves(self._data.spec)]
+
+    def _filled(self, loads):
+        """Pairs of a memory and the dispatches that read it: (steps, element, arrays)."""
+        while True:
+            group = list(islice(loads, self._together))
+            if not group:
+                return
+            memory = self._memory.get()
+            yield memory, self._load(group, memory)
+
+    def _fed(self, element):
+        """The arrays of an element that are fed: the first ones, of a prediction those of x."""
+        return leaves(element)[: len(self._step.feeds)]
+
+    def _load(self, group, memory):
+        if self._together == 1:
+            element = group[0](memory)
+            return [(1, element, self._fed(element))]
+        places = [memory and [array[i] for array in memory] for i in range(len(group))]
+        elements = [load(place) for load, place in zip(group, places)]
+        arrays = [self._fed(element) for element in elements]
+        shapes = {tuple(array.shape for array in found) for found in arrays}
+        full = len(group) == self._together and len(shapes) == 1
+        if memory is not None:
+            memory = memory[: len(arrays[0])]
+            full = full and shapes == {tuple(array.shape[1:] for array in memory)}
+        if not full:
+            return [(1, element, found) for element, found in zip(elements, arrays)]
+        return [(self._together, elements[-1], memory or [np.stack(found) for found in zip(*arrays)])]
 
 
-def take(array, rows, out):
-    """The rows of the array, written into out."""
-    if array.flags.c_contiguous:
-        return np.take(array, rows, axis=0, out=out, mode="clip")  # by default it would fill a copy of out first
-    out[...] = array[rows]  # np.take would pack the whole array first
-    return out
+def _in_thread(items):
+    """The items, of which up to two are made ahead by a thread. It ends with the generator."""
+    ready, ended = queue.Queue(maxsize=2), threading.Event()
+
+    def give(*pair):
+        while not ended.is_set():
+            try:
+                return ready.put(pair, timeout=0.1)
+            except queue.Full:
+                continue
+
+    def make():
+        try:
+            for item in items:
+                give(item, None)
+                if ended.is_set():
+                    return
+            give(None, None)
+        except BaseException as error:
+            give(None, error)
+
+    threading.Thread(target=make, daemon=True, name="alloy input").start()
+    try:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        ended.set()

@@ -1,90 +1,259 @@
-"""What a trainer calls between epochs."""
+"""What a trainer calls while it trains."""
 
+import csv
 import math
+import os
+
+import numpy as np
 
 from alloy.graph.arrays import as_count
 from alloy.graph.location import meant, mistake
-from alloy.training.checkpoint import save
+from alloy.training.checkpoint import require_place
 
-_CALLED = ("begin", "epoch_end")
+__all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "TensorBoard"]
+
+_MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_train_batch_end")
+_ELSEWHERE = {
+    "begin": "on_train_begin",
+    "epoch_end": "on_epoch_end",
+    "on_batch_end": "on_train_batch_end",
+    "on_fit_start": "on_train_begin",
+    "on_fit_end": "on_train_end",
+    "on_step_end": "on_train_batch_end",
+}
 
 
 class Callback:
-    """A subclass overrides what it needs. trainer.history holds the values so far; trainer.stop = True ends
-    the training. TypeError: a method is named like one of the moments but is never called."""
+    """A subclass overrides what it needs, as in Keras. self.trainer is the trainer: trainer.history holds the values of
+    the epochs so far, trainer.model.variables the variables, and trainer.stop_training = True ends the training.
+
+    logs: the values by their names. In on_train_batch_end they are means of the epoch so far, and are read from the
+    device when they are looked at. epoch and batch count from 0; the batch is the last one that was begun.
+
+    state: a subclass that keeps something from epoch to epoch keeps it in self.state, a dict of numbers, strings and
+    lists of these; checkpoints hold it. TypeError: a method is named like one of the moments but is never called."""
+
+    trainer = None
+
+    def __init__(self):
+        self.state: dict = {}
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         for name in (name for name in vars(cls) if not name.startswith("_")):
-            like = meant(name, _CALLED, cutoff=0.8)
-            if name not in _CALLED and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
-                near = like or meant(name, _CALLED, cutoff=0)
+            like = meant(name, _MOMENTS, cutoff=0.8)
+            if name in _ELSEWHERE:
+                like = f"; its name here is {_ELSEWHERE[name]}"
+            if name not in _MOMENTS and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(
                     cls.__name__.lower(),
-                    f"Expected methods {' and '.join(_CALLED)}, got {name}, which nobody would call{near}",
+                    f"Expected methods among {', '.join(_MOMENTS)}, got {name}, which nobody would call"
+                    f"{like or meant(name, _MOMENTS, cutoff=0)}",
                     TypeError,
                 )
 
-    def begin(self, trainer) -> None:
-        """Before the first epoch."""
+    def on_train_begin(self, logs=None) -> None:
+        """Before the first epoch of a fit."""
 
-    def epoch_end(self, trainer) -> None:
-        """After every epoch and its validation."""
+    def on_train_end(self, logs=None) -> None:
+        """After the last one; also after an interrupt."""
+
+    def on_epoch_begin(self, epoch: int, logs=None) -> None:
+        """Before an epoch."""
+
+    def on_epoch_end(self, epoch: int, logs=None) -> None:
+        """After an epoch and its validation."""
+
+    def on_train_batch_end(self, batch: int, logs=None) -> None:
+        """After a dispatch of one training step or more."""
+
+
+class LambdaCallback(Callback):
+    """Calls functions: LambdaCallback(on_epoch_end=lambda epoch, logs: print(logs["loss"]))."""
+
+    def __init__(self, **functions):
+        super().__init__()
+        for name, function in functions.items():
+            if name not in _MOMENTS or not callable(function):
+                here = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, _MOMENTS)
+                raise mistake(
+                    "lambdacallback", f"Expected functions by {', '.join(_MOMENTS)}, got {name}{here}", TypeError
+                )
+            vars(self)[name] = function
 
 
 class _Best(Callback):
     """Follows a quantity of the history. mode: "max" where the greatest value is best, "min" where the least is;
-    "auto" knows that of what ends in "accuracy" or "loss"."""
+    "auto" knows that of losses and of the metrics of al.metrics."""
 
-    def __init__(self, monitor: str | None, mode: str):
+    def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
+        super().__init__()
         if mode not in ("auto", "min", "max"):
             raise mistake(type(self).__name__.lower(), f'Expected the mode "auto", "min" or "max", got {mode!r}')
-        if mode == "auto" and monitor is not None and not monitor.endswith(("accuracy", "loss")):
+        self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
+
+    def on_train_begin(self, logs=None):
+        self.state = {"best": None, "waited": 0, **self.state} if self.trainer.resumed else {"best": None, "waited": 0}
+
+    def improved(self, logs) -> bool:
+        """Whether the quantity is better than ever."""
+        if self.monitor not in logs:
+            raise mistake(
+                "fit", f"Expected a quantity to monitor among {', '.join(logs)}, got {self.monitor}", act="called"
+            )
+        merit = float(logs[self.monitor]) * (1 if self._greater_is_better() else -1)
+        best = self.state["best"]
+        better = not math.isnan(merit) and (best is None or merit > best + (self.min_delta if best is not None else 0))
+        self.state |= {"best": merit if better else best, "waited": 0 if better else self.state["waited"] + 1}
+        return better
+
+    def _greater_is_better(self):
+        if self.mode != "auto":
+            return self.mode == "max"
+        known = self.trainer.greater_is_better(self.monitor)
+        if known is None:
             raise mistake(
                 type(self).__name__.lower(),
-                f'Expected mode="max" where the greatest {monitor} is best, or '
+                f'Expected mode="max" where the greatest {self.monitor} is best, or '
                 'mode="min" where the least is; none was given',
+                act="called",
             )
-        self.monitor = monitor
-        self.mode = mode
-        self.epochs_since_best = 0
-
-    def epoch_end(self, trainer):
-        if self.monitor not in trainer.history:
-            names = ", ".join(trainer.history)
-            raise mistake("fit", f"Expected a quantity to monitor among {names}, got {self.monitor}", act="called")
-        greatest = self.mode == "max" or (self.mode == "auto" and self.monitor.endswith("accuracy"))
-        merits = [value if greatest else -value for value in trainer.history[self.monitor]]
-        merits = [-math.inf if math.isnan(merit) else merit for merit in merits]
-        self.epochs_since_best = len(merits) - 1 - merits.index(max(merits))
+        return known
 
 
 class EarlyStopping(_Best):
-    """Stops when the monitored quantity has not improved for `patience` epochs, 1 or more.
+    """Ends the training when the monitored quantity has not improved by more than min_delta for `patience` epochs.
 
-    mode: "max" where the greatest value is best, "min" where the least is; "auto" knows that of what ends in
-    "accuracy" or "loss", and ValueError asks for the mode of anything else."""
+    mode: "max" where the greatest value is best, "min" where the least is; "auto" knows that of losses and of al's
+    metrics, and ValueError asks for the mode of anything else. restore_best_weights: at the end the model's variables
+    get the values of the best epoch."""
 
-    def __init__(self, patience: int, monitor: str = "val_loss", mode: str = "auto"):
-        super().__init__(monitor, mode)
-        self.patience = as_count("earlystopping", "a patience", patience)
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        *,
+        min_delta: float = 0.0,
+        patience: int = 0,
+        mode: str = "auto",
+        restore_best_weights: bool = False,
+    ):
+        if not isinstance(monitor, str):
+            raise mistake(
+                "earlystopping", f"Expected the name of a quantity to monitor, got {monitor!r}; patience=", TypeError
+            )
+        super().__init__(monitor, mode, min_delta)
+        self.patience = as_count("earlystopping", "a patience", patience, least=0)
+        self.restore_best_weights = restore_best_weights
 
-    def epoch_end(self, trainer):
-        super().epoch_end(trainer)
-        trainer.stop |= self.epochs_since_best >= self.patience
+    def on_epoch_end(self, epoch, logs=None):
+        variables = self.trainer.model.variables
+        if self.improved(logs):
+            if self.restore_best_weights:
+                self.state["weights"] = variables[0].graph.read_variables(variables)
+        elif self.state["waited"] >= max(self.patience, 1):
+            self.trainer.stop_training = True
+
+    def on_train_end(self, logs=None):
+        if "weights" in self.state:
+            variables = self.trainer.model.variables
+            variables[0].graph.assign_variables(variables, self.state["weights"])
 
 
 class Checkpoint(_Best):
-    """Saves the model after every epoch, or, given a quantity to monitor, after every epoch that is the best
-    so far; mode as for EarlyStopping."""
+    """Saves the whole training (Trainer.save) after every epoch, or, given a quantity to monitor, after each epoch that
+    is the best so far; mode as for EarlyStopping. every_steps: and after so many steps, too. An interrupt (Ctrl-C)
+    saves before it ends the training.
 
-    def __init__(self, path, monitor: str | None = None, mode: str = "auto"):
+    `trainer.fit(..., resume=path)` goes on from the file; al.load(model, path) takes the model's variables from it."""
+
+    def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
         super().__init__(monitor, mode)
         self.path = path
+        self.every_steps = None if every_steps is None else as_count("checkpoint", "every_steps", every_steps)
+        if monitor is not None and every_steps is not None:
+            raise mistake("checkpoint", "Expected a quantity to monitor or every_steps, got both")
+        self._saved = 0  # how many times every_steps of this epoch
+        self._due = False
 
-    def epoch_end(self, trainer):
-        if self.monitor is not None:
-            super().epoch_end(trainer)
-            if self.epochs_since_best > 0:
-                return
-        save(trainer.model, self.path)
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        require_place(self.path)
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.every_steps is not None and (batch + 1) // self.every_steps > self._saved:
+            self._saved = (batch + 1) // self.every_steps
+            self.trainer.save(self.path)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self._saved = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        self._due = self.monitor is None or self.improved(logs)
+
+    def save_if_due(self):
+        """After all callbacks have seen the end of the epoch, so that the file holds what they know by then."""
+        if self._due:
+            self.trainer.save(self.path)
+        self._due = False
+
+
+class CSVLogger(Callback):
+    """Writes a line of comma-separated values after each epoch into a file, whose first line has their names; values
+    that are arrays are left out. A fit that is resumed goes on behind the lines of the epochs that it has."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def on_train_begin(self, logs=None):
+        require_place(self.path)
+        rows = []
+        if self.trainer.resumed and os.path.exists(self.path):
+            with open(self.path, newline="") as file:
+                rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
+        with open(self.path, "w", newline="") as file:
+            csv.writer(file).writerows(rows)
+        self._names = rows[0] if rows else None
+
+    def on_epoch_end(self, epoch, logs=None):
+        values = {"epoch": epoch, **{name: value for name, value in logs.items() if np.ndim(value) == 0}}
+        with open(self.path, "a", newline="") as file:
+            writer = csv.writer(file)
+            if self._names is None:
+                self._names = list(values)
+                writer.writerow(self._names)
+            writer.writerow([values.get(name, "") for name in self._names])
+
+
+class TensorBoard(Callback):
+    """Writes the values of each epoch into a directory that TensorBoard shows: those of the training in "train", those
+    of the validation in "validation", as Keras does. Needs the package tensorboardX or tensorboard: ImportError."""
+
+    def __init__(self, directory):
+        super().__init__()
+        self.directory = os.fspath(directory)
+        self._writers = {}
+
+    def on_train_begin(self, logs=None):
+        try:
+            from tensorboardX import SummaryWriter
+        except ImportError:
+            raise ImportError("[tensorboard] The package tensorboardX is missing: pip install tensorboardX") from None
+        # What a fit that is resumed had written behind the checkpoint is hidden.
+        step = self.trainer.epoch if self.trainer.resumed else None
+        self._writers = {
+            name: SummaryWriter(os.path.join(self.directory, name), purge_step=step) for name in ("train", "validation")
+        }
+
+    def on_epoch_end(self, epoch, logs=None):
+        for name, value in logs.items():
+            if np.ndim(value) == 0:
+                part = "validation" if name.startswith("val_") else "train"
+                self._writers[part].add_scalar(f"epoch_{name.removeprefix('val_')}", value, epoch)
+        for writer in self._writers.values():
+            writer.flush()
+
+    def on_train_end(self, logs=None):
+        for writer in self._writers.values():
+            writer.close()
+        self._writers = {}

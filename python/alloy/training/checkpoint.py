@@ -1,15 +1,18 @@
-"""Variables to and from safetensors files, by name."""
+"""Variables to and from safetensors files, by name: those of a model, or of a whole training with what else it needs to
+go on."""
 
 import fcntl
+import json
 import os
 import secrets
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from glob import escape, glob
 
 import numpy as np
 
 from alloy.graph.arrays import empty
 from alloy.graph.location import mistake
+from alloy.graph.structure import convert
 
 
 def save(variables, path) -> None:
@@ -33,25 +36,125 @@ def save(variables, path) -> None:
 
 def load(variables, path) -> None:
     """Assigns the values of a safetensors file to the variables (a list of them, or a model that has been
-    called): to all of a graph at one moment between two runs, or, where anything fails, to none of them.
+    called): to all of a graph at one moment between two runs, or, where anything fails, to none of them. Of the
+    checkpoint of a training it takes what belongs to the model.
 
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
+    named = _by_name("load", variables)
+    with _opened(path) as (file, path):
+        names = set(file.keys())
+        if (file.metadata() or {}).get("format") == _FORMAT:
+            names = {name for name in names if name in named or not name.startswith(_OF_TRAINING)}
+        _require_same("missing from", set(named) - names, path)
+        _require_same("unknown to the model but in", names - set(named), path)
+        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+    _assign(named.values(), arrays)
+
+
+@contextmanager
+def _opened(path):
+    """The file, opened, and its path. OSError: it cannot be read. ValueError: it is no safetensors file."""
     from safetensors import SafetensorError, safe_open
 
-    named = _by_name("load", variables)
     path = os.fsdecode(path)
     with open(path, "rb"):
         pass  # what is the matter with the file in the system's words
     try:
         with safe_open(path, "numpy") as file:
-            _require_same("missing from", set(named) - set(file.keys()), path)
-            _require_same("unknown to the model but in", set(file.keys()) - set(named), path)
-            arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+            yield file, path
     except SafetensorError as error:
         raise mistake("load", f"Expected a safetensors file, got {path}: {error}", act="called") from None
-    for graph, chosen in _by_graph(named.values()).items():
+
+
+def _assign(variables, arrays) -> None:
+    for graph, chosen in _by_graph(variables).items():
         graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
+
+
+_FORMAT = "alloy training 1"  # of the record in a file's metadata
+_OF_TRAINING = ("optimizer/", "metrics/", "training/", "callbacks/")  # what names begin with that are no model's
+
+
+def write_training(path, variables, record: dict) -> None:
+    """Writes variables and a record, numbers, strings, arrays and lists and dicts of these, as save does."""
+    from safetensors.numpy import save as to_bytes
+
+    named, arrays = _by_name("save", variables), {}
+    plain = convert(lambda leaf: _put(leaf, arrays), record)
+    values = dict(zip(named, _read(list(named.values()))))
+    text = json.dumps(plain, allow_nan=True)
+    content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
+    _replace(os.path.realpath(os.fsdecode(path)), content)
+
+
+def _put(leaf, arrays):
+    """What stands for a value of the record in JSON; arrays are kept beside it."""
+    if isinstance(leaf, np.ndarray):
+        name = f"callbacks/{len(arrays)}"
+        arrays[name] = np.ascontiguousarray(leaf)
+        return {"array": name}
+    return leaf.item() if isinstance(leaf, np.generic) else leaf
+
+
+def read_training(path, variables, callbacks: int) -> dict:
+    """Assigns the values of a file that write_training wrote, and gives the record. Changes nothing where anything
+    fails, as load. callbacks: how many states the record must hold."""
+    named = _by_name("load", variables)
+    with _opened(path) as (file, path):
+        metadata = file.metadata() or {}
+        if metadata.get("format") != _FORMAT:
+            raise mistake(
+                "load",
+                f"Expected the checkpoint of a training, got {path}, which holds none; al.load reads a model from it",
+                act="called",
+            )
+        names = [name for name in file.keys() if not name.startswith("callbacks/")]
+        _require_same("missing from", set(named) - set(names), path)
+        _require_same("unknown to this training but in", set(names) - set(named), path)
+        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+        record = _record(file, metadata, path, callbacks)
+    _assign(named.values(), arrays)
+    return record
+
+
+def _record(file, metadata, path, callbacks) -> dict:
+    """ValueError where it is not what write_training writes."""
+    try:
+        record = json.loads(metadata["record"], object_hook=lambda part: _taken(part, file))
+        whole = (
+            isinstance(record["fit_from"], int)
+            and isinstance(record["stop_training"], bool)
+            and all(isinstance(values, list) for values in record["history"].values())
+            and all(isinstance(state, dict) for state in record["callbacks"])
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
+        whole = False
+    if not whole:
+        raise mistake("load", f"Expected the checkpoint of a training, got {path} with a damaged record", act="called")
+    if len(record["callbacks"]) != callbacks:
+        raise mistake(
+            "load",
+            f"Expected the callbacks with which {path} was saved, {len(record['callbacks'])}, got {callbacks}",
+            act="called",
+        )
+    return record
+
+
+def _taken(part, file):
+    if part.keys() == {"array"}:
+        if part["array"] not in file.keys():
+            raise KeyError(part["array"])
+        return file.get_tensor(part["array"])
+    return part
+
+
+def require_place(path) -> None:
+    """OSError where a file cannot be written at that path; a directory that is missing is made."""
+    directory = os.path.dirname(os.path.realpath(os.fsdecode(path)))
+    os.makedirs(directory, exist_ok=True)
+    with _open_new(os.path.join(directory, ".alloy.saving-")) as file:
+        os.remove(file.name)
 
 
 def _read(variables) -> list[np.ndarray]:

@@ -1,305 +1,377 @@
-"""The training loop: batches in, one dispatch a step, numbers out. Owns the graph of a model, its step and
-its evaluation."""
+"""The training loop: batches in, one dispatch a step, and what was measured once an epoch. Owns what is compiled of a
+model, and where a training stands."""
 
-import itertools
-import math
+import os
+import time
+from collections.abc import Mapping
+from contextlib import contextmanager, suppress
 
 import numpy as np
 
-from alloy import losses, metrics
+from alloy._core import DeviceError
 from alloy.device import device
-from alloy.graph import Executable, Graph
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
-from alloy.graph.scope import OPTIMIZER, scope
-from alloy.graph.text import describe
+from alloy.graph.structure import leaves, rebuild
 from alloy.nn import Layer
-from alloy.ops import equal, mean, sum, where
-from alloy.training.batches import examples, run_batches
-from alloy.training.callbacks import Callback
+from alloy.optimizers import named
+from alloy.training import checkpoint
+from alloy.training.batches import Feed, as_dataset, parts_of
+from alloy.training.callbacks import Callback, Checkpoint
+from alloy.training.diagnosis import not_finite, require_sound_arrays
 from alloy.training.history import History
+from alloy.training.input_profile import InputProfile, measured_input
+from alloy.training.measures import Measures
+from alloy.training.programs import Programs
 from alloy.training.progress import Progress
 
 
 class Trainer:
-    """Trains a model (an al.nn.Layer) on arrays.
+    """Trains a model (an al.nn.Layer).
 
-    loss: the name of a function of al.losses, or a function of predictions and targets that gives a tensor,
-    whose mean is minimized. metrics: names of functions of al.metrics, or such functions; "accuracy" beside
-    binary_cross_entropy is binary_accuracy. seed: of the order of the examples. A model that was called before is
-    trained in the graph of that call.
+    loss, metrics: names of al.losses and al.metrics, or functions of predictions and targets; metrics may also be
+    al.metrics.Metric. Of a model with several outputs, a dict or list of them, loss may be a dict or list with one for
+    each, and metrics one with such lists; loss_weights are what the losses are multiplied by. All of it is computed in
+    the step's graph, and what it adds up to is read once an epoch (about once a second while a bar shows it, and to
+    notice a loss that is not finite).
 
-    check_finite: a loss that is NaN or infinite ends the training with FloatingPointError. The step that gives it
-    changes nothing: what it assigns (the model's variables, the optimizer's, moving averages) keeps its values from
-    before, and the error names the first tensor that is not finite. Examples and targets that are not finite are
-    refused beforehand: ValueError.
+    optimizer: as al.Adam(1e-3), or its name in small letters, for its defaults. seed: of the order of the examples. A
+    model that was called before is trained in the graph of that call.
+
+    dtype: "float16" or "bfloat16": the model is given its floats in that type, and computes in it; variables, losses
+    and statistics stay float32. float16 needs an optimizer with loss_scale=al.LossScale().
+
+    check_finite: a loss that is NaN or infinite ends the training with FloatingPointError. The step that gives it and
+    those behind it change nothing: what they assign (the model's variables, the optimizer's, moving averages) keeps its
+    values from before. The error names the step and the first tensor that is not finite. Arrays that are not finite are
+    refused beforehand: ValueError. An optimizer that skips such steps (skip_nonfinite, loss_scale) goes on instead, and
+    the history counts them as "skipped_steps".
 
     steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
     between steps, which matters where they are short."""
 
     def __init__(
-        self, model, loss, optimizer, metrics=(), seed: int = 0, check_finite: bool = True, steps_per_dispatch: int = 1
+        self,
+        model,
+        loss,
+        optimizer,
+        metrics=(),
+        *,
+        loss_weights=None,
+        dtype: str = "float32",
+        seed: int = 0,
+        check_finite: bool = True,
+        steps_per_dispatch: int = 1,
     ):
         require_all("trainer", "a layer as the model", Layer, [model])
-        if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
-            given = optimizer.__name__ if isinstance(optimizer, type) else repr(optimizer)
-            raise mistake("trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError)
         self.model = model
-        self.optimizer = optimizer
-        self.seed = seed
+        self.optimizer = named(optimizer)
+        self.seed = as_count("trainer", "a seed", seed, least=0)
         self.history = History()
-        self.stop = False
-        self.check_finite = check_finite
+        self.epoch = 0  # how many epochs have ended, or were left
+        self.step = 0  # how many steps of the present epoch have begun
+        self.stop_training = False
+        self.resumed = False  # whether the present fit goes on from a checkpoint
         self.steps_per_dispatch = as_count("trainer", "steps_per_dispatch", steps_per_dispatch)
-        self._measures = _measures(loss, [metrics] if isinstance(metrics, str) or callable(metrics) else metrics)
-        self._order = np.random.default_rng(seed)
-        self._x = self._y = self._predictions = self._sound = None
-        self._executables: dict[tuple, Executable] = {}
-        self._requests: dict[tuple, tuple] = {}  # what the executables of single steps were compiled from
+        if dtype != "float32" and not is_half(dtype):
+            raise mistake("trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
+        self._measures = Measures(loss, metrics, loss_weights)
+        self._programs = Programs(model, self._measures, self.optimizer, dtype, check_finite)
+        self._check_finite = check_finite
+        self._callbacks: list[Callback] = []
+        self._fit_from = 0  # the epoch with which the present fit began
+
+    # ---- training ----
 
     def fit(
         self,
         data,
-        epochs: int,
+        epochs: int = 1,
         batch_size: int = 32,
+        *,
         validation=None,
         callbacks=(),
         progress: bool = True,
         shuffle: bool = True,
+        class_weight: dict | None = None,
+        last_batch: str = "smaller",
+        resume=None,
     ) -> History:
-        """Trains on data, a tuple (x, y) of arrays with one example in each row, and returns what it
-        measured.
+        """Trains, and returns what it measured.
 
-        The values of an epoch are means over its examples while the model was learning; those that begin with
-        val_ are of the validation data (a tuple as data) after it. The last batch of an epoch may be smaller
-        than the others. A further call goes on where the last one ended, with the order of the examples, too.
+        data: a tuple (x, y) of arrays with one example in each row, or (x, y, weight) with how much each counts; x and
+        y may be tuples or dicts of arrays, for models of several inputs or outputs. Or an al.data.Dataset, whose order
+        and batches are its own, or an object with __len__ and __getitem__ such as a data set of PyTorch. validation:
+        the same, measured after each epoch.
+
+        The values of an epoch are means over its examples while the model was learning; those that begin with val_ are
+        of the validation data after it. A further call goes on where the last one ended, with the order of the
+        examples, too.
+
+        class_weight: how much the examples of a class count, {class: weight}; 1 for others. last_batch: "smaller", as
+        many examples as are left; "drop", none of them; "pad", filled up with examples that do not count, so that only
+        one size is compiled. progress: a bar for each epoch where there is a terminal or a notebook, and a line after
+        it. resume: the path of a Checkpoint; the fit that it is of goes on where it was saved, and ends as if it had
+        not been interrupted. Where there is no such file, it begins.
 
         ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
-        classes. FloatingPointError: the loss is not finite (check_finite)."""
+        classes. FloatingPointError: the loss is not finite (check_finite). KeyboardInterrupt (Ctrl-C) leaves the model
+        as the last step left it."""
         epochs = as_count("fit", "a number of epochs", epochs, "called")
-        data = self._examples("fit", data, batch_size, self.check_finite)
-        validation = None if validation is None else self._examples("fit", validation, batch_size, self.check_finite)
+        data = self._dataset("fit", data, batch_size, shuffle, last_batch)
+        validation = None if validation is None else self._dataset("fit", validation, batch_size)
         callbacks = list(callbacks)
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
-        step = self._executable("step", data)
-        self.history = History()
-        self.stop = False
-        for callback in callbacks:
-            callback.begin(self)
-        shown = Progress(epochs, -(-len(data[0]) // batch_size), progress)
-        for epoch in range(1, epochs + 1):
-            rows = self._order.permutation(len(data[0])) if shuffle else None
-            with shown.epoch(epoch):
-                try:
-                    values = self._run(step, self._steps(step, data, batch_size, rows), shown, epoch)
-                except BaseException:  # an interrupt, too: a loss that is not read yet may hold back every later step
-                    if self._sound is not None:
-                        self._sound.assign(True)
-                    raise
-                if validation is not None:
-                    validated = self._evaluate(validation, batch_size)
-                    values |= {f"val_{name}": value for name, value in validated.items()}
-                    shown.show(values)
-            self.history.add(values)
-            for callback in callbacks:
-                callback.epoch_end(self)
-            if self.stop:
-                break
+        parts = parts_of("fit", data)
+        step = self._programs.step(parts, class_weight)
+        several = None
+        if self.steps_per_dispatch > 1:
+            several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
+        self._begin(callbacks, resume)
+        feed = Feed(data, step, self._ahead(), several)
+        shown = Progress(progress, epochs, self._fit_from, data.length)
+        validate = None if validation is None else self._evaluation(validation)
+        try:
+            self._call("on_train_begin")
+            while self.epoch < self._fit_from + epochs and not self.stop_training:
+                self._epoch(feed, data, validate, shown)
+        except BaseException as error:
+            self._left(error)
+            raise
+        finally:
+            shown.close()
+            self._call("on_train_end", logs={name: values[-1] for name, values in self.history.items()})
         return self.history
 
+    def _begin(self, callbacks, resume):
+        """Where the fit begins: at a new epoch, or where the checkpoint was saved."""
+        self._callbacks = callbacks
+        for callback in callbacks:
+            callback.trainer = self
+        self.history = History()
+        self.stop_training = False
+        self._programs.restart("training")
+        state = self._programs.progress.variables
+        self.resumed = resume is not None and os.path.exists(resume)
+        if self.resumed:
+            self._load(resume)
+            self._follow_device()
+            return
+        self.epoch += self.step > 0
+        self.step, self._fit_from = 0, self.epoch
+        values = np.int32(self.epoch), np.int32(0), np.bool_(True)
+        self._programs.graph.assign_variables([state[name] for name in ("epoch", "steps", "sound")], list(values))
+
+    def _epoch(self, feed, data, validate, shown):
+        """The present epoch, from the present step on."""
+        self._call("on_epoch_begin", self.epoch)
+        shown.begin(self.epoch + 1, self.step)
+        looked = time.monotonic()
+        for turn in feed.turns(self.epoch, self.step):
+            self.step += turn.steps
+            self._call("on_train_batch_end", self.step - 1, logs=_Logs(self._look))
+            now = time.monotonic()
+            if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
+                shown.show(self.step, self._look(data))
+                looked = time.monotonic()
+        values = self._look(data, ends_epoch=True)
+        self.epoch, self.step = self.epoch + 1, 0
+        if self._programs.skips:
+            skipped = self.optimizer.skipped(self._programs.graph)
+            values["skipped_steps"] = skipped - int(np.sum(self.history.get("skipped_steps", 0)))
+        if validate is not None:
+            values |= {f"val_{name}": value for name, value in validate().items()}
+        self.history.add(values)
+        shown.end(values)
+        self._call("on_epoch_end", self.epoch - 1, logs=values)
+        for callback in self._callbacks:
+            if isinstance(callback, Checkpoint):
+                callback.save_if_due()
+
+    def _call(self, moment, *arguments, logs=None):
+        for callback in self._callbacks:
+            getattr(callback, moment)(*arguments, logs)
+
+    def _look(self, data=None, ends_epoch=False) -> dict:
+        """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
+        report = self._programs.training_report(ends_epoch)
+        steps, sound, *values = report.executable()
+        if not sound:
+            raise self._not_finite(data, int(steps))
+        return dict(zip(report.names, map(_number, values)))
+
+    def _not_finite(self, data, step):
+        """The error for that step of the present epoch, counted from 0."""
+        when = f"step {step + 1} of epoch {self.epoch - self._fit_from + 1}"
+        element = None
+        if data is not None:
+            with suppress(Exception):  # a stream that can be read once
+                element = next(data.epoch(self.epoch, step), None)
+        batch = None if element is None else parts_of("fit", data, element)
+        return not_finite(self._programs, self._measures, None if batch is None else parts_of("fit", data), batch, when)
+
+    def _left(self, error):
+        """After an exception in the midst of a fit: the place is that of the last step that the device has made."""
+        with suppress(DeviceError):
+            self._follow_device()
+            self._programs.progress.variables["sound"].assign(np.bool_(True))
+            if isinstance(error, KeyboardInterrupt):
+                for callback in self._callbacks:
+                    if isinstance(callback, Checkpoint) and callback.monitor is None:
+                        self.save(callback.path)
+
+    def _follow_device(self):
+        state = self._programs.progress.variables
+        self.epoch, self.step = int(state["epoch"].numpy()), int(state["steps"].numpy())
+
+    # ---- evaluation and prediction ----
+
     def evaluate(self, data, batch_size: int = 32) -> dict[str, float]:
-        """The loss and the metrics of data, a tuple (x, y) of arrays, as means over its examples."""
-        return self._evaluate(self._examples("evaluate", data, batch_size), batch_size)
+        """The loss and the metrics of data, given as for fit, over all its examples."""
+        return self._evaluation(self._dataset("evaluate", data, batch_size))()
 
-    def predict(self, x, batch_size: int = 32) -> np.ndarray:
-        """The model's values for the rows of x."""
-        data = self._examples("predict", (x,), batch_size)
-        run = self._executable("predict", data)
-        return np.concatenate([result[0] for _, result in run_batches(run, data, batch_size, None, self._ahead())])
+    def _evaluation(self, data):
+        """A function that evaluates."""
+        programs, feed = self._programs, None
 
-    def _evaluate(self, data, batch_size):
-        executable = self._executable("evaluate", data)
-        return self._run(executable, run_batches(executable, data, batch_size, None, self._ahead()))
+        def evaluate():
+            nonlocal feed
+            feed = feed or Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
+            programs.restart("evaluation")
+            for _ in feed.turns(0):
+                pass
+            report = programs.evaluation_report()
+            return dict(zip(report.names, map(_number, report.executable())))
 
-    def _steps(self, step, data, batch_size, rows):
-        """What run_batches gives of single steps, of which as many are made at once as can be."""
-        together, count, first = self.steps_per_dispatch, len(data[0]), 0
-        if together > 1 and count >= together * batch_size:
-            rows = np.arange(count) if rows is None else rows
-            first = count // (together * batch_size) * (together * batch_size)
-            several = self._executable("step", data, together)
-            groups = run_batches(several, data, together * batch_size, rows[:first], self._ahead(), together)
-            for batches, results in groups:
-                results = list(results)
-                for i in range(together):
-                    yield [array[i] for array in batches], [result[i] for result in results]
-        if first < count:
-            yield from run_batches(step, data, batch_size, rows if first == 0 else rows[first:], self._ahead())
+        return evaluate
+
+    def predict(self, x, batch_size: int = 32):
+        """What the model gives for the rows of x: an array, or the structure of arrays that the model gives.
+
+        x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
+        the first part is taken."""
+        data = as_dataset("predict", x, batch_size)
+        parts = parts_of("predict", data)
+        feed, found = Feed(data, self._programs.prediction(parts), self._ahead()), []
+        for turn in feed.turns(0):
+            mask = parts_of("predict", data, turn.element).mask
+            found.append((turn.results, None if mask is None else int(mask.sum())))
+        columns = zip(*([result[:count] for result in results] for results, count in found))
+        return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in columns])
+
+    @contextmanager
+    def averaged_weights(self):
+        """Within it the trainable variables have the values of their averages (an optimizer with ema_decay), to
+        evaluate, predict or save them: `with trainer.averaged_weights(): trainer.evaluate(test)`."""
+        self._require_training("averaged_weights")
+        self._programs.swap()
+        try:
+            yield
+        finally:
+            self._programs.swap()
+
+    # ---- measuring ----
+
+    def profile(self, data, batch_size: int = 32, *, runs: int = 10):
+        """What the kernels of a training step cost in time (Executable.profile), on the first batch of data. Nothing
+        that was trained changes."""
+        data = self._dataset("profile", data, batch_size)
+        step = self._programs.step(parts_of("profile", data))
+        arrays = leaves(next(data.epoch(0)))
+        with self._unchanged():
+            return step.profile(*arrays, runs=runs)
+
+    def profile_input(self, data, batch_size: int = 32, *, batches: int = 50) -> InputProfile:
+        """How long the batches of data take to load, the steps to compute, and both together, as fit does it. Nothing
+        that was trained changes."""
+        data = self._dataset("profile_input", data, batch_size)
+        count = as_count("profile_input", "a number of batches", batches, "called")
+        step = self._programs.step(parts_of("profile_input", data))
+        with self._unchanged():
+            return measured_input(data.take(count), step, self._ahead())
+
+    @contextmanager
+    def _unchanged(self):
+        """Puts back what steps change meanwhile."""
+        graph = self._programs.graph
+        variables = graph.variables
+        values = graph.read_variables(variables)
+        try:
+            yield
+        finally:
+            graph.assign_variables(variables, values)
+
+    # ---- saving ----
+
+    def save(self, path) -> None:
+        """Writes the whole training into a safetensors file, from which fit(..., resume=path) goes on: the model's
+        variables, the optimizer's and its schedule's step, averages, loss scale, random states, what the epoch has
+        measured so far, the place in the data, the history, and the state of the callbacks. It is written completely or
+        not at all, as by al.save. al.load(model, path) takes the model's variables from it."""
+        self._require_training("save")
+        checkpoint.write_training(
+            path,
+            self._programs.graph.variables,
+            {
+                "fit_from": self._fit_from,
+                "stop_training": self.stop_training,
+                "history": dict(self.history),
+                "callbacks": [callback.state for callback in self._callbacks],
+            },
+        )
+
+    def _load(self, path) -> None:
+        record = checkpoint.read_training(path, self._programs.graph.variables, len(self._callbacks))
+        self._fit_from, self.stop_training = record["fit_from"], record["stop_training"]
+        self.history = History(record["history"])
+        for callback, state in zip(self._callbacks, record["callbacks"]):
+            callback.state = state
+
+    def _require_training(self, op):
+        if self._programs.progress is None:
+            raise mistake(op, "Expected a training that has begun; call fit first", act="called")
+
+    # ---- what is known ----
+
+    def greater_is_better(self, name: str) -> bool | None:
+        """Of a quantity of the history; None where neither its loss nor its metric says so."""
+        return self._measures.greater_is_better(name)
 
     @staticmethod
     def _ahead():
-        """How many steps are in flight behind the one that is read. On the host's own cores one would only be in the
-        way of gathering the next batch; elsewhere the device has work while that is done."""
+        """How many steps are in flight behind the one that is waited for. On the host's own cores one would only be in
+        the way of gathering the next batch; elsewhere the device has work while that is done."""
         return 0 if device().kind == "cpu" else 1
 
-    def _run(self, executable, results, shown=None, epoch=None):
-        """The means over all examples of what the executable fetches of each batch. results: what run_batches gives.
-        epoch: of a training."""
-        total, seen = np.zeros(len(self._measures)), 0
-        for step, (batch, result) in enumerate(results, 1):
-            values = [value.item() for value in result]
-            if epoch is not None and self.check_finite and not math.isfinite(values[0]):
-                raise self._not_finite(values[0], executable, batch, f"step {step} of epoch {epoch}")
-            total += len(batch[0]) * np.array(values)
-            seen += len(batch[0])
-            if shown is not None:
-                shown.step(dict(zip(self._measures, total / seen)))
-        return dict(zip(self._measures, (total / seen).tolist()))
+    def _dataset(self, op, data, batch_size, shuffle=False, last="smaller"):
+        arrays = isinstance(data, (tuple, list))
+        made = as_dataset(op, data, batch_size, seed=self.seed if shuffle else None, last=last)
+        if arrays:
+            require_sound_arrays(op, made, data, self._programs, self._measures, self._check_finite and op == "fit")
+        return made
 
-    def _not_finite(self, value, step, batch, when):
-        """The error that names the first tensor on the way to the loss which is not finite."""
-        loss = step.fetches[0]
-        graph = loss.graph
-        tensors = [
-            (op, tensor)
-            for op in graph.inspect(fetches=[loss])
-            if op.kind != "constant"
-            for tensor in op.results
-            if tensor.dtype == "float32" and tensor.shape is not None
-        ]
-        faults = graph.compile(step.feeds, [sum(tensor - tensor) for _, tensor in tensors])(*batch)
-        first = "no tensor on the way to it is, when it is computed again"
-        for (op, tensor), fault in zip(tensors, faults):
-            if fault != 0:
-                (found,) = graph.compile(step.feeds, [tensor])(*batch)
-                name = f" {op.name!r}" if op.name else ""
-                wrong = np.size(found) - np.count_nonzero(np.isfinite(found))
-                first = (
-                    f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
-                    f"{describe(tensor)} of {op.kind}{name}, built at {op.location}"
-                )
-                break
-        return mistake(
-            "fit", f"The loss is {value} in {when}, which changed nothing: {first}", FloatingPointError, "called"
-        )
-
-    def _executable(self, kind, data, together=None):
-        """Of one graph and its variables: the training step (one for each choice of what is trainable, or several
-        together), the evaluation, the prediction."""
-        self._build(data)
-        training = kind == "step"
-        trainable = [variable for variable in self.model.variables if variable.trainable and training]
-        key = kind, together, *trainable
-        if together is not None and key not in self._executables:
-            step = self._requests[(kind, *trainable)]
-            self._executables[key] = self._x.graph.compile(*step, steps=together)
-        if key not in self._executables:
-            predictions = self.model(self._x, training) if training else self._predictions
-            feeds, fetches, updates = [self._x], [predictions], []
-            if kind != "predict":
-                feeds = [self._x, self._y]
-                fetches = [mean(measure(predictions, self._y)) for measure in self._measures.values()]
-            self._require_known(fetches)
-            if training:
-                with scope(self._x.graph, OPTIMIZER):
-                    finite = equal(fetches[0] - fetches[0], 0.0)  # before the gradients, so that no update waits for it
-                updates = [*self.optimizer.minimize(fetches[0], trainable), *self.model.updates]
-                if self.check_finite:
-                    updates = self._held_back(updates, finite)
-            self._requests[(kind, *trainable)] = feeds, fetches, updates
-            self._executables[key] = self._x.graph.compile(feeds, fetches, updates)
-        return self._executables[key]
-
-    def _held_back(self, updates, finite):
-        """The updates where the loss is finite, and none where it is not; nor behind such a step, where others are in
-        flight before that is known."""
-        graph, flag, sound = self._x.graph, finite, []
-        if self._ahead() or self.steps_per_dispatch > 1:
-            with scope(graph, OPTIMIZER):
-                if self._sound is None:
-                    self._sound = graph.variable(True, name="sound", trainable=False)
-                flag = where(self._sound, finite, False)
-            sound = [graph.assign(self._sound, flag)]
-        kept = []
-        for update in updates:
-            variable, value = update.variable, update.value
-            kept.append(
-                graph.assign(variable, *graph.apply("select", [flag, value, variable], {}, value.name, value.location))
-            )
-        return kept + sound
-
-    def _require_known(self, fetches):
-        """ValueError where a variable would stay as it is because the model does not know it."""
-        known = set(self.model.variables)
-        for op in self._x.graph.inspect(fetches=fetches):
-            for variable in op.results if op.kind == "variable" else ():
-                if variable.trainable and variable not in known:
-                    raise mistake(
-                        "fit",
-                        f"Expected variables that the model knows, got {variable!r} of "
-                        f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
-                        "layer in an attribute, or set its trainable to False",
-                        act="called",
-                    )
-
-    def _examples(self, op, data, batch_size, finite=False):
-        """The arrays of data, with one row for each example in all of them."""
-        arrays = examples(op, data, batch_size)
-        for array, what in zip(arrays, ("examples", "targets")):
-            if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
-                place = np.argwhere(~np.isfinite(array))[0]
-                raise mistake(
-                    op, f"Expected finite numbers as {what}, got {array[tuple(place)]} in row {place[0]}", act="called"
-                )
-        if len(arrays) > 1 and arrays[1].dtype.kind in "iu" and self._measures["loss"] is losses.softmax_cross_entropy:
-            self._build(arrays)
-            classes = (self._predictions.shape or (None,))[-1]
-            wrong = (arrays[1] < 0) | (arrays[1] >= classes) if classes else np.False_
-            if wrong.any():
-                place = np.argwhere(wrong)[0]
-                raise mistake(
-                    op,
-                    f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got "
-                    f"{arrays[1][tuple(place)]} in row {place[0]}",
-                    act="called",
-                )
-        return arrays
-
-    def _build(self, data):
-        if self._x is None:
-            x = (self.model.graph or Graph()).placeholder((None, *data[0].shape[1:]), data[0].dtype, name="x")
-            self._predictions = self.model(x)
-            self._x = x
-        if self._y is None and len(data) > 1:
-            self._y = self._x.graph.placeholder((None, *data[1].shape[1:]), data[1].dtype, name="y")
+    def __repr__(self):
+        return f"<Trainer of {type(self.model).__name__} with {type(self.optimizer).__name__}, {self.epoch} epochs>"
 
 
-def _measures(loss, given):
-    """Functions of predictions and targets by the names of what they give."""
-    found = {"loss": _function(losses, loss)}
-    for metric in given:
-        function = _function(metrics, metric)
-        if metric == "accuracy" and found["loss"] is losses.binary_cross_entropy:
-            function = metrics.binary_accuracy
-        name = metric if isinstance(metric, str) else _name(metric)
-        names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
-        found[next(free for free in names if free not in found)] = function
-    return found
+class _Logs(Mapping):
+    """Values that are read from the device when they are looked at."""
+
+    def __init__(self, read):
+        self._read = read
+
+    def __getitem__(self, name):
+        return self._read()[name]
+
+    def __iter__(self):
+        return iter(self._read())
+
+    def __len__(self):
+        return len(self._read())
 
 
-def _name(function):
-    function = getattr(function, "func", function)  # of functools.partial
-    return getattr(function, "__name__", type(function).__name__)
-
-
-def _function(module, given):
-    if callable(given) and not isinstance(given, type):
-        return given
-    name = module.__name__.rpartition(".")[2]
-    names = module.__all__
-    if not isinstance(given, str):
-        raise mistake("trainer", f"Expected a function or a name of al.{name}, got {given!r}", TypeError)
-    if given not in names:
-        raise mistake("trainer", f"Expected a function or a name of al.{name} ({', '.join(names)}), got {given!r}")
-    return getattr(module, given)
+def _number(value):
+    """A number, or an array of them."""
+    return value.item() if value.ndim == 0 else value

@@ -1,0 +1,101 @@
+"""What is the matter with data or with a step that gave a loss which is not finite."""
+
+import math
+
+import numpy as np
+
+from alloy import losses
+from alloy._core import DeviceError
+from alloy.graph.location import mistake
+from alloy.graph.structure import leaves, paths
+from alloy.graph.text import describe
+from alloy.ops import sum
+from alloy.training.batches import parts_of
+
+_NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
+
+
+def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
+    """ValueError where an array holds numbers that are not finite, if that is asked, or labels outside the classes.
+
+    given: the tuple of arrays that data is made of."""
+    for what, part in zip(_NAMES, given):
+        for path, array in zip(paths(part, _NAMES[what]), map(np.asarray, leaves(part))):
+            if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
+                place = np.argwhere(~np.isfinite(array))[0]
+                raise mistake(
+                    op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}", act="called"
+                )
+    labels = given[1]
+    if measures.loss_of_labels() is losses.softmax_cross_entropy and np.asarray(labels).dtype.kind in "iu":
+        found = _wrong_label(np.asarray(labels), programs.outputs(parts_of(op, data)))
+        if found is not None:
+            raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
+
+
+def _wrong_label(labels, predictions):
+    """What to say of a label outside the classes, and its row; None where there is none."""
+    classes = (getattr(predictions, "shape", None) or (None,))[-1]
+    wrong = (labels < 0) | (labels >= classes) if classes else np.False_
+    if not wrong.any():
+        return None
+    place = np.argwhere(wrong)[0]
+    return (
+        f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got {labels[tuple(place)]}",
+        place[0],
+    )
+
+
+def not_finite(programs, measures, parts, batch, when: str) -> Exception:
+    """The error for a step whose loss is not finite. parts: of Specs. batch: those of the arrays that it read, or None
+    where they cannot be had again."""
+    if batch is None:
+        return _error(f"The loss is not finite in {when}, which changed nothing; its batch cannot be read again")
+    feeds, loss = programs.loss(parts)
+    arrays = batch.arrays
+    (value,) = programs.graph.compile(feeds, [loss])(*arrays)
+    first = _of_batch(programs, measures, parts, batch) or _first_tensor(programs.graph, feeds, loss, arrays)
+    return _error(f"The loss is {value} in {when}, which changed nothing: {first}")
+
+
+def _error(message):
+    return mistake("fit", message, FloatingPointError, "called")
+
+
+def _of_batch(programs, measures, parts, batch):
+    """What is wrong with the batch itself."""
+    for what, part in zip(_NAMES, batch):
+        for path, array in zip(paths(part, _NAMES[what]), leaves(part)) if part is not None else ():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                place = np.argwhere(~np.isfinite(array))[0]
+                return f"its {path} hold {array[tuple(place)]} in row {place[0]} of the batch"
+    if measures.loss_of_labels() is losses.softmax_cross_entropy and batch.y.dtype.kind in "iu":
+        found = _wrong_label(batch.y, programs.outputs(parts))
+        if found is not None:
+            return f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
+    return None
+
+
+def _first_tensor(graph, feeds, loss, arrays):
+    """Names the first tensor on the way to the loss which is not finite."""
+    tensors = [
+        (op, tensor)
+        for op in graph.inspect(fetches=[loss])
+        if op.kind != "constant"
+        for tensor in op.results
+        if tensor.dtype in ("float32", "float16", "bfloat16") and tensor.shape is not None
+    ]
+    try:
+        faults = graph.compile(feeds, [sum(tensor - tensor) for _, tensor in tensors])(*arrays)
+    except DeviceError as error:
+        return f"what led to it cannot be found out ({error})"
+    for (op, tensor), fault in zip(tensors, faults):
+        if fault != 0:
+            (found,) = graph.compile(feeds, [tensor])(*arrays)
+            name = f" {op.name!r}" if op.name else ""
+            wrong = np.size(found) - np.count_nonzero(np.isfinite(np.asarray(found, np.float32)))
+            return (
+                f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
+                f"{describe(tensor)} of {op.kind}{name}, built at {op.location}"
+            )
+    return "no tensor on the way to it is, when it is computed again"

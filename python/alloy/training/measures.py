@@ -1,0 +1,125 @@
+"""What a training minimizes and measures: the losses and metrics of a model's outputs, and their totals."""
+
+import itertools
+
+from alloy import losses, metrics
+from alloy._core import Graph, Tensor, Update
+from alloy.graph.apply import apply
+from alloy.graph.location import mistake
+from alloy.graph.state import State
+from alloy.graph.structure import leaves
+from alloy.metrics import accumulate, accumulated
+from alloy.ops import cast, divide_no_nan
+from alloy.ops import sum as sum_of
+
+
+class Measures:
+    """loss: a name or a function, of a model's only output or of all its outputs together; or a dict or list with one
+    for each output, whose values are added, multiplied by loss_weights where given. metrics: names, functions and
+    al.metrics.Metric; or a dict or list with such for each output."""
+
+    def __init__(self, loss, given=(), loss_weights=None):
+        self.loss = loss
+        self._losses = {key: losses.get(one, "trainer") for key, one in _outputs(loss)}
+        self._weights = dict(_outputs(loss_weights)) if loss_weights is not None else {}
+        if loss_weights is not None and self._weights.keys() != self._losses.keys():
+            raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="built")
+        self._metrics = {}  # by name in the history: the output, the metric
+        for key, some in _outputs(given, of_lists=True):
+            beside = self._losses.get(key, loss)
+            for one in some:
+                metric = metrics.get(one, beside if not isinstance(beside, (dict, list)) else None, "trainer")
+                name = metric.name if key is None else f"{key}_{metric.name}"
+                names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
+                self._metrics[next(free for free in names if free not in self._metrics)] = key, metric
+
+    def loss_of_labels(self):
+        """The function that is the loss of a model with one output; None for others."""
+        return self._losses.get(None)
+
+    def greater_is_better(self, name: str) -> bool | None:
+        """Of a quantity of the history: False for losses, for metrics what they say; None: unknown."""
+        name = name.removeprefix("val_")
+        if name in self._metrics:
+            return self._metrics[name][1].greater_is_better
+        return False if name == "loss" or name.endswith("_loss") else None
+
+    def losses_of(self, predictions, targets, weights, mask) -> dict[str, Tensor]:
+        """Scalars: the "loss" that is minimized and, where several make it, each by the name of its output."""
+        found = {}
+        for key, loss in self._losses.items():
+            value = loss(_part(predictions, key, "outputs"), _part(targets, key, "targets"))
+            found[key] = losses.mean(value, _part(weights, key, "weights", optional=True), mask=mask)
+        if None in found:
+            return {"loss": found[None]}
+        total = None
+        for key, value in found.items():
+            weighted = value * float(self._weights[key]) if self._weights else value
+            total = weighted if total is None else total + weighted
+        return {"loss": total, **{f"{key}_loss": value for key, value in found.items()}}
+
+
+class Totals:
+    """The sums of all batches since the last restart, in variables of the graph: of the losses and of each metric."""
+
+    def __init__(self, graph: Graph, path: str, measures: Measures):
+        self._measures = measures
+        self._losses = State(graph, f"{path}/losses")
+        self._metrics = {name: State(graph, f"{path}/{name}") for name in measures._metrics}
+        self._results: dict[str, Tensor] = {}
+
+    def add(self, values: dict[str, Tensor], predictions, targets, mask) -> None:
+        """Adds a batch. values: its losses."""
+        count = _count(predictions) if mask is None else sum_of(mask)
+        accumulate(self._losses, "count", count)
+        for name, value in values.items():
+            accumulate(self._losses, name, value * count)
+            self._results[name] = name
+        for name, (key, metric) in self._measures._metrics.items():
+            metric.update(self._metrics[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
+
+    def updates(self, taken: Tensor | None = None) -> list[Update]:
+        return [update for state in (self._losses, *self._metrics.values()) for update in state.updates(taken)]
+
+    def restarts(self) -> list[Update]:
+        return [update for state in (self._losses, *self._metrics.values()) for update in state.restarts()]
+
+    def results(self) -> dict[str, Tensor]:
+        """The values by the names that they have in the history."""
+        count = accumulated(self._losses, "count")
+        found = {name: divide_no_nan(accumulated(self._losses, name), count) for name in self._results}
+        return found | {
+            name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()
+        }
+
+
+def _count(predictions):
+    """How many examples the batch has."""
+    first = cast(leaves(predictions)[0], "float32")
+    return apply("count", [first], {"axes": [0]})
+
+
+def _outputs(given, of_lists=False):
+    """Pairs of an output and what is given for it; the output None stands for what a model gives as a whole."""
+    if isinstance(given, dict):
+        pairs = given.items()
+    elif isinstance(given, (list, tuple)) and (not of_lists or any(isinstance(one, (list, tuple)) for one in given)):
+        pairs = enumerate(given)
+    else:
+        pairs = [(None, given)]
+    one = not of_lists
+    return [(key, some if one or isinstance(some, (list, tuple)) else [some]) for key, some in pairs]
+
+
+def _part(structure, key, what, optional=False):
+    """What belongs to an output."""
+    if key is None or (optional and not isinstance(structure, (dict, list, tuple))):
+        return structure
+    try:
+        return structure[key]
+    except (KeyError, IndexError, TypeError):
+        known = list(structure) if isinstance(structure, dict) else None
+        given = known if known is not None else f"{len(leaves(structure))} of no name"
+        raise mistake(
+            "trainer", f"Expected {what} with {key!r}, for which there is a loss or metric, got {given}"
+        ) from None

@@ -1,0 +1,234 @@
+"""What is compiled of a model, its measures and its optimizer: the training step, the evaluation and the prediction,
+over the variables of one graph."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alloy._core import Update
+from alloy.graph import Executable, Graph, Tensor
+from alloy.graph.dtypes import is_half
+from alloy.graph.location import mistake
+from alloy.graph.scope import OPTIMIZER, scope
+from alloy.graph.state import State
+from alloy.graph.structure import convert, leaves, paths, rebuild
+from alloy.ops import cast, equal, gather, logical_and, where
+from alloy.training.batches import Parts
+from alloy.training.measures import Measures, Totals
+
+
+@dataclass(frozen=True)
+class Report:
+    """What reads totals: an executable, and the names of what it fetches behind `ahead` other values."""
+
+    names: tuple[str, ...]
+    executable: Executable
+    ahead: int = 0
+
+
+class Programs:
+    """Everything is made when it is first needed, once for each form of the batches (Parts)."""
+
+    def __init__(self, model, measures: Measures, optimizer, dtype: str, check_finite: bool):
+        """dtype: that the model is given floats in. check_finite: whether a loss that is not finite ends the training;
+        one whose optimizer skips such steps goes on."""
+        self._model, self._measures, self._optimizer = model, measures, optimizer
+        self._dtype = dtype
+        self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
+        self.stops = check_finite and not self.skips
+        self.graph: Graph | None = model.graph
+        self.progress: State | None = None  # steps of the epoch, epochs, whether all losses were finite
+        self._placeholders: dict[tuple, Tensor] = {}
+        self._predicted: dict[tuple, object] = {}
+        self._totals: dict[str, Totals] = {}
+        self._requests: dict[tuple, tuple] = {}
+        self._made: dict[tuple, object] = {}
+
+    def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
+        """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
+        a new first axis."""
+        self._build(parts)
+        trainable = tuple(variable for variable in self._model.variables if variable.trainable)
+        key = "step", parts, None if class_weight is None else tuple(class_weight.items()), trainable
+        if key not in self._requests:
+            self._requests[key] = self._step(parts, class_weight, trainable)
+        if (*key, together) not in self._made:
+            feeds, updates = self._requests[key]
+            self._made[(*key, together)] = self.graph.compile(feeds, [], updates, steps=together)
+        return self._made[(*key, together)]
+
+    def evaluation(self, parts: Parts) -> Executable:
+        """Adds a batch to the totals of the evaluation."""
+        self._build(parts)
+        key = "evaluation", parts
+        if key not in self._made:
+            x, y, weights, mask = self._tensors(parts)
+            predictions = self._predictions(parts)
+            values = self._measures.losses_of(predictions, y, weights, mask)
+            self._require_known(values.values())
+            totals = self._totals_of("evaluation")
+            totals.add(values, predictions, y, mask)
+            self._made[key] = self.graph.compile(self._feeds(parts), [], totals.updates())
+        return self._made[key]
+
+    def prediction(self, parts: Parts) -> Executable:
+        """Fetches the leaves of what the model gives."""
+        parts = Parts(parts.x)
+        self._build(parts)
+        key = "prediction", parts
+        if key not in self._made:
+            predictions = leaves(self._predictions(parts))
+            self._require_known(predictions)
+            self._made[key] = self.graph.compile(self._feeds(parts), predictions)
+        return self._made[key]
+
+    def outputs(self, parts: Parts):
+        """What the model gives in inference, tensors in their structure."""
+        self._build(parts)
+        return self._predictions(parts)
+
+    def training_report(self, ends_epoch: bool) -> Report:
+        """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
+        measured. ends_epoch: and begins the next epoch."""
+        key = "training report", ends_epoch
+        if key not in self._made:
+            totals, state = self._totals_of("training"), self.progress
+            found, steps, sound = totals.results(), state["steps"], state["sound"]
+            updates = []
+            if ends_epoch:
+                state["steps"], state["epoch"] = 0, state["epoch"] + 1
+                updates = [*state.updates(), *totals.restarts()]
+            executable = self.graph.compile([], [steps, sound, *found.values()], updates)
+            self._made[key] = Report(tuple(found), executable, 2)
+        return self._made[key]
+
+    def evaluation_report(self) -> Report:
+        if "evaluation report" not in self._made:
+            found = self._totals_of("evaluation").results()
+            self._made["evaluation report"] = Report(tuple(found), self.graph.compile([], list(found.values())))
+        return self._made["evaluation report"]
+
+    def restart(self, kind: str) -> None:
+        """The totals of that kind, "training" or "evaluation", begin anew."""
+        if ("restart", kind) not in self._made:
+            self._made["restart", kind] = self.graph.compile([], [], self._totals_of(kind).restarts())
+        self._made["restart", kind]()
+
+    def swap(self) -> None:
+        """Exchanges the values of the trainable variables with their averages, or back."""
+        trainable = tuple(variable for variable in self._model.variables if variable.trainable)
+        if ("swap", trainable) not in self._made:
+            self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
+        self._made["swap", trainable]()
+
+    def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
+        """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
+        it."""
+        x, y, weights, mask = self._tensors(parts)
+        predictions = self._model(self._given(x), training=True)
+        return self._feeds(parts), self._measures.losses_of(predictions, y, weights, mask)["loss"]
+
+    # ---- how they are made ----
+
+    def _build(self, parts: Parts) -> None:
+        """The graph and the model's variables."""
+        if self.graph is None:
+            self.graph = Graph()
+        if self.progress is None:
+            self._predictions(parts)  # before any variable of the training, so that the model's come first
+            self.progress = State(self.graph, "training")
+            for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
+                self.progress.setdefault(name, start)
+
+    def _step(self, parts, class_weight, trainable):
+        """(feeds, updates)"""
+        x, y, weights, mask = self._tensors(parts)
+        weights = _weighted_by_class(class_weight, y, weights)
+        predictions = self._model(self._given(x), training=True)
+        values = self._measures.losses_of(predictions, y, weights, mask)
+        loss, totals, state, taken = values["loss"], self._totals_of("training"), self.progress, None
+        self._require_known(values.values())
+        if self.stops or self.skips:
+            with scope(self.graph, OPTIMIZER):
+                taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
+                if self.stops:
+                    taken = logical_and(state["sound"], taken)
+        updates = [*self._optimizer.minimize(loss, list(trainable)), *self._model.updates]
+        totals.add(values, predictions, y, mask)
+        state["steps"] = state["steps"] + (cast(taken, "int32") if self.stops else 1)
+        if self.stops:
+            state["sound"] = taken
+        if taken is not None:
+            updates = [self._held_back(update, taken) for update in updates]
+        return self._feeds(parts), [*updates, *totals.updates(taken), *state.updates()]
+
+    def _held_back(self, update: Update, taken: Tensor) -> Update:
+        """The update where `taken` is true; else the variable keeps its value."""
+        variable, value = update.variable, update.value
+        kept = self.graph.apply("select", [taken, value, variable], {}, value.name, value.location)
+        return self.graph.assign(variable, *kept)
+
+    def _tensors(self, parts: Parts):
+        """Placeholders in the structures of x, y, weights and mask; None where there is no such part."""
+        return [
+            None if part is None else rebuild(part, self._placeholders_of(what, part))
+            for what, part in zip(("x", "y", "weights", "mask"), parts)
+        ]
+
+    def _feeds(self, parts: Parts) -> list[Tensor]:
+        return [tensor for part in self._tensors(parts) if part is not None for tensor in leaves(part)]
+
+    def _placeholders_of(self, what, structure):
+        for path, spec in zip(paths(structure, what), leaves(structure)):
+            if (path, spec) not in self._placeholders:
+                taken = any(known == path for known, _ in self._placeholders)
+                name = f"{path}_{len(self._placeholders)}" if taken else path
+                self._placeholders[path, spec] = self.graph.placeholder(spec.shape, spec.dtype, name)
+            yield self._placeholders[path, spec]
+
+    def _given(self, x):
+        """x as the model is given it."""
+        return convert(lambda t: cast(t, self._dtype) if _is_float(t) else t, x) if is_half(self._dtype) else x
+
+    def _predictions(self, parts: Parts):
+        key = Parts(parts.x)
+        if key not in self._predicted:
+            self._predicted[key] = self._model(self._given(self._tensors(key)[0]))
+        return self._predicted[key]
+
+    def _totals_of(self, kind: str) -> Totals:
+        if kind not in self._totals:
+            self._totals[kind] = Totals(self.graph, f"metrics/{kind}", self._measures)
+        return self._totals[kind]
+
+    def _require_known(self, fetches) -> None:
+        """ValueError where a variable would stay as it is because the model does not know it."""
+        known = set(self._model.variables)
+        for op in self.graph.inspect(fetches=list(fetches)):
+            for variable in op.results if op.kind == "variable" else ():
+                if variable.trainable and variable not in known:
+                    raise mistake(
+                        "fit",
+                        f"Expected variables that the model knows, got {variable!r} of "
+                        f"{variable.location}; make it in the layer's build (add_variable), keep it or its "
+                        "layer in an attribute, or set its trainable to False",
+                        act="called",
+                    )
+
+
+def _is_float(tensor: Tensor) -> bool:
+    return tensor.dtype in ("float32", "float16", "bfloat16")
+
+
+def _weighted_by_class(class_weight, y, weights):
+    """The weights of the examples times that of each one's class."""
+    if class_weight is None:
+        return weights
+    if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
+        raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
+    table = np.ones(max(class_weight) + 1, np.float32)
+    table[list(class_weight)] = list(class_weight.values())
+    of_each = gather(y.graph.constant(table), cast(y, "int32"))
+    # Beyond the table every class counts once.
+    of_each = where(y > int(max(class_weight)), 1.0, of_each)
+    return of_each if weights is None else weights * of_each
