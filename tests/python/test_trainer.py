@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import alloy as al
-from alloy.training import batches
 from kinds import PLANS_FOR_A_CPU, READS_HOST_MEMORY
 
 
@@ -32,11 +31,11 @@ def test_fit_learns_and_reports(rng, capsys):
     assert set(history) == {"loss", "val_loss"} and len(history["loss"]) == len(history["val_loss"]) == 20
     assert history["loss"][0] > 1 and history["val_loss"][-1] < 1e-4
     np.testing.assert_allclose(t.model.variables[0].numpy(), [[1], [-2], [0.5]], atol=0.02)
-    bar = capsys.readouterr().err
-    assert "epoch 20/20" in bar and "loss=" in bar and "7/7" in bar
-    assert re.search(r"\[\d\d:\d\d, [\d.]+ ms/step, 00:00 left, loss=", bar)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 20, "where there is no terminal, a plain line an epoch"
+    assert re.fullmatch(r"epoch 20/20  loss \S+  val_loss \S+", lines[-1])
     trainer().fit(linear_data(10, rng), epochs=1, progress=False)
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr() == ("", "")
 
 
 def test_means_weigh_every_example_alike(rng):
@@ -58,7 +57,9 @@ def test_the_last_smaller_batch_is_used(rng):
     weights, bias = (v.numpy() for v in t.model.variables)
     before = al.stats()["compilations"]
     t.fit((x, y), epochs=3, batch_size=3, shuffle=False, progress=False)
-    assert al.stats()["compilations"] - before == 2
+    assert al.stats()["compilations"] - before == 2 + 2, (
+        "both sizes of the step, what begins a fit and what ends an epoch"
+    )
     for _ in range(3):
         for rows in (slice(0, 3), slice(3, 5)):
             slope = 2 * (x[rows] @ weights + bias - y[rows]) / len(x[rows])
@@ -80,17 +81,15 @@ def test_batches_are_the_shuffled_examples(layout, rng, ahead):
     weights, bias = (v.numpy().astype(np.float64) for v in t.model.variables)
     before = al.stats()["bytes_to_device"]
     t.fit((x, y), epochs=2, batch_size=40, progress=False)
-    sent, order = al.stats()["bytes_to_device"] - before, np.random.default_rng(3)
-    for _ in range(2):
-        rows = order.permutation(110)
+    sent = al.stats()["bytes_to_device"] - before
+    for epoch in range(2):
+        rows = np.random.default_rng([3, epoch]).permutation(110)
         for batch in (rows[:40], rows[40:80], rows[80:]):
             slope = 2 * (x[batch] @ weights + bias - y[batch]) / len(batch)
             weights, bias = weights - 0.01 * x[batch].T @ slope, bias - 0.01 * slope.sum(0)
     np.testing.assert_allclose(t.model.variables[0].numpy(), weights, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(t.model.variables[1].numpy(), bias, rtol=1e-4, atol=1e-5)
-    assert sent == 2 * y.nbytes + 4 + ahead, (
-        "only targets, which are few bytes, the learning rate and a flag are copied"
-    )
+    assert sent < 2 * y.nbytes + 100, "only targets, which are few bytes, and single numbers are copied"
 
 
 def test_seeded_order(rng):
@@ -145,11 +144,9 @@ def test_a_model_that_has_its_graph_already(rng, ahead):
     model(graph.placeholder((1, 3)))
     t = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
     t.fit(linear_data(8, rng), epochs=1, progress=False)
-    assert [v.name for v in graph.variables] == [
+    assert [v.name for v in graph.variables if not v.name.startswith(("training/", "metrics/", "optimizer/"))] == [
         "dense_0/weights",
         "dense_0/bias",
-        "optimizer/lr",
-        *["optimizer/sound"][:ahead],
     ]
 
 
@@ -172,12 +169,13 @@ def test_checkpoints(rng, tmp_path):
     class Spoil(al.Callback):
         """After the first epoch every further one is worse."""
 
-        def begin(self, trainer):
+        def on_train_begin(self, logs=None):
             self.seen = []
 
-        def epoch_end(self, trainer):
-            self.seen.append([v.numpy() for v in trainer.model.variables])
-            trainer.model.variables[1].assign(np.float32([1e3 * len(self.seen)]))
+        def on_epoch_end(self, epoch, logs=None):
+            assert epoch == len(self.seen) and logs == {"loss": self.trainer.history["loss"][-1]}
+            self.seen.append([v.numpy() for v in self.trainer.model.variables])
+            self.trainer.model.variables[1].assign(np.float32([1e3 * len(self.seen)]))
 
     spoil = Spoil()
     t.fit(
@@ -200,8 +198,9 @@ def test_checkpoints(rng, tmp_path):
 # fmt: off
 WRONG_DATA = [
     ((np.zeros((0, 3), np.float32), np.zeros((0, 1), np.float32)), ValueError,
-     r"one or more examples.*\(0, 3\), \(0, 1\)"),
-    ((np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)), ValueError, r"as many in all.*\(4, 3\), \(5, 1\)"),
+     r"one or more examples.*\(0, 3\), float32\(0, 1\)"),
+    ((np.zeros((4, 3), np.float32), np.zeros((5, 1), np.float32)), ValueError,
+     r"as many in all.*\(4, 3\), float32\(5, 1\)"),
     (np.zeros((4, 3), np.float32), TypeError, "got ndarray"),
     ((np.zeros((4, 3), np.float32),), TypeError, r"\(x, y\)"),
 ]
@@ -210,7 +209,7 @@ WRONG_DATA = [
 
 @pytest.mark.parametrize("data, kind, says", WRONG_DATA)
 def test_wrong_data(data, kind, says):
-    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; (called|built) at .*test_trainer\.py:\d+\.$"):
         trainer().fit(data, epochs=1)
 
 
@@ -219,7 +218,7 @@ def test_wrong_data(data, kind, says):
     [({"loss": "cross_entropy"}, "cross_entropy"), ({"loss": "square"}, "square"), ({"metrics": ["acc"]}, "acc")],
 )
 def test_wrong_names(arguments, given):
-    with pytest.raises(ValueError, match=rf"^\[trainer\] .*'{given}'; built at .*test_trainer\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=rf"^\[trainer\] .*'{given}'.*; built at .*test_trainer\.py:\d+\.$"):
         trainer(**arguments)
 
 
@@ -301,31 +300,30 @@ def test_steps_behind_one_that_is_not_finite_change_nothing_either(rng):
         finite.fit((x[:16], y[:16]), 1, batch_size=8, shuffle=False, progress=False)
 
 
-def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rng, ahead, monkeypatch):
-    """With a step ahead the interrupt comes before anybody has read that loss."""
+def test_training_goes_on_after_an_interrupt_beside_a_loss_that_is_not_finite(rng):
+    """The interrupt comes before anybody has read that loss."""
     x, y = linear_data(40, rng)
     bad = x.copy()
     bad[9:] = 1e30
-    t = trainer(optimizer=al.SGD(0.1))
-    take, taken = batches.take, []
 
-    def interrupted(array, rows, out):
-        taken.append(len(rows))
-        if len(taken) == 5:  # examples and targets of two batches, then
+    def interrupted(x, y, rng, seen=[]):  # noqa: B006
+        seen.append(len(x))
+        if len(seen) == 5:
             raise KeyboardInterrupt
-        return take(array, rows, out)
+        return x, y
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt if ahead else FloatingPointError):
-        patch.setattr(batches, "take", interrupted)
-        patch.setattr(t, "_order", type("Rows", (), {"permutation": staticmethod(np.arange)}))
-        t.fit((bad, y), 1, batch_size=8, progress=False)
+    t = trainer(optimizer=al.SGD(0.1))
+    data = al.data.from_arrays(bad, y).batch(8).map(interrupted, seed=0)
+    with pytest.raises(KeyboardInterrupt):
+        t.fit(data, 1, progress=False)
+    assert t.step == 1, "what the device has made"
     history = t.fit((x, y), 20, batch_size=8, progress=False)
     assert history["loss"][-1] < 1e-3 * history["loss"][0]
 
 
 @PLANS_FOR_A_CPU
-def test_the_checked_step_is_the_step(rng, ahead):
-    """Bit for bit, with one kernel more, or two."""
+def test_the_checked_step_is_the_step(rng):
+    """Bit for bit, with three kernels more."""
     x, y = rng.normal(size=(64, 8, 8, 1)).astype(np.float32), rng.integers(0, 10, 64).astype(np.int32)
     values, kernels = [], []
     for check in (True, False):
@@ -341,12 +339,13 @@ def test_the_checked_step_is_the_step(rng, ahead):
         t = al.Trainer(model, "softmax_cross_entropy", al.Adam(), check_finite=check)
         t.fit((x, y), 3, 16, progress=False)
         values.append([v.numpy() for v in model.variables])
-        step = next(step for key, step in t._executables.items() if key[0] == "step")
-        profile = step.profile(x[:16], y[:16], runs=1)
+        profile = t.profile((x, y), 16, runs=1)
+        for variable, value in zip(model.variables, values[-1]):
+            np.testing.assert_array_equal(variable.numpy(), value, "profiling trains nothing")
         kernels.append(profile and len(profile.kernels))
     for a, b in zip(*values):
         np.testing.assert_array_equal(a, b)
-    assert kernels[0] is None or kernels[0] == kernels[1] + 1 + ahead
+    assert kernels[0] is None or kernels[0] <= kernels[1] + 3
 
 
 def test_diverging_ends_with_a_sentence(rng):
@@ -405,14 +404,15 @@ def test_the_learning_rate_may_be_set_between_fits(optimizer, rng):
     assert t.optimizer.lr == 0
     t.fit(data, 1, batch_size=16, shuffle=False, progress=False)
     before = [v.numpy() for v in t.model.variables]
-    t.optimizer.lr = 7  # the first assignment of a variable is compiled itself
+    t.fit(data, 1, batch_size=16, shuffle=False, progress=False)  # beginning a fit and
+    t.optimizer.lr = 7  # assigning a variable are compiled when they are first done
     compilations = al.stats()["compilations"]
     t.optimizer.lr = 0.25
     for _ in range(2):
         t.fit(data, 1, batch_size=16, shuffle=False, progress=False)
     assert al.stats()["compilations"] == compilations
     twin = trainer(optimizer=optimizer(0.0))
-    twin.fit(data, 1, batch_size=16, shuffle=False, progress=False)
+    twin.fit(data, 2, batch_size=16, shuffle=False, progress=False)
     for v, value in zip(twin.model.variables, before):
         np.testing.assert_array_equal(v.numpy(), value)
     twin.optimizer.lr = np.float32(0.25)
@@ -473,44 +473,49 @@ def test_accuracy_beside_binary_cross_entropy(rng):
         assert values["accuracy"] == pytest.approx(np.mean((t.predict(x) > 0) == y)) and values["accuracy"] < 1
 
 
-def test_monitored_quantities_have_a_direction(rng):
+def test_monitored_quantities_have_a_direction(rng, tmp_path):
     data = linear_data(32, rng)
     for mode, stops in (("max", 3), ("min", 10)):
         t = trainer(metrics=[al.losses.mean_squared_error])
-        t.fit(data, 10, callbacks=[al.EarlyStopping(2, "mean_squared_error", mode)], progress=False)
+        stopping = al.EarlyStopping("mean_squared_error", patience=2, mode=mode)
+        t.fit(data, 10, callbacks=[stopping], progress=False)
         assert len(t.history["loss"]) == stops
     for make in (
-        lambda **options: al.EarlyStopping(1, "val_r2", **options),
-        lambda **options: al.Checkpoint("x", "f1", **options),
+        lambda **options: al.EarlyStopping("val_r2", **options),
+        lambda **options: al.Checkpoint(tmp_path / "x", "f1", **options),
     ):
-        with pytest.raises(ValueError, match=r'Expected mode="max" where the greatest (val_r2|f1) is best'):
-            make()
         with pytest.raises(ValueError, match=r'Expected the mode "auto", "min" or "max", got \'best\''):
             make(mode="best")
-        make(mode="max")
-    history = trainer().history
-    history.add({"loss": 3.0}), history.add({"loss": float("nan")}), history.add({"loss": 2.0})
-    stopping = al.EarlyStopping(1, "loss")
-    stopping.epoch_end(type("Trainer", (), {"history": history, "stop": False})())
-    assert stopping.epochs_since_best == 0, "NaN is worse than any number"
+        callback = make()
+        callback.trainer = trainer()
+        callback.on_train_begin()
+        with pytest.raises(ValueError, match=r'Expected mode="max" where the greatest (val_r2|f1) is best'):
+            callback.on_epoch_end(0, {"val_r2": 1.0, "f1": 2.0})
+        callback = make(mode="max")
+    stopping = al.EarlyStopping("loss", patience=1)
+    stopping.trainer = trainer()
+    stopping.on_train_begin()
+    for epoch, (loss, stopped) in enumerate([(3.0, False), (2.0, False), (float("nan"), True)]):
+        stopping.on_epoch_end(epoch, {"loss": loss})
+        assert stopping.trainer.stop_training == stopped, "NaN is worse than any number"
 
 
 @pytest.mark.parametrize(
     "name, near",
     [
-        ("on_epoch_end", "epoch_end"),
-        ("batch_end", "epoch_end"),
-        ("epoch_ends", "epoch_end"),
-        ("on_train_begin", "begin"),
-        ("begins", "begin"),
+        ("epoch_end", "its name here is on_epoch_end"),
+        ("begin", "its name here is on_train_begin"),
+        ("on_batch_end", "its name here is on_train_batch_end"),
+        ("on_epoch_ends", "the nearest is on_epoch_end"),
+        ("on_something", "the nearest is on_"),
     ],
 )
 def test_misspelt_callbacks(name, near):
-    with pytest.raises(
-        TypeError, match=rf"^\[mine\] Expected methods begin and epoch_end, got {name}, .*nearest is {near}"
-    ):
-        type("Mine", (al.Callback,), {name: lambda self, trainer: None})
-    type("Fine", (al.Callback,), {"epoch_end": lambda self, trainer: None, "legend": 1, "_on_end": 2, "save": 3})
+    with pytest.raises(TypeError, match=rf"^\[mine\] Expected methods among .*, got {name}, which nobody .*; {near}"):
+        type("Mine", (al.Callback,), {name: lambda self, logs=None: None})
+    with pytest.raises(TypeError, match=rf"^\[lambdacallback\] Expected functions by .*, got {name}"):
+        al.LambdaCallback(**{name: print})
+    type("Fine", (al.Callback,), {"on_epoch_end": lambda *given: None, "legend": 1, "_on_end": 2, "save": 3})
 
 
 @pytest.mark.parametrize(
@@ -521,11 +526,14 @@ def test_misspelt_callbacks(name, near):
         ({"epochs": 1.5}, TypeError, "number of epochs as an integer, got 1.5"),
         ({"batch_size": 2.0}, TypeError, "batch size as an integer"),
         ({"callbacks": [print]}, TypeError, "callbacks"),
-        ({"data": (1, 2, 3)}, TypeError, r"\(x, y\) of arrays, got tuple of 3"),
+        ({"data": (1, 2, 3)}, ValueError, r"arrays of one or more examples each.*int32\(\), int32\(\), int32\(\)"),
+        ({"data": (1, 2, 3, 4)}, TypeError, r"\(x, y\) of arrays, or \(x, y, weight\), got a tuple of 4"),
+        ({"epochs": np.ones((4, 1))}, TypeError, r"one tuple, fit\(\(x, y\), epochs\), got two arg"),
+        ({"last_batch": "keep"}, ValueError, r"last to be .smaller., .drop. or .pad., got 'keep'"),
     ],
 )
 def test_wrong_arguments_of_fit(arguments, kind, says, rng):
-    with pytest.raises(kind, match=rf"^\[fit\] .*{says}.*; called at .*test_trainer\.py:\d+\.$|^\[fit\] .*{says}"):
+    with pytest.raises(kind, match=rf"^\[(fit|batch)\] .*{says}.*; (called|built) at .*test_trainer\.py:\d+\.$"):
         trainer().fit(**{"data": linear_data(4, rng), "epochs": 1, "progress": False} | arguments)
 
 
@@ -535,8 +543,8 @@ def test_wrong_arguments_of_fit(arguments, kind, says, rng):
         ({"loss": None}, "name of al.losses, got None"),
         ({"loss": 3}, "got 3"),
         ({"metrics": [3]}, "name of al.metrics, got 3"),
-        ({"optimizer": "adam"}, r"optimizer such as al.Adam\(\), got 'adam'"),
-        ({"optimizer": al.Adam}, "got Adam"),
+        ({"optimizer": 3}, r"optimizer such as al.Adam\(\), got 3"),
+        ({"optimizer": al.Adam}, r"got the class Adam; write al.Adam\(\)"),
     ],
 )
 def test_wrong_arguments_of_a_trainer(arguments, says):

@@ -47,11 +47,12 @@ def from_iterator(function, *, batched: bool = False) -> Dataset:
 
 
 class Arrays(Node):
-    op = "from_arrays"
     gathers = static = True
 
-    def __init__(self, given):
+    def __init__(self, given, op="from_arrays"):
+        """op: as messages name what was given the arrays."""
         super().__init__()
+        self.op = op
         reader = Reader(self.op)
         try:
             structure = reader.element(given[0] if len(given) == 1 else given)

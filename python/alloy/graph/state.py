@@ -59,16 +59,18 @@ class State:
     def updates(self, taken: Tensor | None = None) -> list[Update]:
         """Those of what was put there since the last call, which from now on is what steps have left. taken: a bool
         tensor of one element; where it is false, nothing changes."""
+        following, self._next = self._next, {}
+        return self._assigned(following, taken)
+
+    def restarts(self, taken: Tensor | None = None) -> list[Update]:
+        """Updates that make everything what it was before the first step; where taken is false, nothing changes."""
+        return self._assigned(self._starts, taken)
+
+    def _assigned(self, values, taken):
         made = []
         with scope(self.graph, self.path):
-            for name, value in self._next.items():
+            for name, value in values.items():
                 variable = self._made[name]()
                 value = value if taken is None else apply("select", [taken, value, variable])
                 made.append(self.graph.assign(variable, value))
-        self._next = {}
         return made
-
-    def restarts(self) -> list[Update]:
-        """Updates that make everything what it was before the first step."""
-        with scope(self.graph, self.path):
-            return [self.graph.assign(self._made[name](), value) for name, value in self._starts.items()]

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alloy.data import Dataset, from_arrays, from_items
+from alloy.data import Dataset, from_items
+from alloy.data.sources import Arrays
 from alloy.data.structure import Spec
 from alloy.graph import Executable
 from alloy.graph.arrays import as_count, empty
@@ -65,7 +66,7 @@ def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last:
     if isinstance(data, Dataset):
         return data if data.batched else data.batch(batch_size, last=last)
     if op == "predict" and not _is_items(data):
-        data = from_arrays(data)
+        data = Dataset(Arrays((data,), op))
     elif isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
             raise mistake(
@@ -74,7 +75,7 @@ def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last:
                 TypeError,
                 "called",
             )
-        data = from_arrays(*data)
+        data = Dataset(Arrays(data, op))
     elif _is_items(data):
         data = from_items(data)
     else:

@@ -25,13 +25,17 @@ class Measures:
         if loss_weights is not None and self._weights.keys() != self._losses.keys():
             raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="built")
         self._metrics = {}  # by name in the history: the output, the metric
+        taken = {"loss", *(f"{key}_loss" for key in self._losses)}
         for key, some in _outputs(given, of_lists=True):
             beside = self._losses.get(key, loss)
             for one in some:
                 metric = metrics.get(one, beside if not isinstance(beside, (dict, list)) else None, "trainer")
                 name = metric.name if key is None else f"{key}_{metric.name}"
                 names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
-                self._metrics[next(free for free in names if free not in self._metrics)] = key, metric
+                self._metrics[next(free for free in names if free not in self._metrics and free not in taken)] = (
+                    key,
+                    metric,
+                )
 
     def loss_of_labels(self):
         """The function that is the loss of a model with one output; None for others."""
@@ -81,8 +85,8 @@ class Totals:
     def updates(self, taken: Tensor | None = None) -> list[Update]:
         return [update for state in (self._losses, *self._metrics.values()) for update in state.updates(taken)]
 
-    def restarts(self) -> list[Update]:
-        return [update for state in (self._losses, *self._metrics.values()) for update in state.restarts()]
+    def restarts(self, taken: Tensor | None = None) -> list[Update]:
+        return [update for state in (self._losses, *self._metrics.values()) for update in state.restarts(taken)]
 
     def results(self) -> dict[str, Tensor]:
         """The values by the names that they have in the history."""

@@ -89,15 +89,15 @@ class Programs:
 
     def training_report(self, ends_epoch: bool) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
-        measured. ends_epoch: and begins the next epoch."""
+        measured. ends_epoch: and begins the next epoch, if they were finite."""
         key = "training report", ends_epoch
         if key not in self._made:
             totals, state = self._totals_of("training"), self.progress
             found, steps, sound = totals.results(), state["steps"], state["sound"]
             updates = []
             if ends_epoch:
-                state["steps"], state["epoch"] = 0, state["epoch"] + 1
-                updates = [*state.updates(), *totals.restarts()]
+                state["steps"], state["epoch"] = where(sound, 0, steps), state["epoch"] + cast(sound, "int32")
+                updates = [*state.updates(), *totals.restarts(sound)]
             executable = self.graph.compile([], [steps, sound, *found.values()], updates)
             self._made[key] = Report(tuple(found), executable, 2)
         return self._made[key]

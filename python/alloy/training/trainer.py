@@ -119,6 +119,13 @@ class Trainer:
         ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
         classes. FloatingPointError: the loss is not finite (check_finite). KeyboardInterrupt (Ctrl-C) leaves the model
         as the last step left it."""
+        if hasattr(epochs, "__len__"):
+            raise mistake(
+                "fit",
+                "Expected examples and targets as one tuple, fit((x, y), epochs), got two arguments",
+                TypeError,
+                "called",
+            )
         epochs = as_count("fit", "a number of epochs", epochs, "called")
         data = self._dataset("fit", data, batch_size, shuffle, last_batch)
         validation = None if validation is None else self._dataset("fit", validation, batch_size)
