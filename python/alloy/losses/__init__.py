@@ -15,7 +15,7 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
     al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
 
 from alloy.losses import lookup
-from alloy.losses.cross_entropy import binary_cross_entropy, kl_divergence, softmax_cross_entropy
+from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.reduction import mean, sums
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error

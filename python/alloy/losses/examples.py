@@ -6,6 +6,7 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
+from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe, shape_text
@@ -83,6 +84,11 @@ def share(op, name, value):
     return float(value)
 
 
+def index_or_none(op, value):
+    """What ignore_index may be."""
+    return None if value is None else as_count(op, "ignore_index", value, least=-(2**31))
+
+
 def weights_of_classes(op, name, weights, *shapes):
     """A tensor as it is, others as a float32 array, None as None. ValueError: of none of the shapes, or no number from
     0 on."""
@@ -95,7 +101,7 @@ def weights_of_classes(op, name, weights, *shapes):
             raise mistake(op, f"Expected {name} as numbers, got {weights!r}", TypeError) from None
         given, what = weights.shape, f"shape {shape_text(weights.shape)}"
         if not (np.isfinite(weights) & (weights >= 0)).all():
-            raise mistake(op, f"Expected {name} of 0 or more, got {weights.min()}")
+            raise mistake(op, f"Expected {name} of 0 or more, got {weights.min():g}")
     if given is not None and all(len(given) != len(shape) or differ(given, shape) for shape in shapes):
         wanted = " or ".join(shape_text(shape) for shape in shapes)
         raise mistake(op, f"Expected {name} of shape {wanted}, got {what}")

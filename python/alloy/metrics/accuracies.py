@@ -2,21 +2,24 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
-from alloy.graph.dtypes import is_integer
+from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
-from alloy.losses.examples import mean_of_examples, require_shapes
-from alloy.ops import argmax, cast, equal, expand_dims, greater, squeeze
+from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
+from alloy.metrics.decisions import beside, classes_of
+from alloy.ops import argmax, cast, equal, expand_dims, greater, max, not_equal, squeeze, top_k
 
 
-def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None):
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One
-    logit, (..., 1), stands for two classes, as in binary_accuracy. ValueError: logits without an axis of
-    classes."""
+    logit, (..., 1), stands for two classes, as in binary_accuracy. ignore_index: integer labels that are this number do
+    not count; the result is then a pair of tensors (values, weights). ValueError: logits without an axis of
+    classes, or the shapes do not belong together."""
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
+    ignore_index = index_or_none("accuracy", ignore_index)
     if logits.shape is not None and len(logits.shape) < 2:
         raise mistake(
             "accuracy",
@@ -24,11 +27,13 @@ def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
             "each example al.metrics.binary_accuracy is the accuracy",
         )
     if logits.shape is not None and logits.shape[-1] == 1:
-        if labels.shape is not None and len(labels.shape) == len(logits.shape) - 1:
-            labels = expand_dims(labels, axes=-1)
-        return squeeze(_decided("accuracy", logits, labels), axes=-1)
-    classes = cast(labels, "int32") if is_integer(labels.dtype) else argmax(labels, axis=-1)
-    return cast(equal(argmax(logits, axis=-1), classes), "float32")
+        targets = beside(logits, labels)
+        return _counted(
+            squeeze(_decided("accuracy", logits, targets), axes=-1), squeeze(targets, axes=-1), ignore_index
+        )
+    classes = classes_of("accuracy", logits, labels)
+    right = equal(cast(argmax(logits, axis=-1), classes.dtype), classes)
+    return _counted(cast(right, "float32"), classes, ignore_index)
 
 
 def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -37,6 +42,26 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
 
     targets: numbers of the logits' shape (n, ...). ValueError: of another shape."""
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
+
+
+def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None):
+    """1 where the label's class is among those of the k greatest logits, else 0: (n,), of sequences (n, steps). Of
+    equal logits the first count as greater.
+
+    logits, labels, ignore_index: as of accuracy. ValueError: there are fewer than k classes."""
+    op = "top_k_accuracy"
+    require_tensor(op, labels)
+    ignore_index = index_or_none(op, ignore_index)
+    if as_count(op, "k", k) > class_count(op, logits):
+        raise mistake(op, f"Expected logits of {k} classes or more, got {describe(logits)}")
+    classes = classes_of(op, logits, labels)
+    _, first = top_k(logits, k)
+    right = equal(cast(first, classes.dtype), expand_dims(classes, axes=-1))
+    return _counted(max(cast(right, "float32"), axes=-1), classes, ignore_index)
+
+
+def _counted(values, labels, ignore_index):
+    return values if ignore_index is None else (values, cast(not_equal(labels, ignore_index), "float32"))
 
 
 def _decided(op, logits, targets):
