@@ -34,6 +34,24 @@ def test_binary_accuracy(shape):
             np.testing.assert_array_equal(run(al.metrics.accuracy, logits, labels)[0], right[:, 0])
 
 
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_top_k_accuracy(k, rng):
+    """Of equal logits the first come first; of a NaN and of labels outside the classes nothing is right."""
+    logits, labels = rng.integers(0, 4, (50, 6)).astype(np.float32), rng.integers(-1, 7, 50)
+    logits[0] = np.nan
+    logits[1, 2] = np.nan
+    order = np.argsort(np.where(np.isnan(logits), -np.inf, -logits), axis=-1, kind="stable")
+    expected = (order[:, :k] == labels[:, None]).any(-1)
+    expected[0] = False
+    expected[1] &= labels[1] != 2
+    function = functools.partial(al.metrics.top_k_accuracy, k=k)
+    np.testing.assert_array_equal(run(function, logits, labels)[0], expected)
+    assert expected.any() and not expected.all()
+    if k == 1:
+        (found,) = run(al.metrics.accuracy, logits[2:], labels[2:])
+        np.testing.assert_array_equal(found, expected[2:])
+
+
 def test_accuracy_of_logits_without_classes_is_refused():
     x = al.Graph().placeholder((None,))
     with pytest.raises(ValueError, match=r"^\[accuracy\] .*\(n, classes\), got float32\(\?,\); .*binary_accuracy"):
@@ -312,6 +330,25 @@ def test_metrics_of_halves_are_float32(name, rng):
     values = [measured(al.metrics.get(name), *given) for given in ((x, y), (x.astype(np.float32), y.astype(y.dtype)))]
     assert values[0].dtype == np.float32
     np.testing.assert_allclose(*values, rtol=1e-6)
+
+
+def test_a_metric_of_ones_own(rng, weights):
+    class LargestError(al.metrics.Metric):
+        greater_is_better = False
+
+        def update(self, totals, predictions, targets, weights):
+            error = al.max(al.abs(predictions - targets), axes=1)
+            error = error if weights is None else al.select(weights > 0, error, 0.0)
+            totals["largest"] = al.maximum(totals.setdefault("largest", 0.0), al.max(error))
+
+        def result(self, totals):
+            return totals["largest"]
+
+    x, y = rng.normal(size=(2, 40, 3)).astype(np.float32)
+    metric = LargestError()
+    assert metric.name == "largest_error" and LargestError("own").name == "own" and al.metrics.get(metric) is metric
+    expected = np.abs(x - y).max(1)[ones_or(weights) > 0].max()
+    assert measured(metric, x, y, weights) == expected
 
 
 def test_a_million_batches_lose_nothing(rng):

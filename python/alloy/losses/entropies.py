@@ -21,7 +21,7 @@ from alloy.ops import sum as sum_of
 
 def softmax_cross_entropy(
     logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
-):
+) -> Tensor | tuple[Tensor, Tensor]:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow, and exact where the logits are
     confident and right.
 

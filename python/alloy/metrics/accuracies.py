@@ -6,11 +6,28 @@ from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
-from alloy.metrics.decisions import beside, classes_of
-from alloy.ops import argmax, cast, equal, expand_dims, greater, max, not_equal, squeeze, top_k
+from alloy.metrics.decisions import beside, classes_of, legal
+from alloy.ops import (
+    argmax,
+    cast,
+    clamp,
+    coordinates,
+    equal,
+    expand_dims,
+    greater,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+    squeeze,
+    take_along_axis,
+)
+from alloy.ops import sum as sum_of
 
 
-def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None):
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One
@@ -44,7 +61,9 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
 
 
-def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None):
+def top_k_accuracy(
+    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None
+) -> Tensor | tuple[Tensor, Tensor]:
     """1 where the label's class is among those of the k greatest logits, else 0: (n,), of sequences (n, steps). Of
     equal logits the first count as greater.
 
@@ -55,9 +74,15 @@ def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: 
     if as_count(op, "k", k) > class_count(op, logits):
         raise mistake(op, f"Expected logits of {k} classes or more, got {describe(logits)}")
     classes = classes_of(op, logits, labels)
-    _, first = top_k(logits, k)
-    right = equal(cast(first, classes.dtype), expand_dims(classes, axes=-1))
-    return _counted(max(cast(right, "float32"), axes=-1), classes, ignore_index)
+    at = cast(expand_dims(clamp(classes, 0, logits.shape[-1] - 1), axes=-1), "int32")
+    own = take_along_axis(logits, at, -1)
+    # A NaN is not less: it stands before every label, and one of the label's own is never right.
+    before = logical_or(
+        logical_not(less_equal(logits, own)), logical_and(equal(logits, own), less(coordinates(logits, axis=-1), at))
+    )
+    rank = sum_of(cast(before, "int32"), axes=-1)
+    right = cast(less(rank, k), "float32") * legal(classes, logits.shape[-1], None)
+    return _counted(right, classes, ignore_index)
 
 
 def _counted(values, labels, ignore_index):

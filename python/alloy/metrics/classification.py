@@ -104,8 +104,6 @@ class _Rates(_OfClasses):
 class Precision(_Rates):
     """Of what is predicted to be a class, the share that is of it; of one logit, of what is predicted to be 1."""
 
-    name = "precision"
-
     @staticmethod
     def _quotient(found, predicted, actual):
         return found, predicted
@@ -113,8 +111,6 @@ class Precision(_Rates):
 
 class Recall(_Rates):
     """Of what is of a class, the share that is predicted to be; of one logit, of what is 1."""
-
-    name = "recall"
 
     @staticmethod
     def _quotient(found, predicted, actual):
@@ -124,8 +120,6 @@ class Recall(_Rates):
 class F1Score(_Rates):
     """The harmonic mean of precision and recall."""
 
-    name = "f1_score"
-
     @staticmethod
     def _quotient(found, predicted, actual):
         return found * 2.0, predicted + actual
@@ -134,8 +128,6 @@ class F1Score(_Rates):
 class ConfusionMatrix(_OfClasses):
     """How often what is of a class is predicted to be of each: float32 (classes, classes), a row for each class that is
     right and a column for each that is predicted."""
-
-    name = "confusion_matrix"
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)

@@ -1,5 +1,7 @@
 """What a metric is, and the sums that metrics are made of."""
 
+import re
+
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.location import mistake
@@ -14,10 +16,16 @@ class Metric:
     """What is measured over the batches of an epoch, in the graph. A subclass adds a batch to the totals in update and
     makes the value of them in result.
 
-    name: what the history calls it. greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
+    name: what the history calls it, by default the class's name in small letters: "f1_score" of F1Score.
+    greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
 
     name: str = "metric"
     greater_is_better: bool | None = None
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(self, name: str | None = None):
         if name is not None:

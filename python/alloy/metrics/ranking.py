@@ -38,12 +38,10 @@ class AUC(Metric):
     Labels that are none of the classes do not count, nor do those that are ignore_index.
 
     Scores are counted in `bins` intervals of z / (4 + |z|), z the logit: at z = 0 an interval is 8 / bins wide, at
-    |z| = 12 it is 128 / bins. Only the order of scores within an interval is lost, so that
-    the error is at most one half of sum(p q) over the intervals, p and q the shares of all 1 and all 0 that lie in it:
-    below 0.5 / m where either kind is spread evenly over m intervals."""
-
-    name = "auc"
-    greater_is_better = True
+    |z| = 12 it is 128 / bins. Only the order of scores within an interval is lost, so that the error is at most one
+    half of sum(p q) over the intervals, p and q the shares of all 1 and of all 0 that lie in it: below 0.5 / m where
+    either kind is spread evenly over m intervals. Every step adds to 4 * bins numbers for each score of an example;
+    of hundreds of classes take fewer bins."""
 
     def __init__(
         self, *, bins: int = 4096, multi_label: bool = False, ignore_index: int | None = None, name: str | None = None

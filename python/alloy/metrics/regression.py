@@ -15,8 +15,6 @@ from alloy.ops import sum as sum_of
 class RootMeanSquaredError(Mean):
     """The square root of the mean of (predictions - targets)^2 over all examples and their elements."""
 
-    name = "root_mean_squared_error"
-
     def __init__(self, name: str | None = None):
         super().__init__(mean_squared_error, name or self.name, greater_is_better=False)
 
@@ -31,7 +29,6 @@ class R2Score(Metric):
 
     Both of one shape, (n,) or (n, k), of which it is the mean over the k columns."""
 
-    name = "r2_score"
     greater_is_better = True
 
     def update(self, totals, predictions, targets, weights):
