@@ -415,6 +415,15 @@ def test_other_names(name, says):
         getattr(al.metrics, name)
 
 
+def test_what_there_is():
+    assert al.losses.__all__ == sorted([*al.losses.LOSSES, "get", "mean", "sums"])
+    classes = [kind.__name__ for kind in al.metrics.CLASSES.values()]
+    rest = ["Mean", "Metric", "accumulate", "accumulated", "get"]
+    assert al.metrics.__all__ == sorted([*al.metrics.FUNCTIONS, *classes, *rest])
+    for name in (*al.losses.__all__, *al.metrics.__all__):
+        assert (getattr(al.losses, name, None) or getattr(al.metrics, name)).__doc__
+
+
 def test_every_name_that_messages_give_is_one():
     for module, foreign in ((al.losses, al.losses.FOREIGN_LOSSES), (al.metrics, al.metrics.FOREIGN)):
         for name, here in foreign.items():
@@ -467,6 +476,13 @@ WRONG_SHAPES = [
     ("r2_score", [(4, 1), (4,)], "float32", r"targets of shape \(4, 1\)"),
 ]
 # fmt: on
+
+
+def test_a_threshold_beside_several_logits_makes_no_matrix():
+    graph = al.Graph()
+    feeds = [graph.placeholder((4, 3)), graph.placeholder((4,), "int32")]
+    with pytest.raises(ValueError, match=r"one logit for each example beside a threshold, got float32\(4, 3\)"):
+        al.metrics.ConfusionMatrix(threshold=0.5).update(State(graph, "metrics"), *feeds, None)
 
 
 @pytest.mark.parametrize("name, shapes, dtype, says", WRONG_SHAPES)

@@ -38,7 +38,21 @@ LOSSES = {
 FOREIGN_LOSSES = lookup.FOREIGN_LOSSES
 for _function in LOSSES.values():
     _function.greater_is_better = False
-__all__ = [*LOSSES, "get", "mean", "sums"]
+__all__ = [
+    "binary_cross_entropy",
+    "categorical_hinge",
+    "cosine_similarity",
+    "get",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "mean",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "softmax_cross_entropy",
+    "squared_hinge",
+    "sums",
+]
 
 
 def get(loss, op: str = "losses"):

@@ -32,17 +32,25 @@ CLASSES = {
     kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
 }
 __all__ = [
-    *FUNCTIONS,
-    *(kind.__name__ for kind in CLASSES.values()),
+    "AUC",
+    "ConfusionMatrix",
+    "F1Score",
     "Mean",
     "Metric",
+    "Precision",
+    "R2Score",
+    "Recall",
+    "RootMeanSquaredError",
     "accumulate",
     "accumulated",
+    "accuracy",
+    "binary_accuracy",
     "get",
+    "top_k_accuracy",
 ]
 for _function in FUNCTIONS.values():
     _function.greater_is_better = True
-_NAMED = LOSSES | FUNCTIONS | CLASSES
+_NAMED = FUNCTIONS | CLASSES | LOSSES
 FOREIGN = FOREIGN_LOSSES | {
     "acc": "accuracy",
     "auroc": "auc",

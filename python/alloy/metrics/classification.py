@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 
 from alloy.graph.location import mistake
+from alloy.graph.text import describe
 from alloy.losses.examples import index_or_none
 from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
 from alloy.metrics.metric import Metric, accumulate, accumulated
@@ -16,9 +17,7 @@ _AVERAGES = ("macro", "micro", "weighted", None)
 
 
 class _OfClasses(Metric):
-    """Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Labels that are
-    none of the classes do not count, nor do those that are ignore_index. Of one logit, (..., 1) or (n,), there are two
-    classes: 1 where its probability is above the threshold."""
+    """Counts of decisions between classes."""
 
     def __init__(self, *, threshold: float | None = None, ignore_index: int | None = None, name: str | None = None):
         super().__init__(name)
@@ -36,10 +35,7 @@ class _OfClasses(Metric):
 
 
 class _Rates(_OfClasses):
-    """average: of more than one class "macro", the mean over the classes that occur or are predicted, "weighted", that
-    with the weight of how often they occur, "micro", of all decisions together, or None, the array of all classes.
-    threshold: given with more than one logit, each is a decision of its own, whether its probability is above it, and
-    the targets have the logits' shape. A quotient without any case is 0."""
+    """Quotients of how often each class is rightly predicted, predicted, and there."""
 
     greater_is_better = True
 
@@ -51,6 +47,15 @@ class _Rates(_OfClasses):
         ignore_index: int | None = None,
         name: str | None = None,
     ):
+        """Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one
+        logit, (..., 1) or (n,), there is one rate, that of what is 1. A quotient without any case is 0.
+
+        average: of the rates of several classes "macro", the mean over the classes that occur or are predicted,
+        "weighted", that with the weight of how often they occur, "micro", the rate of all decisions together, or None,
+        the array of all rates.
+        threshold: the probability above which one logit stands for 1, by default 0.5. Given beside several logits it
+        makes each a decision of its own, and the targets have the logits' shape.
+        ignore_index: labels that are this number do not count, nor do integers that are none of the classes."""
         super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
         if average not in _AVERAGES:
             raise mistake(self.name, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}")
@@ -127,7 +132,11 @@ class F1Score(_Rates):
 
 class ConfusionMatrix(_OfClasses):
     """How often what is of a class is predicted to be of each: float32 (classes, classes), a row for each class that is
-    right and a column for each that is predicted."""
+    right and a column for each that is predicted.
+
+    Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one logit,
+    (..., 1) or (n,), there are two classes, 1 where its probability is above the threshold, by default 0.5. Labels that
+    are ignore_index do not count, nor do integers that are none of the classes."""
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)
@@ -136,6 +145,8 @@ class ConfusionMatrix(_OfClasses):
             chosen = cast(self._above(squeeze(logits, axes=-1)), "int32")
             own = unless(targets, self.ignore_index)
             labels = cast(greater(cast(targets, "float32"), 0.5), "int32")
+        elif self.threshold is not None:
+            raise mistake(self.name, f"Expected one logit for each example beside a threshold, got {describe(logits)}")
         else:
             count, labels = logits.shape[-1], classes_of(self.name, logits, targets)
             chosen, own = argmax(logits, axis=-1), legal(labels, count, self.ignore_index)
