@@ -322,6 +322,19 @@ def test_a_batch_of_ignored_labels(options, rng):
         assert mean > 0 and gradient[0].all() and not gradient[1:].any()
 
 
+def test_values_and_weights_of_ignored_labels(rng):
+    """Both are 0; labels of bytes have no negative number to ignore."""
+    x, labels = rng.normal(size=(4, 3)).astype(np.float32), [0, 7, 2, 1]
+    logs = ref.log_softmax(x.astype(float))
+    for dtype in (np.uint8, np.int64):
+        given = np.array(labels, dtype)
+        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=7)), x, given)
+        np.testing.assert_array_equal(weights, [1, 0, 1, 1])
+        np.testing.assert_allclose(value, [-logs[0, 0], 0, -logs[2, 2], -logs[3, 1]], rtol=1e-5)
+        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=-100)), x, given)
+        assert np.isnan(value[1]) and weights.all()
+
+
 def test_a_label_outside_the_classes_is_not_hidden_by_weights(rng):
     x = rng.normal(size=(3, 3)).astype(np.float32)
     for options in (

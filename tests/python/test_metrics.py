@@ -211,6 +211,24 @@ def test_labels_that_do_not_count(rng):
         assert measured(metric, logits, labels, weights) == pytest.approx((w * right).sum() / w.sum(), rel=1e-6)
 
 
+def test_labels_of_one_logit_that_do_not_count(rng, weights):
+    logits, labels = rng.normal(size=(40, 1)).astype(np.float32), rng.integers(-1, 2, (40, 1))
+    counted, w = labels[:, 0] >= 0, ones_or(weights)
+    matrix = confusion((logits[counted, 0] > 0).astype(int), labels[counted, 0], w[counted], 2)
+    for kind, expected in {
+        al.metrics.ConfusionMatrix: matrix,
+        al.metrics.Recall: rates(matrix)[1][1],
+        al.metrics.Precision: rates(matrix)[0][1],
+        functools.partial(al.metrics.AUC, bins=2**16): pairs_in_order(
+            logits[counted, 0], labels[counted, 0], w[counted]
+        ),
+    }.items():
+        np.testing.assert_allclose(measured(kind(ignore_index=-1), logits, labels, weights), expected, rtol=1e-5)
+    right = ((logits[:, 0] > 0) == labels[:, 0]) * w * counted
+    metric = al.metrics.Mean(functools.partial(al.metrics.accuracy, ignore_index=-1))
+    assert measured(metric, logits, labels, weights) == pytest.approx(right.sum() / (w * counted).sum(), rel=1e-6)
+
+
 def pairs_in_order(scores, ones, weights):
     """The share of pairs of a 1 and a 0 of which the 1 has the greater score."""
     more = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
@@ -229,6 +247,12 @@ def test_auc_of_one_logit(rng, weights):
             )
             assert value.shape == () and value == pytest.approx(expected, abs=2e-3 if spread == 0.01 else 1e-6)
         assert 0.5 < expected < 1
+
+
+def test_auc_of_infinite_logits():
+    logits = np.float32([-np.inf, -1e38, 0, 1e38, np.inf, 3])
+    for sign, expected in ((1, 1), (-1, 0)):
+        assert measured(al.metrics.AUC(), sign * logits, np.float32([0, 0, 0, 1, 1, 1])) == expected
 
 
 def test_auc_errs_by_no_more_than_half_of_what_shares_an_interval(rng):
@@ -251,6 +275,11 @@ def test_auc_of_classes(rng, weights):
     expected = np.mean([pairs_in_order(odds[:, k], (labels == k) * 1.0, w) for k in range(3)])
     assert measured(al.metrics.AUC(), logits, labels, weights) == pytest.approx(expected, abs=2e-3)
     assert measured(al.metrics.AUC(bins=2**16), logits, labels, weights) == pytest.approx(expected, abs=1e-4)
+    ignored = labels > 0
+    odds, left = odds[ignored], labels[ignored]
+    expected = np.mean([pairs_in_order(odds[:, k], (left == k) * 1.0, w[ignored]) for k in (1, 2)])
+    value = measured(al.metrics.AUC(bins=2**16, ignore_index=0), logits, labels, weights)
+    assert value == pytest.approx(expected, abs=1e-4), "of the classes that are left"
     several = (rng.uniform(size=(40, 3)) < 0.4).astype(np.float32)
     expected = np.mean([pairs_in_order(logits[:, k], several[:, k], w) for k in range(3)])
     value = measured(al.metrics.AUC(bins=2**16, multi_label=True), logits, several, weights)

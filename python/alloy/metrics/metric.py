@@ -8,7 +8,7 @@ from alloy.graph.location import mistake
 from alloy.graph.state import State
 from alloy.losses.lookup import name_of, unwrapped
 from alloy.losses.reduction import along, number_of, pair, times, weighted_sum
-from alloy.ops import cast, divide_no_nan, stop_gradient
+from alloy.ops import cast, divide_no_nan
 from alloy.ops import sum as sum_of
 
 
@@ -83,7 +83,6 @@ def accumulate(totals: State, name: str, value: Tensor, start=0.0) -> None:
     Where a framework reorders float32 arithmetic, which Apple's may, it is at worst a plain float32 sum, and counts are
     exact to 2^24."""
     require_tensor("metric", value)
-    value = stop_gradient(value)
     high, low = totals.setdefault(name, start), totals.setdefault(f"{name}_rest", start)
     sum = high + value
     taken = sum - high

@@ -17,7 +17,6 @@ from alloy.ops import (
     greater,
     log,
     log_softmax,
-    mean,
     one_hot,
     reshape,
     scatter,
@@ -33,9 +32,9 @@ class AUC(Metric):
     0, ties counting one half. 0 where there is none of either.
 
     Logits (n, 1) or (n,) are scores of targets of the same shape, 0 or 1. Of logits (..., classes) with classes as
-    integers (...), or distributions, it is the mean over the classes of how well the class's probability tells it from
-    all others; with multi_label=True the mean over logits that are scores of their own, of targets of their shape.
-    Labels that are none of the classes do not count, nor do those that are ignore_index.
+    integers (...), or distributions, it is the mean over the classes that occur, and not alone, of how well the class's
+    probability tells it from all others; with multi_label=True the mean over logits that are scores of their own, of
+    targets of their shape. Labels that are none of the classes do not count, nor do those that are ignore_index.
 
     Scores are counted in `bins` intervals of z / (4 + |z|), z the logit: at z = 0 an interval is 8 / bins wide, at
     |z| = 12 it is 128 / bins. Only the order of scores within an interval is lost, so that the error is at most one
@@ -77,7 +76,8 @@ class AUC(Metric):
         zeros, ones = counts[:, 0], counts[:, 1]
         below = cumsum(zeros, axis=-1, exclusive=True) + zeros * 0.5
         pairs = sum_of(zeros, axes=-1) * sum_of(ones, axes=-1)
-        return mean(divide_no_nan(sum_of(ones * below, axes=-1), pairs))
+        areas, there = divide_no_nan(sum_of(ones * below, axes=-1), pairs), cast(greater(pairs, 0.0), "float32")
+        return divide_no_nan(sum_of(areas), sum_of(there))
 
 
 def _odds(logits):

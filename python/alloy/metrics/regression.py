@@ -8,7 +8,7 @@ from alloy.losses.examples import of_same_shape
 from alloy.losses.regression import mean_squared_error
 from alloy.metrics.decisions import weights_at
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
-from alloy.ops import cast, divide_no_nan, equal, expand_dims, mean, select, sqrt, square, stop_gradient
+from alloy.ops import cast, divide_no_nan, equal, expand_dims, mean, select, sqrt, square
 from alloy.ops import sum as sum_of
 
 
@@ -47,7 +47,7 @@ class R2Score(Metric):
         here, before = sum_of(weights, axes=axes), totals.setdefault("origin", start)
         accumulate(totals, "count", here, start)
         first = equal(accumulated(totals, "count"), here)
-        totals["origin"] = stop_gradient(select(first, divide_no_nan(total(y), here), before))
+        totals["origin"] = select(first, divide_no_nan(total(y), here), before)
         away = y - totals["origin"]
         for name, values in (("sum", away), ("squares", square(away)), ("errors", square(y - p))):
             accumulate(totals, name, total(values), start)
