@@ -450,3 +450,13 @@ def test_labels_of_other_kinds(rng):
         al.losses.softmax_cross_entropy(logits, graph.placeholder((None,)))
     with pytest.raises(ValueError, match="cast distributions to float32"):
         al.losses.softmax_cross_entropy(logits, graph.placeholder((None, 3), "int32"))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_targets_before_predictions(name):
+    graph = al.Graph()
+    labels, logits = graph.placeholder((None,), "int32"), graph.placeholder((None, 3))
+    with pytest.raises(
+        TypeError, match=rf"^\[{name}\] Expected predictions, which are floats, before the targets, got int32\(\?,\)"
+    ):
+        al.losses.get(name)(labels, logits)

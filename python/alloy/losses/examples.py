@@ -13,11 +13,15 @@ from alloy.graph.text import describe, shape_text
 from alloy.ops import cast, mean
 
 
-def widened(op, *tensors):
-    """The tensors, those of halves as float32."""
-    for tensor in tensors:
-        require_tensor(op, tensor)
-    return [cast(tensor, "float32") if is_half(tensor.dtype) else tensor for tensor in tensors]
+def widened(op, predictions, targets):
+    """Both, those of halves as float32. TypeError: predictions of integers or bools, which labels are."""
+    require_tensor(op, predictions)
+    require_tensor(op, targets)
+    if is_integer(predictions.dtype) or predictions.dtype == "bool":
+        raise mistake(
+            op, f"Expected predictions, which are floats, before the targets, got {describe(predictions)}", TypeError
+        )
+    return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
 
 
 def of_same_shape(op, predictions, targets):
