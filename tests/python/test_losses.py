@@ -148,3 +148,315 @@ def test_means_and_gradients_are_those_of_pytorch(case):
     expected = GOLDENS["values"][list(losses_reference.CASES).index(case)]
     assert mean == pytest.approx(expected[0], rel=2e-6, abs=1e-7)
     np.testing.assert_allclose(gradient.ravel(), expected[1:], rtol=1e-5, atol=1e-7)
+
+
+# ---- against NumPy and finite differences ----
+
+
+def signs(t):
+    return np.where(t > 0, 1.0, -1.0)
+
+
+def softmax(z):
+    return np.exp(ref.log_softmax(z))
+
+
+FORMULAS = {  # of logits or predictions and targets (n, classes), in float64
+    "binary_cross_entropy": lambda z, t: (t * np.logaddexp(0, -z) + (1 - t) * np.logaddexp(0, z)).mean(1),
+    "categorical_hinge": lambda z, t: np.maximum(1 + ((1 - t) * z).max(1) - (t * z).sum(1), 0),
+    "cosine_similarity": lambda p, y: -(p * y).sum(1) / np.linalg.norm(p, axis=1) / np.linalg.norm(y, axis=1),
+    "hinge": lambda z, t: np.maximum(1 - signs(t) * z, 0).mean(1),
+    "huber": lambda p, y: np.where(abs(p - y) <= 1, (p - y) ** 2 / 2, abs(p - y) - 0.5).mean(1),
+    "kl_divergence": lambda z, t: (np.where(t > 0, t * np.log(np.where(t > 0, t, 1)), 0) - t * ref.log_softmax(z)).sum(
+        1
+    ),
+    "mean_absolute_error": lambda p, y: abs(p - y).mean(1),
+    "mean_squared_error": lambda p, y: ((p - y) ** 2).mean(1),
+    "softmax_cross_entropy": lambda z, t: -(t * ref.log_softmax(z)).sum(1),
+    "squared_hinge": lambda z, t: (np.maximum(1 - signs(t) * z, 0) ** 2).mean(1),
+}
+
+
+def targets_for(name, rng, shape):
+    if name in ("mean_squared_error", "mean_absolute_error", "huber", "cosine_similarity"):
+        return rng.normal(size=shape).astype(np.float32)
+    if name in ("kl_divergence", "softmax_cross_entropy"):
+        shares = rng.uniform(size=shape) * (rng.uniform(size=shape) < 0.7) + 1e-3 * (np.arange(shape[-1]) == 0)
+        return (shares / shares.sum(-1, keepdims=True)).astype(np.float32)
+    if name == "categorical_hinge":
+        return np.eye(shape[-1], dtype=np.float32)[rng.integers(0, shape[-1], shape[:-1])]
+    return rng.integers(0, 2, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(7, 5), (1, 5), (6, 2)], ids=str)
+@pytest.mark.parametrize("name", FORMULAS)
+def test_values_and_gradients_of_every_loss(name, shape, rng):
+    """Against its formula in float64, and central differences of that."""
+    assert list(FORMULAS) == list(al.losses.LOSSES)
+    x, y = rng.normal(0, 2, shape).astype(np.float32), targets_for(name, rng, shape)
+    value, gradient = run(lambda x, y: [loss := al.losses.get(name)(x, y), *al.gradients(al.sum(loss), [x])], x, y)
+    exact, wide = FORMULAS[name], x.astype(float)
+    assert value.shape == shape[:1] and value.dtype == np.float32
+    np.testing.assert_allclose(value, exact(wide, y.astype(float)), rtol=2e-6, atol=1e-6)
+    for place in np.ndindex(shape):
+        step = np.zeros(shape)
+        step[place] = 1e-6
+        slope = (exact(wide + step, y.astype(float)) - exact(wide - step, y.astype(float))).sum() / 2e-6
+        assert gradient[place] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_losses_of_halves_are_float32(name, rng):
+    x, y = (rng.integers(-8, 9, (6, 4)) / 4).astype(np.float16), targets_for(name, rng, (6, 4)).astype(np.float16)
+    (value,) = run(al.losses.get(name), x, y)
+    assert value.dtype == np.float32
+    np.testing.assert_allclose(value, FORMULAS[name](x.astype(float), y.astype(float)), rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e4, -1e4, 0])
+@pytest.mark.parametrize("name", FORMULAS)
+def test_extreme_predictions(name, scale, rng):
+    """Huge, all alike or zeros: finite values and gradients, of one class, too."""
+    for shape in ((4, 3), (4, 1)):
+        x = (scale * (1 + np.arange(np.prod(shape)) % 3)).reshape(shape).astype(np.float32)
+        y = targets_for(name, rng, shape)
+        value, gradient = run(lambda x, y: [loss := al.losses.get(name)(x, y), *al.gradients(al.sum(loss), [x])], x, y)
+        assert np.isfinite(value).all() and np.isfinite(gradient).all()
+        if scale or name != "cosine_similarity":
+            np.testing.assert_allclose(value, FORMULAS[name](x.astype(float), y.astype(float)), rtol=2e-6, atol=1e-6)
+
+
+def test_cosines_of_huge_tiny_and_zero_vectors(rng):
+    x, y = rng.normal(size=(2, 6, 5))
+    scales = np.float64([1e37, 1e-37, 1e25, 1e-30, 0, 1])[:, None]
+    value, gradient = run(
+        lambda x, y: [loss := al.losses.cosine_similarity(x, y), *al.gradients(al.sum(loss), [x])],
+        (x * scales).astype(np.float32),
+        (y * scales[::-1]).astype(np.float32),
+    )
+    expected = FORMULAS["cosine_similarity"](x, y)
+    expected[[1, 4]] = value[1], 0
+    np.testing.assert_allclose(value, expected, rtol=1e-5, atol=1e-6)
+    assert (
+        value[1] in (0, pytest.approx(FORMULAS["cosine_similarity"](x, y)[1], rel=1e-5)) and np.isfinite(gradient).all()
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.1}, {"class_weights": [1, 2, 3]}], ids=str)
+def test_softmax_losses_that_are_confident(options):
+    """Right ones are above 0, wrong ones do not overflow."""
+    logits = np.float32([[20, 0, 0], [80, 0, 0], [1e4, 0, -1e4], [-1e4, 0, 1e4], [30, -30, 0]])
+    loss = functools.partial(al.losses.softmax_cross_entropy, **options)
+    results = run(
+        lambda x, y: (lambda r: list(r) if isinstance(r, tuple) else [r])(loss(x, y)), logits, np.int32([0] * 5)
+    )
+    smoothing, wide = options.get("label_smoothing", 0), logits.astype(float)
+    above = (wide - wide[:, :1])[:, 1:]
+    most = np.maximum(above.max(1), 0)
+    right = most + np.log(np.exp(above - most[:, None]).sum(1) + np.exp(-most))
+    right = np.where(most > 0, right, np.log1p(np.exp(np.minimum(above, 0)).sum(1)))
+    expected = right - smoothing / 3 * above.sum(1)
+    np.testing.assert_allclose(results[0], expected, rtol=2e-6)
+    assert (results[0][:2] > 0).all()
+
+
+def test_binary_losses_with_weights_keep_what_is_confident():
+    z, t = np.float32([[-20], [20], [-80], [-1e4], [1e4]]), np.float32([[0], [1], [0], [1], [0]])
+    (value,) = run(functools.partial(al.losses.binary_cross_entropy, pos_weight=3.0), z, t)
+    wide = z.astype(float)[:, 0]
+    expected = [np.log1p(np.exp(wide[0])), 3 * np.log1p(np.exp(-wide[1])), np.exp(wide[2]), 3e4, 1e4]
+    np.testing.assert_allclose(value, expected, rtol=2e-6)
+
+
+# ---- the mean of a loss ----
+
+
+def mean_of(result, *arrays, **weights):
+    """al.losses.mean of what result makes of the arrays, with weights, and its parts."""
+    graph = al.Graph()
+    feeds = [graph.placeholder((None, *array.shape[1:]), array.dtype) for array in arrays]
+    more = {name: graph.placeholder((None, *array.shape[1:]), array.dtype) for name, array in weights.items()}
+    made = result(*feeds)
+    fetches = [al.losses.mean(made, **more), *al.losses.sums(made, **more)]
+    mean, total, count = graph.compile([*feeds, *more.values()], fetches)(*arrays, *weights.values())
+    assert mean == pytest.approx(total / count if count else 0, rel=1e-6, nan_ok=True)
+    return mean
+
+
+def test_the_mean_with_weights_and_masks(rng):
+    v, w = rng.normal(size=(6, 3)).astype(np.float32), rng.uniform(size=(6, 3)).astype(np.float32)
+    s, m = rng.uniform(size=6).astype(np.float32), np.float32([1, 1, 0, 1, 0, 1])
+    rows = m[:, None] * np.ones((6, 3))
+    assert mean_of(lambda v: v, v) == pytest.approx(v.mean(), rel=1e-5)
+    assert mean_of(lambda v: v, v, sample_weights=s) == pytest.approx((s[:, None] * v).mean(), rel=1e-5)
+    assert mean_of(lambda v: v, v, sample_weights=w) == pytest.approx((w * v).mean(), rel=1e-5)
+    assert mean_of(lambda v: v, v, mask=m.astype(bool)) == pytest.approx(v[m > 0].mean(), rel=1e-5)
+    expected = (s[:, None] * rows * v).sum() / rows.sum()
+    assert mean_of(lambda v: v, v, sample_weights=s, mask=m) == pytest.approx(expected, rel=1e-5)
+    assert mean_of(lambda v, w: (v, w), v, w) == pytest.approx((v * w).sum() / w.sum(), rel=1e-5)
+    expected = (s[:, None] * v * w * rows).sum() / (w * rows).sum()
+    assert mean_of(lambda v, w: (v, w), v, w, sample_weights=s, mask=m) == pytest.approx(expected, rel=1e-5)
+    assert mean_of(lambda v, s: (v, s), v, s) == pytest.approx((v * s[:, None]).sum() / (3 * s.sum()), rel=1e-5)
+    assert mean_of(al.mean, v) == pytest.approx(v.mean(), rel=1e-5)
+    v[m == 0] = np.nan
+    assert mean_of(lambda v: v, v, mask=m) == pytest.approx(np.nanmean(v), rel=1e-5)
+    assert mean_of(lambda v: v, v, mask=m * 0) == 0 and np.isnan(mean_of(lambda v: v, v))
+
+
+@pytest.mark.parametrize("options", [{}, {"label_smoothing": 0.1}, {"class_weights": np.ones(3)}], ids=str)
+def test_a_batch_of_ignored_labels(options, rng):
+    """Its loss and gradients are 0, even where the number is one of the classes."""
+    x = rng.normal(size=(4, 3)).astype(np.float32)
+    for ignored, dtype in ((-100, np.int64), (1, np.int32), (255, np.uint8)):
+        labels = np.full(4, ignored, dtype)
+
+        def build(x, y):
+            loss = al.losses.softmax_cross_entropy(x, y, ignore_index=ignored, **options)
+            mean = al.losses.mean(loss)
+            return [mean, *al.gradients(mean, [x])]
+
+        mean, gradient = run(build, x, labels)
+        assert mean == 0 and not gradient.any()
+        labels[0] = 2
+        mean, gradient = run(build, x, labels)
+        assert mean > 0 and gradient[0].all() and not gradient[1:].any()
+
+
+def test_values_and_weights_of_ignored_labels(rng):
+    """Both are 0; labels of bytes have no negative number to ignore."""
+    x, labels = rng.normal(size=(4, 3)).astype(np.float32), [0, 7, 2, 1]
+    logs = ref.log_softmax(x.astype(float))
+    for dtype in (np.uint8, np.int64):
+        given = np.array(labels, dtype)
+        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=7)), x, given)
+        np.testing.assert_array_equal(weights, [1, 0, 1, 1])
+        np.testing.assert_allclose(value, [-logs[0, 0], 0, -logs[2, 2], -logs[3, 1]], rtol=1e-5)
+        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=-100)), x, given)
+        assert np.isnan(value[1]) and weights.all()
+
+
+def test_a_label_outside_the_classes_is_not_hidden_by_weights(rng):
+    x = rng.normal(size=(3, 3)).astype(np.float32)
+    for options in (
+        {"class_weights": [0, 1, 0]},
+        {"ignore_index": -1},
+        {"ignore_index": -1, "class_weights": [0, 1, 0]},
+    ):
+        for labels in ([0, 1, 3], [1, -2, -1]):
+            loss = functools.partial(al.losses.softmax_cross_entropy, **options)
+            assert np.isnan(mean_of(loss, x, np.int32(labels)))
+
+
+def test_weights_may_be_tensors(rng):
+    x, y, w = rng.normal(size=(6, 3)).astype(np.float32), rng.integers(0, 3, 6), np.float32([1, 2, 0.5])
+    graph = al.Graph()
+    feeds = [graph.placeholder((None, 3)), graph.placeholder((None,), "int64"), graph.placeholder((3,))]
+    loss = al.losses.softmax_cross_entropy(*feeds[:2], class_weights=feeds[2], label_smoothing=0.1)
+    (value,) = graph.compile(feeds, [al.losses.mean(loss)])(x, y, w)
+    fixed = functools.partial(al.losses.softmax_cross_entropy, class_weights=w, label_smoothing=0.1)
+    assert value == pytest.approx(mean_of(fixed, x, y), rel=1e-6)
+
+
+# ---- names and mistakes ----
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("mse", "its name here is mean_squared_error"),
+        ("mae", "its name here is mean_absolute_error"),
+        ("sparse_categorical_crossentropy", "its name here is softmax_cross_entropy"),
+        ("categorical_crossentropy", "its name here is softmax_cross_entropy"),
+        ("binary_crossentropy", "its name here is binary_cross_entropy"),
+        ("cross_entropy", "its name here is softmax_cross_entropy"),
+        ("CrossEntropyLoss", "its name here is softmax_cross_entropy"),
+        ("bce", "its name here is binary_cross_entropy"),
+        ("nll", "its name here is softmax_cross_entropy"),
+        ("Huber", "its name here is huber"),
+        ("hubert", "the nearest is huber"),
+        ("softmax_cross_entrpy", "the nearest is softmax_cross_entropy"),
+    ],
+)
+def test_other_names(name, says):
+    with pytest.raises(
+        ValueError, match=rf"^\[losses\] Expected .* al\.losses \(binary.*hinge\), got '{name}'; {says}; built at"
+    ):
+        al.losses.get(name)
+    with pytest.raises(AttributeError, match=rf"'alloy\.losses' has no attribute '{name}'; {says}$"):
+        getattr(al.losses, name)
+
+
+def test_what_is_a_loss():
+    def mine(predictions, targets):
+        return predictions
+
+    partial = functools.partial(al.losses.huber, delta=2)
+    assert al.losses.get(mine) is mine and al.losses.get(partial) is partial
+    assert al.losses.get("huber") is al.losses.huber
+    for wrong in (None, 3, ["huber"]):
+        with pytest.raises(
+            TypeError, match=r"^\[trainer\] Expected a function or a name of al\.losses, got (None|3|\[)"
+        ):
+            al.losses.get(wrong, op="trainer")
+
+
+# fmt: off
+WRONG_OPTIONS = [
+    ("softmax_cross_entropy", {"label_smoothing": 1.5}, r"label_smoothing from 0 to 1, got 1\.5"),
+    ("softmax_cross_entropy", {"label_smoothing": "0.1"}, r"label_smoothing from 0 to 1, got '0\.1'"),
+    ("softmax_cross_entropy", {"class_weights": [1, 2]}, r"class_weights of shape \(3,\), got shape \(2,\)"),
+    ("softmax_cross_entropy", {"class_weights": [1, -2, 1]}, r"class_weights of 0 or more, got -2"),
+    ("softmax_cross_entropy", {"class_weights": {0: 1}}, r"class_weights as numbers, got \{0: 1\}"),
+    ("softmax_cross_entropy", {"ignore_index": -1}, "integers as labels beside ignore_index, got distributions"),
+    ("softmax_cross_entropy", {"ignore_index": 1.5}, r"ignore_index as an integer, got 1\.5"),
+    ("binary_cross_entropy", {"pos_weight": [1, 2]}, r"pos_weight of shape \(\) or \(3,\), got shape \(2,\)"),
+    ("binary_cross_entropy", {"label_smoothing": True}, "label_smoothing from 0 to 1, got True"),
+    ("huber", {"delta": 0}, "a delta above 0, got 0"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize("name, options, says", WRONG_OPTIONS)
+def test_wrong_options(name, options, says):
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 3)), graph.placeholder((None, 3))
+    with pytest.raises((ValueError, TypeError), match=rf"^\[{name}\] Expected .*{says}; built at .*test_losses"):
+        al.losses.get(name)(x, y, **options)
+
+
+@pytest.mark.parametrize(
+    "values, weights, says",
+    [
+        ((4, 3), (3,), r"first axes of the values float32\(4, 3\), got float32\(3,\)"),
+        ((4,), (4, 1), r"first axes of the values float32\(4,\), got float32\(4, 1\)"),
+        ((), (4,), r"one value for each example, \(n, \.\.\.\), beside weights, got a scalar"),
+        ((4,), (), r"got float32\(\)"),
+    ],
+)
+def test_wrong_weights(values, weights, says):
+    graph = al.Graph()
+    for name in ("sample_weights", "mask"):
+        with pytest.raises(ValueError, match=rf"^\[mean\] Expected .*{says}; built at .*test_losses"):
+            al.losses.mean(graph.placeholder(values), **{name: graph.placeholder(weights)})
+
+
+def test_labels_of_other_kinds(rng):
+    """Bools as distributions; float classes and integer distributions are refused with what to do."""
+    x, y = rng.normal(size=(4, 3)).astype(np.float32), np.eye(3)[[0, 1, 2, 1]] > 0
+    np.testing.assert_array_equal(*(run(al.losses.softmax_cross_entropy, x, t)[0] for t in (y, y.astype(np.float32))))
+    graph = al.Graph()
+    logits = graph.placeholder((None, 3))
+    with pytest.raises(ValueError, match=r"Expected classes as integers, or labels of shape \(\?, 3\)"):
+        al.losses.softmax_cross_entropy(logits, graph.placeholder((None,)))
+    with pytest.raises(ValueError, match="cast distributions to float32"):
+        al.losses.softmax_cross_entropy(logits, graph.placeholder((None, 3), "int32"))
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_targets_before_predictions(name):
+    graph = al.Graph()
+    labels, logits = graph.placeholder((None,), "int32"), graph.placeholder((None, 3))
+    with pytest.raises(
+        TypeError, match=rf"^\[{name}\] Expected predictions, which are floats, before the targets, got int32\(\?,\)"
+    ):
+        al.losses.get(name)(labels, logits)

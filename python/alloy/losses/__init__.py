@@ -15,7 +15,7 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
     al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
 
 from alloy.losses import lookup
-from alloy.losses.cross_entropy import binary_cross_entropy, kl_divergence, softmax_cross_entropy
+from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.reduction import mean, sums
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
@@ -38,7 +38,21 @@ LOSSES = {
 FOREIGN_LOSSES = lookup.FOREIGN_LOSSES
 for _function in LOSSES.values():
     _function.greater_is_better = False
-__all__ = [*LOSSES, "get", "mean", "sums"]
+__all__ = [
+    "binary_cross_entropy",
+    "categorical_hinge",
+    "cosine_similarity",
+    "get",
+    "hinge",
+    "huber",
+    "kl_divergence",
+    "mean",
+    "mean_absolute_error",
+    "mean_squared_error",
+    "softmax_cross_entropy",
+    "squared_hinge",
+    "sums",
+]
 
 
 def get(loss, op: str = "losses"):

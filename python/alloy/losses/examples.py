@@ -6,17 +6,22 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
+from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe, shape_text
 from alloy.ops import cast, mean
 
 
-def widened(op, *tensors):
-    """The tensors, those of halves as float32."""
-    for tensor in tensors:
-        require_tensor(op, tensor)
-    return [cast(tensor, "float32") if is_half(tensor.dtype) else tensor for tensor in tensors]
+def widened(op, predictions, targets):
+    """Both, those of halves as float32. TypeError: predictions of integers or bools, which labels are."""
+    require_tensor(op, predictions)
+    require_tensor(op, targets)
+    if is_integer(predictions.dtype) or predictions.dtype == "bool":
+        raise mistake(
+            op, f"Expected predictions, which are floats, before the targets, got {describe(predictions)}", TypeError
+        )
+    return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
 
 
 def of_same_shape(op, predictions, targets):
@@ -83,6 +88,11 @@ def share(op, name, value):
     return float(value)
 
 
+def index_or_none(op, value):
+    """What ignore_index may be."""
+    return None if value is None else as_count(op, "ignore_index", value, least=-(2**31))
+
+
 def weights_of_classes(op, name, weights, *shapes):
     """A tensor as it is, others as a float32 array, None as None. ValueError: of none of the shapes, or no number from
     0 on."""
@@ -95,7 +105,7 @@ def weights_of_classes(op, name, weights, *shapes):
             raise mistake(op, f"Expected {name} as numbers, got {weights!r}", TypeError) from None
         given, what = weights.shape, f"shape {shape_text(weights.shape)}"
         if not (np.isfinite(weights) & (weights >= 0)).all():
-            raise mistake(op, f"Expected {name} of 0 or more, got {weights.min()}")
+            raise mistake(op, f"Expected {name} of 0 or more, got {weights.min():g}")
     if given is not None and all(len(given) != len(shape) or differ(given, shape) for shape in shapes):
         wanted = " or ".join(shape_text(shape) for shape in shapes)
         raise mistake(op, f"Expected {name} of shape {wanted}, got {what}")

@@ -74,7 +74,7 @@ def by_name(module: str, name: str, known: dict, foreign: dict, op: str):
 def require_function(module: str, given, op: str) -> None:
     """TypeError: it is no function, or a class."""
     if isinstance(given, type) or not callable(given):
-        what = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+        what = f"the class {given.__name__}, without parentheses" if isinstance(given, type) else repr(given)
         raise mistake(op, f"Expected a function or a name of al.{module}, got {what}", TypeError)
 
 

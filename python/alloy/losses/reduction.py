@@ -39,6 +39,8 @@ def pair(values) -> tuple[Tensor, Tensor | None]:
     """What a loss gives, as float32 values and float32 weights or None."""
     values, weights = values if isinstance(values, tuple) and len(values) == 2 else (values, None)
     require_tensor("mean", values)
+    if values.shape is None:
+        raise mistake("mean", f"Expected values of known rank, got {describe(values)}")
     if weights is not None:
         weights = along(weights, values)
     return cast(values, "float32"), weights
@@ -48,8 +50,8 @@ def along(weights, values):
     """Weights of the first axes of the values, (n,) or more of them, in the values' shape."""
     require_tensor("mean", weights)
     weights = cast(weights, "float32")
-    if weights.shape is None or values.shape is None:
-        return weights
+    if weights.shape is None:
+        raise mistake("mean", f"Expected weights of known rank, got {describe(weights)}")
     head = values.shape[: len(weights.shape)]
     if not weights.shape or len(head) < len(weights.shape) or differ(head, weights.shape):
         raise mistake(

@@ -21,16 +21,37 @@ measure training and validation.
 Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
 
 from alloy.losses import FOREIGN_LOSSES, LOSSES, lookup
-from alloy.metrics.accuracies import accuracy, binary_accuracy
+from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
+from alloy.metrics.classification import ConfusionMatrix, F1Score, Precision, Recall
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
+from alloy.metrics.ranking import AUC
+from alloy.metrics.regression import R2Score, RootMeanSquaredError
 
-FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy)}
-CLASSES = {}
-__all__ = [*FUNCTIONS, "Mean", "Metric", "accumulate", "accumulated", "get"]
+FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy, top_k_accuracy)}
+CLASSES = {
+    kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
+}
+__all__ = [
+    "AUC",
+    "ConfusionMatrix",
+    "F1Score",
+    "Mean",
+    "Metric",
+    "Precision",
+    "R2Score",
+    "Recall",
+    "RootMeanSquaredError",
+    "accumulate",
+    "accumulated",
+    "accuracy",
+    "binary_accuracy",
+    "get",
+    "top_k_accuracy",
+]
 for _function in FUNCTIONS.values():
     _function.greater_is_better = True
-_NAMED = LOSSES | FUNCTIONS | CLASSES
-_FOREIGN = FOREIGN_LOSSES | {
+_NAMED = FUNCTIONS | CLASSES | LOSSES
+FOREIGN = FOREIGN_LOSSES | {
     "acc": "accuracy",
     "auroc": "auc",
     "binary_acc": "binary_accuracy",
@@ -61,7 +82,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
-        found = lookup.by_name("metrics", metric, _NAMED, _FOREIGN, op)
+        found = lookup.by_name("metrics", metric, _NAMED, FOREIGN, op)
         if found is accuracy and (loss if isinstance(loss, str) else lookup.name_of(loss)) == "binary_cross_entropy":
             return Mean(binary_accuracy, "accuracy")
         return found() if isinstance(found, type) else Mean(found)
@@ -70,4 +91,4 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
 
 
 def __getattr__(name):
-    raise lookup.missing("metrics", name, {**_NAMED, **dict.fromkeys(__all__)}, _FOREIGN)
+    raise lookup.missing("metrics", name, {**_NAMED, **dict.fromkeys(__all__)}, FOREIGN)

@@ -2,21 +2,41 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
-from alloy.graph.dtypes import is_integer
+from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
-from alloy.losses.examples import mean_of_examples, require_shapes
-from alloy.ops import argmax, cast, equal, expand_dims, greater, squeeze
+from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
+from alloy.metrics.decisions import beside, classes_of, legal
+from alloy.ops import (
+    argmax,
+    cast,
+    clamp,
+    coordinates,
+    equal,
+    expand_dims,
+    greater,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+    not_equal,
+    squeeze,
+    take_along_axis,
+)
+from alloy.ops import sum as sum_of
 
 
-def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One
-    logit, (..., 1), stands for two classes, as in binary_accuracy. ValueError: logits without an axis of
-    classes."""
+    logit, (..., 1), stands for two classes, as in binary_accuracy. ignore_index: integer labels that are this number do
+    not count; the result is then a pair of tensors (values, weights). ValueError: logits without an axis of
+    classes, or the shapes do not belong together."""
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
+    ignore_index = index_or_none("accuracy", ignore_index)
     if logits.shape is not None and len(logits.shape) < 2:
         raise mistake(
             "accuracy",
@@ -24,11 +44,13 @@ def accuracy(logits: Tensor, labels: Tensor) -> Tensor:
             "each example al.metrics.binary_accuracy is the accuracy",
         )
     if logits.shape is not None and logits.shape[-1] == 1:
-        if labels.shape is not None and len(labels.shape) == len(logits.shape) - 1:
-            labels = expand_dims(labels, axis=-1)
-        return squeeze(_decided("accuracy", logits, labels), axis=-1)
-    classes = cast(labels, "int32") if is_integer(labels.dtype) else argmax(labels, axis=-1)
-    return cast(equal(argmax(logits, axis=-1), classes), "float32")
+        targets = beside(logits, labels)
+        return _counted(
+            squeeze(_decided("accuracy", logits, targets), axis=-1), squeeze(targets, axis=-1), ignore_index
+        )
+    classes = classes_of("accuracy", logits, labels)
+    right = equal(cast(argmax(logits, axis=-1), classes.dtype), classes)
+    return _counted(cast(right, "float32"), classes, ignore_index)
 
 
 def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
@@ -37,6 +59,34 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
 
     targets: numbers of the logits' shape (n, ...). ValueError: of another shape."""
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
+
+
+def top_k_accuracy(
+    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None
+) -> Tensor | tuple[Tensor, Tensor]:
+    """1 where the label's class is among those of the k greatest logits, else 0: (n,), of sequences (n, steps). Of
+    equal logits the first count as greater.
+
+    logits, labels, ignore_index: as of accuracy. ValueError: there are fewer than k classes."""
+    op = "top_k_accuracy"
+    require_tensor(op, labels)
+    ignore_index = index_or_none(op, ignore_index)
+    if as_count(op, "k", k) > class_count(op, logits):
+        raise mistake(op, f"Expected logits of {k} classes or more, got {describe(logits)}")
+    classes = classes_of(op, logits, labels)
+    at = cast(expand_dims(clamp(classes, 0, logits.shape[-1] - 1), axis=-1), "int32")
+    own = take_along_axis(logits, at, -1)
+    # A NaN is not less: it stands before every label, and one of the label's own is never right.
+    before = logical_or(
+        logical_not(less_equal(logits, own)), logical_and(equal(logits, own), less(coordinates(logits, axis=-1), at))
+    )
+    rank = sum_of(cast(before, "int32"), axis=-1)
+    right = cast(less(rank, k), "float32") * legal(classes, logits.shape[-1], None)
+    return _counted(right, classes, ignore_index)
+
+
+def _counted(values, labels, ignore_index):
+    return values if ignore_index is None else (values, cast(not_equal(labels, ignore_index), "float32"))
 
 
 def _decided(op, logits, targets):

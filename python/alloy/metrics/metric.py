@@ -1,12 +1,14 @@
 """What a metric is, and the sums that metrics are made of."""
 
+import re
+
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.state import State
 from alloy.losses.lookup import name_of, unwrapped
 from alloy.losses.reduction import along, number_of, pair, times, weighted_sum
-from alloy.ops import cast, divide_no_nan, stop_gradient
+from alloy.ops import cast, divide_no_nan
 from alloy.ops import sum as sum_of
 
 
@@ -14,10 +16,16 @@ class Metric:
     """What is measured over the batches of an epoch, in the graph. A subclass adds a batch to the totals in update and
     makes the value of them in result.
 
-    name: what the history calls it. greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
+    name: what the history calls it, by default the class's name in small letters: "f1_score" of F1Score.
+    greater_is_better: what EarlyStopping and Checkpoint follow; None if unknown."""
 
     name: str = "metric"
     greater_is_better: bool | None = None
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "name" not in vars(cls):
+            cls.name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     def __init__(self, name: str | None = None):
         if name is not None:
@@ -75,7 +83,6 @@ def accumulate(totals: State, name: str, value: Tensor, start=0.0) -> None:
     Where a framework reorders float32 arithmetic, which Apple's may, it is at worst a plain float32 sum, and counts are
     exact to 2^24."""
     require_tensor("metric", value)
-    value = stop_gradient(value)
     high, low = totals.setdefault(name, start), totals.setdefault(f"{name}_rest", start)
     sum = high + value
     taken = sum - high

@@ -9,6 +9,7 @@ from alloy.graph.location import mistake
 from alloy.losses.examples import (
     class_count,
     classes_or_distributions,
+    index_or_none,
     mean_of_examples,
     of_same_shape,
     share,
@@ -20,7 +21,7 @@ from alloy.ops import sum as sum_of
 
 def softmax_cross_entropy(
     logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
-):
+) -> Tensor | tuple[Tensor, Tensor]:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow, and exact where the logits are
     confident and right.
 
@@ -35,7 +36,7 @@ def softmax_cross_entropy(
 
     An example of a class of weight 0 does not count; PyTorch would still add what smoothing moved to other classes."""
     op = "softmax_cross_entropy"
-    smoothing = share(op, "label_smoothing", label_smoothing)
+    smoothing, ignore_index = share(op, "label_smoothing", label_smoothing), index_or_none(op, ignore_index)
     logits, labels = classes_or_distributions(op, logits, labels)
     plain = smoothing == 0 and class_weights is None and not is_integer(labels.dtype)
     count = None if plain else class_count(op, logits)

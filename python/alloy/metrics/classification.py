@@ -1,0 +1,159 @@
+"""How predicted classes and right ones belong together: counts of both over an epoch."""
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.losses.examples import index_or_none
+from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
+from alloy.metrics.metric import Metric, accumulate, accumulated
+from alloy.ops import argmax, cast, clamp, divide_no_nan, equal, greater, logical_and, reshape, scatter, squeeze, where
+from alloy.ops import sum as sum_of
+
+_AVERAGES = ("macro", "micro", "weighted", None)
+
+
+class _OfClasses(Metric):
+    """Counts of decisions between classes."""
+
+    def __init__(self, *, threshold: float | None = None, ignore_index: int | None = None, name: str | None = None):
+        super().__init__(name)
+        if threshold is not None and (
+            isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold < 1
+        ):
+            raise mistake(self.name, f"Expected a threshold between 0 and 1, got {threshold!r}")
+        self.threshold = threshold
+        self.ignore_index = index_or_none(self.name, ignore_index)
+
+    def _above(self, logits):
+        """Whether the probability is above the threshold."""
+        threshold = 0.5 if self.threshold is None else float(self.threshold)
+        return greater(logits, math.log(threshold) - math.log1p(-threshold))
+
+
+class _Rates(_OfClasses):
+    """Quotients of how often each class is rightly predicted, predicted, and there."""
+
+    greater_is_better = True
+
+    def __init__(
+        self,
+        average: str | None = "macro",
+        *,
+        threshold: float | None = None,
+        ignore_index: int | None = None,
+        name: str | None = None,
+    ):
+        """Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one
+        logit, (..., 1) or (n,), there is one rate, that of what is 1. A quotient without any case is 0.
+
+        average: of the rates of several classes "macro", the mean over the classes that occur or are predicted,
+        "weighted", that with the weight of how often they occur, "micro", the rate of all decisions together, or None,
+        the array of all rates.
+        threshold: the probability above which one logit stands for 1, by default 0.5. Given beside several logits it
+        makes each a decision of its own, and the targets have the logits' shape.
+        ignore_index: labels that are this number do not count, nor do integers that are none of the classes."""
+        super().__init__(threshold=threshold, ignore_index=ignore_index, name=name)
+        if average not in _AVERAGES:
+            raise mistake(self.name, f"Expected an average of {', '.join(map(repr, _AVERAGES))}, got {average!r}")
+        self.average = average
+
+    def update(self, totals, predictions, targets, weights):
+        logits = logits_of(self.name, predictions, targets)
+        single = logits.shape[-1] == 1 or self.threshold is not None
+        counts = (self._decisions if single else self._choices)(logits, targets, weights)
+        for name, count in zip(("found", "predicted", "actual"), counts):
+            accumulate(totals, name, count, np.zeros(logits.shape[-1], np.float32))
+
+    def _decisions(self, logits, labels, weights):
+        """How many of each logit are rightly above the threshold, above it, and should be: three of (k,)."""
+        labels = targets_of(self.name, logits, labels)
+        above, right = self._above(logits), greater(cast(labels, "float32"), 0.5)
+        weights = weights_at(right, weights, unless(labels, self.ignore_index))
+        axes = range(len(logits.shape) - 1)
+        return [sum_of(where(chosen, weights, 0.0), axis=axes) for chosen in (logical_and(above, right), above, right)]
+
+    def _choices(self, logits, labels, weights):
+        """How many of each class are rightly predicted, predicted, and there: three of (classes,)."""
+        count = logits.shape[-1]
+        labels = classes_of(self.name, logits, labels)
+        weights = column(weights_at(labels, weights, legal(labels, count, self.ignore_index)))
+        labels = column(cast(clamp(labels, 0, count - 1), "int32"))
+        chosen = column(argmax(logits, axis=-1))
+        right = where(equal(chosen, labels), weights, 0.0)
+        pairs = ((labels, right), (chosen, weights), (labels, weights))
+        return [scatter((count,), places, added, mode="add") for places, added in pairs]
+
+    def result(self, totals):
+        counts = [accumulated(totals, name) for name in ("found", "predicted", "actual")]
+        if counts[0].shape == (1,):
+            return squeeze(divide_no_nan(*self._quotient(*counts)), axis=0)
+        if self.average == "micro":
+            return divide_no_nan(*self._quotient(*(sum_of(count) for count in counts)))
+        rates = divide_no_nan(*self._quotient(*counts))
+        if self.average is None:
+            return rates
+        _, predicted, actual = counts
+        shares = actual if self.average == "weighted" else cast(greater(predicted + actual, 0.0), "float32")
+        return divide_no_nan(sum_of(rates * shares), sum_of(shares))
+
+    @staticmethod
+    def _quotient(found, predicted, actual):
+        """Dividend and divisor."""
+        raise NotImplementedError
+
+
+class Precision(_Rates):
+    """Of what is predicted to be a class, the share that is of it; of one logit, of what is predicted to be 1."""
+
+    @staticmethod
+    def _quotient(found, predicted, actual):
+        return found, predicted
+
+
+class Recall(_Rates):
+    """Of what is of a class, the share that is predicted to be; of one logit, of what is 1."""
+
+    @staticmethod
+    def _quotient(found, predicted, actual):
+        return found, actual
+
+
+class F1Score(_Rates):
+    """The harmonic mean of precision and recall."""
+
+    @staticmethod
+    def _quotient(found, predicted, actual):
+        return found * 2.0, predicted + actual
+
+
+class ConfusionMatrix(_OfClasses):
+    """How often what is of a class is predicted to be of each: float32 (classes, classes), a row for each class that is
+    right and a column for each that is predicted.
+
+    Of logits (..., classes) and labels as integers (...), or as distributions of the logits' shape. Of one logit,
+    (..., 1) or (n,), there are two classes, 1 where its probability is above the threshold, by default 0.5. Labels that
+    are ignore_index do not count, nor do integers that are none of the classes."""
+
+    def update(self, totals, predictions, targets, weights):
+        logits = logits_of(self.name, predictions, targets)
+        if logits.shape[-1] == 1:
+            count, targets = 2, squeeze(targets_of(self.name, logits, targets), axis=-1)
+            chosen = cast(self._above(squeeze(logits, axis=-1)), "int32")
+            own = unless(targets, self.ignore_index)
+            labels = cast(greater(cast(targets, "float32"), 0.5), "int32")
+        elif self.threshold is not None:
+            raise mistake(self.name, f"Expected one logit for each example beside a threshold, got {describe(logits)}")
+        else:
+            count, labels = logits.shape[-1], classes_of(self.name, logits, targets)
+            chosen, own = argmax(logits, axis=-1), legal(labels, count, self.ignore_index)
+            labels = cast(clamp(labels, 0, count - 1), "int32")
+        added = column(weights_at(labels, weights, own))
+        counts = scatter((count * count,), column(labels * count + chosen), added, mode="add")
+        accumulate(totals, "counts", reshape(counts, (count, count)), np.zeros((count, count), np.float32))
+
+    def result(self, totals):
+        return accumulated(totals, "counts")

@@ -1,0 +1,59 @@
+"""How far predicted numbers are from right ones, where that is no mean over examples."""
+
+import numpy as np
+
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.losses.examples import of_same_shape
+from alloy.losses.regression import mean_squared_error
+from alloy.metrics.decisions import weights_at
+from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
+from alloy.ops import cast, divide_no_nan, equal, expand_dims, mean, sqrt, square, where
+from alloy.ops import sum as sum_of
+
+
+class RootMeanSquaredError(Mean):
+    """The square root of the mean of (predictions - targets)^2 over all examples and their elements."""
+
+    def __init__(self, name: str | None = None):
+        super().__init__(mean_squared_error, name or self.name, greater_is_better=False)
+
+    def result(self, totals):
+        return sqrt(super().result(totals))
+
+
+class R2Score(Metric):
+    """The coefficient of determination, 1 - sum((y - p)^2) / sum((y - mean(y))^2), p the predictions and y the targets:
+    1 where all are right, 0 where they are no better than the targets' mean. Of targets that are all equal it is 1
+    where all predictions are right, else 0.
+
+    Both of one shape, (n,) or (n, k), of which it is the mean over the k columns."""
+
+    greater_is_better = True
+
+    def update(self, totals, predictions, targets, weights):
+        p, y = of_same_shape(self.name, predictions, targets)
+        if not y.shape or y.shape[-1] is None and len(y.shape) > 1:
+            raise mistake(self.name, f"Expected predictions (n,) or (n, k) of a known k, got {describe(predictions)}")
+        if len(y.shape) == 1:
+            p, y = expand_dims(p, axis=-1), expand_dims(y, axis=-1)
+        start, axes = np.zeros(y.shape[-1], np.float32), range(len(y.shape) - 1)
+        weights = weights_at(y, weights)
+
+        def total(values):
+            return sum_of(where(equal(weights, 0.0), 0.0, values * weights), axis=axes)
+
+        # Squares are of distances to the mean of the first batch, so that their sum loses nothing to a mean far from 0.
+        here, before = sum_of(weights, axis=axes), totals.setdefault("origin", start)
+        accumulate(totals, "count", here, start)
+        first = equal(accumulated(totals, "count"), here)
+        totals["origin"] = where(first, divide_no_nan(total(y), here), before)
+        away = y - totals["origin"]
+        for name, values in (("sum", away), ("squares", square(away)), ("errors", square(y - p))):
+            accumulate(totals, name, total(values), start)
+
+    def result(self, totals):
+        count, sums, squares, errors = (accumulated(totals, name) for name in ("count", "sum", "squares", "errors"))
+        spread = squares - divide_no_nan(square(sums), count)
+        scores = where(spread > 0.0, 1.0 - divide_no_nan(errors, spread), cast(equal(errors, 0.0), "float32"))
+        return mean(where(equal(count, 0.0), 0.0, scores))
