@@ -65,21 +65,23 @@ def remembered(init):
 def _checked(cls, construct, args, kwargs) -> list[tuple[str, object]]:
     """What is given in the parameters' order, defaults left out, each value with what to write before it; behind "*"
     are all that go into one parameter. TypeError: they do not fit."""
-    parameters, named = _parameters(cls, construct)
-    for name in kwargs:
-        if name not in named:
-            raise _mistake(
-                cls, f"Expected {_listed(named) or 'no argument'}, got an argument {name}{_hint(name, named)}"
-            )
+    parameters = list(inspect.signature(construct).parameters.values())[1:]
     positional = [parameter for parameter in parameters if parameter.kind in _BY_POSITION]
     rest = [parameter.name for parameter in parameters if parameter.kind == inspect.Parameter.VAR_POSITIONAL]
     if len(args) > len(positional) and not rest:
-        raise _mistake(cls, _too_many(args, [parameter.name for parameter in positional], named))
+        raise _mistake(cls, _too_many(args, [parameter.name for parameter in positional], _names(cls)))
     given = {parameter.name: value for parameter, value in zip(positional, args)}
     for name in given.keys() & kwargs.keys():
         raise _mistake(cls, f"Expected one value as {name}, got two, one by position and one by its name")
     given |= kwargs
     missing = [p.name for p in parameters if p.default is p.empty and p.kind not in _MANY and p.name not in given]
+    takes_any = any(parameter.kind == inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    own, named = [parameter.name for parameter in parameters if parameter.kind not in _MANY], _names(cls)
+    for name in kwargs:
+        if name not in own and not (takes_any and (name in named or not missing)):
+            raise _mistake(
+                cls, f"Expected {_listed(named) or 'no argument'}, got an argument {name}{_hint(name, named)}"
+            )
     if missing:
         raise _mistake(cls, f"Expected {_listed(missing)}, got {_listed(list(given)) or 'no argument'}")
     shown = [("*" + rest[0], args[len(positional) :])] if rest else []
@@ -91,15 +93,15 @@ def _checked(cls, construct, args, kwargs) -> list[tuple[str, object]]:
     return shown + [(f"{name}=", value) for name, value in given.items()]
 
 
-def _parameters(cls, construct) -> tuple[list[inspect.Parameter], list[str]]:
-    """Those of the constructor, and all names that it takes, where it takes any with those of the next one."""
-    named, chain = [], [vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)]
-    for init in chain[chain.index(construct) :]:
+def _names(cls) -> list[str]:
+    """All that the layer's constructor takes by name; where it takes any, those of the next one, too."""
+    named = []
+    for init in (vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)):
         own = list(inspect.signature(init).parameters.values())[1:]
         named += [p.name for p in own if p.kind not in _MANY and p.name not in named]
         if all(parameter.kind != inspect.Parameter.VAR_KEYWORD for parameter in own):
             break
-    return list(inspect.signature(construct).parameters.values())[1:], named
+    return named
 
 
 def _too_many(args, names, named) -> str:

@@ -21,10 +21,10 @@ class Dropout(Layer):
         self.rate = rate
 
     def build(self, x):
+        require_tensor("dropout", x)
         self.add_variable(x.graph, "state", lambda seed: random.state(_mixed(seed)), trainable=False)
 
     def forward(self, x, training):
-        require_tensor("dropout", x)
         if not training or self.rate == 0:
             return x
         (state,) = self._variables

@@ -8,7 +8,7 @@ from alloy.graph.text import describe
 from alloy.init import uniform
 from alloy.nn.affine import initial, require_init
 from alloy.nn.layer import Layer
-from alloy.ops import cast, expand_dims, gather, greater_equal, less, logical_and, select
+from alloy.ops import cast, clamp, equal, expand_dims, gather, select
 
 
 class Embedding(Layer):
@@ -30,6 +30,7 @@ class Embedding(Layer):
         self.dtype = dtype
 
     def build(self, x):
+        require_tensor("embedding", x)
         shape = self.input_dim, self.output_dim
         self.add_variable(x.graph, "weights", lambda seed: initial("embedding", self.init, shape, seed))
 
@@ -39,6 +40,6 @@ class Embedding(Layer):
             raise mistake("embedding", f"Expected ids of an integer type, got {describe(x)}", TypeError)
         if x.dtype not in ("int32", "int64"):
             x = cast(x, "int64" if x.dtype == "uint64" else "int32")
-        inside = logical_and(greater_equal(x, 0), less(x, self.input_dim))
-        rows = cast(gather(self._variables[0], x, axis=0), self.dtype)
-        return select(expand_dims(inside, axes=-1), rows, math.nan)
+        safe = clamp(x, 0, self.input_dim - 1)
+        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype)
+        return select(expand_dims(equal(safe, x), axes=-1), rows, math.nan)

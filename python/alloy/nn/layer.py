@@ -4,6 +4,7 @@ import inspect
 import zlib
 from contextlib import suppress
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 
@@ -185,7 +186,7 @@ class Layer:
         """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
         self._left[variable] = variable.graph.assign(variable, value)
 
-    def __call__(self, x, training: bool = False, **operands):
+    def __call__(self, x, training: bool = False, **operands) -> Any:
         """The layer's value, as it is while training or after it. The first call makes the variables, in x's
         graph; further calls use the same. operands: what else its forward takes.
 
@@ -278,7 +279,7 @@ class Layer:
     def build(self, x) -> None:
         """Makes the variables for inputs like x."""
 
-    def forward(self, x, training: bool):
+    def forward(self, x, training: bool) -> Any:
         raise mistake(self._kind(), f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
 
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
