@@ -220,6 +220,16 @@ def test_nested_containers_and_shared_layers():
     assert not model.more[3].trainable and not any(v.trainable for v in model.variables)
 
 
+def test_long_lists_in_attributes_do_not_slow_a_model_down():
+    """Of what holds no layer, such as the pairs of a tokenizer: a search of each in a list would take minutes."""
+    model = Net(dense=nn.Dense(3))
+    model.pairs = [("a", str(i)) for i in range(30_000)]
+    model.places = {str(i): i for i in range(30_000)}
+    model.pairs.append(model.pairs)
+    model(al.Graph().placeholder((1, 3)))
+    assert len(model.variables) == 2
+
+
 def test_layers_in_a_set_are_refused():
     model = Net()
     model.branches = {nn.Dense(3)}
@@ -512,6 +522,9 @@ def test_names_that_are_like_none():
         (lambda: nn.ConvTranspose2D(3, 3, stride=2), "its name here is strides"),
         (lambda: nn.GELU(approximate="none"), r"Expected approximate as True \(by tanh\) or False, got 'none'"),
         (lambda: nn.MultiHeadAttention(4, 16, is_causal=True), "its name here is use_causal_mask"),
+        (lambda: nn.Dropout("half"), "Expected a number as the rate, got str"),
+        (lambda: nn.BatchNorm(momentum=None), "Expected a number as the momentum, got NoneType"),
+        (lambda: nn.Sequential([nn.ReLU()]), r"got list; write \*layers for a list of them"),
         (lambda: nn.Sequential(nn.ReLU), r"Expected layers, one by one, got the class ReLU; write ReLU\(\)"),
         (lambda: nn.Sequential(lambda x: x), "got function; a function of tensors belongs into the forward of a layer"),
     ],

@@ -55,7 +55,7 @@ class MultiHeadAttention(Layer):
         self._options = {"use_bias": use_bias, "init": init}
         self.query, self.key = (Dense(self.num_heads * self.key_dim, **self._options) for _ in range(2))
         self.value = Dense(self.num_heads * self.value_dim, **self._options)
-        self.dropout = Dropout(dropout)
+        self.dropout = Dropout(dropout) if dropout else None
 
     def build(self, x):
         self.output = Dense(self.output_shape or self.known_features(x, rank=3), **self._options)
@@ -72,7 +72,7 @@ class MultiHeadAttention(Layer):
         v = self._heads(self.value(value, training), self.value_dim)
         scores = matmul(q, transpose(k, (0, 1, 3, 2)))
         weights = self._weights(cast(scores, "float32") if is_half(x.dtype) else scores, q, k, attention_mask)
-        if self.dropout.rate:
+        if self.dropout is not None:
             weights = self.dropout(weights, training)
         y = transpose(matmul(cast(weights, v.dtype), v), (0, 2, 1, 3))
         return self.output(_shaped(y, x, (self.num_heads * self.value_dim,)), training)

@@ -1,4 +1,7 @@
+from numbers import Real
+
 from alloy import init
+from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
 from alloy.nn.normalization import Normalization, affine
 from alloy.ops import mean, rsqrt, variance
@@ -16,6 +19,7 @@ class BatchNorm(Normalization):
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
+        require_all("batchnorm", "a number as the momentum", Real, [momentum])
         if not 0 <= momentum <= 1:
             raise mistake("batchnorm", f"Expected a momentum from 0 to 1, got {momentum}")
         self.momentum = momentum

@@ -1,7 +1,10 @@
+from numbers import Real
+
 import numpy as np
 
 from alloy import random
-from alloy.graph.apply import require_tensor
+from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.location import mistake
 from alloy.nn.layer import Layer
 
 
@@ -16,8 +19,9 @@ class Dropout(Layer):
 
     def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)
+        require_all("dropout", "a number as the rate", Real, [rate])
         if not 0 <= rate <= 1:
-            raise ValueError(f"[dropout] Expected a rate from 0 to 1, got {rate}.")
+            raise mistake("dropout", f"Expected a rate from 0 to 1, got {rate}")
         self.rate = rate
 
     def build(self, x):

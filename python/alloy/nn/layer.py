@@ -102,16 +102,16 @@ class Layer:
 
     def _kept(self) -> list[tuple[str, "Layer | Variable"]]:
         """The layers and variables in the attributes of a subclass, with their paths."""
-        found, containers = [], []
+        found, seen = [], set()
         pending = [(name.lstrip("_"), value) for name, value in reversed(vars(self).items()) if name not in _OWN]
         while pending:
             path, value = pending.pop()
             if isinstance(value, (Layer, Variable)):
                 found.append((path, value))
-            elif isinstance(value, (list, tuple, dict)) and not any(value is seen for seen in containers):
-                containers.append(value)
+            elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
+                seen.add(id(value))
                 items = value.items() if isinstance(value, dict) else enumerate(value)
-                pending += reversed([(f"{path}/{key}", item) for key, item in items])
+                pending += reversed([(f"{path}/{key}", item) for key, item in items if isinstance(item, _MAY_HOLD)])
             elif isinstance(value, (set, frozenset)) and any(isinstance(item, (Layer, Variable)) for item in value):
                 raise mistake(
                     self._kind(), f"Expected layers in a list, tuple or dict, got a set, which has no order, as {path}"
@@ -333,6 +333,9 @@ class Layer:
         return type(self).__name__.lower()
 
 
+_MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
+
+
 def _require_layers(op, layers):
     wrong = [layer for layer in layers if not isinstance(layer, Layer)]
     hint = ""
@@ -344,6 +347,8 @@ def _require_layers(op, layers):
                 f"Expected layers, one by one, got the class {wrong[0].__name__}; write {wrong[0].__name__}()",
                 TypeError,
             )
+    if wrong and isinstance(wrong[0], (list, tuple)):
+        hint = "; write *layers for a list of them"
     if wrong:
         given = ", ".join(type(layer).__name__ for layer in wrong)
         raise mistake(op, f"Expected layers, one by one, got {given}{hint}", TypeError)

@@ -1,3 +1,5 @@
+from alloy._core import Tensor
+from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
@@ -15,6 +17,7 @@ class Residual(Layer):
     def forward(self, x, training):
         branch, *shortcut = self.layers
         y, beside = branch(x, training), shortcut[0](x, training) if shortcut else x
+        require_all("residual", "tensors from the branch and the shortcut", Tensor, [y, beside])
         if y.shape is not None and beside.shape is not None:
             pairs = zip(y.shape, beside.shape)
             if len(y.shape) != len(beside.shape) or any(a != b and None not in (a, b) for a, b in pairs):
