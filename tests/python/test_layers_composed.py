@@ -584,6 +584,68 @@ def test_inputs_that_a_layer_does_not_take(make, shape, dtype, says):
         make()(al.Graph().placeholder(shape, dtype))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "complex64"])
+def test_layers_that_compute_with_floats_say_so(dtype):
+    x = al.Graph().placeholder((2, 4, 6), dtype)
+    layers = [nn.Dense(3), nn.Conv1D(3, 3), nn.BatchNorm(), nn.LayerNorm(), nn.GroupNorm(2), nn.LSTM(3), nn.GELU()]
+    layers += [nn.ReLU(), nn.ELU(), nn.LeakyReLU(), nn.Softmax(), nn.Dropout(0.5), nn.MultiHeadAttention(2, 3)]
+    for layer in layers:
+        with pytest.raises(
+            TypeError, match=rf'^\[\w+\] Expected a tensor of floats, got {dtype}.*; al.cast\(x, "float32"'
+        ):
+            layer(x)
+
+
+def test_layers_written_in_other_habits():
+    x = al.Graph().placeholder((2, 3))
+
+    class Keras(nn.Layer):
+        def build(self, x):
+            self.w = self.add_weight((3, 3))
+
+        def call(self, x):
+            return x
+
+    class Torch(nn.Layer):
+        def forward(self, x):
+            return x
+
+    class Several(nn.Layer):
+        def forward(self, x, training, memory):
+            return x + memory
+
+    class Variables(nn.Layer):
+        def build(self, x):
+            self.add_variable(*self.arguments(x))
+
+    with pytest.raises(AttributeError, match=r"no attribute add_weight; here it is self\.add_variable\(x\.graph, name"):
+        Keras()(x)
+    with pytest.raises(
+        TypeError, match=r"^\[torch\] Expected .*forward\(self, x, training\) of Torch, got forward\(self, x\)"
+    ):
+        Torch()(x)
+    with pytest.raises(
+        TypeError, match=r"got forward\(self, x, training, memory\); give memory by name in the call, or sev"
+    ):
+        Several()(x)
+    assert Several()(x, memory=x).shape == (2, 3)
+    layer = Variables()
+    for arguments, says in (
+        (lambda x: (x, "w", lambda seed: 0), "Expected the graph of the variable, x.graph, got Tensor"),
+        (
+            lambda x: (x.graph, "w", np.ones(3)),
+            "Expected a function of a seed that gives the initial value, got ndarray",
+        ),
+    ):
+        layer.arguments = arguments
+        with pytest.raises(TypeError, match=rf"^\[variables\] {says}; in variables_0; built at"):
+            layer(x)
+    model = nn.Sequential(nn.Dense(3))
+    for use in (lambda: model[0], lambda: list(model)):
+        with pytest.raises(TypeError, match=r"^\[sequential\] A layer has no items; .* are model\.layers\[0\]"):
+            use()
+
+
 def test_ids_and_masks_of_wrong_types():
     graph = al.Graph()
     with pytest.raises(

@@ -81,6 +81,7 @@ class _Activation(Layer):
         super().__init__()
 
     def forward(self, x, training):
+        self.require_floats(x)
         return self.function(x)
 
 
@@ -128,6 +129,7 @@ class LeakyReLU(Layer):
         self.alpha = alpha
 
     def forward(self, x, training):
+        self.require_floats(x)
         return ops.leaky_relu(x, self.alpha)
 
 
@@ -139,6 +141,7 @@ class ELU(Layer):
         self.alpha = alpha
 
     def forward(self, x, training):
+        self.require_floats(x)
         return _elu(x, self.alpha)
 
 
@@ -154,6 +157,7 @@ class GELU(Layer):
         self.approximate = approximate
 
     def forward(self, x, training):
+        self.require_floats(x)
         return _gelu_tanh(x) if self.approximate else _gelu(x)
 
 
@@ -166,4 +170,5 @@ class Softmax(Layer):
         self.axis = axis
 
     def forward(self, x, training):
+        self.require_floats(x)
         return ops.softmax(x, axis=self.axis)

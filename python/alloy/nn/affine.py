@@ -23,6 +23,7 @@ class Affine(Layer):
         self.init = require_init(self._kind(), init)
 
     def build(self, x):
+        self.require_floats(x)
         shape = self.weights_shape(x)
         self.add_variable(x.graph, "weights", lambda seed: initial(self._kind(), self.init, shape, seed))
         if self.use_bias:

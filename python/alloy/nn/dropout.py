@@ -3,7 +3,7 @@ from numbers import Real
 import numpy as np
 
 from alloy import random
-from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
 from alloy.nn.layer import Layer
 
@@ -25,7 +25,7 @@ class Dropout(Layer):
         self.rate = rate
 
     def build(self, x):
-        require_tensor("dropout", x)
+        self.require_floats(x)
         self.add_variable(x.graph, "state", lambda seed: random.state(_mixed(seed)), trainable=False)
 
     def forward(self, x, training):

@@ -2,6 +2,7 @@
 
 import inspect
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from alloy.graph import Graph, Tensor, Update, Variable
-from alloy.graph.apply import require_tensor
-from alloy.graph.dtypes import is_half
+from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.text import describe
@@ -24,6 +25,9 @@ _AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", defaul
 
 # What other libraries have as an attribute of a layer, and what to type here.
 _ELSEWHERE = {
+    "add": "model.layers.append(layer)",
+    "add_weight": "self.add_variable(x.graph, name, lambda seed: value), in build",
+    "append": "model.layers.append(layer)",
     "compile": "al.Trainer(model, loss, optimizer)",
     "count_params": "model.summary()",
     "eval": "model(x), which is inference; training is model(x, training=True)",
@@ -33,12 +37,16 @@ _ELSEWHERE = {
     "load_state_dict": "al.load(model, path)",
     "load_weights": "al.load(model, path)",
     "parameters": "model.variables",
+    "kernel": "layer.variables[0]",
     "predict": "al.Trainer(model, loss, optimizer).predict(x)",
+    "register_buffer": "self.add_variable(x.graph, name, lambda seed: value, trainable=False), in build",
+    "register_parameter": "self.add_variable(x.graph, name, lambda seed: value), in build",
     "save": "al.save(model, path)",
     "save_weights": "al.save(model, path)",
     "state_dict": "al.save(model, path)",
     "train": "model(x, training=True)",
     "trainable_variables": "[variable for variable in model.variables if variable.trainable]",
+    "weight": "layer.variables[0]",
     "weights": "model.variables",
 }
 
@@ -88,6 +96,11 @@ class Layer:
         if like or name == "requires_grad":
             raise AttributeError(f"[{self._kind()}] A layer has no attribute {name} to set: did you mean trainable?")
         object.__setattr__(self, name, value)
+
+    def __getitem__(self, key):
+        raise TypeError(
+            f"[{self._kind()}] A layer has no items; the layers that it was given are model.layers[{key!r}]"
+        )
 
     def __getstate__(self):
         if vars(self).get("graph") is not None:
@@ -229,17 +242,22 @@ class Layer:
                 "list or dict, and other operands have names",
                 TypeError,
             )
-        if operands:
-            parameters = inspect.signature(self.forward).parameters
-            named = [name for name in list(parameters)[2:] if parameters[name].kind != inspect.Parameter.VAR_KEYWORD]
-            if len(named) + 2 == len(parameters):
-                for name in operands:
-                    if name not in named:
-                        takes = ", ".join(named) or "x and training alone"
-                        hint = meant(name, named)
-                        raise mistake(
-                            self._kind(), f"Expected {takes} in the call, got an operand {name}{hint}", TypeError
-                        )
+        parameters = list(inspect.signature(self.forward).parameters.values())
+        if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
+            return
+        others = [parameter.name for parameter in parameters[2:]]
+        missing = [p.name for p in parameters[2:] if p.default is p.empty and p.name not in operands]
+        if len(parameters) < 2 or missing:
+            given = ", ".join(["self", *(parameter.name for parameter in parameters)])
+            hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
+            expected = f"a method forward(self, x, training) of {type(self).__name__}"
+            raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
+        for name in operands:
+            if name not in others:
+                takes = ", ".join(others) or "x and training alone"
+                raise mistake(
+                    self._kind(), f"Expected {takes} in the call, got an operand {name}{meant(name, others)}", TypeError
+                )
 
     def _instruct(self):
         """What the layers in it that have not been called need to know."""
@@ -285,6 +303,8 @@ class Layer:
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
         """Makes a variable of that name in the layer, for instance "dense_0/weights", with the value
         initial(seed), seed a list of integers, and returns it. It belongs into build, which is called once."""
+        require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
+        require_all(self._kind(), "a function of a seed that gives the initial value", Callable, [initial])
         if self.graph is not None:
             raise mistake(
                 self._kind(), f"Expected the variable {part} to be made in build, which is called once, got it later"
@@ -328,6 +348,16 @@ class Layer:
                 self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}"
             )
         return x.shape[-1]
+
+    def require_floats(self, x) -> None:
+        """TypeError where x is no tensor of floats."""
+        require_tensor(self._kind(), x)
+        if x.dtype != float32 and not is_half(x.dtype):
+            raise mistake(
+                self._kind(),
+                f'Expected a tensor of floats, got {describe(x)}; al.cast(x, "float32") makes one',
+                TypeError,
+            )
 
     def _kind(self) -> str:
         return type(self).__name__.lower()

@@ -27,6 +27,7 @@ class Normalization(Layer):
         self.scale = scale
 
     def build(self, x):
+        self.require_floats(x)
         shape = self.parameters_shape(x)
         if self.scale:
             self.add_variable(x.graph, "gamma", lambda seed: init.ones(shape))
