@@ -60,4 +60,4 @@ def _basic(filters, stride, momentum):
 
 def _conv(filters, kernel_size, stride=1, padding="same", *, momentum):
     conv = nn.Conv2D(filters, kernel_size, strides=stride, padding=padding, use_bias=False)
-    return [conv, nn.BatchNorm(momentum)]
+    return [conv, nn.BatchNorm(momentum=momentum)]

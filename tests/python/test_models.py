@@ -16,7 +16,7 @@ def layers_of(layer, kind):
 
 def described(model):
     """(weights, strides, padding) of every convolution, in order."""
-    return [(conv.variables[0].shape, conv.strides, conv.padding) for conv in layers_of(model, al.nn.Conv2D)]
+    return [(conv.variables[0].shape, conv.strides[0], conv.padding) for conv in layers_of(model, al.nn.Conv2D)]
 
 
 def test_resnet50():

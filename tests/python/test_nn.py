@@ -49,7 +49,7 @@ def test_layers_against_their_definitions(rng):
 
 def test_convolutions_of_other_kinds_against_their_definitions(rng):
     x, volume = (rng.normal(size=shape).astype(np.float32) for shape in ((2, 4, 5, 3), (2, 3, 4, 5, 2)))
-    up = al.nn.Conv2DTranspose(4, (3, 2), strides=(2, 3), padding="same", seed=1)
+    up = al.nn.ConvTranspose2D(4, (3, 2), strides=(2, 3), padding="same", seed=1)
     depthwise = al.nn.DepthwiseConv2D((2, 3), strides=(1, 2), depth_multiplier=2, seed=2)
     conv3d = al.nn.Conv3D(3, (2, 1, 3), strides=(1, 2, 1), padding="same", seed=3)
     layers, images = [up, depthwise, conv3d], [x, x, volume]
@@ -108,7 +108,7 @@ def test_an_autoencoder_of_transposed_convolutions_learns(rng):
         al.nn.ReLU(),
         al.nn.DepthwiseConv2D(2, padding="same"),
         al.nn.UpSampling2D(2),
-        al.nn.Conv2DTranspose(1, 3, strides=2, padding="same"),
+        al.nn.ConvTranspose2D(1, 3, strides=2, padding="same"),
         al.nn.Resizing(6, 6),
         seed=5,
     )

@@ -36,7 +36,7 @@ def network(make, example):
 
 def normal():
     return al.nn.Sequential(
-        al.nn.Conv2D(4, 3), al.nn.BatchNorm(0.8), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(10), seed=3
+        al.nn.Conv2D(4, 3), al.nn.BatchNorm(momentum=0.8), al.nn.ReLU(), al.nn.Flatten(), al.nn.Dense(10), seed=3
     )
 
 

@@ -1,12 +1,124 @@
+"""Activations: as layers, and as the argument `activation` of other layers.
+
+Those that are made of several ops compute float16 and bfloat16 in float32, and round once."""
+
+from functools import wraps
+
+from alloy import ops
+from alloy.graph.apply import require_tensor
+from alloy.graph.dtypes import is_half
+from alloy.graph.location import meant, mistake
 from alloy.nn.layer import Layer
-from alloy.ops import leaky_relu, relu
+from alloy.ops import cast
 
 
-class ReLU(Layer):
-    """max(x, 0), of any shape."""
+def _rounded_once(function):
+    @wraps(function)
+    def activation(x, *options):
+        require_tensor(function.__name__, x)
+        return cast(function(cast(x, "float32"), *options), x.dtype) if is_half(x.dtype) else function(x, *options)
+
+    return activation
+
+
+@_rounded_once
+def _gelu_tanh(x):
+    return x * 0.5 * (ops.tanh((x + x * x * x * 0.044715) * (2 / 3.141592653589793) ** 0.5) + 1.0)
+
+
+@_rounded_once
+def _hard_swish(x):
+    return x * ops.hard_sigmoid(x)
+
+
+_elu, _gelu, _silu, _softplus = map(_rounded_once, (ops.elu, ops.gelu, ops.silu, ops.softplus))
+
+# What `activation` may be called.
+ACTIVATIONS = {
+    "elu": _elu,
+    "gelu": _gelu,
+    "hard_sigmoid": _rounded_once(ops.hard_sigmoid),
+    "hard_swish": _hard_swish,
+    "relu": ops.relu,
+    "sigmoid": ops.sigmoid,
+    "silu": _silu,
+    "softmax": ops.softmax,
+    "softplus": _softplus,
+    "tanh": ops.tanh,
+}
+_ELSEWHERE = {
+    "leaky_relu": "the layer al.nn.LeakyReLU(alpha)",
+    "linear": "None",
+    "swish": "'silu'",
+    "gelu_tanh": "the layer al.nn.GELU(approximate=True)",
+}
+
+
+def activation_of(op: str, given):
+    """The function of a tensor that an argument `activation` stands for: None, a name, a function or a layer."""
+    if isinstance(given, type):
+        raise mistake(
+            op, f"Expected an activation, got the class {given.__name__}; write {given.__name__}()", TypeError
+        )
+    if given is None or callable(given):
+        return given
+    if not isinstance(given, str):
+        raise mistake(op, f"Expected a name or a function as the activation, got {given!r}", TypeError)
+    if given not in ACTIVATIONS:
+        hint = f"; here it is {_ELSEWHERE[given]}" if given in _ELSEWHERE else meant(given, ACTIVATIONS)
+        raise mistake(
+            op, f"Expected a function or one of {', '.join(ACTIVATIONS)} as the activation, got {given!r}{hint}"
+        )
+    return ACTIVATIONS[given]
+
+
+class _Activation(Layer):
+    """A function of each element, without options."""
+
+    function = staticmethod(ops.identity)
+
+    def __init__(self):
+        super().__init__()
 
     def forward(self, x, training):
-        return relu(x)
+        self.require_floats(x)
+        return self.function(x)
+
+
+class ReLU(_Activation):
+    """max(x, 0), of any shape."""
+
+    function = staticmethod(ops.relu)
+
+
+class SiLU(_Activation):
+    """x times the logistic function of x, of any shape; also known as swish."""
+
+    function = staticmethod(_silu)
+
+
+class Softplus(_Activation):
+    """log(1 + e^x), of any shape, without overflow."""
+
+    function = staticmethod(_softplus)
+
+
+class Tanh(_Activation):
+    """The hyperbolic tangent, of any shape."""
+
+    function = staticmethod(ops.tanh)
+
+
+class Sigmoid(_Activation):
+    """The logistic function 1 / (1 + e^-x), of any shape."""
+
+    function = staticmethod(ops.sigmoid)
+
+
+class HardSwish(_Activation):
+    """x times x / 6 + 1/2 held between 0 and 1, of any shape: Howard et al., 2019."""
+
+    function = staticmethod(_hard_swish)
 
 
 class LeakyReLU(Layer):
@@ -17,4 +129,46 @@ class LeakyReLU(Layer):
         self.alpha = alpha
 
     def forward(self, x, training):
-        return leaky_relu(x, self.alpha)
+        self.require_floats(x)
+        return ops.leaky_relu(x, self.alpha)
+
+
+class ELU(Layer):
+    """x where it is positive, else alpha (e^x - 1), of any shape: Clevert et al., 2015."""
+
+    def __init__(self, alpha=1.0):
+        super().__init__()
+        self.alpha = alpha
+
+    def forward(self, x, training):
+        self.require_floats(x)
+        return _elu(x, self.alpha)
+
+
+class GELU(Layer):
+    """x times the probability that a normal number is below x, of any shape: Hendrycks and Gimpel, 2016.
+
+    approximate: whether by tanh, x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as theirs."""
+
+    def __init__(self, *, approximate: bool = False):
+        super().__init__()
+        if not isinstance(approximate, bool):
+            raise mistake("gelu", f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
+        self.approximate = approximate
+
+    def forward(self, x, training):
+        self.require_floats(x)
+        return _gelu_tanh(x) if self.approximate else _gelu(x)
+
+
+class Softmax(Layer):
+    """e^x divided by its sum along the axis, computed without overflow. Losses take logits: a model that is trained
+    needs none."""
+
+    def __init__(self, *, axis: int = -1):
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, x, training):
+        self.require_floats(x)
+        return ops.softmax(x, axis=self.axis)

@@ -1,26 +1,61 @@
-from alloy import init
+import inspect
+
+import numpy as np
+
+from alloy import init as initial_values
+from alloy.graph.location import mistake
+from alloy.graph.text import describe, shape_text
+from alloy.nn.activation import activation_of
 from alloy.nn.layer import Layer
 
 
 class Affine(Layer):
-    """A product with weights, which start Glorot uniform, plus a bias, which starts at 0, as in Keras. A
-    subclass gives weights_shape(x) and product(x, weights), and bias_shape where the bias's is not the weights' last
-    dimension."""
+    """activation(a product with weights plus a bias), which starts at 0, as in Keras. A subclass gives
+    weights_shape(x) and product(x, weights), and bias_shape where the bias's is not the weights' last dimension.
 
-    def __init__(self, *, use_bias: bool, seed: int | None):
+    activation: the name of one ("relu"), a function of a tensor, a layer, or None. init: of the weights, a function of
+    al.init, or one like it of a shape and a seed."""
+
+    def __init__(self, *, activation, use_bias: bool, init, seed: int | None):
         super().__init__(seed=seed)
+        self.activation = activation_of(self._kind(), activation)
         self.use_bias = use_bias
+        self.init = require_init(self._kind(), init)
 
     def build(self, x):
+        self.require_floats(x)
         shape = self.weights_shape(x)
-        self.add_variable(x.graph, "weights", lambda seed: init.glorot_uniform(shape, seed=seed))
+        self.add_variable(x.graph, "weights", lambda seed: initial(self._kind(), self.init, shape, seed))
         if self.use_bias:
-            self.add_variable(x.graph, "bias", lambda seed: init.zeros(self.bias_shape(shape)))
+            self.add_variable(x.graph, "bias", lambda seed: initial_values.zeros(self.bias_shape(shape)))
 
     def bias_shape(self, weights_shape):
         return weights_shape[-1:]
 
     def forward(self, x, training):
-        weights, *bias = self.in_type_of(x, self.variables)
+        weights, *bias = self.in_type_of(x, self._variables)
+        if tuple(self.weights_shape(x)) != weights.shape:
+            before = f"weights of {shape_text(weights.shape)}, which the first call made"
+            raise mistake(self._kind(), f"Expected an input for {before}, got {describe(x)}")
         y = self.product(x, weights)
-        return y + bias[0] if bias else y
+        y = y + bias[0] if bias else y
+        if isinstance(self.activation, Layer):
+            return self.activation(y, training)
+        return y if self.activation is None else self.activation(y)
+
+
+def require_init(op: str, init):
+    """TypeError where it is no function that gives initial values."""
+    if not callable(init):
+        hint = f"; write al.init.{init}" if isinstance(init, str) and init in vars(initial_values) else ""
+        raise mistake(op, f"Expected a function such as al.init.he_normal as init, got {init!r}{hint}", TypeError)
+    return init
+
+
+def initial(op: str, init, shape, seed) -> np.ndarray:
+    """The initial values by a function of a shape, and of a seed where it takes one."""
+    takes_seed = "seed" in inspect.signature(init).parameters
+    values = np.asarray(init(shape, seed=seed) if takes_seed else init(shape))
+    if values.shape != tuple(shape):
+        raise mistake(op, f"Expected initial values of {shape_text(shape)}, got {shape_text(values.shape)} from init")
+    return values

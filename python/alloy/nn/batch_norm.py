@@ -1,48 +1,40 @@
+from numbers import Real
+
 from alloy import init
-from alloy.graph.dtypes import is_half
-from alloy.nn.layer import Layer
-from alloy.ops import cast, mean, rsqrt, variance
+from alloy.graph.apply import require_all
+from alloy.graph.location import mistake
+from alloy.nn.normalization import Normalization, affine
+from alloy.ops import mean, rsqrt, variance
 
 
-class BatchNorm(Layer):
+class BatchNorm(Normalization):
     """gamma * (x - mean) / sqrt(variance + epsilon) + beta for each feature, an index of the last axis: Ioffe
-    and Szegedy, 2015, with Keras's names and defaults.
+    and Szegedy, 2015, with Keras's names and defaults. PyTorch's momentum of 0.1 is 0.9 here, and its epsilon 1e-5.
 
     While training, mean and population variance are those of x over all other axes, and each update moves the
     moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
-    Variables: gamma, beta, and, not trainable, moving_mean, moving_variance, all (features,). Of a layer that
-    is called in two places of a model the updates are those of the last call. A layer that is not trainable
+    Variables: gamma, beta (unless scale or center is False), and, not trainable, moving_mean, moving_variance, all
+    (features,). A layer that is called in several places of a model moves them in each. A layer that is not trainable
     uses its moving averages, and leaves them, while training too. Of float16 and bfloat16 it computes in float32."""
 
-    def __init__(self, momentum: float = 0.99, epsilon: float = 0.001):
-        super().__init__()
+    def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
+        super().__init__(epsilon, center, scale)
+        require_all("batchnorm", "a number as the momentum", Real, [momentum])
+        if not 0 <= momentum <= 1:
+            raise mistake("batchnorm", f"Expected a momentum from 0 to 1, got {momentum}")
         self.momentum = momentum
-        self.epsilon = epsilon
 
     def build(self, x):
+        super().build(x)
         shape = (self.known_features(x),)
-        for part, value, trainable in (
-            ("gamma", init.ones, True),
-            ("beta", init.zeros, True),
-            ("moving_mean", init.zeros, False),
-            ("moving_variance", init.ones, False),
-        ):
-            self.add_variable(x.graph, part, lambda seed, value=value: value(shape), trainable)
+        self.add_variable(x.graph, "moving_mean", lambda seed: init.zeros(shape), trainable=False)
+        self.add_variable(x.graph, "moving_variance", lambda seed: init.ones(shape), trainable=False)
 
-    def forward(self, x, training):
-        gamma, beta, *moving = self.variables
-        dtype = x.dtype
-        if is_half(dtype):
-            x = cast(x, "float32")
-        statistics = moving
-        if training:
-            self._updates = []
+    def normalized(self, x, gamma, beta, training):
+        center, spread = self._variables[-2:]
         if training and self.trainable:
             axes = range(len(x.shape) - 1)
-            statistics = [mean(x, axis=axes), variance(x, axis=axes)]
-            self._updates = [
-                x.graph.assign(average, average * self.momentum + statistic * (1 - self.momentum))
-                for average, statistic in zip(moving, statistics)
-            ]
-        center, spread = statistics
-        return cast((x - center) * (gamma * rsqrt(spread + self.epsilon)) + beta, dtype)
+            moving, (center, spread) = (center, spread), (mean(x, axis=axes), variance(x, axis=axes))
+            for average, statistic in zip(moving, (center, spread)):
+                self.leave(average, self.now(average) * self.momentum + statistic * (1 - self.momentum))
+        return affine(x, center, rsqrt(spread + self.epsilon), gamma, beta)

@@ -1,90 +1,165 @@
+from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
-from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d
-from alloy.ops.windows import per_axis
+from alloy.nn.windows import extents
+from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze
+from alloy.ops.windows import explicit_padding
 
 
-class _Conv(Affine):
+class _Windows(Affine):
     """What the convolutions have in common: how their windows move."""
 
-    def __init__(self, kernel_size, strides, padding, use_bias, seed):
-        super().__init__(use_bias=use_bias, seed=seed)
-        self.kernel_size = kernel_size
-        self.strides = strides
+    axes = 2
+
+    def __init__(self, kernel_size, strides, padding, dilations, **options):
+        super().__init__(**options)
+        self.kernel_size = extents(self._kind(), "a kernel size", kernel_size, self.axes)
+        self.strides = extents(self._kind(), "strides", strides, self.axes)
+        self.dilations = extents(self._kind(), "dilations", dilations, self.axes)
         self.padding = padding
 
-    def window(self, axes=2):
-        return per_axis(self._kind(), "a kernel size", self.kernel_size, axes)
+    def channels(self, x, groups=1):
+        count = self.known_features(x, rank=self.axes + 2)
+        if count % groups:
+            raise mistake(self._kind(), f"Expected channels that are a multiple of {groups} groups, got {describe(x)}")
+        return count
+
+
+class _Conv(_Windows):
+    def __init__(
+        self,
+        filters: int,
+        kernel_size,
+        *,
+        strides=1,
+        padding="valid",
+        dilations=1,
+        groups: int = 1,
+        activation=None,
+        use_bias: bool = True,
+        init=glorot_uniform,
+        seed: int | None = None,
+    ):
+        options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
+        super().__init__(kernel_size, strides, padding, dilations, **options)
+        self.filters = as_count(self._kind(), "filters", filters)
+        self.groups = as_count(self._kind(), "groups", groups)
+        if self.filters % self.groups:
+            raise mistake(self._kind(), f"Expected filters that are a multiple of {groups} groups, got {filters}")
+
+    def weights_shape(self, x):
+        return *self.kernel_size, self.channels(x, self.groups) // self.groups, self.filters
+
+    def moves(self):
+        return {name: getattr(self, name) for name in ("strides", "padding", "dilations", "groups")}
+
+
+class Conv1D(_Conv):
+    """A 1-D convolution (correlation) plus bias: (n, length, channels) becomes (n, length', filters).
+
+    kernel_size, strides, dilations: integers. padding: "valid", "same", "causal" (all of it before, so that no element
+    of the result depends on later ones), or a pair (before, after). groups: so many parts of the channels have filters
+    of their own. activation, init: as of Dense. weights: (size, channels / groups, filters), bias: (filters,)."""
+
+    axes = 1
+
+    def product(self, x, weights):
+        padding = self.padding
+        if padding == "causal":
+            padding = (self.dilations[0] * (self.kernel_size[0] - 1), 0)
+        if not isinstance(padding, str):
+            if not isinstance(padding, (tuple, list)) or len(padding) != 2:
+                expected = 'the padding "valid", "same", "causal" or a pair (before, after)'
+                raise mistake("conv1d", f"Expected {expected}, got {padding!r}")
+            padding = ((0, 0), tuple(padding))
+        y = conv2d(
+            expand_dims(x, axis=1),
+            expand_dims(weights, axis=0),
+            strides=(1, *self.strides),
+            padding=padding,
+            dilations=(1, *self.dilations),
+            groups=self.groups,
+        )
+        return squeeze(y, axis=1)
 
 
 class Conv2D(_Conv):
     """A 2-D convolution (correlation) plus bias: (n, height, width, channels) becomes (n, height', width',
     filters).
 
-    kernel_size, strides: an integer, or one for the height and one for the width; padding as in al.conv2d.
-    weights: (height, width, channels, filters), bias: (filters,)."""
-
-    def __init__(
-        self, filters: int, kernel_size, *, strides=1, padding="valid", use_bias: bool = True, seed: int | None = None
-    ):
-        super().__init__(kernel_size, strides, padding, use_bias, seed)
-        self.filters = filters
-
-    def weights_shape(self, x):
-        return *self.window(), self.known_features(x, rank=4), self.filters
+    kernel_size, strides, dilations: an integer, or one for the height and one for the width; padding and groups as in
+    al.conv2d. activation, init: as of Dense. weights: (height, width, channels / groups, filters), bias: (filters,)."""
 
     def product(self, x, weights):
-        return conv2d(x, weights, strides=self.strides, padding=self.padding)
+        return conv2d(x, weights, **self.moves())
 
 
 class Conv3D(_Conv):
     """A 3-D convolution (correlation) plus bias: (n, depth, height, width, channels) becomes (n, depth', height',
     width', filters).
 
-    kernel_size, strides: an integer, or one each for depth, height and width; padding as in al.conv3d.
-    weights: (depth, height, width, channels, filters), bias: (filters,)."""
+    kernel_size, strides, dilations: an integer, or one each for depth, height and width; padding and groups as in
+    al.conv3d. activation, init: as of Dense. weights: (depth, height, width, channels / groups, filters), bias:
+    (filters,)."""
 
-    def __init__(
-        self, filters: int, kernel_size, *, strides=1, padding="valid", use_bias: bool = True, seed: int | None = None
-    ):
-        super().__init__(kernel_size, strides, padding, use_bias, seed)
-        self.filters = filters
-
-    def weights_shape(self, x):
-        return *self.window(3), self.known_features(x, rank=5), self.filters
+    axes = 3
 
     def product(self, x, weights):
-        return conv3d(x, weights, strides=self.strides, padding=self.padding)
+        return conv3d(x, weights, **self.moves())
 
 
-class Conv2DTranspose(_Conv):
+class ConvTranspose2D(_Conv):
     """A transposed 2-D convolution plus bias: (n, height, width, channels) becomes (n, height', width', filters), with
     the padding "same" so many times higher and wider as the strides say.
 
-    kernel_size, strides, padding: as in al.conv2d_transpose. weights: (height, width, filters, channels), bias:
-    (filters,)."""
+    kernel_size, strides, padding, dilations, groups: as in al.conv2d_transpose; activation, init: as of Dense.
+    output_padding: how much higher and wider the result is than the least that becomes x, (x - 1) * stride + the
+    window's reach - the padding; None chooses as Keras does. weights: (height, width, filters / groups, channels),
+    bias: (filters,)."""
 
-    def __init__(
-        self, filters: int, kernel_size, *, strides=1, padding="valid", use_bias: bool = True, seed: int | None = None
-    ):
-        super().__init__(kernel_size, strides, padding, use_bias, seed)
-        self.filters = filters
+    def __init__(self, filters: int, kernel_size, *, output_padding=None, **options):
+        super().__init__(filters, kernel_size, **options)
+        self.output_padding = output_padding
+        if output_padding is not None:
+            self.output_padding = extents("convtranspose2d", "an output padding", output_padding, 2, least=0)
 
     def weights_shape(self, x):
-        return *self.window(), self.filters, self.known_features(x, rank=4)
+        return *self.kernel_size, self.filters // self.groups, self.channels(x, self.groups)
 
     def bias_shape(self, weights_shape):
-        return weights_shape[-2:-1]
+        return (self.filters,)
 
     def product(self, x, weights):
-        return conv2d_transpose(x, weights, strides=self.strides, padding=self.padding)
+        size = None if self.output_padding is None else self._size(x)
+        return conv2d_transpose(x, weights, output_size=size, **self.moves())
+
+    def _size(self, x):
+        if None in x.shape[1:3]:
+            raise mistake("convtranspose2d", f"Expected images of known height and width, got {describe(x)}")
+        reaches = [(size - 1) * dilation + 1 for size, dilation in zip(self.kernel_size, self.dilations)]
+        if self.padding == "valid":
+            padded = [0, 0]
+        elif self.padding == "same":
+            padded = [reach - 1 for reach in reaches]
+        else:
+            pairs = explicit_padding("convtranspose2d", self.padding, 2)
+            padded = [pairs[0] + pairs[1], pairs[2] + pairs[3]]
+        return [
+            (extent - 1) * stride + reach - pad + more
+            for extent, stride, reach, pad, more in zip(
+                x.shape[1:3], self.strides, reaches, padded, self.output_padding
+            )
+        ]
 
 
-class DepthwiseConv2D(_Conv):
+class DepthwiseConv2D(_Windows):
     """A 2-D convolution of each channel by itself, plus bias: (n, height, width, channels) becomes (n, height', width',
     channels * depth_multiplier).
 
-    kernel_size, strides, padding: as in al.depthwise_conv2d. weights: (height, width, channels, depth_multiplier),
-    bias: (channels * depth_multiplier,)."""
+    kernel_size, strides, padding, dilations: as in al.depthwise_conv2d; activation, init: as of Dense. weights:
+    (height, width, channels, depth_multiplier), bias: (channels * depth_multiplier,)."""
 
     def __init__(
         self,
@@ -92,18 +167,22 @@ class DepthwiseConv2D(_Conv):
         *,
         strides=1,
         padding="valid",
+        dilations=1,
         depth_multiplier: int = 1,
+        activation=None,
         use_bias: bool = True,
+        init=glorot_uniform,
         seed: int | None = None,
     ):
-        super().__init__(kernel_size, strides, padding, use_bias, seed)
-        self.depth_multiplier = depth_multiplier
+        options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
+        super().__init__(kernel_size, strides, padding, dilations, **options)
+        self.depth_multiplier = as_count("depthwiseconv2d", "a depth multiplier", depth_multiplier)
 
     def weights_shape(self, x):
-        return *self.window(), self.known_features(x, rank=4), self.depth_multiplier
+        return *self.kernel_size, self.channels(x), self.depth_multiplier
 
     def bias_shape(self, weights_shape):
         return (weights_shape[-1] * weights_shape[-2],)
 
     def product(self, x, weights):
-        return depthwise_conv2d(x, weights, strides=self.strides, padding=self.padding)
+        return depthwise_conv2d(x, weights, strides=self.strides, padding=self.padding, dilations=self.dilations)

@@ -1,15 +1,20 @@
+from alloy.graph.arrays import as_count
+from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
 from alloy.ops import matmul
 
 
 class Dense(Affine):
-    """x @ weights + bias over the last axis: (..., features) becomes (..., units).
+    """activation(x @ weights + bias) over the last axis: (..., features) becomes (..., units).
 
-    weights: (features, units), bias: (units,)."""
+    activation: a name such as "relu", a function of a tensor, a layer, or None. init: of the weights, a function of
+    al.init; the bias starts at 0. weights: (features, units), bias: (units,)."""
 
-    def __init__(self, units: int, *, use_bias: bool = True, seed: int | None = None):
-        super().__init__(use_bias=use_bias, seed=seed)
-        self.units = units
+    def __init__(
+        self, units: int, *, activation=None, use_bias: bool = True, init=glorot_uniform, seed: int | None = None
+    ):
+        super().__init__(activation=activation, use_bias=use_bias, init=init, seed=seed)
+        self.units = as_count("dense", "units", units)
 
     def weights_shape(self, x):
         return self.known_features(x), self.units

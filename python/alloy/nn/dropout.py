@@ -1,6 +1,10 @@
+from numbers import Real
+
 import numpy as np
 
 from alloy import random
+from alloy.graph.apply import require_all
+from alloy.graph.location import mistake
 from alloy.nn.layer import Layer
 
 
@@ -10,24 +14,26 @@ class Dropout(Layer):
 
     seed: of the random numbers; None leaves it to the layer around this one, and is 0 without one. Their state is a
     variable, so that a training that is saved and loaded goes on with the same numbers; each update moves it on. A
-    layer that is called in two places of a model drops the same positions in both. ValueError: the rate is outside
+    layer that a model calls in several places drops other positions in each. ValueError: the rate is outside
     [0, 1]."""
 
-    def __init__(self, rate: float, seed: int | None = None):
+    def __init__(self, rate: float, *, seed: int | None = None):
         super().__init__(seed=seed)
+        require_all("dropout", "a number as the rate", Real, [rate])
         if not 0 <= rate <= 1:
-            raise ValueError(f"[dropout] Expected a rate from 0 to 1, got {rate}.")
+            raise mistake("dropout", f"Expected a rate from 0 to 1, got {rate}")
         self.rate = rate
 
     def build(self, x):
+        self.require_floats(x)
         self.add_variable(x.graph, "state", lambda seed: random.state(_mixed(seed)), trainable=False)
 
     def forward(self, x, training):
         if not training or self.rate == 0:
             return x
-        (state,) = self.variables
-        y, following = random.dropout(state, x, self.rate)
-        self._updates = [x.graph.assign(state, following)]
+        (state,) = self._variables
+        y, following = random.dropout(self.now(state), x, self.rate)
+        self.leave(state, following)
         return y
 
 

@@ -1,8 +1,8 @@
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
+from alloy.nn.windows import extents
 from alloy.ops import pad, resize
-from alloy.ops.windows import per_axis
 
 
 class _Images(Layer):
@@ -22,7 +22,7 @@ class UpSampling2D(_Images):
 
     def __init__(self, size=2, *, interpolation: str = "nearest"):
         super().__init__()
-        self.size = per_axis("upsampling2d", "a size", size)
+        self.size = extents("upsampling2d", "a size", size)
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -36,7 +36,7 @@ class Resizing(_Images):
 
     def __init__(self, height: int, width: int, *, interpolation: str = "bilinear"):
         super().__init__()
-        self.size = [height, width]
+        self.size = extents("resizing", "a height and a width", (height, width))
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -50,8 +50,10 @@ class ZeroPadding2D(Layer):
 
     def __init__(self, padding=1):
         super().__init__()
-        pairs = (padding, padding) if isinstance(padding, int) else tuple(padding)
-        self.padding = [(side, side) if isinstance(side, int) else tuple(side) for side in pairs]
+        pairs = padding if isinstance(padding, (tuple, list)) else (padding, padding)
+        if len(pairs) != 2:
+            raise mistake("zeropadding2d", f"Expected a padding of height and width, got {padding!r}")
+        self.padding = [tuple(extents("zeropadding2d", "a padding", side, least=0)) for side in pairs]
 
     def forward(self, x, training):
         return pad(x, [(0, 0), *self.padding, (0, 0)])

@@ -1,26 +1,75 @@
-"""What every layer is: a function of a tensor that makes its variables at its first call."""
+"""What every layer is: a function of tensors that makes its variables at its first call."""
 
+import inspect
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
 
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
-from alloy.graph.dtypes import is_half
+from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.text import describe
+from alloy.nn.arguments import remembered, written
+from alloy.nn.structure import graph_of, leaves, require_tensors
+from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
+
+# The layers at work, each called by the one before. The list is one and the same during a call of the outermost.
+_AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", default=None)
+
+# What other libraries have as an attribute of a layer, and what to type here.
+_ELSEWHERE = {
+    "add": "model.layers.append(layer)",
+    "add_weight": "self.add_variable(x.graph, name, lambda seed: value), in build",
+    "append": "model.layers.append(layer)",
+    "compile": "al.Trainer(model, loss, optimizer)",
+    "count_params": "model.summary()",
+    "eval": "model(x), which is inference; training is model(x, training=True)",
+    "evaluate": "al.Trainer(model, loss, optimizer).evaluate(data)",
+    "fit": "al.Trainer(model, loss, optimizer).fit(data, epochs)",
+    "get_weights": "[variable.numpy() for variable in model.variables]",
+    "load_state_dict": "al.load(model, path)",
+    "load_weights": "al.load(model, path)",
+    "parameters": "model.variables",
+    "kernel": "layer.variables[0]",
+    "predict": "al.Trainer(model, loss, optimizer).predict(x)",
+    "register_buffer": "self.add_variable(x.graph, name, lambda seed: value, trainable=False), in build",
+    "register_parameter": "self.add_variable(x.graph, name, lambda seed: value), in build",
+    "save": "al.save(model, path)",
+    "save_weights": "al.save(model, path)",
+    "state_dict": "al.save(model, path)",
+    "train": "model(x, training=True)",
+    "trainable_variables": "[variable for variable in model.variables if variable.trainable]",
+    "weight": "layer.variables[0]",
+    "weights": "model.variables",
+}
 
 
 class Layer:
     """A subclass gives forward(x, training), and build(x) where it has variables. The layers that it is made of are
     handed to Layer.__init__ or kept in attributes, as are variables: by themselves or in lists, tuples and dicts.
 
+    x is a tensor, or a tuple, list or dict of tensors, however deep, and so is what forward gives. What else a forward
+    takes is given to the call by name.
+
     seed: of the variables' initial values; None leaves it to the layer around this one, and is 0 without one. name:
     in the names of its ops and variables (alloy.graph.scope); None is the attribute that keeps it ("head", "blocks/0"),
     or else its kind and a number, and nothing for the outermost layer if that is made of layers only."""
 
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.__init__ = remembered(cls.__init__)
+
+    @remembered
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
-        require_all(self._kind(), "layers, one by one", Layer, layers)
+        _require_layers(self._kind(), layers)
         self.layers = list(layers)
         self.seed = seed
         self.name = name
@@ -28,13 +77,18 @@ class Layer:
         self._trainable = True
         self._variables: list[Variable] = []
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
-        self._updates: list[Update] = []
+        self._step: object = None  # stands for the most recent training call of the outermost layer
+        self._left: dict[Variable, Update] = {}  # what that leaves in variables
+        self._gave: list | None = None  # the shapes of what the last call gave
+        self._path: str | None = None
 
     def __getattr__(self, name):
-        if "_updates" not in vars(self) and not name.startswith("__"):
+        if "_left" not in vars(self) and not name.startswith("__"):
             raise AttributeError(
                 f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
             )
+        if name in _ELSEWHERE:
+            raise AttributeError(f"[{self._kind()}] A layer has no attribute {name}; here it is {_ELSEWHERE[name]}")
         return object.__getattribute__(self, name)  # for Python's own message
 
     def __setattr__(self, name, value):
@@ -43,22 +97,43 @@ class Layer:
             raise AttributeError(f"[{self._kind()}] A layer has no attribute {name} to set: did you mean trainable?")
         object.__setattr__(self, name, value)
 
+    def __getitem__(self, key):
+        raise TypeError(
+            f"[{self._kind()}] A layer has no items; the layers that it was given are model.layers[{key!r}]"
+        )
+
+    def __getstate__(self):
+        if vars(self).get("graph") is not None:
+            raise TypeError(
+                f"[{self._kind()}] A layer that has been called belongs to a graph and cannot be copied or pickled; "
+                "al.save(layer, path) and al.load(layer, path) move the values of its variables"
+            )
+        return vars(self).copy()
+
+    def __repr__(self):
+        return written(self)
+
     def _kept(self) -> list[tuple[str, "Layer | Variable"]]:
         """The layers and variables in the attributes of a subclass, with their paths."""
-        found, containers = [], []
+        found, seen = [], set()
         pending = [(name.lstrip("_"), value) for name, value in reversed(vars(self).items()) if name not in _OWN]
         while pending:
             path, value = pending.pop()
             if isinstance(value, (Layer, Variable)):
                 found.append((path, value))
-            elif isinstance(value, (list, tuple, dict)) and not any(value is seen for seen in containers):
-                containers.append(value)
+            elif isinstance(value, (list, tuple, dict)) and id(value) not in seen:
+                seen.add(id(value))
                 items = value.items() if isinstance(value, dict) else enumerate(value)
-                pending += reversed([(f"{path}/{key}", item) for key, item in items])
+                pending += reversed([(f"{path}/{key}", item) for key, item in items if isinstance(item, _MAY_HOLD)])
+            elif isinstance(value, (set, frozenset)) and any(isinstance(item, (Layer, Variable)) for item in value):
+                raise mistake(
+                    self._kind(), f"Expected layers in a list, tuple or dict, got a set, which has no order, as {path}"
+                )
         return found
 
     def _inner(self) -> dict["Layer", str | None]:
         """The layers that it is made of, each with the path of its attribute, or None where it was handed over."""
+        _require_layers(self._kind(), self.layers)
         inner = dict.fromkeys(self.layers)
         for path, item in self._kept():
             if isinstance(item, Layer):
@@ -91,7 +166,8 @@ class Layer:
     @property
     def trainable(self) -> bool:
         """Whether optimizers update the layer's variables. Setting it sets the layers inside, before the
-        first call or after it, for steps that are made from then on; moving averages are never trainable."""
+        first call or after it, for steps that are made from then on; moving averages are never trainable. A layer that
+        is added later is as it was made."""
         return self._trainable
 
     @trainable.setter
@@ -112,42 +188,127 @@ class Layer:
     def updates(self) -> list[Update]:
         """What the most recent training call has to change beside the trainable variables, moving averages
         for instance, in the layers' order. They belong into the executable of the training step."""
-        return list(dict.fromkeys(update for layer in self._tree() for update in layer._updates))
+        return list(dict.fromkeys(update for layer in self._tree() for update in layer._left.values()))
 
-    def __call__(self, x: Tensor, training: bool = False, **operands) -> Tensor:
+    def now(self, variable: Variable) -> Tensor:
+        """The variable as it is in the midst of a training step: what calls of the layer before this one leave in it,
+        where the model calls the layer in several places."""
+        return self._left[variable].value if variable in self._left else variable
+
+    def leave(self, variable: Variable, value: Tensor) -> None:
+        """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
+        self._left[variable] = variable.graph.assign(variable, value)
+
+    def __call__(self, x, training: bool = False, **operands) -> Any:
         """The layer's value, as it is while training or after it. The first call makes the variables, in x's
         graph; further calls use the same. operands: what else its forward takes.
 
-        ValueError: x belongs to another graph than that of the first call."""
-        op = self._kind()
-        require_tensor(op, x)
-        graph = x.graph
-        if self.graph is None:
-            for layer, path in self._inner().items():
-                if layer.seed is None:
-                    layer.seed = self.seed
-                if layer.name is None:
-                    layer.name = path
-            self._path = self._new_path(graph)
-        elif self.graph is not graph:
+        ValueError: x belongs to another graph than that of the first call. Errors on the way name the layer; a first
+        call that fails leaves the layer as if it had not been called."""
+        self._require_call(training, operands)
+        graph = graph_of(self._kind(), x, operands)
+        if self.graph is not None and self.graph is not graph:
             expected = "a tensor of the first call's graph"
-            raise mistake(op, f"Expected {expected}, got {describe(x)} of another graph")
-        with scope(graph, self._path):
-            if self.graph is None:
-                self.build(x)
-                self.graph = graph
-                self._set_parameters()
-            return self.forward(x, training, **operands)
+            raise mistake(self._kind(), f"Expected {expected}, got {describe(leaves(x)[0])} of another graph")
+        unbuilt = {layer: layer._own() for layer in self._tree() if layer.graph is None}
+        if self.graph is None:
+            self._path = self._new_path(graph)
+        around = _AT_WORK.get()
+        if around is None:
+            _AT_WORK.set(around := [])
+        around.append(self)
+        try:
+            with scope(graph, self._path):
+                self._begin(x, graph, training, around)
+                y = self.forward(x, training, **operands)
+            require_tensors(self._kind(), y, " from forward")
+        except BaseException as error:
+            _name_layer(error, self._path)
+            for layer, before in unbuilt.items():
+                layer._forget(before)
+            raise
+        finally:
+            around.pop()
+            if not around:
+                _AT_WORK.set(None)
+        self._gave = [leaf.shape for leaf in leaves(y)]
+        return y
 
-    def build(self, x: Tensor) -> None:
+    def _require_call(self, training, operands):
+        if not isinstance(training, (bool, int, np.bool_)):
+            raise mistake(
+                self._kind(),
+                f"Expected training as True or False, got {type(training).__name__}; several inputs are one tuple, "
+                "list or dict, and other operands have names",
+                TypeError,
+            )
+        parameters = list(inspect.signature(self.forward).parameters.values())
+        if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
+            return
+        others = [parameter.name for parameter in parameters[2:]]
+        missing = [p.name for p in parameters[2:] if p.default is p.empty and p.name not in operands]
+        if len(parameters) < 2 or missing:
+            given = ", ".join(["self", *(parameter.name for parameter in parameters)])
+            hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
+            expected = f"a method forward(self, x, training) of {type(self).__name__}"
+            raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
+        for name in operands:
+            if name not in others:
+                takes = ", ".join(others) or "x and training alone"
+                raise mistake(
+                    self._kind(), f"Expected {takes} in the call, got an operand {name}{meant(name, others)}", TypeError
+                )
+
+    def _instruct(self):
+        """What the layers in it that have not been called need to know."""
+        for layer, path in self._inner().items():
+            if layer.graph is None:
+                layer.seed = self.seed if layer.seed is None else layer.seed
+                layer.name = path if layer.name is None else layer.name
+
+    def _begin(self, x, graph, training, around):
+        if self.graph is None:
+            before = set(self._tree())
+            self.build(x)
+            self.graph = graph
+            for made in set(self._tree()) - before:
+                made.trainable = self._trainable
+            self._set_parameters()
+            if self._own() and self not in around[0]._tree():
+                raise mistake(
+                    self._kind(),
+                    f"Expected a layer that {type(around[-2]).__name__} keeps in an attribute, made in its __init__, "
+                    f"got a {type(self).__name__} that it does not know, with variables that would not be trained",
+                )
+        self._instruct()
+        if training and self._step is not around:
+            self._step, self._left = around, {}
+
+    def _forget(self, before):
+        """As if it had not been called, but that its variables stay in the graph, where none is trained any more.
+        before: those that it had had before."""
+        for variable in self._own():
+            if variable not in before:
+                variable.trainable = False
+        for name in ("graph", "_step", "_gave", "_path"):
+            setattr(self, name, None)
+        self._variables, self._parameters, self._left = [], [], {}
+
+    def build(self, x) -> None:
         """Makes the variables for inputs like x."""
 
-    def forward(self, x: Tensor, training: bool) -> Tensor:
-        raise NotImplementedError
+    def forward(self, x, training: bool) -> Any:
+        raise mistake(self._kind(), f"Expected a method forward(self, x, training) of {type(self).__name__}, got none")
 
     def add_variable(self, graph: Graph, part: str, initial, trainable: bool = True) -> Variable:
         """Makes a variable of that name in the layer, for instance "dense_0/weights", with the value
-        initial(seed), seed a list of integers, and returns it."""
+        initial(seed), seed a list of integers, and returns it. It belongs into build, which is called once."""
+        require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
+        require_all(self._kind(), "a function of a seed that gives the initial value", Callable, [initial])
+        if self.graph is not None:
+            raise mistake(
+                self._kind(), f"Expected the variable {part} to be made in build, which is called once, got it later"
+            )
         # The name goes into the seed, so that layers of one shape do not start alike.
         value = initial([self.seed or 0, zlib.crc32(scoped(graph, part).encode())])
         self._variables.append(graph.variable(value, part, trainable and self.trainable))
@@ -160,6 +321,16 @@ class Layer:
         changes the variables in float32."""
         return [cast(variable, x.dtype) if is_half(x.dtype) else variable for variable in variables]
 
+    def summary(self, input_shape=None, dtype="float32") -> None:
+        """Prints a table of the layers with the shapes of what they gave in their last call, and their parameters.
+
+        input_shape: of an example, without the batch, for a model that has not been called; for several inputs a list
+        or dict of shapes. It is called with placeholders of that shape and the dtype, in model.graph, which is a new
+        graph unless it has one. ValueError: it has not been called, and no shape is given."""
+        if input_shape is not None:
+            self(inputs(self.graph or Graph(), input_shape, dtype))
+        print(summary(self))
+
     def _new_path(self, graph: Graph) -> str:
         made_of_layers = self._inner() and type(self).build is Layer.build
         if not is_scoped(graph) and self.name is None and made_of_layers:
@@ -169,6 +340,7 @@ class Layer:
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
         2)."""
+        require_tensor(self._kind(), x)
         legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
         if not legal or x.shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"
@@ -177,8 +349,53 @@ class Layer:
             )
         return x.shape[-1]
 
+    def require_floats(self, x) -> None:
+        """TypeError where x is no tensor of floats."""
+        require_tensor(self._kind(), x)
+        if x.dtype != float32 and not is_half(x.dtype):
+            raise mistake(
+                self._kind(),
+                f'Expected a tensor of floats, got {describe(x)}; al.cast(x, "float32") makes one',
+                TypeError,
+            )
+
     def _kind(self) -> str:
         return type(self).__name__.lower()
+
+
+_MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
+
+
+def _require_layers(op, layers):
+    wrong = [layer for layer in layers if not isinstance(layer, Layer)]
+    hint = ""
+    if wrong and callable(wrong[0]):
+        hint = "; a function of tensors belongs into the forward of a layer of your own"
+        if isinstance(wrong[0], type) and issubclass(wrong[0], Layer):
+            raise mistake(
+                op,
+                f"Expected layers, one by one, got the class {wrong[0].__name__}; write {wrong[0].__name__}()",
+                TypeError,
+            )
+    if wrong and isinstance(wrong[0], (list, tuple)):
+        hint = "; write *layers for a list of them"
+    if wrong:
+        given = ", ".join(type(layer).__name__ for layer in wrong)
+        raise mistake(op, f"Expected layers, one by one, got {given}{hint}", TypeError)
+
+
+def _name_layer(error, path):
+    """Puts the path of the innermost layer at work into the message."""
+    if not path or hasattr(error, "layer"):
+        return
+    with suppress(AttributeError):
+        error.layer = path
+    message = error.args[0] if error.args else None
+    if isinstance(message, str) and message.startswith("["):
+        text, place, line = message.rpartition("; built at ")
+        error.args = (f"{text}; in {path}{place}{line}" if place else f"{message}; in {path}", *error.args[1:])
+    elif hasattr(error, "add_note"):  # since Python 3.11
+        error.add_note(f"in the layer {path}")
 
 
 _OWN = frozenset(vars(Layer()))  # attributes that every layer has

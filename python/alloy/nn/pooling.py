@@ -1,31 +1,95 @@
+from alloy.graph.apply import require_tensor
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.ops import avg_pool2d, max_pool2d, mean
+from alloy.nn.windows import extents
+from alloy.ops import avg_pool2d, expand_dims, max_pool2d, max_propagate_nan, mean, squeeze
 
 
-class _Pool2D(Layer):
+class _Pool(Layer):
+    axes = 2
+
     def __init__(self, pool_size=2, *, strides=None, padding="valid"):
         super().__init__()
-        self.attributes = {"window": pool_size, "strides": strides, "padding": padding}
+        self.window = extents(self._kind(), "a pool size", pool_size, self.axes)
+        self.strides = self.window if strides is None else extents(self._kind(), "strides", strides, self.axes)
+        self.padding = padding
+
+    def of_images(self, pool, x):
+        return pool(x, window=self.window, strides=self.strides, padding=self.padding)
+
+    def of_sequences(self, pool, x):
+        padding = self.padding
+        if not isinstance(padding, str):
+            if not isinstance(padding, (tuple, list)) or len(padding) != 2:
+                expected = 'the padding "valid", "same" or a pair (before, after)'
+                raise mistake(self._kind(), f"Expected {expected}, got {padding!r}")
+            padding = ((0, 0), tuple(padding))
+        self.known_features(x, rank=3)
+        pooled = pool(expand_dims(x, axis=1), window=(1, *self.window), strides=(1, *self.strides), padding=padding)
+        return squeeze(pooled, axis=1)
 
 
-class MaxPool2D(_Pool2D):
-    """The greatest element of each window of (n, height, width, channels); strides are pool_size unless
-    given."""
+class MaxPool1D(_Pool):
+    """The greatest element of each window of (n, length, channels); strides are pool_size unless given. padding:
+    "valid", "same", or a pair (before, after)."""
+
+    axes = 1
 
     def forward(self, x, training):
-        return max_pool2d(x, **self.attributes)
+        return self.of_sequences(max_pool2d, x)
 
 
-class AvgPool2D(_Pool2D):
+class MaxPool2D(_Pool):
+    """The greatest element of each window of (n, height, width, channels); strides are pool_size unless given.
+    padding: as in al.max_pool2d."""
+
+    def forward(self, x, training):
+        return self.of_images(max_pool2d, x)
+
+
+class AvgPool1D(_Pool):
+    """The mean of each window of (n, length, channels), padding left out; strides are pool_size unless given. padding:
+    "valid", "same", or a pair (before, after)."""
+
+    axes = 1
+
+    def forward(self, x, training):
+        return self.of_sequences(avg_pool2d, x)
+
+
+class AvgPool2D(_Pool):
     """The mean of each window of (n, height, width, channels), padding left out; strides are pool_size unless
-    given."""
+    given. padding: as in al.avg_pool2d."""
 
     def forward(self, x, training):
-        return avg_pool2d(x, **self.attributes)
+        return self.of_images(avg_pool2d, x)
 
 
-class GlobalAvgPool(Layer):
-    """The mean over height and width: (n, height, width, channels) becomes (n, channels)."""
+class _GlobalPool(Layer):
+    def __init__(self, *, keepdims: bool = False):
+        super().__init__()
+        self.keepdims = keepdims
+
+    def over(self, x):
+        """The axes between the batch and the channels."""
+        require_tensor(self._kind(), x)
+        if x.shape is None or len(x.shape) < 3:
+            raise mistake(self._kind(), f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
+        return range(1, len(x.shape) - 1)
+
+
+class GlobalAvgPool(_GlobalPool):
+    """The mean over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels), or with
+    keepdims keeps these axes with the extent 1."""
 
     def forward(self, x, training):
-        return mean(x, axis=(1, 2))
+        return mean(x, axis=self.over(x), keepdims=self.keepdims)
+
+
+class GlobalMaxPool(_GlobalPool):
+    """The greatest element over all axes between the batch and the channels: (n, ..., channels) becomes (n, channels),
+    or with keepdims keeps these axes with the extent 1."""
+
+    def forward(self, x, training):
+        return max_propagate_nan(x, axis=self.over(x), keepdims=self.keepdims)

@@ -37,6 +37,7 @@ class Recurrent(Layer):
         self.use_bias = use_bias
 
     def build(self, x):
+        self.require_floats(x)
         features = self.known_features(x, rank=3)
         directions = ("forward/", "backward/") if self.bidirectional else ("",)
         wide = self.gates * self.units

@@ -1,8 +1,13 @@
+from alloy._core import Tensor
+from alloy.graph.apply import require_all
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
 from alloy.nn.layer import Layer
 
 
 class Residual(Layer):
-    """branch(x) + shortcut(x), where the shortcut is x itself unless a layer is given (He et al., 2015)."""
+    """branch(x) + shortcut(x), where the shortcut is x itself unless a layer is given (He et al., 2015). ValueError:
+    the two have different shapes."""
 
     def __init__(
         self, branch: Layer, shortcut: Layer | None = None, *, seed: int | None = None, name: str | None = None
@@ -11,4 +16,12 @@ class Residual(Layer):
 
     def forward(self, x, training):
         branch, *shortcut = self.layers
-        return branch(x, training) + (shortcut[0](x, training) if shortcut else x)
+        y, beside = branch(x, training), shortcut[0](x, training) if shortcut else x
+        require_all("residual", "tensors from the branch and the shortcut", Tensor, [y, beside])
+        if y.shape is not None and beside.shape is not None:
+            pairs = zip(y.shape, beside.shape)
+            if len(y.shape) != len(beside.shape) or any(a != b and None not in (a, b) for a, b in pairs):
+                raise mistake(
+                    "residual", f"Expected a branch that gives the shape of {describe(beside)}, got {describe(y)}"
+                )
+        return y + beside

@@ -1,0 +1,117 @@
+import numpy as np
+
+from alloy.graph.apply import apply, require_tensor
+from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import is_half
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.init import glorot_uniform
+from alloy.nn.dense import Dense
+from alloy.nn.dropout import Dropout
+from alloy.nn.layer import Layer
+from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, softmax, tile, transpose, where
+
+_NEVER = -1e30  # a score that softmax makes 0 of; finite, so that a row of nothing else gives no NaN
+
+
+class MultiHeadAttention(Layer):
+    """softmax(q k^T / sqrt(key_dim)) v for each head, where q, k and v are products with weights of the head, and at
+    last a product that joins the heads: Vaswani et al., 2017, with Keras's names.
+
+    x is the query, (batch, steps, features); the batch and the steps need not be known. Without more it attends to
+    itself. In a call, by name: value, (batch, others, any features), for attention to another sequence; key, of as many
+    steps, if it is not the value; attention_mask, bool, true where a query (first axis) may see a key (second one):
+    (steps, others), (batch, steps, others) or (batch, heads, steps, others), of which extents may be 1. A query that
+    may see nothing gets the output's bias alone. The result: (batch, steps, features of the query, or output_shape).
+
+    key_dim: the length of q and k of one head, and of v unless value_dim is given. dropout: the rate at which the
+    softmax's values are dropped while training. use_causal_mask: whether each step sees itself and earlier steps only.
+    use_bias: of all four products. init: of their weights, a function of al.init. The scores of float16 and bfloat16
+    become weights in float32.
+
+    Variables: weights and bias of query, key, value and output, as of Dense, head after head. PyTorch's in_proj_weight
+    is the transposes of the first three one below the other, its in_proj_bias their biases."""
+
+    def __init__(
+        self,
+        num_heads: int,
+        key_dim: int,
+        *,
+        value_dim: int | None = None,
+        output_shape: int | None = None,
+        dropout: float = 0.0,
+        use_bias: bool = True,
+        use_causal_mask: bool = False,
+        init=glorot_uniform,
+        seed: int | None = None,
+    ):
+        super().__init__(seed=seed)
+        op = self._kind()
+        self.num_heads = as_count(op, "num_heads", num_heads)
+        self.key_dim = as_count(op, "key_dim, the length of a head's keys,", key_dim)
+        self.value_dim = self.key_dim if value_dim is None else as_count(op, "value_dim", value_dim)
+        self.output_shape = None if output_shape is None else as_count(op, "output_shape", output_shape)
+        self.use_causal_mask = use_causal_mask
+        self._options = {"use_bias": use_bias, "init": init}
+        self.query, self.key = (Dense(self.num_heads * self.key_dim, **self._options) for _ in range(2))
+        self.value = Dense(self.num_heads * self.value_dim, **self._options)
+        self.dropout = Dropout(dropout) if dropout else None
+
+    def build(self, x):
+        self.output = Dense(self.output_shape or self.known_features(x, rank=3), **self._options)
+
+    def forward(self, x, training, value=None, key=None, attention_mask=None):
+        if value is None and key is not None:
+            raise mistake(self._kind(), "Expected a value with the key, got a key alone", TypeError)
+        value = x if value is None else value
+        key = value if key is None else key
+        for sequence in (x, value, key):
+            self.known_features(sequence, rank=3)
+        q = self._heads(self.query(x, training) * self.key_dim**-0.5, self.key_dim)
+        k = self._heads(self.key(key, training), self.key_dim)
+        v = self._heads(self.value(value, training), self.value_dim)
+        scores = matmul(q, transpose(k, (0, 1, 3, 2)))
+        weights = self._weights(cast(scores, "float32") if is_half(x.dtype) else scores, q, k, attention_mask)
+        if self.dropout is not None:
+            weights = self.dropout(weights, training)
+        y = transpose(matmul(cast(weights, v.dtype), v), (0, 2, 1, 3))
+        return self.output(_shaped(y, x, (self.num_heads * self.value_dim,)), training)
+
+    def _heads(self, x, size):
+        """(batch, steps, heads * size) as (batch, heads, steps, size)."""
+        return transpose(_shaped(x, x, (self.num_heads, size)), (0, 2, 1, 3))
+
+    def _weights(self, scores, q, k, attention_mask):
+        mask = self._causal(q, k) if self.use_causal_mask else None
+        if attention_mask is not None:
+            attention_mask = self._of_rank_4(attention_mask)
+            mask = attention_mask if mask is None else logical_and(mask, attention_mask)
+        if mask is None:
+            return softmax(scores)
+        weights = softmax(where(mask, scores, _NEVER))
+        return weights if attention_mask is None else where(mask, weights, 0.0)
+
+    @staticmethod
+    def _causal(q, k):
+        """Where the key's step is none behind the query's, (1, 1, steps, others)."""
+        steps, others = q.shape[2], k.shape[2]
+        if steps is not None and others is not None:
+            return q.graph.constant(np.tri(steps, others, dtype=bool)[None, None])
+        rows, columns = (cumsum(where(True, np.float32(1), part[:1, :1, :, :1]), axis=2) for part in (q, k))
+        return rows >= transpose(columns, (0, 1, 3, 2))
+
+    def _of_rank_4(self, mask):
+        require_tensor(self._kind(), mask)
+        if mask.dtype != "bool" or mask.shape is None or not 2 <= len(mask.shape) <= 4:
+            expected = "an attention_mask of bool, (steps, others), (batch, steps, others) or with heads as second axis"
+            raise mistake(self._kind(), f"Expected {expected}, got {describe(mask)}", TypeError)
+        return expand_dims(mask, axis={2: (0, 1), 3: 1}[len(mask.shape)]) if len(mask.shape) < 4 else mask
+
+
+def _shaped(x, like, rest):
+    """x of the first two extents of `like` and the others."""
+    extents = like.shape[:2]
+    if None not in extents or extents.count(None) == 1:
+        return reshape(x, (*(-1 if extent is None else extent for extent in extents), *rest))
+    first = expand_dims(like[:, :, 0], axis=range(2, 2 + len(rest)))
+    return apply("reshape_like", [x, tile(first, (1, 1, *rest))])

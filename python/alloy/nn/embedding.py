@@ -1,0 +1,45 @@
+import math
+
+from alloy.graph.apply import require_tensor
+from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import is_integer
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.init import uniform
+from alloy.nn.affine import initial, require_init
+from alloy.nn.layer import Layer
+from alloy.ops import cast, clamp, equal, expand_dims, gather, where
+
+
+class Embedding(Layer):
+    """The row of a table for each id: integers (...) become (..., output_dim).
+
+    input_dim: how many ids there are, from 0. An id outside gives NaN, which the loss shows and a Trainer stops at.
+    dtype: of the values; "bfloat16" or "float16" lets the layers behind compute in it, while the table stays float32.
+    init: of the table, a function of al.init. weights: (input_dim, output_dim). TypeError: x has no integers."""
+
+    def __init__(
+        self, input_dim: int, output_dim: int, *, init=uniform, dtype: str = "float32", seed: int | None = None
+    ):
+        super().__init__(seed=seed)
+        self.input_dim = as_count("embedding", "input_dim, the number of ids,", input_dim)
+        self.output_dim = as_count("embedding", "output_dim, the length of a row,", output_dim)
+        self.init = require_init("embedding", init)
+        if dtype not in ("float32", "float16", "bfloat16"):
+            raise mistake("embedding", f"Expected the dtype float32, float16 or bfloat16, got {dtype!r}")
+        self.dtype = dtype
+
+    def build(self, x):
+        require_tensor("embedding", x)
+        shape = self.input_dim, self.output_dim
+        self.add_variable(x.graph, "weights", lambda seed: initial("embedding", self.init, shape, seed))
+
+    def forward(self, x, training):
+        require_tensor("embedding", x)
+        if not is_integer(x.dtype):
+            raise mistake("embedding", f"Expected ids of an integer type, got {describe(x)}", TypeError)
+        if x.dtype not in ("int32", "int64"):
+            x = cast(x, "int64" if x.dtype == "uint64" else "int32")
+        safe = clamp(x, 0, self.input_dim - 1)
+        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype)
+        return where(expand_dims(equal(safe, x), axis=-1), rows, math.nan)

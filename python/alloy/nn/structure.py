@@ -1,0 +1,38 @@
+"""Several tensors as one value: a tensor by itself, or tuples, lists and dicts of them, however deep."""
+
+from alloy._core import Graph, Tensor
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+
+
+def leaves(value) -> list:
+    """What the value holds, in its order: all that is no tuple, list or dict."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (tuple, list)) else [value]
+
+
+def require_tensors(op: str, value, source: str = "") -> None:
+    """TypeError where the value is no tensor and no structure of tensors. source: what gave it, for the message."""
+    found = leaves(value)
+    wrong = [leaf for leaf in found if not isinstance(leaf, Tensor)]
+    if wrong or not found:
+        given = type(wrong[0]).__name__ if wrong else f"an empty {type(value).__name__}"
+        hint = ""
+        if given == "ndarray":
+            hint = "; feed arrays to a placeholder, graph.placeholder(shape), or hand them to al.Trainer"
+        expected = "a tensor, or a tuple, list or dict of tensors"
+        raise mistake(op, f"Expected {expected}{source}, got {given}{hint}", TypeError)
+
+
+def graph_of(op: str, x, operands: dict) -> Graph:
+    """The graph that all tensors of x, and those among the operands, belong to."""
+    require_tensors(op, x)
+    tensors = [leaf for leaf in leaves([x, operands]) if isinstance(leaf, Tensor)]
+    graph = tensors[0].graph
+    for tensor in tensors:
+        if tensor.graph is not graph:
+            raise mistake(
+                op, f"Expected tensors of one graph, got {describe(tensors[0])} and {describe(tensor)} of another"
+            )
+    return graph

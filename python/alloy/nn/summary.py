@@ -1,0 +1,67 @@
+"""The table of a model's layers: what each gives, and how many parameters it has."""
+
+import math
+
+from alloy.graph.dtypes import is_integer, item_size
+from alloy.graph.location import mistake
+from alloy.graph.text import amount, shape_text, table
+
+
+def summary(model) -> str:
+    """The layers that compute by themselves or have variables, in the order of the model, each once, with the shape of
+    what its last call gave. ValueError: the model has not been called."""
+    if model.graph is None:
+        raise mistake(
+            model._kind(),
+            "Expected a model that has been called, or input_shape, the shape of an example without the batch, "
+            "for instance summary(input_shape=(28, 28, 1)): the first call finds the shapes",
+            act="called",
+        )
+    rows = [("layer", "kind", "output", "parameters", "trainable")]
+    for layer in dict.fromkeys(model._tree()):
+        own = counted(layer._own())
+        if own or not layer._inner():
+            path = getattr(layer, "_path", None) or layer.name or layer._kind()
+            rows.append(
+                (path, type(layer).__name__, _shapes(layer._gave), f"{_count(own):,}" if own else "", _trained(own))
+            )
+    variables = counted(model.variables)
+    trainable = [variable for variable in variables if variable.trainable]
+    size = sum(math.prod(variable.shape) * item_size(variable.dtype) for variable in variables)
+    lines = table(rows, numbers=(3,), indent=0)
+    rule = "-" * max(map(len, lines))
+    total = (
+        f"{_count(variables):,} parameters, {amount(size, 'B')}: {_count(trainable):,} trainable, "
+        f"{_count(variables) - _count(trainable):,} not"
+    )
+    return "\n".join([lines[0], rule, *lines[1:], rule, total])
+
+
+def counted(variables) -> list:
+    """Those that are parameters; a random state, of integers, is none."""
+    return [variable for variable in variables if not is_integer(variable.dtype)]
+
+
+def _count(variables) -> int:
+    return sum(math.prod(variable.shape) for variable in variables)
+
+
+def _trained(variables) -> str:
+    trainable = {variable.trainable for variable in variables}
+    return {frozenset(): "", frozenset([True]): "yes", frozenset([False]): "no"}.get(frozenset(trainable), "partly")
+
+
+def _shapes(shapes) -> str:
+    return "not called" if shapes is None else ", ".join(map(shape_text, shapes))
+
+
+def inputs(graph, shape, dtype):
+    """Placeholders of that shape behind the batch; of a list or dict of shapes a list or dict."""
+    if isinstance(shape, dict):
+        return {key: inputs(graph, inner, dtype) for key, inner in shape.items()}
+    if not isinstance(shape, (tuple, list)):
+        expected = "input_shape as a tuple such as (28, 28, 1), or a list or dict of tuples"
+        raise mistake("summary", f"Expected {expected}, got {shape!r}", TypeError, "called")
+    if any(isinstance(inner, (tuple, list, dict)) for inner in shape):
+        return [inputs(graph, inner, dtype) for inner in shape]
+    return graph.placeholder((None, *shape), dtype)
