@@ -94,8 +94,9 @@ class Arrays(Node):
 class _Given(Node):
     """What is common to examples that the user's code gives one at a time."""
 
-    def __init__(self, batched):
+    def __init__(self, op, batched):
         super().__init__()
+        self.op = op
         self.batched = int(bool(batched))
         self._reader = Reader(self.op)
         self._spec = None
@@ -122,10 +123,8 @@ class _Given(Node):
 
 
 class Items(_Given):
-    op = "from_items"
-
-    def __init__(self, items, batched):
-        super().__init__(batched)
+    def __init__(self, items, batched=False, op="from_items"):
+        super().__init__(op, batched)
         if isinstance(items, (str, bytes, dict)) or not hasattr(items, "__getitem__") or not hasattr(items, "__len__"):
             instead = "; from_arrays takes a dictionary of arrays" if isinstance(items, dict) else ""
             instead = "; from_iterator takes it" if not instead and hasattr(items, "__iter__") else instead
@@ -141,7 +140,7 @@ class Items(_Given):
         self._items = items
 
     def __str__(self):
-        return f"from_items({self.count} of {type(self._items).__name__})"
+        return f"{self.op}({self.count} of {type(self._items).__name__.lstrip('_')})"
 
     def sample(self):
         return self._item(0)
@@ -162,10 +161,8 @@ class Items(_Given):
 
 
 class Stream(_Given):
-    op = "from_iterator"
-
     def __init__(self, function, batched):
-        super().__init__(batched)
+        super().__init__("from_iterator", batched)
         self._once = hasattr(function, "__next__")
         if not callable(function) and not hasattr(function, "__iter__"):
             raise self.fault(
