@@ -97,10 +97,11 @@ class random_flip(_Images):
         self.mode = mode
 
     def change(self, images, rng):
+        images = images.copy()
         for axis in _FLIPS[self.mode]:
-            flipped = np.flip(images, axis)
             chosen = rng.random(len(images)) < 0.5
-            images = np.where(chosen[:, None, None, None], flipped, images)
+            backwards = np.arange(images.shape[axis])[::-1]
+            images[chosen] = np.take(images[chosen], backwards, axis)
         return images
 
 

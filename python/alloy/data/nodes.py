@@ -280,7 +280,7 @@ class Batch(Node):
         return (*element, mask) if isinstance(element, tuple) and not isinstance(element, Spec) else (element, mask)
 
     def sample(self):
-        element = convert(lambda leaf: np.asarray(leaf)[None], self.parent.sample())
+        element = convert(lambda leaf: np.array(leaf)[None], self.parent.sample())
         return self._with_mask(element, np.ones(1, np.float32)) if self.last == "pad" else element
 
     def name(self, epoch, position):

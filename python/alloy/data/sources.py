@@ -3,6 +3,8 @@
 import threading
 from functools import partial
 
+import numpy as np
+
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
 from alloy.data.nodes import Node, batches_of, placed, what
@@ -27,10 +29,11 @@ def from_items(items, *, batched: bool = False) -> Dataset:
     Dataset of PyTorch.
 
     An example is an array, or a tuple or dictionary of these. Tensors of PyTorch, images of Pillow and numbers become
-    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list is
-    one array. Items are read when they are needed, by several threads at a time only in batch(..., workers=...) and
-    through loads. They are expected to be the same in each epoch, unless they are random on purpose. batched: each
-    item is a batch of examples.
+    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list of
+    numbers is an array, a list of arrays a tuple.
+
+    Items are read when they are needed; batch(..., workers=4) reads several at a time. They are expected to be the same
+    in each epoch, unless they are random on purpose. batched: each item is a batch of examples.
 
     TypeError: the object has no length or no indices. ValueError: it is empty."""
     return Dataset(Items(items, batched))
@@ -52,7 +55,7 @@ class Arrays(Node):
 
     def __init__(self, given):
         super().__init__()
-        reader = Reader(self.op)
+        reader = Reader(self.op, lists=False)
         try:
             structure = reader.element(given[0] if len(given) == 1 else given)
         except TypeError as error:
@@ -62,7 +65,7 @@ class Arrays(Node):
         if not lengths or min(lengths) < 1 or min(lengths) != max(lengths):
             raise self.fault(f"Expected arrays of one or more examples each, as many in all, got {text(structure)}")
         self.count = lengths[0]
-        self._arrays = [array.view() for array in found]
+        self._arrays = [np.asarray(array).view() for array in found]
         for array in self._arrays:
             array.flags.writeable = False
         self._spec = convert(lambda array: Spec(array.shape[1:], array.dtype), structure)
@@ -107,17 +110,19 @@ class _Given(Node):
             self._spec = batches_of(spec_of(self.sample()), self.batched)
         return self._spec
 
-    def _element(self, given, name):
+    def _element(self, given, epoch, position):
         try:
             return self._reader.element(given)
         except TypeError as error:
+            name = self.name(epoch, position)
             raise self.fault(f"Expected arrays of numbers, got {name} with {error}", TypeError) from error
 
-    def _placed(self, element, out, name):
+    def _placed(self, element, out, epoch, position):
         if out is None and not self.batched:
             return element
         found = leaves_like(self.spec, element)
         if found is None:
+            name = self.name(epoch, position)
             raise self.fault(f"Expected {text(self.spec)} as of the first example, got {text(element)} of {name}")
         return element if out is None else placed(self.spec, found, out)
 
@@ -146,15 +151,15 @@ class Items(_Given):
         return self._item(0)
 
     def read(self, epoch, position, out=None):
-        return self._placed(self._item(position), out, self.name(epoch, position))
+        return self._placed(self._item(position), out, epoch, position)
 
     def _item(self, position):
-        name = self.name(0, position)
         try:
             given = self._items[position]
         except Exception as error:
-            raise self.fault(f"{name.capitalize()} could not be read: {what(error)}") from error
-        return self._element(given, name)
+            name = self.name(0, position).capitalize()
+            raise self.fault(f"{name} could not be read: {what(error)}") from error
+        return self._element(given, 0, position)
 
     def name(self, epoch, position):
         return f"{'batch' if self.batched else 'example'} {position}"
@@ -201,11 +206,11 @@ class Stream(_Given):
             for element in elements:
                 if self._first is None:
                     self._first = element
-                yield partial(self._load, element, self.name(epoch, position))
+                yield partial(self._load, element, epoch, position)
                 position += 1
 
-    def _load(self, element, name, out=None):
-        return self._placed(element, out, name)
+    def _load(self, element, epoch, position, out=None):
+        return self._placed(element, out, epoch, position)
 
     def _read(self, epoch):
         """The elements of a fresh iterator."""
@@ -226,14 +231,14 @@ class Stream(_Given):
     def _elements(self, iterator, epoch):
         position = 0
         while True:
-            name = self.name(epoch, position)
             try:
                 given = next(iterator)
             except StopIteration:
                 return
             except Exception as error:
+                name = self.name(epoch, position)
                 raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
-            yield self._element(given, name)
+            yield self._element(given, epoch, position)
             position += 1
 
     def name(self, epoch, position):
