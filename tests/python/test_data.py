@@ -40,6 +40,47 @@ def test_split():
     assert not np.array_equal(al.data.split(x, y, seed=1)[1][0], x_test)
 
 
+def test_split_by_number():
+    x, y = np.arange(100), -np.arange(100)
+    (x_train, y_train), (x_test, y_test) = al.data.split(x, y, 30)
+    assert (len(x_train), len(x_test)) == (70, 30)
+    np.testing.assert_array_equal(np.sort(np.concatenate([x_train, x_test])), x)
+    np.testing.assert_array_equal(y_test, -x_test)
+
+
+@pytest.mark.parametrize("fraction", [0, 0.0, 1.0, 0.001, 0.999, -1, 100, 1.5, True, float("nan")])
+def test_split_leaves_no_side_empty(fraction):
+    with pytest.raises(ValueError, match=r"^\[split\] Expected a fraction between 0 and 1, or a number of examples"):
+        al.data.split(np.arange(100), np.arange(100), fraction)
+
+
+@pytest.mark.parametrize("items", [False, True])
+def test_split_of_a_data_set(items):
+    x, y = np.arange(40, dtype=np.float32).reshape(20, 2), np.arange(20, dtype=np.int32)
+    whole = al.data.from_items(list(zip(x, y))) if items else al.data.from_arrays(x, y)
+    train, test = al.data.split(whole, fraction=0.25, seed=3)
+    (x_train, y_train), (x_test, y_test) = al.data.split(x, y, 0.25, seed=3)
+    assert (len(train), len(test)) == (15, 5)
+    np.testing.assert_array_equal([label for _, label in train], y_train)
+    np.testing.assert_array_equal(test.batch(5)[0][0], x_test)
+    order = np.random.default_rng([4, 2]).permutation(15)
+    np.testing.assert_array_equal(next(train.shuffle(seed=4).batch(6).epoch(2))[1], y_train[order[:6]])
+    with pytest.raises(ValueError, match="failed on example 17,"):
+        for part in (train, test):
+            list(part.map(lambda x, y: (x, 1 // (17 - y.item()))))
+
+
+def test_split_keeps_training_and_test_apart():
+    data = al.data.from_arrays(np.arange(20), np.arange(20))
+    for mixed in (data.shuffle(), data.repeat(2), data.shuffle().batch(2), al.data.from_iterator(list)):
+        with pytest.raises(ValueError, match="split it before shuffle and repeat"):
+            al.data.split(mixed)
+    with pytest.raises(TypeError, match="of a data set, got y = 0.2"):
+        al.data.split(data, 0.2)
+    with pytest.raises(TypeError, match="got no y"):
+        al.data.split(np.arange(20))
+
+
 def test_larger_digits():
     """Values computed by hand: a centre of a large pixel lies at (i + 1/2) / 4 - 1/2 small ones."""
     small, classes = al.data.digits()
@@ -54,6 +95,13 @@ def test_larger_digits():
     assert image[22, 15] == pytest.approx(column[5] * 0.875 + column[6] * 0.125)
     np.testing.assert_allclose(x.mean((1, 2))[:, 0], small.mean((1, 2))[:, 0], atol=0.02)
     assert al.data.digits(channels=2)[0].shape == (1797, 8, 8, 2)
+
+
+def test_cifar10_as_bytes(cifar10):
+    path, written = cifar10
+    (x, _), _ = al.data.cifar10(path, dtype=np.uint8)
+    assert x.dtype == np.uint8 and x.shape == (10, 32, 32, 3)
+    np.testing.assert_array_equal(x[:2, ..., 1], written["data_batch_1.bin"][1][:, 1])
 
 
 NAMES = [*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin"]

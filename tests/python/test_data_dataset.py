@@ -297,6 +297,17 @@ def test_other_objects_become_arrays():
     assert flag.dtype == bool and same(row, np.int32([1, 2]))
 
 
+def test_lists_of_arrays_are_tuples():
+    """As what a DataLoader of PyTorch gives; a list of numbers is an array."""
+    batches = [[Tensor(ROWS[:4]), Tensor(LABELS[:4])], [[Tensor(ROWS[:2]), Tensor(ROWS[2:4])], [[1, 2], [3, 4]]]]
+    first, second = from_iterator(batches)
+    assert same(first, (ROWS[:4], LABELS[:4]))
+    assert same(second, ((ROWS[:2], ROWS[2:4]), np.int32([[1, 2], [3, 4]])))
+    assert same(from_items([[1.5, 2], [np.float32(3), 4]])[1], np.float32([3, 4]))
+    assert same(from_arrays([[1, 2], [3, 4]])[1], np.int32([3, 4]))
+    assert same(from_arrays([ROWS[0], ROWS[1]])[1], ROWS[1])  # the rows of one array
+
+
 def test_types_that_tensors_have():
     large = np.int64([1, 2**40])
     x, y, z, u = from_arrays(np.int64([1, 2]), large, np.uint8([1, 2]), np.arange(2).astype(">f4")).spec
@@ -321,6 +332,19 @@ def test_arrays_are_not_copied_and_not_written():
     shuffled = from_arrays(strided).shuffle(seed=1).batch(6)
     order = np.random.default_rng([1, 0]).permutation(20)
     assert same(shuffled[1], np.ascontiguousarray(strided[order[6:12]]))
+
+
+def test_batches_of_chosen_rows_may_be_changed():
+    data = from_arrays(ROWS).shuffle(seed=1).batch(4).map(lambda x: np.add(x, 1, out=x))
+    order = np.random.default_rng([1, 0]).permutation(23)
+    assert same(data[2], ROWS[order[8:12]] + 1) and ROWS[0, 0] == 0
+
+
+def test_arrays_on_disk(tmp_path):
+    np.save(tmp_path / "x.npy", ROWS)
+    data = from_arrays(np.load(tmp_path / "x.npy", mmap_mode="r"), LABELS).shuffle(seed=1).batch(4)
+    order = np.random.default_rng([1, 0]).permutation(23)
+    assert same(data[2], (ROWS[order[8:12]], LABELS[order[8:12]])) and type(data[2][0]) is np.ndarray
 
 
 def test_reading_copies_no_data_set():
@@ -580,6 +604,22 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
     for _ in data:
         break
     assert data.cursor == (3, 1) and len(list(data)) == 22
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("prefetch", "A data set has no 'prefetch'; training reads ahead without it"),
+        ("skip", "epoch(number, start=...) begins later"),
+        ("shufle", "A data set has no 'shufle'; the nearest is shuffle."),
+        ("xyz", "A data set has no 'xyz'."),
+    ],
+)
+def test_methods_of_others(name, says):
+    with pytest.raises(AttributeError) as raised:
+        getattr(from_arrays(LABELS), name)
+    assert says in str(raised.value)
+    assert not hasattr(from_arrays(LABELS), name)
 
 
 def test_data_sets_show_what_they_are():

@@ -1,20 +1,31 @@
 """Data sets: where examples come from, and what is done to them before training; nothing is downloaded."""
 
+from alloy.data import augment
 from alloy.data.dataset import Dataset
+from alloy.data.files import idx, mnist, npz
+from alloy.data.images import image_folder
 from alloy.data.sets import cifar10, digits
 from alloy.data.sources import from_arrays, from_items, from_iterator
 from alloy.data.splits import split
 from alloy.data.structure import Spec, leaves, rebuild
+from alloy.data.tables import Table, csv
 
 __all__ = [
     "Dataset",
     "Spec",
+    "Table",
+    "augment",
     "cifar10",
+    "csv",
     "digits",
     "from_arrays",
     "from_items",
     "from_iterator",
+    "idx",
+    "image_folder",
     "leaves",
+    "mnist",
+    "npz",
     "rebuild",
     "split",
 ]

@@ -11,6 +11,14 @@ from alloy.graph.location import meant, mistake
 __all__ = ["Dataset"]
 
 _LAST = ("smaller", "drop", "pad")
+_ELSEWHERE = {  # what is a method elsewhere
+    "as_numpy_iterator": "elements are NumPy arrays: iterate it",
+    "cache": "from_arrays keeps everything in memory",
+    "enumerate": "enumerate(data.epoch(0)) counts",
+    "filter": "choose the examples where they come from, for instance from_arrays(x[rows], y[rows])",
+    "prefetch": "training reads ahead without it, and batch(size, workers=4) reads several examples at a time",
+    "skip": "epoch(number, start=...) begins later, and al.data.split(data, fraction=...) sets examples aside",
+}
 
 
 class Dataset:
@@ -64,10 +72,10 @@ class Dataset:
     def batch(self, size: int, *, last: str = "smaller", workers: int = 1) -> "Dataset":
         """`size` elements stacked along a new first axis, as one element.
 
-        last: what becomes of the last batch of an epoch if too few examples are left. "smaller" gives it as it is;
-        "drop" leaves it out; "pad" repeats its last example up to `size`. With "pad" every batch gets a further part at
-        the end of its tuple, a mask of float32 (size,) with 1 for each example and 0 for each repetition; (x, y)
-        becomes (x, y, mask), and a dictionary gets a part "mask".
+        last: what becomes of the last batch of an epoch if too few examples are left. "smaller" gives it as it is (a
+        shuffle or repeat behind this may put it between others); "drop" leaves it out; "pad" repeats its last example
+        up to `size`. With "pad" every batch gets a further part at the end of its tuple, a mask of float32 (size,) with
+        1 for each example and 0 for each repetition: (x, y) becomes (x, y, mask), and a dictionary gets a part "mask".
 
         workers: so many threads read the examples of a batch, which helps where they wait, for a disk or a network. The
         results are the same. They end with the batch.
@@ -204,6 +212,11 @@ class Dataset:
         if not -len(self) <= position < len(self):
             raise mistake("index", f"Expected an index below {len(self)}, got {position}", IndexError, "called")
         return self._node.read(0, position % len(self))
+
+    def __getattr__(self, name):
+        near = meant(name, [each for each in dir(type(self)) if not each.startswith("_")])
+        instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else near
+        raise AttributeError(f"A data set has no {name!r}{instead}.")
 
     def __repr__(self):
         return f"<Dataset {self._node}>"

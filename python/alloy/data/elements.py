@@ -6,19 +6,22 @@ from alloy._core import as_array
 from alloy.data.structure import convert
 from alloy.graph.location import warn_user
 
-_INT32, _INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
+_INT32, _INT64 = 2**31, 2**63  # the first numbers that do not fit
+_NUMBERS = (bool, int, float, complex, np.generic)
 
 
 class Reader:
     """Makes elements of what one source or function gives. Numbers in float64 become float32, with one warning of this
-    reader, and int64 becomes int32 where all of the values fit. op: as messages name the giver."""
+    reader, and int64 becomes int32 where all of the values fit. op: as messages name the giver. lists: whether a list
+    of arrays is a tuple of them, as what a DataLoader of PyTorch gives, instead of one array."""
 
-    def __init__(self, op: str):
+    def __init__(self, op: str, lists: bool = True):
         self._op = op
+        self._lists = lists
         self._warned = False
 
     def element(self, given):
-        """The element: tuples and dictionaries stay, lists and everything else become arrays and NumPy's numbers.
+        """The element: tuples and dictionaries stay, everything else becomes arrays and NumPy's numbers.
         TypeError, to be part of a message: something is not numbers."""
         return convert(self.leaf, given)
 
@@ -27,10 +30,12 @@ class Reader:
         kind = type(value)
         if kind is bool:
             return np.bool_(value)
-        if kind is int and _INT64.min <= value <= _INT64.max:
-            return (np.int32 if _INT32.min <= value <= _INT32.max else np.int64)(value)
+        if kind is int and -_INT64 <= value < _INT64:
+            return (np.int32 if -_INT32 <= value < _INT32 else np.int64)(value)
         if kind is float:
             return np.float32(value)
+        if kind is list and self._lists and not _of_numbers(value):
+            return self.element(tuple(value))
         if not isinstance(value, (np.ndarray, np.generic)):
             value = _array(value)
         if value.dtype.char in "dD":  # float64, complex128
@@ -44,6 +49,10 @@ class Reader:
         if value.dtype.kind not in "fiubc" or value.dtype.itemsize > 8:
             value = _checked(value)
         return value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
+
+
+def _of_numbers(value: list) -> bool:
+    return all(isinstance(part, _NUMBERS) or (isinstance(part, list) and _of_numbers(part)) for part in value)
 
 
 def _array(value):
@@ -70,7 +79,7 @@ def _checked(value):
 
 def _narrow(value):
     """int64 as int32 where all values fit."""
-    if value.size and not (_INT32.min <= value.min() and value.max() <= _INT32.max):
+    if value.size and not (-_INT32 <= value.min() and value.max() < _INT32):
         return value if value.dtype.isnative else value.astype(np.int64)
     return value.astype(np.int32)
 

@@ -5,13 +5,13 @@ A link of a known length (count) answers for any place at any time: read(epoch, 
 what is random in it is drawn from a generator made of seed, epoch and position, never from one that goes on. A stream
 (count is None) can only be read in order: stream(epoch) iterates callables, which can be called in any order."""
 
-import threading
 from functools import cached_property, partial
 
 import numpy as np
 
 from alloy.data.elements import Reader
 from alloy.data.structure import Spec, convert, leaves, leaves_like, rebuild, spec_of, text
+from alloy.data.workers import in_threads
 from alloy.graph.location import mistake, user_location
 
 
@@ -22,6 +22,7 @@ class Node:
     count = None  # of the elements of an epoch, or None
     gathers = False  # whether gather(epoch, rows, out) gives many elements, stacked, at the cost of one copy
     static = False  # whether it does so for all epochs alike
+    distinct = True  # whether an element is at one place, the same in all epochs
     batched = 0  # how many of the first axes of an element count examples
     batch_size = None  # how many examples an element has at most, where it is known
     seeds = 0  # how many links with a random generator for each element there are up to this one
@@ -32,6 +33,7 @@ class Node:
         if parent is not None:
             self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
             self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
+            self.distinct = parent.distinct
 
     @property
     def spec(self):
@@ -65,7 +67,7 @@ class Shuffle(Node):
     def __init__(self, parent, seed):
         super().__init__(parent)
         self.seed = seed
-        self.static = False
+        self.static = self.distinct = False
         self._orders = {}  # of the last epochs
 
     def __str__(self):
@@ -86,6 +88,29 @@ class Shuffle(Node):
 
     def name(self, epoch, position):
         return self.parent.name(epoch, int(self._order(epoch)[position]))
+
+
+class Select(Node):
+    """The elements at some places."""
+
+    op = "split"
+
+    def __init__(self, parent, places):
+        super().__init__(parent)
+        self.count = len(places)
+        self._places = places
+
+    def __str__(self):
+        return f"{self.parent}.split({self.count} of {self.parent.count})"
+
+    def read(self, epoch, position, out=None):
+        return self.parent.read(epoch, int(self._places[position]), out)
+
+    def gather(self, epoch, rows, out=None):
+        return self.parent.gather(epoch, self._places[rows], out)
+
+    def name(self, epoch, position):
+        return self.parent.name(epoch, int(self._places[position]))
 
 
 class Take(Node):
@@ -117,6 +142,7 @@ class Repeat(Node):
     def __init__(self, parent, times):
         super().__init__(parent)
         self.times = times
+        self.distinct = False
         self.count = None if parent.count is None else times * parent.count
 
     def __str__(self):
@@ -254,7 +280,7 @@ class Batch(Node):
         return (*element, mask) if isinstance(element, tuple) and not isinstance(element, Spec) else (element, mask)
 
     def sample(self):
-        element = convert(lambda leaf: np.asarray(leaf)[None], self.parent.sample())
+        element = convert(lambda leaf: np.array(leaf)[None], self.parent.sample())
         return self._with_mask(element, np.ones(1, np.float32)) if self.last == "pad" else element
 
     def name(self, epoch, position):
@@ -286,15 +312,18 @@ class Batch(Node):
         expected = leaves(spec)
         arrays = fresh(spec, rows) if out is None else [array[:rows] for array, _ in zip(out, expected)]
 
-        def fill(row):
+        def read(row):
             element = loads[row]()
             found = leaves_like(spec, element)
             if found is None:
                 raise self.fault(f"Expected {text(spec)} as of the first example, got {text(element)} of {name(row)}")
+            return found
+
+        def write(row, found):
             for array, leaf in zip(arrays, found):
                 array[row] = leaf
 
-        in_threads(fill, count, self.workers)
+        in_threads(read, write, count, self.workers)
         for array in arrays:
             array[count:] = array[count - 1]
         element = rebuild(spec, arrays)
@@ -341,38 +370,3 @@ def _placed(leaf, array):
 def what(error) -> str:
     """An exception as part of a sentence."""
     return f"{type(error).__name__}: {error}".removesuffix(".") if str(error) else type(error).__name__
-
-
-def in_threads(work, count, workers):
-    """work(i) for i below count, by that many threads, of which the caller's is one. They have ended when this returns,
-    unless the caller was interrupted: then each ends with what it is at. What is raised is what the first i raised, as
-    if there were one thread."""
-    turns, faults, lock = iter(range(count)), {}, threading.Lock()
-
-    def take_turns():
-        while not faults:
-            with lock:
-                i = next(turns, None)
-            if i is None:
-                return
-            try:
-                work(i)
-            except Exception as error:
-                faults[i] = error
-
-    if workers == 1:
-        for i in range(count):
-            work(i)
-        return
-    threads = [threading.Thread(target=take_turns, daemon=True) for _ in range(min(workers, count) - 1)]
-    try:
-        for thread in threads:
-            thread.start()
-        take_turns()
-        for thread in threads:
-            thread.join()
-    except BaseException:
-        turns = iter(())
-        raise
-    if faults:
-        raise faults[min(faults)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from alloy.data.files import scaled
 from alloy.graph.arrays import as_count
 
 _CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each of red, green and blue
@@ -55,18 +56,20 @@ def _are_integers(values, most):
     return bool(np.all((values >= 0) & (values <= most) & (values == np.floor(values))))
 
 
-def cifar10(path):
+def cifar10(path, dtype=np.float32):
     """((images, classes) for training, (images, classes) for tests) of CIFAR-10 (Krizhevsky, 2009): images
-    (n, 32, 32, 3), float32 in [0, 1], and classes (n,), int32.
+    (n, 32, 32, 3) and classes (n,), int32.
 
     path: the directory with the files of the binary version, data_batch_1.bin to data_batch_5.bin and
-    test_batch.bin. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose first
-    is a class from 0 to 9."""
+    test_batch.bin. dtype: of the images: float32, for values in [0, 1], or uint8, for the bytes as they are, which
+    take a quarter of the memory. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose
+    first is a class from 0 to 9."""
+    scale = scaled("cifar10", dtype)
 
     def images_and_classes(*names):
         records = np.concatenate([_cifar10_records(Path(path, name)) for name in names])
         pixels = np.ascontiguousarray(records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1))
-        return pixels / np.float32(255), records[:, 0].astype(np.int32)
+        return scale(pixels), records[:, 0].astype(np.int32)
 
     return (images_and_classes(*(f"data_batch_{i}.bin" for i in range(1, 6))), images_and_classes("test_batch.bin"))
 

@@ -3,6 +3,8 @@
 import threading
 from functools import partial
 
+import numpy as np
+
 from alloy.data.dataset import Dataset
 from alloy.data.elements import Reader, take
 from alloy.data.nodes import Node, batches_of, placed, what
@@ -27,10 +29,11 @@ def from_items(items, *, batched: bool = False) -> Dataset:
     Dataset of PyTorch.
 
     An example is an array, or a tuple or dictionary of these. Tensors of PyTorch, images of Pillow and numbers become
-    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list is
-    one array. Items are read when they are needed, by several threads at a time only in batch(..., workers=...) and
-    through loads. They are expected to be the same in each epoch, unless they are random on purpose. batched: each
-    item is a batch of examples.
+    arrays; numbers in float64 become float32, with one warning, and int64 becomes int32 where all values fit. A list of
+    numbers is an array, a list of arrays a tuple.
+
+    Items are read when they are needed; batch(..., workers=4) reads several at a time. They are expected to be the same
+    in each epoch, unless they are random on purpose. batched: each item is a batch of examples.
 
     TypeError: the object has no length or no indices. ValueError: it is empty."""
     return Dataset(Items(items, batched))
@@ -53,7 +56,7 @@ class Arrays(Node):
         """op: as messages name what was given the arrays."""
         super().__init__()
         self.op = op
-        reader = Reader(self.op)
+        reader = Reader(op, lists=False)
         try:
             structure = reader.element(given[0] if len(given) == 1 else given)
         except TypeError as error:
@@ -63,7 +66,7 @@ class Arrays(Node):
         if not lengths or min(lengths) < 1 or min(lengths) != max(lengths):
             raise self.fault(f"Expected arrays of one or more examples each, as many in all, got {text(structure)}")
         self.count = lengths[0]
-        self._arrays = [array.view() for array in found]
+        self._arrays = [np.asarray(array).view() for array in found]
         for array in self._arrays:
             array.flags.writeable = False
         self._spec = convert(lambda array: Spec(array.shape[1:], array.dtype), structure)
@@ -95,8 +98,9 @@ class Arrays(Node):
 class _Given(Node):
     """What is common to examples that the user's code gives one at a time."""
 
-    def __init__(self, batched):
+    def __init__(self, op, batched):
         super().__init__()
+        self.op = op
         self.batched = int(bool(batched))
         self._reader = Reader(self.op)
         self._spec = None
@@ -107,26 +111,26 @@ class _Given(Node):
             self._spec = batches_of(spec_of(self.sample()), self.batched)
         return self._spec
 
-    def _element(self, given, name):
+    def _element(self, given, epoch, position):
         try:
             return self._reader.element(given)
         except TypeError as error:
+            name = self.name(epoch, position)
             raise self.fault(f"Expected arrays of numbers, got {name} with {error}", TypeError) from error
 
-    def _placed(self, element, out, name):
+    def _placed(self, element, out, epoch, position):
         if out is None and not self.batched:
             return element
         found = leaves_like(self.spec, element)
         if found is None:
+            name = self.name(epoch, position)
             raise self.fault(f"Expected {text(self.spec)} as of the first example, got {text(element)} of {name}")
         return element if out is None else placed(self.spec, found, out)
 
 
 class Items(_Given):
-    op = "from_items"
-
-    def __init__(self, items, batched):
-        super().__init__(batched)
+    def __init__(self, items, batched=False, op="from_items"):
+        super().__init__(op, batched)
         if isinstance(items, (str, bytes, dict)) or not hasattr(items, "__getitem__") or not hasattr(items, "__len__"):
             instead = "; from_arrays takes a dictionary of arrays" if isinstance(items, dict) else ""
             instead = "; from_iterator takes it" if not instead and hasattr(items, "__iter__") else instead
@@ -142,31 +146,29 @@ class Items(_Given):
         self._items = items
 
     def __str__(self):
-        return f"from_items({self.count} of {type(self._items).__name__})"
+        return f"{self.op}({self.count} of {type(self._items).__name__.lstrip('_')})"
 
     def sample(self):
         return self._item(0)
 
     def read(self, epoch, position, out=None):
-        return self._placed(self._item(position), out, self.name(epoch, position))
+        return self._placed(self._item(position), out, epoch, position)
 
     def _item(self, position):
-        name = self.name(0, position)
         try:
             given = self._items[position]
         except Exception as error:
-            raise self.fault(f"{name.capitalize()} could not be read: {what(error)}") from error
-        return self._element(given, name)
+            name = self.name(0, position).capitalize()
+            raise self.fault(f"{name} could not be read: {what(error)}") from error
+        return self._element(given, 0, position)
 
     def name(self, epoch, position):
         return f"{'batch' if self.batched else 'example'} {position}"
 
 
 class Stream(_Given):
-    op = "from_iterator"
-
     def __init__(self, function, batched):
-        super().__init__(batched)
+        super().__init__("from_iterator", batched)
         self._once = hasattr(function, "__next__")
         if not callable(function) and not hasattr(function, "__iter__"):
             raise self.fault(
@@ -205,11 +207,11 @@ class Stream(_Given):
             for element in elements:
                 if self._first is None:
                     self._first = element
-                yield partial(self._load, element, self.name(epoch, position))
+                yield partial(self._load, element, epoch, position)
                 position += 1
 
-    def _load(self, element, name, out=None):
-        return self._placed(element, out, name)
+    def _load(self, element, epoch, position, out=None):
+        return self._placed(element, out, epoch, position)
 
     def _read(self, epoch):
         """The elements of a fresh iterator."""
@@ -230,14 +232,14 @@ class Stream(_Given):
     def _elements(self, iterator, epoch):
         position = 0
         while True:
-            name = self.name(epoch, position)
             try:
                 given = next(iterator)
             except StopIteration:
                 return
             except Exception as error:
+                name = self.name(epoch, position)
                 raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
-            yield self._element(given, name)
+            yield self._element(given, epoch, position)
             position += 1
 
     def name(self, epoch, position):

@@ -2,23 +2,50 @@
 
 import numpy as np
 
+from alloy.data.dataset import Dataset
+from alloy.data.nodes import Select
 from alloy.graph.location import mistake
 
 
-def split(x, y, fraction: float = 0.2, seed: int = 0):
-    """((x, y) without, (x, y) of) a share of the examples, drawn at random and always alike for a seed.
+def split(x, y=None, fraction=0.2, seed: int = 0):
+    """((x, y) without, (x, y) of) a share of the examples, drawn at random and always alike for a seed. Of a data set,
+    split(data, fraction=0.2), it is two data sets.
 
-    fraction: above 0 and below 1. ValueError: it is not, or leaves one of the two without examples, or x and y
-    have different lengths."""
+    fraction: above 0 and below 1, or the number of examples as an integer. ValueError: it is neither, or leaves one of
+    the two without examples; x and y have different lengths; the data set is a stream, or shuffled or repeated, so that
+    an example would be in both."""
+    if isinstance(x, Dataset):
+        node = x._node
+        if y is not None:
+            raise mistake(
+                "split", f"Expected split(data, fraction=...) of a data set, got y = {y!r}", TypeError, "called"
+            )
+        if node.count is None or not node.distinct:
+            raise mistake(
+                "split",
+                "Expected a data set with examples that keep their places; split it before shuffle and repeat, "
+                f"got {node}",
+                act="called",
+            )
+        train, test = _rows(node.count, fraction, seed)
+        return Dataset(Select(node, train)), Dataset(Select(node, test))
+    if y is None:
+        raise mistake("split", "Expected arrays x and y, or a data set, got no y", TypeError, "called")
     if len(x) != len(y):
         raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
-    held_out = round(len(x) * fraction) if 0 < fraction < 1 else 0
-    if not 0 < held_out < len(x):
+    train, test = _rows(len(x), fraction, seed)
+    return (x[train], y[train]), (x[test], y[test])
+
+
+def _rows(count, fraction, seed):
+    whole = isinstance(fraction, (int, np.integer)) and not isinstance(fraction, bool)
+    held_out = int(fraction) if whole else round(count * fraction) if 0 < fraction < 1 else 0
+    if not 0 < held_out < count:
         raise mistake(
             "split",
-            f"Expected a fraction between 0 and 1 that leaves examples on both sides, got {fraction} of {len(x)}",
+            f"Expected a fraction between 0 and 1, or a number of examples, that leaves examples on both sides, got "
+            f"{fraction} of {count}",
             act="called",
         )
-    order = np.random.default_rng(seed).permutation(len(x))
-    test, train = order[:held_out], order[held_out:]
-    return (x[train], y[train]), (x[test], y[test])
+    order = np.random.default_rng(seed).permutation(count)
+    return order[held_out:], order[:held_out]

@@ -1,0 +1,165 @@
+"""What varies images while they train: functions for Dataset.map. Each takes an image (height, width, channels) or a
+batch of them, bytes or float32, and passes on what else belongs to the example:
+
+    data.batch(128).map(al.data.augment.random_crop(padding=4), seed=1).map(al.data.augment.random_flip(), seed=2)
+
+Before batch they change single images, after it whole batches, which costs less. Each image of a batch has its own
+random numbers either way."""
+
+import numpy as np
+
+from alloy.data.dataset import Dataset
+from alloy.data.structure import leaves
+from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake
+
+__all__ = ["mean_and_std", "normalize", "random_crop", "random_flip"]
+
+_FLIPS = {"horizontal": (2,), "vertical": (1,), "horizontal_and_vertical": (2, 1)}  # the axes of a batch
+
+
+class _Images:
+    """A function of images and of what else belongs to them."""
+
+    op = "augment"
+    draws = True
+
+    def __call__(self, images, *rest, rng=None):
+        images = self._checked(images)
+        if self.draws and rng is None:
+            raise mistake(
+                self.op, f"Expected random numbers, which map({self.op}(...), seed=0) gives it", TypeError, "called"
+            )
+        changed = self.change(images if images.ndim == 4 else images[None], rng)
+        changed = changed if images.ndim == 4 else changed[0]
+        return (changed, *rest) if rest else changed
+
+    def _checked(self, images):
+        given = getattr(images, "shape", type(images).__name__)
+        if not isinstance(images, np.ndarray) or images.ndim not in (3, 4):
+            raise mistake(
+                self.op,
+                f"Expected images (height, width, channels) or a batch of them as the first part, got {given}",
+                TypeError,
+                "called",
+            )
+        if images.dtype not in (np.uint8, np.float32):
+            raise mistake(self.op, f"Expected images of uint8 or float32, got {images.dtype}", TypeError, "called")
+        return images
+
+    @property
+    def __name__(self):
+        return self.op
+
+
+class random_crop(_Images):
+    """A window at a random place of each image, with `padding` zeros added to each of its sides.
+
+    size: (height, width) of the window, or one number for both; the default is the size of the image. padding: one
+    number for all sides, or (rows, columns). ValueError: an image is too small."""
+
+    op = "random_crop"
+
+    def __init__(self, size=None, *, padding=0):
+        self.size = None if size is None else _pair(self.op, "a size", size, 1)
+        self.padding = _pair(self.op, "a padding", padding, 0)
+
+    def change(self, images, rng):
+        count, height, width, channels = images.shape
+        rows, columns = self.padding
+        size = self.size or (height, width)
+        room = height + 2 * rows - size[0], width + 2 * columns - size[1]
+        if min(room) < 0:
+            raise mistake(
+                self.op, f"Expected images of {size} or more with padding {self.padding}, got {(height, width)}"
+            )
+        places = rng.integers(0, [extent + 1 for extent in room], (count, 2)).tolist()
+        padded = np.zeros((height + 2 * rows, width + 2 * columns, channels), images.dtype)
+        cropped = np.empty((count, *size, channels), images.dtype)
+        for image, crop, (top, left) in zip(images, cropped, places):
+            padded[rows : rows + height, columns : columns + width] = image
+            crop[...] = padded[top : top + size[0], left : left + size[1]]
+        return cropped
+
+
+class random_flip(_Images):
+    """Each image, or with a probability of 1/2 its mirror image.
+
+    mode: "horizontal" exchanges left and right, "vertical" top and bottom, "horizontal_and_vertical" does each of them
+    with a probability of 1/2."""
+
+    op = "random_flip"
+
+    def __init__(self, mode="horizontal"):
+        if mode not in _FLIPS:
+            known = '"horizontal", "vertical" or "horizontal_and_vertical"'
+            raise mistake(self.op, f"Expected the mode {known}, got {mode!r}", act="called")
+        self.mode = mode
+
+    def change(self, images, rng):
+        images = images.copy()
+        for axis in _FLIPS[self.mode]:
+            chosen = rng.random(len(images)) < 0.5
+            backwards = np.arange(images.shape[axis])[::-1]
+            images[chosen] = np.take(images[chosen], backwards, axis)
+        return images
+
+
+class normalize(_Images):
+    """(images - mean) / std for each channel, in float32. Bytes count as values from 0 to 1: they are divided by 255
+    first.
+
+    mean, std: a number, or one for each channel; mean_and_std(images) measures them. ValueError: a std is not above
+    0."""
+
+    op = "normalize"
+    draws = False
+
+    def __init__(self, mean, std):
+        self.mean, self.std = np.asarray(mean, np.float64), np.asarray(std, np.float64)
+        if self.mean.ndim > 1 or self.std.ndim > 1 or not np.isfinite(self.mean).all():
+            raise mistake(self.op, f"Expected a finite mean and a std for each channel, got {mean} and {std}")
+        if not (np.isfinite(self.std).all() and (self.std > 0).all()):
+            raise mistake(self.op, f"Expected a std above 0, got {std}")
+
+    def change(self, images, rng):
+        for each in (self.mean, self.std):
+            if each.ndim and each.shape != images.shape[-1:]:
+                raise mistake(self.op, f"Expected images of {len(each)} channels, got {images.shape[-1]}", act="called")
+        unit = 255 if images.dtype == np.uint8 else 1
+        scaled = images * np.float32(1 / (self.std * unit))
+        scaled -= np.float32(self.mean / self.std)
+        return scaled
+
+
+def mean_and_std(images) -> tuple[np.ndarray, np.ndarray]:
+    """The mean and the standard deviation of each channel (channels,), float64, of images (n, height, width, channels)
+    or of a data set whose elements have images as their first part: of its first epoch. Bytes count as values from 0
+    to 1. It is for normalize(*mean_and_std(images))."""
+    parts = (leaves(element)[0] for element in images.epoch(0)) if isinstance(images, Dataset) else _parts(images)
+    count, total, squares = 0, 0.0, 0.0
+    for part in parts:
+        rows = np.asarray(part).reshape(-1, np.shape(part)[-1]).astype(np.float64)
+        rows /= 255 if part.dtype == np.uint8 else 1
+        shift = rows.mean(0)  # parts are joined by Chan, Golub and LeVeque's formula, which loses no digits
+        delta, fresh = shift - total, len(rows)
+        squares = squares + ((rows - shift) ** 2).sum(0) + delta**2 * (count * fresh / (count + fresh))
+        total = total + delta * (fresh / (count + fresh))
+        count += fresh
+    return total, np.sqrt(squares / count)
+
+
+def _parts(images):
+    images = np.asarray(images)
+    if images.ndim != 4 or not images.size:
+        raise mistake(
+            "mean_and_std", f"Expected images (n, height, width, channels), got shape {images.shape}", act="called"
+        )
+    return (images[i : i + 256] for i in range(0, len(images), 256))
+
+
+def _pair(op, what, given, least):
+    pair = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
+    if len(pair) != 2:
+        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}")
+    return tuple(as_count(op, what, extent, least=least) for extent in pair)

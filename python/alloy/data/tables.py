@@ -1,0 +1,143 @@
+"""Tables of numbers and names in CSV files."""
+
+import csv as reader
+from typing import NamedTuple
+
+import numpy as np
+
+from alloy.data.files import existing, sentence
+from alloy.graph.location import meant
+
+__all__ = ["Table", "csv"]
+
+_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+class Table(NamedTuple):
+    """What a CSV file holds: x (rows, columns), float32; y, the target's values (rows,), float32, or its classes,
+    int32, or None; the names of the columns of x; the names of the classes in their order, or None."""
+
+    x: np.ndarray
+    y: np.ndarray | None
+    columns: list
+    classes: list | None
+
+
+def csv(path, target=None, *, columns=None, categories=(), delimiter=",", header=True, missing=None) -> Table:
+    """Reads a CSV file whose columns hold numbers, or names where `categories` says so.
+
+    target: the column that y is made of. columns: those that x is made of; the default is all others. With a header,
+    the first row, columns have names; without one they are 0, 1, 2, ...
+
+    categories: the columns that hold names instead of numbers: a list of them, or a dictionary with the names that each
+    may hold, in order. The default order is that of the alphabet, or of the numbers where all names are numbers. As the
+    target they become classes 0, 1, ...; in x each becomes a column "color=red" for each name, which is 1 where the row
+    has it and 0 elsewhere.
+
+    missing: the number that stands for an empty field, or for nan. None: there must be none.
+
+    ValueError: the file is missing or no text, a row has too few or too many fields, a field is no number or an unknown
+    name; the message has the row's line."""
+    path = existing("csv", path)
+    names, lines, rows = _rows(path, delimiter, header)
+    categories = dict(categories) if isinstance(categories, dict) else dict.fromkeys(_listed(categories))
+    wanted = [name for name in names if name != target] if columns is None else _listed(columns)
+    for name in [*wanted, *categories, *([] if target is None else [target])]:
+        if name not in names:
+            near = meant(name, [str(each) for each in names]) if isinstance(name, str) else ""
+            raise ValueError(f"[csv] Expected a column {name!r} in {path}, got {_shown(names)}{near}.")
+    table = _Columns(path, lines, dict(zip(names, zip(*rows))), missing)
+    parts, titles = [], []
+    for name in wanted:
+        if name in categories:
+            chosen, known = table.classes(name, categories[name])
+            parts.append(np.eye(len(known), dtype=np.float32)[chosen])
+            titles += [f"{name}={each}" for each in known]
+        else:
+            parts.append(table.numbers(name)[:, None])
+            titles.append(name)
+    x = np.concatenate(parts, axis=1) if parts else np.empty((len(rows), 0), np.float32)
+    if target is None:
+        return Table(x, None, titles, None)
+    y, classes = table.classes(target, categories[target]) if target in categories else (table.numbers(target), None)
+    return Table(x, y, titles, classes)
+
+
+def _listed(given):
+    return [given] if isinstance(given, (str, int)) else list(given)
+
+
+def _shown(names):
+    return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+
+
+def _rows(path, delimiter, header):
+    """The names of the columns, and the line number and the fields of each row."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            found = reader.reader(file, delimiter=delimiter, strict=True)
+            rows = [(found.line_num, [field.strip() for field in row]) for row in found if row]
+    except (OSError, TypeError, UnicodeDecodeError, reader.Error) as error:
+        raise ValueError(f"[csv] Expected a CSV file, got {path}: {sentence(error)}.") from error
+    names = rows.pop(0)[1] if header and rows else list(range(len(rows[0][1]) if rows else 0))
+    if not rows:
+        raise ValueError(f"[csv] Expected one or more rows{' below the header' if names else ''} in {path}, got none.")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"[csv] Expected a name of its own for each column of {path}, got {twice!r} twice.")
+    for line, row in rows:
+        if len(row) != len(names):
+            raise ValueError(f"[csv] Expected {len(names)} fields in line {line} of {path}, got {len(row)}.")
+    return names, [line for line, _ in rows], [row for _, row in rows]
+
+
+class _Columns:
+    """The fields of a file by their column."""
+
+    def __init__(self, path, lines, fields, missing):
+        self._path = path
+        self._lines = lines
+        self._fields = fields
+        self._missing = missing
+
+    def numbers(self, name):
+        """A column as float32."""
+        found = np.empty(len(self._lines), np.float32)
+        for row, field in enumerate(self._fields[name]):
+            try:
+                value = float(field or "nan")
+            except ValueError:
+                raise self._mistake(
+                    name, row, f"a number, got {field!r}; categories=[{name!r}] would read names"
+                ) from None
+            if value != value:
+                if self._missing is None:
+                    raise self._mistake(name, row, f"a number, got {field!r}; missing=0.0 would stand for it")
+                value = self._missing
+            if abs(value) > _FLOAT32:
+                raise self._mistake(name, row, f"a number that float32 can hold, got {field!r}")
+            found[row] = value
+        return found
+
+    def classes(self, name, known):
+        """A column as the positions of its names among the known ones, and these."""
+        fields = self._fields[name]
+        for row, field in enumerate(fields):
+            if not field:
+                raise self._mistake(name, row, "a name, got ''")
+        known = _ordered(set(fields)) if known is None else [str(each) for each in known]
+        positions = {each: i for i, each in enumerate(known)}
+        for row, field in enumerate(fields):
+            if field not in positions:
+                raise self._mistake(name, row, f"one of {_shown(known)}, got {field!r}{meant(field, known)}")
+        return np.array([positions[field] for field in fields], np.int32), known
+
+    def _mistake(self, name, row, message):
+        return ValueError(f"[csv] Expected in column {name!r}, line {self._lines[row]} of {self._path}, {message}.")
+
+
+def _ordered(names):
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return sorted(names)
