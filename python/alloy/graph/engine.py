@@ -24,13 +24,13 @@ def method_of(cls):
 
 
 def _sealed(self, name, value):
-    raise no_attribute(self, name, f"a {type(self).__name__}", "set")
+    raise no_attribute(self, name, f"A {type(self).__name__}", "set")
 
 
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise no_attribute(self, name, f"a {type(self).__name__}")
+    raise no_attribute(self, name, f"A {type(self).__name__}")
 
 
 def _uncopied(self, *protocol):

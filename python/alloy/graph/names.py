@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
+FUNCTIONS: set[str] = set()  # of tensors, which alloy.ops adds
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -123,15 +124,13 @@ def no_attribute(thing, name: str, shown: str, act: str = "asked") -> AttributeE
     kind = type(thing)
     return mistake(
         kind.__name__.lower(),
-        f"There is no attribute {name} of {shown}{_said_of_attribute(kind, name, act)}",
+        f"{shown} has no attribute {name}{' to set' * (act == 'set')}{_said_of_attribute(kind, name, act)}",
         AttributeError,
         act,
     )
 
 
 def _said_of_attribute(kind, name, act):
-    from alloy import ops  # which is made after the classes
-
     for cls in kind.__mro__:
         if name in ATTRIBUTES.get(cls.__name__, ()):
             return f"; type {ATTRIBUTES[cls.__name__][name]}"
@@ -139,7 +138,7 @@ def _said_of_attribute(kind, name, act):
     if act == "set":
         return meant(name, [key for key in own if getattr(getattr(kind, key), "fset", None)])
     if hasattr(kind, "astype"):  # a tensor
-        if name in ops.__all__:
+        if name in FUNCTIONS:
             return f"; type al.{name}(x)"
         if name in NAMES:
             return f"; type {NAMES[name]}"

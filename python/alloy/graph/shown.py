@@ -22,7 +22,10 @@ def _tensor(x):
 
 
 def _graph(graph):
-    ops = graph.inspect()
+    try:
+        ops = graph.inspect()
+    except TypeError:
+        return "<Graph whose __init__ was not called>"
     count = sum(op.kind == "placeholder" for op in ops)
     elements = inspection.elements([variable for variable in graph.variables if variable.trainable])
     return (

@@ -5,7 +5,7 @@ A module's __all__ is what users see as al.NAME."""
 
 import sys
 
-from alloy.graph.names import explained
+from alloy.graph.names import FUNCTIONS, explained
 from alloy.ops import (
     activation,
     complex_numbers,
@@ -61,6 +61,7 @@ __all__ = (
     + table.__all__
 )
 
+FUNCTIONS.update(__all__)
 for _name in __all__:
     _function = explained(globals()[_name])
     setattr(sys.modules[_function.__module__], _name, _function)
