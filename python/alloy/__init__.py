@@ -1,8 +1,81 @@
-"""Alloy trains neural networks on Apple's MPSGraph, the whole step in one compiled graph."""
+"""Alloy trains neural networks on Apple's MPSGraph, the whole step in one compiled graph.
+
+    import alloy as al
+
+A training with layers:
+
+    model = al.nn.Sequential(al.nn.Dense(64), al.nn.ReLU(), al.nn.Dense(10))
+    trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(1e-3), metrics=["accuracy"])
+    trainer.fit((images, classes), epochs=10)
+    al.save(model, "model.safetensors")
+
+A step by hand:
+
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 2)), graph.placeholder((None, 1))
+    w = graph.variable(al.init.glorot_uniform((2, 1), seed=0), name="w")
+    loss = al.mean(al.square(x @ w - y))
+    step = graph.compile([x, y], [loss], al.SGD(0.1).minimize(loss))
+    (error,) = step(points, values)
+
+What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
+
+graphs          Graph, Tensor, Variable, Executable, Submission, Update, Op, gradients, empty
+training        Trainer, History, Callback, Checkpoint, EarlyStopping, save, load
+optimizers      SGD, Adam; al.schedules
+layers          al.nn, al.models
+losses          al.losses, al.metrics
+data            al.data
+first values    al.init; random numbers in a graph: al.random
+devices         device, devices, Device, DeviceError, set_threads, threads
+numbers         stats, device_stats, op_table, and with profile() and memory_plan() those of an Executable
+element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool_, complex64
+
+Functions of tensors, which are also methods where NumPy has them as methods (x.sum(axis), x.reshape(2, 3)):
+
+arithmetic      add, subtract, multiply, divide, floor_divide, mod, fmod,
+                power, negative, abs, sign, square, sqrt, rsqrt, reciprocal,
+                divide_no_nan, absolute_square
+functions       exp, exp2, exp10, expm1, log, log2, log10, log1p, sin, cos,
+                tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh,
+                acosh, atanh, erf
+rounding        floor, ceil, round, rint, trunc, clamp, minimum, maximum,
+                minimum_propagate_nan, maximum_propagate_nan
+comparison      equal, not_equal, less, less_equal, greater, greater_equal,
+                is_nan, is_infinite, is_finite, signbit, where, logical_and,
+                logical_or, logical_xor, logical_not, logical_nand,
+                logical_nor, logical_xnor
+bits            bitwise_and, bitwise_or, bitwise_xor, bitwise_not,
+                left_shift, right_shift, population_count, hamming_distance
+reduction       sum, mean, variance, prod, max, min, max_propagate_nan,
+                min_propagate_nan, all, any, argmax, argmin, cumsum,
+                cumprod, cummax, cummin
+activation      relu, leaky_relu, elu, gelu, silu, softplus, sigmoid,
+                hard_sigmoid, hard_swish, softmax, log_softmax,
+                relu_gradient, sigmoid_gradient
+shape           reshape, flatten, transpose, squeeze, expand_dims,
+                broadcast_to, concat, stack, split, interleave, tile, pad,
+                reverse, slice_update, coordinates, cast, bitcast,
+                zeros_like, ones_like, full_like
+indices         gather, gather_nd, take_along_axis, scatter, scatter_nd,
+                put_along_axis, one_hot, sort, argsort, top_k, bottom_k
+matrices        matmul, inverse, band_part
+images          conv2d, conv3d, conv2d_transpose, depthwise_conv2d,
+                depthwise_conv3d, im2col, col2im, max_pool2d, avg_pool2d,
+                max_pool4d, avg_pool4d, l2_pool4d, max_pool4d_with_indices,
+                max_unpool4d, resize, depth_to_space, space_to_depth,
+                batch_to_space, space_to_batch
+sequences       lstm, gru, rnn
+complex         complex, real, imag, conjugate, planar, fft, ifft, rfft,
+                irfft
+control         cond, for_loop, while_loop, scan, identity, stop_gradient
+small types     quantize, dequantize, dequantize_lut"""
+
+import sys
 
 from alloy import data, init, losses, metrics, models, nn, random, schedules
-from alloy._core import DeviceError, device_stats, op_table, stats
-from alloy.device import Device, device, devices, set_threads, threads
+from alloy._core import DeviceError
+from alloy.device import Device, device, device_stats, devices, op_table, set_threads, stats, threads
 from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
 from alloy.graph.arrays import empty
 from alloy.graph.dtypes import (
@@ -20,6 +93,7 @@ from alloy.graph.dtypes import (
     uint32,
     uint64,
 )
+from alloy.graph.names import explain, public
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
@@ -80,9 +154,28 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+__version__: str  # below
+
+
+def _version(name):
     if name == "__version__":
         from importlib.metadata import version  # slow to import, and seldom asked
 
         return version("alloy-mpsgraph")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+_al = sys.modules[__name__]
+_al.__getattr__ = _version  # set and not defined, because checkers take every name of a module that defines one
+_modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random": random, "al.init": init}
+_modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
+_names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}
+for _written, _module in ({"al": _al} | _modules).items():
+    # Functions of losses and metrics are compared and looked up as they are.
+    explain(_module, _written, _names, functions=_module not in (losses, metrics))
+# help(alloy) prints all that __all__ names, 2,000 lines; without it, the text above. Type checkers have read it.
+del __all__
+
+
+def __dir__():
+    return [*_names["al"], "__version__"]

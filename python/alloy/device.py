@@ -1,6 +1,7 @@
-"""What the graphs run on."""
+"""What the graphs run on, and what the engine tells of itself."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from alloy import _core
 from alloy.graph.location import mistake
@@ -56,3 +57,22 @@ def set_threads(count: int) -> None:
 def threads() -> int | None:
     """How many threads compute when this thread runs something, or None where the device does not tell."""
     return _core.threads() or None
+
+
+def stats() -> dict[str, Any]:
+    """Counts of the engine since the process started.
+
+    compiled_for tells why something was compiled: the first shapes of an executable, new ones, those that it had
+    compiled before but not lately (evicted: it keeps the last 32), or a graph of the framework that had grown too large
+    and was begun anew. live_steps: what was compiled and is kept now; live_objects: graphs and executables."""
+    return _core.stats()
+
+
+def device_stats() -> dict[str, int] | None:
+    """The same counts as kept by the device, and the bytes it has allocated now, or None where it keeps none."""
+    return _core.device_stats()
+
+
+def op_table() -> list[dict[str, Any]]:
+    """Every op, a dict each: name, family, operands, attributes, types, domain, doc."""
+    return _core.op_table()

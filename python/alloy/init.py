@@ -9,12 +9,16 @@ import math
 
 import numpy as np
 
+__all__ = ["glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]
+
 
 def zeros(shape) -> np.ndarray:
+    """Zeros."""
     return np.zeros(shape, np.float32)
 
 
 def ones(shape) -> np.ndarray:
+    """Ones."""
     return np.ones(shape, np.float32)
 
 

@@ -6,6 +6,8 @@ shape (height, width, channels) in, one logit for each class out."""
 from alloy import nn
 from alloy.graph import Graph
 
+__all__ = ["resnet18", "resnet50"]
+
 
 def resnet50(classes: int = 10, input_shape=(32, 32, 3), seed: int = 0, momentum: float = 0.99) -> nn.Layer:
     """The residual network of 50 layers with bottleneck blocks (He et al., 2015) in the form that the talk

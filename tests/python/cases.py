@@ -1476,6 +1476,18 @@ WRONG = {
     "adam": (raw("adam"), [*_ADAM[:-1], (2, 4)], r"\(2, 3\) and \(2, 4\) of values, state and gradient differ"),
 }
 # fmt: on
+# What messages of an op begin with, where users call its function by another name.
+TYPED = {
+    "select": "where",
+    "product": "prod",
+    "scatter_nd_update": "scatter_nd",
+    "gather_along_axis": "take_along_axis",
+    "scatter_along_axis": "put_along_axis",
+    "pad_edges": "pad",
+    "split_evenly": "split",
+    "cumulative": "cumsum",
+    "max_pool4d_gradient_with_indices": "max_unpool4d",
+}
 ALWAYS_LEGAL = {"identity", "logical_not", "shape_of", "stop_gradient"}  # of every shape and dtype
 ALWAYS_LEGAL |= {"absolute_square", "conjugate", "imag", "real"}
 

@@ -217,8 +217,8 @@ SLIPS = [
     (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
     (lambda: al.EarlyStopping(0), ValueError, "a patience of 1 or more, got 0"),
     (assign_twice, ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
-    (lambda: pickle.dumps(variable([1]), 0), TypeError, "cannot pickle or copy Variable objects"),
-    (lambda: copy.deepcopy(al.Graph()), TypeError, "cannot pickle or copy Graph objects"),
+    (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[variable\] .* cannot be copied or pickled"),
+    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[graph\] .* cannot be copied or pickled; call again what"),
 ]
 # fmt: on
 
@@ -276,7 +276,7 @@ def test_a_damaged_file_of_digits(how, tmp_path, monkeypatch):
 
 def test_places_are_those_of_the_user(tmp_path, monkeypatch):
     """Also where the innermost Python code is that of NumPy or of the standard library."""
-    v = variable([1])
+    v = variable([1]) + 1
     for use in (
         lambda: np.mean(v),
         lambda: np.vectorize(lambda x: x)(v),

@@ -14,6 +14,7 @@ from cases import (
     FLOATS,
     REFERENCES,
     ROUNDING,
+    TYPED,
     all_cases,
     function_of,
     sample,
@@ -123,7 +124,7 @@ def test_message(op):
     call, shapes, dtypes, says = wrong_call(ROWS[op])
     graph = al.Graph()
     operands = [graph.placeholder(shape, dtype) for shape, dtype in zip(shapes, dtypes)]
-    with pytest.raises((ValueError, TypeError), match=rf"^\[{op}\] .*{says}.*; built at .*\.py:\d+\.$"):
+    with pytest.raises((ValueError, TypeError), match=rf"^\[{TYPED.get(op, op)}\] .*{says}.*; built at .*\.py:\d+\.$"):
         call(*operands)
 
 
@@ -168,7 +169,7 @@ def test_types_are_refused_where_the_table_says_so():
             if dtype in legal[row["types"]]:
                 function_of(op)(*operands)
             else:
-                with pytest.raises(TypeError, match=rf"^\[{op}\] .*{dtype}"):
+                with pytest.raises(TypeError, match=rf"^\[{TYPED.get(op, op)}\] .*{dtype}"):
                     function_of(op)(*operands)
 
 

@@ -1,29 +1,49 @@
 """Adds an op to the graph of its operands. Owns how Python numbers and arrays mix with tensors."""
 
+from collections.abc import Iterable
+from contextlib import contextmanager
+
 import numpy as np
 
 from alloy._core import Tensor, as_array
 from alloy.graph.arrays import SCALARS
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
+from alloy.graph.text import describe
 
 _SINGLE = {"float64": "float32", "complex128": "complex64"}  # that stand for what no tensor has
 
 
-def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> Tensor:
+def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> Tensor:
     """The first result of the op. Scalars take scalar_dtype, by default the dtype of the first operand that is not
-    a scalar."""
-    return apply_all(op, operands, attributes, scalar_dtype=scalar_dtype)[0]
+    a scalar. typed: the function that the user called, which messages begin with, where it has another name."""
+    return apply_all(op, operands, attributes, scalar_dtype=scalar_dtype, typed=typed)[0]
 
 
-def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None) -> list[Tensor]:
+def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
     """All results of the op; the rest as in apply."""
-    graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
-    if graph is None:
-        raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
-    dtype = scalar_dtype or common_dtype(op, operands)
-    tensors = [as_tensor(graph, op, value, dtype) for value in operands]
-    return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
+    with spoken_of(op, typed or op):
+        graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
+        if graph is None:
+            raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
+        dtype = scalar_dtype or common_dtype(op, operands)
+        tensors = [as_tensor(graph, op, value, dtype) for value in operands]
+        return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
+
+
+@contextmanager
+def spoken_of(op: str, typed: str):
+    """Messages that begin with the op begin with what the user typed."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        said = str(error)
+        if typed == op or not said.startswith(f"[{op}] "):
+            raise
+        changed = type(error)(f"[{typed}] {said[len(op) + 3 :]}")
+    else:
+        return
+    raise changed
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
@@ -46,6 +66,14 @@ def common_dtype(op: str, operands) -> str:
         if isinstance(value, np.ndarray):
             return _SINGLE.get(value.dtype.name, value.dtype.name)
     return as_array(list(operands), op).dtype.name
+
+
+def as_sequence(op: str, what: str, values) -> list:
+    """The values of a list; TypeError where a single tensor or another thing is given."""
+    if isinstance(values, Tensor) or not isinstance(values, Iterable):
+        given = f"the tensor {describe(values)}; write [it]" if isinstance(values, Tensor) else type(values).__name__
+        raise mistake(op, f"Expected a list of {what}, got {given}", TypeError)
+    return list(values)
 
 
 def require_tensor(op: str, value) -> None:

@@ -51,6 +51,16 @@ def as_integers(op: str, what: str, value) -> list[int]:
         raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None
 
 
+def as_extents(op: str, shape) -> list:
+    """A shape as a list, of an integer that of one axis; TypeError where it is something else."""
+    if isinstance(shape, int):
+        return [shape]
+    try:
+        return list(shape)
+    except TypeError:
+        raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
+
+
 def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:
     """A number of things: TypeError where it is no integer, ValueError where it is less than the least."""
     try:

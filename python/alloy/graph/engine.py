@@ -4,28 +4,48 @@ The engine makes the objects (tensor.graph, graph.compile()), so its objects wou
 Python. Therefore methods written in Python are added to the engine's classes themselves: of tensors in tensor.py, of
 graphs in graph.py, of executables in executable.py."""
 
+import types
+
 from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
+from alloy.graph.location import mistake
+from alloy.graph.names import explained, no_attribute
 
 
 def method_of(cls):
     """Makes the function a method of the class."""
 
     def add(function):
-        setattr(cls, function.__name__, function)
+        name = function.__name__
+        is_called_by_name = isinstance(function, types.FunctionType) and not name.startswith("_")
+        setattr(cls, name, explained(function) if is_called_by_name else function)
         return function
 
     return add
 
 
 def _sealed(self, name, value):
-    raise AttributeError(f"[{type(self).__name__.lower()}] There is no attribute {name} to set")
+    raise no_attribute(self, name, f"A {type(self).__name__}", "set")
+
+
+def _missing(self, name):
+    if name.startswith("_"):
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    raise no_attribute(self, name, f"A {type(self).__name__}")
 
 
 def _uncopied(self, *protocol):
-    raise TypeError(f"cannot pickle or copy {type(self).__name__} objects: save values with al.save")
+    raise mistake(
+        type(self).__name__.lower(),
+        "A graph and what belongs to it cannot be copied or pickled; call again what built the model, and pass values "
+        "on by al.save and al.load, or by v.assign(w.numpy())",
+        TypeError,
+        "asked",
+    )
 
 
 for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
+for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
+    _class.__getattr__ = _missing
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied

@@ -1,21 +1,114 @@
 """The user's side of a compiled step: steps in flight, their memory, and how much memory and time a run takes. The
 executable itself is the engine's."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from alloy._core import Executable, Submission, as_shape
+from alloy._core import Executable, Submission, Tensor, Update, as_shape
 from alloy.graph import inspection
 from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import is_integer, numpy_dtype
 from alloy.graph.engine import method_of
-from alloy.graph.location import mistake
+from alloy.graph.location import meant, mistake
 from alloy.graph.profile import Kernel, Profile
 from alloy.graph.staging import Staging
+from alloy.graph.text import describe, shape_text
+
+_call, _submit, _profile = Executable.__call__, Executable._submit, Executable._profile
+_updates: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
+    """The executable, which from now on knows its updates."""
+    _updates[executable] = updates
+    return executable
 
 
 @method_of(Executable)
-def submit(self, *arrays, **by_label) -> Submission:
+def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
+    """The fetches, for feeds given in their order, by name, bound to the graph (Graph.bind), or in a dict by
+    placeholder or name. Arrays of integers are converted to another integer type that holds their numbers."""
+    return _fed(_call, self, arrays, by_label)
+
+
+def _fed(function, self, arrays, by_label, *before):
+    """What the engine's function gives of the feeds."""
+    if len(arrays) == 1 and isinstance(arrays[0], Mapping):
+        arrays, by_label = _from_dict(self, arrays[0], by_label)
+    try:
+        return function(self, *before, *arrays, **by_label)
+    except TypeError:
+        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
+        if not converted:
+            raise
+    except ValueError as error:
+        raise _with_shapes(self, error, arrays, by_label) from None
+    return function(self, *before, *arrays, **by_label)
+
+
+def _from_dict(self, given, by_label):
+    """The arrays of a dict by placeholder or name, as far as they come first in order, and the others by name."""
+    feeds, arrays = self.feeds, dict(by_label)
+    for key, array in given.items():
+        if isinstance(key, Tensor) and key not in feeds:
+            raise mistake("executable", f"Expected placeholders that are fed, {feeds}, got {key!r}", act="called")
+        if isinstance(key, str) and key not in [feed.name for feed in feeds]:
+            near = meant(key, [feed.name for feed in feeds])
+            raise mistake("executable", f"Expected names of feeds, {feeds}, got {key!r}{near}", act="called")
+        arrays[key] = array
+    first = []
+    for feed in feeds:
+        keys = [key for key in (feed, feed.name) if key in arrays]
+        if not keys:
+            break
+        first.append(arrays.pop(keys[0]))
+    return first, {key.name if isinstance(key, Tensor) else key: array for key, array in arrays.items()}
+
+
+def _with_fitting_integers(self, arrays, by_label):
+    """The arrays with those of integers in the integer type of their placeholder, where it holds their numbers, and
+    whether that changed one."""
+    by_name = {feed.name: feed for feed in self.feeds}
+    given = [*zip(self.feeds, arrays), *((by_name.get(name), array) for name, array in by_label.items())]
+    fitting = [_fitting(feed, array) for feed, array in given]
+    converted = any(one is not array for one, (_, array) in zip(fitting, given))
+    return fitting[: len(arrays)], dict(zip(by_label, fitting[len(arrays) :])), converted
+
+
+def _fitting(feed, array):
+    if feed is None or not is_integer(feed.dtype) or not isinstance(array, (np.ndarray, np.integer)):
+        return array
+    if array.dtype.kind not in "iu" or array.dtype.name == feed.dtype:
+        return array
+    cast = array.astype(numpy_dtype(feed.dtype))
+    return cast if np.array_equal(cast, array) else array
+
+
+def _with_shapes(self, error, arrays, by_label):
+    """The error, with the shapes that were fed where placeholders leave them open."""
+    said, built, line = str(error).rpartition("; built at ")
+    is_open = any(feed.shape is None or None in feed.shape for feed in self.feeds)
+    if not is_open or not built or said.startswith(("[placeholder]", "[executable]")):
+        return error
+    names = [feed.name or describe(feed) for feed in self.feeds]
+    given = [*zip(names, arrays), *by_label.items()]
+    fed = ", ".join(f"{name!r} of shape {shape_text(np.shape(array))}" for name, array in given)
+    return type(error)(f"{said}, where {fed} are fed{built}{line}")
+
+
+def _updates_of(self) -> list[Update]:
+    """What each run changes."""
+    return list(_updates.get(self, ()))
+
+
+Executable.updates = property(_updates_of)
+
+
+@method_of(Executable)
+def submit(self, /, *arrays, **by_label) -> Submission:
     """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them
     when it is read.
 
@@ -25,7 +118,7 @@ def submit(self, *arrays, **by_label) -> Submission:
 
     DeviceError: an earlier step failed on the device, and no call has raised that yet. When the fetches are read: this
     one failed, or one that was in flight before it."""
-    return self._submit(False, *arrays, **by_label)
+    return _fed(_submit, self, arrays, by_label, False)
 
 
 @method_of(Executable)
@@ -57,7 +150,7 @@ def memory_plan(self, *feeds) -> inspection.MemoryPlan | None:
 
 
 @method_of(Executable)
-def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
+def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
     """Runs the step so many times, after one run that counts for nothing, and gives the time, the arithmetic
     and the traffic of every kernel. None where the framework does not tell (Apple's does not).
 
@@ -66,7 +159,7 @@ def profile(self, *feeds, runs: int = 10, **by_label) -> Profile | None:
     self(*feeds, **by_label)
     times, total = [], 0.0
     for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
-        measured = self._profile(1, *feeds, **by_label)
+        measured = _fed(_profile, self, feeds, by_label, 1)
         if measured is None:
             return None
         kernels = [Kernel(*kernel) for kernel in measured]

@@ -6,16 +6,32 @@ from itertools import groupby
 
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.graph import inspection
-from alloy.graph.apply import as_tensor, require_all, require_tensor
-from alloy.graph.arrays import as_count
+from alloy.graph.apply import as_sequence, as_tensor, require_all, require_tensor
+from alloy.graph.arrays import as_count, as_extents
 from alloy.graph.engine import method_of
-from alloy.graph.location import user_location
+from alloy.graph.executable import keep_updates
+from alloy.graph.location import meant, mistake, user_location
+from alloy.graph.names import explained
 from alloy.graph.scope import scoped
+from alloy.graph.text import type_text
+
+_KEPT_RUNS = 8  # executables of Graph.run
+_make = Graph.__init__
+
+
+def _init(self, *, storage: str = "variable", device: str = "") -> None:
+    _make(self, storage=storage, device=device)
+
+
+_init.__name__ = "__init__"
+Graph.__init__ = explained(_init)
 
 
 @method_of(Graph)
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
-    """A tensor that each run is given. None in the shape is a dimension that may differ from run to run."""
+    """A tensor that each run is given. None in the shape is a dimension that may differ from run to run, and in its
+    place a shape of unknown rank."""
+    shape = None if shape is None else as_extents("placeholder", shape)
     return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
 
 
@@ -51,11 +67,58 @@ def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable
     steps: of so many steps in one dispatch. Then every array has one more axis, the first, with an entry for each step;
     a step reads what the step before has updated. The results are those of as many calls.
 
-    Nothing is recompiled as long as the feeds keep their shapes. ValueError where a fetch, an update or a feed
+    Nothing is recompiled as long as the feeds keep their shapes. A placeholder that it needs may be missing among the
+    feeds where bind has an array for it, or a call will be refused. ValueError where a fetch, an update or a feed
     belongs to another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     steps = None if steps is None else as_count("compile", "a number of steps", steps)
-    return self._compile(feeds, fetches, updates, steps)
+    return keep_updates(self._compile(feeds, fetches, updates, steps), updates)
+
+
+@method_of(Graph)
+def run(self, fetches, feeds=None):
+    """The values of tensors, once: an array of one tensor, a list of arrays of several. It changes nothing.
+
+    feeds: a dict of arrays by placeholder, or by the name of one. What is run again and again belongs into a step
+    (compile), which also updates variables; the graph keeps the executables of the last 8 different runs. ValueError or
+    TypeError: a placeholder is missing, or an array does not fit."""
+    given = {} if feeds is None else feeds
+    if not isinstance(given, Mapping):
+        raise mistake("run", f"Expected feeds as a dict of arrays, got {type(given).__name__}", TypeError, "called")
+    tensors = [fetches] if isinstance(fetches, Tensor) else as_sequence("run", "tensors to fetch", fetches)
+    require_all("run", "tensors to fetch", Tensor, tensors)
+    arrays = {_placeholder_of(self, key): array for key, array in given.items()}
+    key = (tuple(tensors), tuple(arrays))
+    kept = _kept_runs(self)
+    step = kept.pop(key, None) or self._compile(list(arrays), tensors, [], None)
+    results = step(*arrays.values())
+    kept[key] = step
+    for old in list(kept)[:-_KEPT_RUNS]:
+        kept.pop(old, None)
+    return results[0] if isinstance(fetches, Tensor) else results
+
+
+def _placeholder_of(self, key) -> Tensor:
+    """The placeholder, given itself or by its name."""
+    if isinstance(key, Tensor):
+        return key
+    found = [op.results[0] for op in self.inspect() if op.kind == "placeholder"]
+    named = [placeholder for placeholder in found if key and placeholder.name == key]
+    if len(named) != 1:
+        known = ", ".join(repr(one.name or type_text(one.dtype, one.shape)) for one in found) or "none"
+        near = meant(key, [placeholder.name for placeholder in found]) if isinstance(key, str) else ""
+        raise mistake(
+            "run", f"Expected a placeholder or the name of one among {known}, got {key!r}{near}", act="called"
+        )
+    return named[0]
+
+
+def _kept_runs(graph) -> dict:
+    try:
+        return graph._runs
+    except AttributeError:
+        graph._runs = {}
+        return graph._runs
 
 
 @method_of(Graph)
@@ -97,19 +160,26 @@ def describe(self, feeds=(), fetches=(), updates=()) -> str:
 def _request(op, feeds, fetches, updates):
     """(placeholders, the shape of each, fetches, updates)"""
     shapes = feeds if isinstance(feeds, Mapping) else {}
-    feeds, fetches, updates = list(feeds), list(fetches), list(updates)
+    feeds, fetches = as_sequence(op, "feeds", feeds), as_sequence(op, "fetches", fetches)
+    updates = _updates_of(op, updates)
     require_all(op, "tensors to feed and fetch", Tensor, feeds + fetches)
     require_all(op, "updates", Update, updates)
     given = [shapes.get(feed) for feed in feeds]
     return (feeds, [feed.shape if shape is None else shape for feed, shape in zip(feeds, given)], fetches, updates)
 
 
+def _updates_of(op, updates):
+    if isinstance(updates, Update):
+        raise mistake(op, f"Expected a list of updates, got {updates!r}; write [it]", TypeError)
+    return as_sequence(op, "updates", updates)
+
+
 def gradients(loss: Tensor, tensors) -> list[Tensor]:
-    """The derivatives of the loss (of the sum of its elements) to each tensor, each of that tensor's shape.
+    """The derivatives of the loss (of the sum of its elements) to each tensor of a list, each of that tensor's shape.
 
     The gradient of a tensor that the loss does not depend on is zero. ValueError where an op on the way has
     none."""
     require_tensor("gradients", loss)
-    tensors = list(tensors)
+    tensors = as_sequence("gradients", "tensors", tensors)
     require_all("gradients", "tensors", Tensor, tensors)
     return loss.graph.gradients(loss, tensors, user_location())

@@ -28,7 +28,7 @@ def describe(ops) -> str:
         ]
     )
     lines += [
-        f"{what}: {_elements(group):,} ({amount(_bytes_of(group), 'B')})"
+        f"{what}: {elements(group):,} ({amount(_bytes_of(group), 'B')})"
         for what, group in (
             ("parameters", _parameters(ops)),
             ("other state", [v for v in variables if not v.trainable]),
@@ -63,12 +63,12 @@ def by_layer(ops) -> str:
         (
             "/".join(path) or "(outside layers)",
             shape_text(own[path][-1].shapes[0]),
-            f"{_elements(_parameters(own[path])):,}",
+            f"{elements(_parameters(own[path])):,}",
             amount(flops(own[path])),
         )
         for path in paths
     ]
-    rows += [("total", "", f"{_elements(_parameters(ops)):,}", amount(flops(ops)))]
+    rows += [("total", "", f"{elements(_parameters(ops)):,}", amount(flops(ops)))]
     return "\n".join(table(rows, numbers=(2, 3)))
 
 
@@ -152,7 +152,8 @@ def _parameters(ops):
     return [op.results[0] for op in ops if op.kind == "variable" and op.results[0].trainable]
 
 
-def _elements(variables):
+def elements(variables) -> int:
+    """How many all of them have."""
     return sum(math.prod(v.shape) for v in variables)
 
 

@@ -1,46 +1,44 @@
-"""What Python's operators and indexing mean for tensors. Importing it adds them to the engine's Tensor."""
+"""What Python's operators, NumPy's functions and conversions mean for tensors. Importing it adds them to the engine's
+Tensor; indexing.py adds x[key], and ops/methods.py the methods."""
 
-from operator import index
+import operator
 
 import numpy as np
 
-from alloy._core import Tensor
-from alloy.graph.apply import apply, as_tensor, require_tensor
+from alloy._core import Tensor, Variable
+from alloy.graph.apply import apply
 from alloy.graph.arrays import SCALARS
 from alloy.graph.dtypes import is_integer
 from alloy.graph.engine import method_of
-from alloy.graph.location import meant, mistake
+from alloy.graph.location import mistake
+from alloy.graph.names import no_attribute
 from alloy.graph.text import describe
 
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
-_TO_END = 2**63 - 1  # an end past the last element, going forward
-_TO_BEGIN = -(2**63)  # an end before the first element, going backward
-_ELSEWHERE = {"requires_grad": "trainable", "value": "assign", "data": "assign"}  # other libraries' names
 
 
 def _binary(op: str, reflected: bool = False):
-    def operator(self, other):
+    def operation(self, other):
         if not isinstance(other, _OPERANDS):
             return NotImplemented
         if op == "divide" and is_integer(self.dtype):
             raise mistake(
                 op,
-                f"Expected floats beside /, got {describe(self)}; cast it to float32, or call al.divide, "
-                "which truncates",
+                f"Expected floats beside /, got {describe(self)}; cast it to float32, or take // for whole numbers",
                 TypeError,
             )
         return apply(op, [other, self] if reflected else [self, other])
 
-    return operator
+    return operation
 
 
 def _bits(word: str, reflected: bool = False):
     """Of bools the logical op, of integers the one on their bits, as NumPy has it."""
 
-    def operator(self, other):
+    def operation(self, other):
         return _binary(f"logical_{word}" if self.dtype == "bool" else f"bitwise_{word}", reflected)(self, other)
 
-    return operator
+    return operation
 
 
 for _symbol, _op in {
@@ -51,6 +49,8 @@ for _symbol, _op in {
     "pow": "power",
     "mod": "mod",
     "matmul": "matmul",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
 }.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
     setattr(Tensor, f"__r{_symbol}__", _binary(_op, reflected=True))
@@ -59,6 +59,63 @@ for _symbol in ("and", "or", "xor"):
     setattr(Tensor, f"__r{_symbol}__", _bits(_symbol, reflected=True))
 for _symbol, _op in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
     setattr(Tensor, f"__{_symbol}__", _binary(_op))
+# What NumPy's operators call where an array stands left of a tensor.
+_NUMPY = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.divide: operator.truediv,
+    np.power: operator.pow,
+    np.remainder: operator.mod,
+    np.floor_divide: operator.floordiv,
+    np.matmul: operator.matmul,
+    np.left_shift: operator.lshift,
+    np.right_shift: operator.rshift,
+    np.bitwise_and: operator.and_,
+    np.bitwise_or: operator.or_,
+    np.bitwise_xor: operator.xor,
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+    np.equal: operator.eq,
+    np.not_equal: operator.ne,
+}
+_MIRRORED = {operator.lt: "__gt__", operator.le: "__ge__", operator.gt: "__lt__", operator.ge: "__le__"}
+_MIRRORED |= {operator.eq: "__eq__", operator.ne: "__ne__"}
+
+
+@method_of(Tensor)
+def __array_ufunc__(self, ufunc, method, *inputs, **options):
+    """An operator between an array and a tensor; NumPy's functions are refused, because they compute at once."""
+    operation = _NUMPY.get(ufunc)
+    if method != "__call__" or options or operation is None or isinstance(inputs[0], Tensor):
+        raise _not_numpys(self, ufunc.__name__)
+    reflected = _MIRRORED.get(operation) or f"__r{operation.__name__.strip('_')}__"
+    return getattr(self, reflected)(inputs[0])
+
+
+@method_of(Tensor)
+def __array_function__(self, function, types, args, kwargs):
+    if all(issubclass(kind, (Variable, np.ndarray)) for kind in types):  # they have values
+        return function(*_with_values(args), **{key: _with_values(value) for key, value in kwargs.items()})
+    raise _not_numpys(self, function.__name__)
+
+
+def _with_values(arguments):
+    if isinstance(arguments, (tuple, list)):
+        return type(arguments)(_with_values(argument) for argument in arguments)
+    return arguments.numpy() if isinstance(arguments, Variable) else arguments
+
+
+def _not_numpys(tensor, name):
+    return mistake(
+        name,
+        f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
+        "functions of tensors are those of alloy",
+        TypeError,
+        "called",
+    )
 
 
 @method_of(Tensor)
@@ -79,14 +136,27 @@ def __eq__(self, other):
 @method_of(Tensor)
 def __setattr__(self, name, value):
     if not isinstance(getattr(type(self), name, None), property):
-        hint = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, ["trainable"])
-        raise AttributeError(f"[{type(self).__name__.lower()}] {describe(self)} has no attribute {name} to set{hint}")
+        raise no_attribute(self, name, describe(self), "set")
     object.__setattr__(self, name, value)
+
+
+def _missing(self, name):
+    if name.startswith("_"):
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    raise no_attribute(self, name, describe(self))
+
+
+Tensor.__getattr__ = _missing  # as a function of this name it would be the module's
 
 
 @method_of(Tensor)
 def __neg__(self):
     return apply("negative", [self])
+
+
+@method_of(Tensor)
+def __pos__(self):
+    return self
 
 
 @method_of(Tensor)
@@ -99,32 +169,41 @@ def __abs__(self):
     return apply("abs", [self])
 
 
-@method_of(Tensor)
-def __repr__(self):
-    name = f" {self.name!r}" if self.name else ""
-    return f"<{type(self).__name__}{name} {describe(self)}>"
+def _valueless(act, hint):
+    def method(self, *args, **kwargs):
+        raise mistake(
+            act,
+            f"Expected a value, got the tensor {describe(self)}, which has one only during a run; {hint}",
+            TypeError,
+            "asked",
+        )
+
+    return method
+
+
+_RUN = "graph.run(x, feeds) runs it"
+for _kind, _hint in {
+    "bool": "al.where chooses between elements, al.cond between functions",
+    "int": _RUN,
+    "float": _RUN,
+    "complex": _RUN,
+    "index": _RUN,
+    "array": _RUN,
+    "round": "al.rint rounds it there",
+}.items():
+    setattr(Tensor, f"__{_kind}__", _valueless(_kind, _hint))
 
 
 @method_of(Tensor)
-def __bool__(self):
-    raise mistake(
-        "bool",
-        f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
-        TypeError,
-        "asked",
-    )
+def __format__(self, form):
+    return repr(self) if form == "" else _valueless("format", _RUN)(self)
 
 
 @method_of(Tensor)
 def __iter__(self):
-    raise mistake("iter", f"Expected a sequence, got the tensor {describe(self)}", TypeError, "asked")
-
-
-@method_of(Tensor)
-def __array__(self, *args, **kwargs):
     raise mistake(
-        "array",
-        f"Expected a value, got the tensor {describe(self)}, which has one only during a run",
+        "iter",
+        f"Expected a sequence, got the tensor {describe(self)}; al.split cuts it up, x[i] is a part",
         TypeError,
         "asked",
     )
@@ -138,89 +217,63 @@ def __len__(self):
 
 
 @method_of(Tensor)
-def __getitem__(self, key):
-    """Basic slices as in NumPy: integers, slices of any stride, None and Ellipsis."""
-    bounds, dropped, added = _slice_of(key, self)
-    result = self
-    if any(bound != (0, _TO_END, 1) for bound in zip(*bounds.values())):
-        result = apply("slice", [result], bounds)
-    if dropped:
-        result = apply("squeeze", [result], {"axes": dropped})
-    if added:
-        result = apply("expand_dims", [result], {"axes": added})
-    return result
-
-
-def update_slice(tensor, key, update):
-    """The tensor with the update, which broadcasts to tensor[key], in its place."""
-    require_tensor("slice_update", tensor)
-    bounds, dropped, added = _slice_of(key, tensor)
-    part = as_tensor(tensor.graph, "slice_update", update, tensor.dtype)
-    part = apply("broadcast_like", [part, tensor[key]])
-    if added:
-        part = apply("squeeze", [part], {"axes": added})
-    if dropped:
-        part = apply("expand_dims", [part], {"axes": dropped})
-    return apply("slice_update", [tensor, part], bounds)
-
-
-def _slice_of(key, tensor) -> tuple[dict, list[int], list[int]]:
-    """The bounds of a slice by their attributes, the axes that it drops, and those that are added to what is left."""
-    shape = _known_rank(tensor)
-    starts, ends, strides, dropped, added = [], [], [], [], []
-    for entry in _full_key(key, len(shape), tensor):
-        if entry is None:
-            added.append(len(starts) - len(dropped) + len(added))
-            continue
-        axis = len(starts)
-        if isinstance(entry, slice):
-            start, end, stride = _bounds(entry)
-        else:
-            start, end, stride = _position(entry, shape[axis], axis, tensor)
-            dropped.append(axis)
-        starts.append(start)
-        ends.append(end)
-        strides.append(stride)
-    return {"starts": starts, "ends": ends, "strides": strides}, dropped, added
-
-
-def _full_key(key, rank: int, tensor) -> list:
-    """The key as a list with one entry for each axis, plus the Nones."""
-    entries = list(key) if isinstance(key, tuple) else [key]
-    for entry in entries:
-        legal = entry is None or entry is Ellipsis or isinstance(entry, slice) or hasattr(type(entry), "__index__")
-        if not legal or isinstance(entry, (bool, np.ndarray, Tensor)):
-            raise mistake("slice", f"Expected integers, slices, None or ..., got {type(entry).__name__}", TypeError)
-    missing = rank - sum(entry is not None and entry is not Ellipsis for entry in entries)
-    ellipses = [i for i, entry in enumerate(entries) if entry is Ellipsis]
-    if missing < 0 or len(ellipses) > 1:
-        raise mistake("slice", f"Expected at most {rank} indices and one ..., got {key} for {describe(tensor)}")
-    at = ellipses[0] if ellipses else len(entries)
-    entries[at : at + 1] = [slice(None)] * missing
-    return entries
-
-
-def _bounds(entry: slice) -> tuple[int, int, int]:
-    stride = 1 if entry.step is None else index(entry.step)
-    first, last = (0, _TO_END) if stride > 0 else (_TO_END, _TO_BEGIN)
-    return (
-        first if entry.start is None else index(entry.start),
-        last if entry.stop is None else index(entry.stop),
-        stride,
+def __setitem__(self, key, value):
+    raise mistake(
+        "slice_update",
+        f"Tensors do not change, got a value for a part of {describe(self)}; al.slice_update(x, np.s_[...], value) "
+        "is a tensor with that part changed",
+        TypeError,
+        "called",
     )
 
 
-def _position(entry, extent: int | None, axis: int, tensor) -> tuple[int, int, int]:
-    i = index(entry)
-    if extent is not None and not -extent <= i < extent:
-        raise mistake("slice", f"Index {i} is outside axis {axis} of {describe(tensor)}")
-    return i, _TO_END if i == -1 else i + 1, 1
+def _in_place(symbol):
+    def operation(self, other):
+        raise mistake(
+            "assign",
+            f"A variable does not change by {symbol}=, got {self!r}; graph.assign(w, w {symbol} ...) is an update of a "
+            f"step, and x = w {symbol} ... another tensor",
+            TypeError,
+            "called",
+        )
+
+    return operation
 
 
-def _known_rank(tensor) -> tuple:
-    if tensor.shape is None:
-        raise mistake("slice", f"Expected a tensor of known rank, got {describe(tensor)}")
-    return tensor.shape
+for _word, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}.items():
+    setattr(Variable, f"__i{_word}__", _in_place(_symbol))
+_assign = Variable.assign
 
 
-Tensor.__array_ufunc__ = None  # NumPy's arrays leave mixed arithmetic to the operators above
+@method_of(Variable)
+def assign(self, value):
+    """Sets the value, at once. ValueError: another shape. TypeError: another dtype, or a tensor without a value; what
+    a step computes it assigns by graph.assign."""
+    if isinstance(value, Tensor) and not isinstance(value, Variable):
+        raise mistake(
+            "assign",
+            f"Expected an array for {self!r}, got the tensor {describe(value)}, which has a value only during a run; "
+            "graph.assign(w, tensor) is an update of a step",
+            TypeError,
+            "called",
+        )
+    _assign(self, value)
+
+
+@method_of(Variable)
+def __array__(self, dtype=None, copy=None):
+    """A copy of the value, as numpy()."""
+    if copy is False:
+        raise mistake("array", f"Expected a copy of {self!r}, whose value lives on the device", ValueError, "asked")
+    return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+
+@method_of(Variable)
+def __dlpack__(self, **options):
+    """A copy of the value for another library, in host memory."""
+    return self.numpy().__dlpack__(**options)
+
+
+@method_of(Variable)
+def __dlpack_device__(self):
+    return (1, 0)  # DLPack's CPU

@@ -3,6 +3,9 @@ with attributes or operands of their own and those composed of others. Shapes ar
 
 A module's __all__ is what users see as al.NAME."""
 
+import sys
+
+from alloy.graph.names import FUNCTIONS, explained
 from alloy.ops import (
     activation,
     complex_numbers,
@@ -13,6 +16,7 @@ from alloy.ops import (
     images,
     index,
     linear_algebra,
+    methods,  # noqa: F401
     normalization,
     order,
     pooling,
@@ -56,3 +60,9 @@ __all__ = (
     + shape.__all__
     + table.__all__
 )
+
+FUNCTIONS.update(__all__)
+for _name in __all__:
+    _function = explained(globals()[_name])
+    setattr(sys.modules[_function.__module__], _name, _function)
+    globals()[_name] = _function

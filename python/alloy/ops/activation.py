@@ -1,11 +1,14 @@
 """Activations that the op table has no row for, made of its rows."""
 
+import math
+
 from alloy._core import Tensor
 from alloy.graph.apply import apply
+from alloy.graph.location import mistake
 from alloy.ops.elementwise import clamp, where
 from alloy.ops.table import abs, atanh, erf, exp, maximum, minimum, multiply, sigmoid, tanh
 
-__all__ = ["elu", "gelu", "hard_sigmoid", "leaky_relu", "silu", "softplus"]
+__all__ = ["elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "silu", "softplus"]
 
 
 def leaky_relu(x: Tensor, alpha=0.01) -> Tensor:
@@ -15,9 +18,18 @@ def leaky_relu(x: Tensor, alpha=0.01) -> Tensor:
     return apply("leaky_relu", [x, alpha])
 
 
-def gelu(x: Tensor) -> Tensor:
+def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     """x times the probability that a normal number is below x: x (1 + erf(x / sqrt(2))) / 2 (Hendrycks and Gimpel,
-    2016)."""
+    2016).
+
+    approximate: "none", or "tanh": x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, of the same paper. ValueError:
+    another."""
+    if approximate not in ("none", "tanh"):
+        raise mistake("gelu", f"Expected approximate as 'none' or 'tanh', got {approximate!r}")
+    if approximate == "tanh":
+        inner = multiply(x, (2 / math.pi) ** 0.5) * (multiply(multiply(x, x), 0.044715) + 1.0)
+        # Beyond 10 the tanh is 1 to the last digit; held there, an infinite x has a gradient, too.
+        return multiply(multiply(x, 0.5), tanh(clamp(inner, -10.0, 10.0)) + 1.0)
     return multiply(multiply(x, 0.5), erf(multiply(x, 0.5**0.5)) + 1.0)
 
 
@@ -43,3 +55,8 @@ def softplus(x: Tensor) -> Tensor:
 def hard_sigmoid(x: Tensor) -> Tensor:
     """x / 6 + 1/2, held between 0 and 1."""
     return clamp(multiply(x, 1 / 6) + 0.5, 0.0, 1.0)
+
+
+def hard_swish(x: Tensor) -> Tensor:
+    """x times hard_sigmoid of x (Howard et al., 2019)."""
+    return multiply(x, hard_sigmoid(x))

@@ -2,7 +2,7 @@
 often as it takes."""
 
 from alloy._core import Graph, Tensor
-from alloy.graph.apply import apply, as_tensor, common_dtype, require_all
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, spoken_of
 from alloy.graph.arrays import SCALARS, as_count
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
@@ -18,10 +18,17 @@ def cond(predicate: Tensor, true_fn, false_fn):
 
     Each gives a tensor, or a tuple or list of tensors, made of any tensors around; both as many, of the same dtypes
     and shapes. ValueError or TypeError: they do not. A variable cannot be assigned in them."""
-    graph = _graph_of("cond", [predicate])
-    op = graph._with_regions("if_else", [as_tensor(graph, "cond", predicate, "bool")])
-    given = [_called("cond", op, lambda arguments, function=function: function()) for function in (true_fn, false_fn)]
-    return _like(given[0], op.add(scoped(graph, "", "cond"), user_location()))
+    if not isinstance(predicate, Tensor):
+        expected = "a tensor as the predicate (Python's if chooses by values that are known now)"
+        raise mistake("cond", f"Expected {expected}, got {type(predicate).__name__}", TypeError)
+    _require_callable("cond", true_fn=true_fn, false_fn=false_fn)
+    graph = predicate.graph
+    with spoken_of("if_else", "cond"):
+        op = graph._with_regions("if_else", [predicate])
+        given = [
+            _called("cond", op, lambda arguments, function=function: function()) for function in (true_fn, false_fn)
+        ]
+        return _like(given[0], op.add(scoped(graph, "", "cond"), user_location()))
 
 
 def for_loop(lower, upper, body, initial, *, step=1):
@@ -32,6 +39,7 @@ def for_loop(lower, upper, body, initial, *, step=1):
     of tensors (numbers and arrays are constants); body gives as many, of the same dtypes and shapes. Gradients flow
     through the loop where the bounds and the step are numbers, or are made of shapes. ValueError or TypeError: they do
     not fit. A variable cannot be assigned in the body."""
+    _require_callable("for_loop", body=body)
     values = _listed(initial)
     graph = _graph_of("for_loop", [lower, upper, step, *values])
     op = graph._with_regions("for_loop", [*_bounds(graph, lower, upper, step), *_constants(graph, "for_loop", values)])
@@ -45,6 +53,7 @@ def while_loop(condition, body, initial):
     initial: a tensor, or a tuple or list of tensors (numbers and arrays are constants); body gives as many, of the
     same dtypes and shapes, and condition a tensor of one element. No gradient flows through the loop. ValueError or
     TypeError: they do not fit. A variable cannot be assigned in them."""
+    _require_callable("while_loop", condition=condition, body=body)
     values = _listed(initial)
     graph = _graph_of("while_loop", values)
     op = graph._with_regions("while_loop", _constants(graph, "while_loop", values))
@@ -61,6 +70,7 @@ def scan(body, initial, xs=None, *, length=None, reverse=False):
     or None. reverse: from the last slice to the first; y stands where its x does. Gradients flow through it.
 
     ValueError: the xs differ in their first extent, or there is none."""
+    _require_callable("scan", body=body)
     values, inputs = _listed(initial), [] if xs is None else _listed(xs)
     require_all("scan", "tensors to take slices of", Tensor, inputs)
     graph = _graph_of("scan", [*values, *inputs])
@@ -113,7 +123,7 @@ def _constants(graph, op, values):
 def _graph_of(op, values) -> Graph:
     graph = next((value.graph for value in values if isinstance(value, Tensor)), None)
     if graph is None:
-        raise mistake(op, "Expected a tensor among what it begins with, got none", TypeError)
+        raise mistake(op, "Expected a tensor among what it begins with, got none; graph.constant makes one", TypeError)
     return graph
 
 
@@ -141,6 +151,13 @@ def _checked(op, given, initial):
         as_tensor(graph, op, value, common_dtype(op, [first])) if isinstance(value, SCALARS) else value
         for value, first in zip(values, before)
     ]
+
+
+def _require_callable(op, **functions):
+    for name, function in functions.items():
+        if not callable(function):
+            given = f"the tensor {describe(function)}" if isinstance(function, Tensor) else type(function).__name__
+            raise mistake(op, f"Expected {name} as a function, such as lambda: x, got {given}", TypeError)
 
 
 def _listed(value) -> list:

@@ -1,9 +1,22 @@
-"""Elementwise ops with operands or attributes of their own."""
+"""Elementwise ops with operands or attributes of their own, and those made of several."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, common_dtype, require_tensor
+from alloy.graph.apply import apply, as_tensor, common_dtype, require_tensor
+from alloy.graph.dtypes import is_half, is_integer
+from alloy.graph.location import mistake
 
-__all__ = ["cast", "clamp", "stop_gradient", "where"]
+__all__ = [
+    "cast",
+    "clamp",
+    "expm1",
+    "floor_divide",
+    "full_like",
+    "log1p",
+    "ones_like",
+    "stop_gradient",
+    "where",
+    "zeros_like",
+]
 
 
 def where(condition, a, b) -> Tensor:
@@ -12,7 +25,7 @@ def where(condition, a, b) -> Tensor:
     The three broadcast by NumPy's rule; a and b have one dtype, which the result has. Each may be a number or
     an array, but not all of them. ValueError: the shapes do not broadcast. TypeError: the dtypes of a and b
     differ."""
-    return apply("select", [condition, a, b], scalar_dtype=common_dtype("where", [a, b]))
+    return apply("select", [condition, a, b], scalar_dtype=common_dtype("where", [a, b]), typed="where")
 
 
 def clamp(x: Tensor, low, high) -> Tensor:
@@ -27,9 +40,76 @@ def clamp(x: Tensor, low, high) -> Tensor:
 def cast(x: Tensor, dtype) -> Tensor:
     """x converted to the dtype, x itself where it has it; float to integer truncates toward zero."""
     require_tensor("cast", x)
-    return x if dtype == x.dtype else apply("cast", [x], {"dtype": dtype})
+    if dtype is None:
+        raise mistake("cast", "Expected an element type such as float32, got None", TypeError)
+    return x if isinstance(dtype, str) and dtype == x.dtype else apply("cast", [x], {"dtype": dtype})
 
 
 def stop_gradient(x: Tensor) -> Tensor:
     """x, through which no gradient flows: a loss does not depend on what stands behind it."""
     return apply("stop_gradient", [x])
+
+
+def floor_divide(a, b) -> Tensor:
+    """The greatest whole number that is not above a / b, as Python's a // b, beside which a % b is what is left.
+
+    The operands are tensors of a number type and of one dtype, which the result has, of shapes that broadcast; one of
+    them may be a number or an array. By 0 it is what al.divide gives. No gradient flows back. ValueError: the shapes do
+    not broadcast. TypeError: the dtypes differ, or are others."""
+    quotient = apply("divide", [a, b], typed="floor_divide")
+    if is_half(quotient.dtype):
+        a, b = (cast(one, "float32") if isinstance(one, Tensor) else one for one in (a, b))
+        return cast(floor_divide(a, b), quotient.dtype)
+    b = apply("broadcast_like", [b, quotient])
+    if is_integer(quotient.dtype):
+        left = a - quotient * b
+        whole = quotient - cast(_signs_differ(left, b), quotient.dtype)
+    else:  # what fmod leaves is exact where the quotient was rounded, perhaps up to a whole number
+        left = apply("fmod", [a, b])
+        whole = apply("rint", [(a - left) / b - cast(_signs_differ(left, b), left.dtype)])
+    return stop_gradient(where(apply("equal", [b, 0]), quotient, whole))
+
+
+def _signs_differ(left, b):
+    return apply("not_equal", [left, 0]) & ((left < 0) ^ (b < 0))
+
+
+def log1p(x: Tensor) -> Tensor:
+    """log(1 + x), which loses no digits of a small x. x: of a floating type; halves are computed in float32."""
+    require_tensor("log1p", x)
+    if is_half(x.dtype):
+        return cast(log1p(cast(x, "float32")), x.dtype)
+    is_small = apply("less", [apply("abs", [x]), 0.5])
+    # log(1 + x) = 2 atanh(x / (2 + x)). Each formula gets a harmless number where the other is taken, so that its
+    # gradient there is one too.
+    small, large = where(is_small, x, 0.0), where(is_small, 1.0, x)
+    return where(is_small, apply("atanh", [small / (small + 2.0)]) * 2.0, apply("log", [large + 1.0]))
+
+
+def expm1(x: Tensor) -> Tensor:
+    """e^x - 1, which loses no digits for a small x. x: of a floating type; halves are computed in float32."""
+    require_tensor("expm1", x)
+    if is_half(x.dtype):
+        return cast(expm1(cast(x, "float32")), x.dtype)
+    is_small = apply("less", [apply("abs", [x]), 1.0])
+    # e^x - 1 = tanh(x / 2) (e^x + 1); of each formula's harmless numbers see log1p.
+    small, large = where(is_small, x, 0.0), where(is_small, 1.0, x)
+    exact = apply("tanh", [small * 0.5]) * (apply("exp", [small]) + 1.0)
+    return where(is_small, exact, apply("exp", [large]) - 1.0)
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    """Zeros of the shape and dtype of x, known or not."""
+    return full_like(x, 0)
+
+
+def ones_like(x: Tensor) -> Tensor:
+    """Ones of the shape and dtype of x, known or not."""
+    return full_like(x, 1)
+
+
+def full_like(x: Tensor, value) -> Tensor:
+    """The value, a number or a tensor of x's dtype that broadcasts to it, at each place of a tensor of the shape and
+    dtype of x."""
+    require_tensor("full_like", x)
+    return apply("broadcast_like", [as_tensor(x.graph, "full_like", value, x.dtype), x])

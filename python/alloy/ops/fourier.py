@@ -21,7 +21,7 @@ def fft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
 
 def ifft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
     """The inverse of fft with the same axes and norm: sums of x[k] e^(2 pi i j k / n), by default divided by n."""
-    return _transform("fft", x, axis, norm, inverse=True)
+    return _transform("fft", x, axis, norm, inverse=True, typed="ifft")
 
 
 def rfft(x: Tensor, *, axis=-1, norm="backward") -> Tensor:
@@ -36,8 +36,8 @@ def irfft(x: Tensor, *, axis=-1, norm="backward", odd=False) -> Tensor:
     return _transform("irfft", x, axis, norm, inverse=True, odd=bool(odd))
 
 
-def _transform(op, x, axis, norm, *, inverse, **more):
+def _transform(op, x, axis, norm, *, inverse, typed="", **more):
     if norm not in _SCALINGS:
         raise mistake(op, f"Expected a norm among {', '.join(_SCALINGS)}, got {norm!r}")
     attributes = {"axes": as_integers(op, "axes", axis), "inverse": inverse, "scaling": _SCALINGS[norm][inverse]}
-    return apply(op, [x], attributes | more)
+    return apply(op, [x], attributes | more, typed=typed)

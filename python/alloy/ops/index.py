@@ -38,7 +38,7 @@ def take_along_axis(x: Tensor, indices, axis) -> Tensor:
 
     indices: a tensor or an array of an integer type. An index outside, as a negative one, gives 0.
     ValueError: the shapes differ in another axis. TypeError: the indices are of another type."""
-    return apply("gather_along_axis", [x, indices], {"axis": axis})
+    return apply("gather_along_axis", [x, indices], {"axis": axis}, typed="take_along_axis")
 
 
 def scatter(data, indices, updates, axis=0, *, mode="set") -> Tensor:
@@ -59,7 +59,12 @@ def scatter_nd(data, indices, updates, *, batch_dims=0, mode="set") -> Tensor:
 
     updates: of the shape that gather_nd gives. data and mode: as of scatter."""
     attributes = {"batch_dims": as_count("scatter_nd", "batch_dims", batch_dims, least=0), "mode": mode}
-    return apply("scatter_nd_update", [_data("scatter_nd", data, updates, mode), updates, indices], attributes)
+    return apply(
+        "scatter_nd_update",
+        [_data("scatter_nd", data, updates, mode), updates, indices],
+        attributes,
+        typed="scatter_nd",
+    )
 
 
 def put_along_axis(data, indices, updates, axis, *, mode="set") -> Tensor:
@@ -67,7 +72,7 @@ def put_along_axis(data, indices, updates, axis, *, mode="set") -> Tensor:
 
     updates: of the indices' shape. data and mode: as of scatter."""
     operands = [_data("put_along_axis", data, updates, mode), updates, indices]
-    return apply("scatter_along_axis", operands, {"axis": axis, "mode": mode})
+    return apply("scatter_along_axis", operands, {"axis": axis, "mode": mode}, typed="put_along_axis")
 
 
 def _data(op, data, updates, mode):

@@ -1,10 +1,8 @@
 """Ops that order the elements along an axis, and those that add them up on the way along it."""
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, require_tensor
+from alloy.graph.apply import apply, apply_all, require_tensor
 from alloy.graph.arrays import as_count
-from alloy.graph.location import user_location
-from alloy.graph.scope import scoped
 
 __all__ = ["argsort", "bottom_k", "cummax", "cummin", "cumprod", "cumsum", "sort", "top_k"]
 
@@ -40,35 +38,36 @@ def bottom_k(x: Tensor, k, axis=-1) -> tuple[Tensor, Tensor]:
 def _first(op, x, k, axis, descending):
     require_tensor(op, x)
     attributes = {"axis": axis, "count": as_count(op, "k", k), "descending": descending}
-    return tuple(x.graph.apply("top_k", [x], attributes, scoped(x.graph, "", op), user_location()))
+    values, places = apply_all("top_k", [x], attributes, typed=op)
+    return values, places
 
 
 def cumsum(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The sum of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
     without the element itself, so that the first is 0."""
-    return _cumulative("sum", x, axis, exclusive, reverse)
+    return _cumulative("cumsum", "sum", x, axis, exclusive, reverse)
 
 
 def cumprod(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The product of each element and all before it along the axis; with reverse, and all behind it; with exclusive,
     without the element itself, so that the first is 1. Its gradient is right where elements are 0, too."""
-    return _cumulative("product", x, axis, exclusive, reverse)
+    return _cumulative("cumprod", "product", x, axis, exclusive, reverse)
 
 
 def cummin(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The least of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
     exclusive, without the element itself, so that the first is the greatest finite number of the type. The gradient
     goes to the element that was taken, of equal ones to the nearest."""
-    return _cumulative("minimum", x, axis, exclusive, reverse)
+    return _cumulative("cummin", "minimum", x, axis, exclusive, reverse)
 
 
 def cummax(x: Tensor, axis=-1, *, exclusive=False, reverse=False) -> Tensor:
     """The greatest of each element and all before it along the axis, without NaN; with reverse, and all behind it; with
     exclusive, without the element itself, so that the first is the least finite number of the type. The gradient goes
     to the element that was taken, of equal ones to the nearest."""
-    return _cumulative("maximum", x, axis, exclusive, reverse)
+    return _cumulative("cummax", "maximum", x, axis, exclusive, reverse)
 
 
-def _cumulative(operation, x, axis, exclusive, reverse):
+def _cumulative(function, operation, x, axis, exclusive, reverse):
     attributes = {"axis": axis, "operation": operation, "exclusive": bool(exclusive), "reverse": bool(reverse)}
-    return apply("cumulative", [x], attributes)
+    return apply("cumulative", [x], attributes, typed=function)

@@ -70,7 +70,7 @@ def max_unpool4d(
     The rest as in max_pool4d_with_indices. ValueError: windows move along an axis that the indices do not tell."""
     op = "max_pool4d_gradient_with_indices"
     attributes = _pool4d(op, window, strides, padding, dilations, ceil_mode) | {"indices_mode": indices}
-    return apply(op, [y, places, like], attributes)
+    return apply(op, [y, places, like], attributes, typed="max_unpool4d")
 
 
 def avg_pool4d(

@@ -3,10 +3,10 @@
 from operator import index
 
 from alloy._core import Tensor
-from alloy.graph.apply import apply, apply_all, require_tensor
-from alloy.graph.arrays import as_count, as_integers
+from alloy.graph.apply import apply, apply_all, as_sequence, require_tensor
+from alloy.graph.arrays import as_count, as_extents, as_integers
+from alloy.graph.indexing import update_slice
 from alloy.graph.location import mistake
-from alloy.graph.tensor import update_slice
 from alloy.graph.text import describe
 
 __all__ = [
@@ -33,18 +33,22 @@ __all__ = [
 ]
 
 
+PAD_MODES = ("constant", "reflect", "symmetric", "edge", "wrap", "antiperiodic")
+
+
 def reshape(x: Tensor, shape) -> Tensor:
     """The same elements in row-major order under another shape, in which one dimension may be -1 or None:
-    what is left.
+    what is left. An integer is the shape of one axis.
 
     ValueError: the elements do not fit."""
-    return apply("reshape", [x], {"shape": [None if extent == -1 else extent for extent in shape]})
+    extents = as_extents("reshape", shape)
+    return apply("reshape", [x], {"shape": [None if extent == -1 else extent for extent in extents]})
 
 
 def flatten(x: Tensor) -> Tensor:
     """x with all axes but the first made one: (n, ...) becomes (n, m)."""
     _known_shape("flatten", x, at_least=1)
-    return apply("flatten2d", [x], {"axis": 1})
+    return apply("flatten2d", [x], {"axis": 1}, typed="flatten")
 
 
 def transpose(x: Tensor, permutation=None) -> Tensor:
@@ -71,7 +75,7 @@ def expand_dims(x: Tensor, axis) -> Tensor:
 
 def broadcast_to(x: Tensor, shape) -> Tensor:
     """x repeated to the shape by NumPy's rule. ValueError: x does not broadcast to it."""
-    return apply("broadcast_to", [x], {"shape": shape})
+    return apply("broadcast_to", [x], {"shape": as_extents("broadcast_to", shape)})
 
 
 def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
@@ -81,9 +85,9 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
     (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
     than x."""
-    if x.shape is None:
-        raise mistake("pad", "Expected a tensor of known rank")
-    rank = len(x.shape)
+    rank = len(_known_shape("pad", x))
+    if mode not in PAD_MODES:
+        raise mistake("pad", f"Expected a mode among {', '.join(PAD_MODES)}, got {mode!r}")
     if isinstance(padding, int):
         pairs = [padding] * (2 * rank)
     else:
@@ -94,24 +98,24 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     pairs = as_integers("pad", "a padding", pairs)
     if mode == "constant":
         return apply("pad", [x, value], {"padding": pairs})
-    return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode})
+    return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode}, typed="pad")
 
 
 def concat(tensors, axis) -> Tensor:
     """The tensors one after the other along the axis. ValueError: they differ in another axis. TypeError: in
     dtype."""
-    return apply("concat", list(tensors), {"axis": axis})
+    return apply("concat", as_sequence("concat", "tensors", tensors), {"axis": axis})
 
 
 def stack(tensors, axis=0) -> Tensor:
     """Tensors of one shape side by side along a new axis, which is a position in the result."""
-    return apply("stack", list(tensors), {"axis": axis})
+    return apply("stack", as_sequence("stack", "tensors", tensors), {"axis": axis})
 
 
 def interleave(tensors, axis) -> Tensor:
     """Tensors of one shape, of which the result has in turn one place each along the axis: of [1, 2] and [3, 4]
     [1, 3, 2, 4]."""
-    return apply("interleave", list(tensors), {"axis": axis})
+    return apply("interleave", as_sequence("interleave", "tensors", tensors), {"axis": axis})
 
 
 def split(x: Tensor, sizes, axis=0) -> list[Tensor]:
@@ -125,7 +129,7 @@ def split(x: Tensor, sizes, axis=0) -> list[Tensor]:
     except TypeError:
         sizes = as_integers("split", "sizes", sizes)
         return apply_all("split", [x], {"axis": axis, "size": sizes})
-    return apply_all("split_evenly", [x], {"axis": axis, "parts": parts})
+    return apply_all("split_evenly", [x], {"axis": axis, "parts": parts}, typed="split")
 
 
 def tile(x: Tensor, repeats) -> Tensor:

@@ -55,7 +55,7 @@ def _reduction(op):
                 raise mistake(op, "Expected a tensor of known rank, or axes")
             axis = range(len(x.shape))
         axes = as_integers(op, "axes", axis)
-        return _reduced(apply(op, [x], {"axes": axes}), axes, keepdims)
+        return _reduced(apply(op, [x], {"axes": axes}, typed=NAMES.get(op, op)), axes, keepdims)
 
     return function
 

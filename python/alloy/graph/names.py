@@ -1,0 +1,145 @@
+"""Names that are not there: of modules, of attributes, of arguments. What is said then is what to type instead."""
+
+import dis
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Mapping
+
+from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
+from alloy.graph.location import meant, mistake
+
+FUNCTIONS: set[str] = set()  # of tensors, which alloy.ops adds
+_IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+
+
+def explained(function, op: str | None = None):
+    """The function; a call that does not fit its parameters is answered as other mistakes are.
+
+    op: what messages begin with; None is the function's name, of __init__ the class's."""
+    parameters = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise  # from within the function
+            name = op or (type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__)
+            wrong = _wrong_call(name, parameters, args, kwargs)
+        raise wrong
+
+    return call
+
+
+def _wrong_call(name, parameters, args, kwargs):
+    """The mistake of a call that Python refuses."""
+    given = {key: parameter for key, parameter in parameters.items() if key != "self"}
+    kinds = inspect.Parameter
+    by_position = [key for key, parameter in given.items() if parameter.kind is kinds.POSITIONAL_OR_KEYWORD]
+    count = len(args) - ("self" in parameters)
+    needed = [
+        key
+        for key, parameter in given.items()
+        if parameter.default is kinds.empty and parameter.kind.name[:4] != "VAR_"
+    ]
+    missing = [key for key in needed if key not in kwargs and key not in by_position[:count]]
+    strange = [key for key in kwargs if key not in given]
+    if strange:
+        fitting = next((other for other in ARGUMENTS.get(strange[0], ()) if other in given), None)
+        said = f"an argument {strange[0]}" + (f"; its name here is {fitting}" if fitting else meant(strange[0], given))
+    elif count > len(by_position):
+        said = f"{count} argument{'s' * (count > 1)} by position"
+    elif twice := [key for key in by_position[:count] if key in kwargs]:
+        said = f"{twice[0]} twice"
+    else:
+        said = f"no {' and no '.join(missing)}"
+    shown = inspect.Signature([parameter.replace(annotation=kinds.empty) for parameter in given.values()])
+    return mistake(name.lower(), f"Expected {name}{shown}, got {said}", TypeError, "called")
+
+
+def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions: bool = True) -> None:
+    """Explains the module's functions (unless told otherwise) and classes, and says of names that it lacks what to type
+    instead.
+
+    shown: what users write for the module, such as "al.nn". others: the names that other modules have, by what users
+    write for those."""
+    names = public(module)
+    for name in names:
+        thing = getattr(module, name)
+        if functions and isinstance(thing, types.FunctionType) and not hasattr(thing, "__wrapped__"):
+            home = sys.modules[thing.__module__]
+            for place in (module, home):
+                if getattr(place, name, None) is thing:
+                    setattr(place, name, explained(thing))
+        start = vars(thing).get("__init__") if isinstance(thing, type) else None
+        if isinstance(start, types.FunctionType) and not hasattr(start, "__wrapped__"):
+            thing.__init__ = explained(start)
+    answer_for(module, shown, names, others)
+
+
+def public(module: types.ModuleType) -> tuple[str, ...]:
+    """The names that are there for users."""
+    own = (name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__)
+    return tuple(getattr(module, "__all__", None) or (name for name in own if not name.startswith("_")))
+
+
+def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
+    """Gives the module a __getattr__ that says what to type instead of a name that is not there."""
+    before = vars(module).get("__getattr__")
+
+    def __getattr__(name):
+        if name.startswith("_"):
+            if before is not None:
+                return before(name)
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        said = _said_of_name(name, shown, names, others)
+        caller = sys._getframe(1)
+        importing = caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
+        kind = ImportError if importing else AttributeError  # or Python would say less of `from alloy import NAME`
+        raise mistake(shown, f"There is no {shown}.{name}{said}", kind, "asked")
+
+    module.__getattr__ = __getattr__
+
+
+def _said_of_name(name, shown, names, others):
+    if name in NAMES:
+        return f"; type {NAMES[name]}"
+    written = {given: f"{other}.{given}" for other, given_names in others.items() for given in given_names}
+    if name in written:
+        return f"; it is {written[name]}"
+    return meant_of(name, written | {given: f"{shown}.{given}" for given in names})
+
+
+def meant_of(name: str, written: Mapping[str, str]) -> str:
+    """ "; the nearest is WRITTEN", of the name among the keys that is most like it, or nothing."""
+    near = meant(name, written)
+    return f"; the nearest is {written[near.rpartition(' ')[2]]}" if near else ""
+
+
+def no_attribute(thing, name: str, shown: str, act: str = "asked") -> AttributeError:
+    """That the object, which messages show so, has no such attribute."""
+    kind = type(thing)
+    return mistake(
+        kind.__name__.lower(),
+        f"{shown} has no attribute {name}{' to set' * (act == 'set')}{_said_of_attribute(kind, name, act)}",
+        AttributeError,
+        act,
+    )
+
+
+def _said_of_attribute(kind, name, act):
+    for cls in kind.__mro__:
+        if name in ATTRIBUTES.get(cls.__name__, ()):
+            return f"; type {ATTRIBUTES[cls.__name__][name]}"
+    own = [key for key in dir(kind) if not key.startswith("_")]
+    if act == "set":
+        return meant(name, [key for key in own if getattr(getattr(kind, key), "fset", None)])
+    if hasattr(kind, "astype"):  # a tensor
+        if name in FUNCTIONS:
+            return f"; type al.{name}(x)"
+        if name in NAMES:
+            return f"; type {NAMES[name]}"
+    return meant(name, own)

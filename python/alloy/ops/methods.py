@@ -1,0 +1,56 @@
+"""The methods and properties of tensors, each of which is the function of that name: x.sum(axis) is al.sum(x, axis).
+They are what NumPy and PyTorch call alike; of other names a message says what to type."""
+
+from alloy._core import Tensor
+from alloy.graph.engine import method_of
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.ops.elementwise import cast, floor_divide
+from alloy.ops.shape import reshape as _reshape
+from alloy.ops.shape import squeeze
+from alloy.ops.shape import transpose as _transpose
+from alloy.ops.table import all, any, argmax, argmin, max, mean, min, prod, sum
+
+for _function in (all, any, argmax, argmin, max, mean, min, prod, squeeze, sum):
+    method_of(Tensor)(_function)
+
+
+@method_of(Tensor)
+def astype(self, dtype) -> Tensor:
+    """al.cast(x, dtype)."""
+    return cast(self, dtype)
+
+
+@method_of(Tensor)
+def reshape(self, *shape) -> Tensor:
+    """al.reshape(x, shape), of a shape or of its dimensions one by one."""
+    return _reshape(self, shape[0] if len(shape) == 1 else shape)
+
+
+@method_of(Tensor)
+def transpose(self, *permutation) -> Tensor:
+    """al.transpose(x, permutation), of a permutation or of its axes one by one; without them the axes are reversed."""
+    if not permutation:
+        return _transpose(self)
+    return _transpose(self, permutation[0] if len(permutation) == 1 else permutation)
+
+
+def _ndim(self) -> int:
+    """The number of axes. ValueError: it is not known."""
+    if self.shape is None:
+        raise mistake("ndim", f"Expected a tensor of known rank, got {describe(self)}", ValueError, "asked")
+    return len(self.shape)
+
+
+Tensor.ndim = property(_ndim)
+Tensor.T = property(_transpose, doc="The tensor with its axes reversed.")
+
+
+@method_of(Tensor)
+def __floordiv__(self, other):
+    return floor_divide(self, other)
+
+
+@method_of(Tensor)
+def __rfloordiv__(self, other):
+    return floor_divide(other, self)
