@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alloy._core import Update
-from alloy.graph import Executable, Graph, Tensor
+from alloy.graph import Executable, Graph, Tensor, Variable
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.scope import OPTIMIZER, scope
@@ -43,6 +43,12 @@ class Programs:
         self._totals: dict[str, Totals] = {}
         self._requests: dict[tuple, tuple] = {}
         self._made: dict[tuple, object] = {}
+
+    @property
+    def lasting(self) -> list[Variable]:
+        """What a training goes on with: all variables of the graph but the totals of evaluations, each of which begins
+        anew."""
+        return [variable for variable in self.graph.variables if not variable.name.startswith("metrics/evaluation/")]
 
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along

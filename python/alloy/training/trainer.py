@@ -320,7 +320,7 @@ class Trainer:
         self._require_training("save")
         checkpoint.write_training(
             path,
-            self._programs.graph.variables,
+            self._programs.lasting,
             {
                 "fit_from": self._fit_from,
                 "stop_training": self.stop_training,
@@ -330,7 +330,7 @@ class Trainer:
         )
 
     def _load(self, path) -> None:
-        record = checkpoint.read_training(path, self._programs.graph.variables, len(self._callbacks))
+        record = checkpoint.read_training(path, self._programs.lasting, len(self._callbacks))
         self._fit_from, self.stop_training = record["fit_from"], record["stop_training"]
         self.history = History(record["history"])
         for callback, state in zip(self._callbacks, record["callbacks"]):
