@@ -10,7 +10,6 @@ from alloy.graph.state import State
 from alloy.graph.structure import leaves
 from alloy.metrics import accumulate, accumulated
 from alloy.ops import cast, divide_no_nan
-from alloy.ops import sum as sum_of
 
 
 class Measures:
@@ -48,19 +47,28 @@ class Measures:
             return self._metrics[name][1].greater_is_better
         return False if name == "loss" or name.endswith("_loss") else None
 
-    def losses_of(self, predictions, targets, weights, mask) -> dict[str, Tensor]:
-        """Scalars: the "loss" that is minimized and, where several make it, each by the name of its output."""
+    def sums_of(self, predictions, targets, weights, mask) -> dict:
+        """By output, pairs of scalars, the sum of the losses of a batch and what their mean divides it by."""
         found = {}
         for key, loss in self._losses.items():
             value = loss(_part(predictions, key, "outputs"), _part(targets, key, "targets"))
-            found[key] = losses.mean(value, _part(weights, key, "weights", optional=True), mask=mask)
-        if None in found:
-            return {"loss": found[None]}
+            total, count = losses.sums(value, _part(weights, key, "weights", optional=True), mask=mask)
+            if getattr(value, "shape", None) == ():  # of a batch, which counts as its examples do
+                examples = _count(predictions)
+                total, count = total * examples, count * examples
+            found[key] = total, count
+        return found
+
+    def losses_of(self, sums: dict) -> dict[str, Tensor]:
+        """Scalars: the "loss" that is minimized and, where several make it, each by the name of its output."""
+        means = {key: divide_no_nan(*pair) for key, pair in sums.items()}
+        if None in means:
+            return {"loss": means[None]}
         total = None
-        for key, value in found.items():
+        for key, value in means.items():
             weighted = value * float(self._weights[key]) if self._weights else value
             total = weighted if total is None else total + weighted
-        return {"loss": total, **{f"{key}_loss": value for key, value in found.items()}}
+        return {"loss": total, **{f"{key}_loss": value for key, value in means.items()}}
 
 
 class Totals:
@@ -68,33 +76,33 @@ class Totals:
 
     def __init__(self, graph: Graph, path: str, measures: Measures):
         self._measures = measures
-        self._losses = State(graph, f"{path}/losses")
+        self._losses = {
+            key: State(graph, f"{path}/loss" if key is None else f"{path}/{key}_loss") for key in measures._losses
+        }
         self._metrics = {name: State(graph, f"{path}/{name}") for name in measures._metrics}
-        self._results: dict[str, Tensor] = {}
 
-    def add(self, values: dict[str, Tensor], predictions, targets, mask) -> None:
-        """Adds a batch. values: its losses."""
-        count = _count(predictions) if mask is None else sum_of(mask)
-        accumulate(self._losses, "count", count)
-        for name, value in values.items():
-            accumulate(self._losses, name, value * count)
-            self._results[name] = name
+    def add(self, sums: dict, predictions, targets, mask) -> None:
+        """Adds a batch. sums: of its losses."""
+        for key, (total, count) in sums.items():
+            accumulate(self._losses[key], "total", total)
+            accumulate(self._losses[key], "count", count)
         for name, (key, metric) in self._measures._metrics.items():
             metric.update(self._metrics[name], _part(predictions, key, "outputs"), _part(targets, key, "targets"), mask)
 
     def updates(self, taken: Tensor | None = None) -> list[Update]:
-        return [update for state in (self._losses, *self._metrics.values()) for update in state.updates(taken)]
+        return [update for state in self._states() for update in state.updates(taken)]
 
     def restarts(self, taken: Tensor | None = None) -> list[Update]:
-        return [update for state in (self._losses, *self._metrics.values()) for update in state.restarts(taken)]
+        return [update for state in self._states() for update in state.restarts(taken)]
 
     def results(self) -> dict[str, Tensor]:
         """The values by the names that they have in the history."""
-        count = accumulated(self._losses, "count")
-        found = {name: divide_no_nan(accumulated(self._losses, name), count) for name in self._results}
-        return found | {
-            name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()
-        }
+        sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in self._losses.items()}
+        found = {name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()}
+        return self._measures.losses_of(sums) | found
+
+    def _states(self):
+        return *self._losses.values(), *self._metrics.values()
 
 
 def _count(predictions):

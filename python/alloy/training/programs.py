@@ -70,10 +70,10 @@ class Programs:
         if key not in self._made:
             x, y, weights, mask = self._tensors(parts)
             predictions = self._predictions(parts)
-            values = self._measures.losses_of(predictions, y, weights, mask)
-            self._require_known(values.values())
+            sums = self._measures.sums_of(predictions, y, weights, mask)
+            self._require_known(total for total, _ in sums.values())
             totals = self._totals_of("evaluation")
-            totals.add(values, predictions, y, mask)
+            totals.add(sums, predictions, y, mask)
             self._made[key] = self.graph.compile(self._feeds(parts), [], totals.updates())
         return self._made[key]
 
@@ -132,7 +132,8 @@ class Programs:
         it."""
         x, y, weights, mask = self._tensors(parts)
         predictions = self._model(self._given(x), training=True)
-        return self._feeds(parts), self._measures.losses_of(predictions, y, weights, mask)["loss"]
+        sums = self._measures.sums_of(predictions, y, weights, mask)
+        return self._feeds(parts), self._measures.losses_of(sums)["loss"]
 
     # ---- how they are made ----
 
@@ -151,16 +152,17 @@ class Programs:
         x, y, weights, mask = self._tensors(parts)
         weights = _weighted_by_class(class_weight, y, weights)
         predictions = self._model(self._given(x), training=True)
-        values = self._measures.losses_of(predictions, y, weights, mask)
-        loss, totals, state, taken = values["loss"], self._totals_of("training"), self.progress, None
-        self._require_known(values.values())
+        sums = self._measures.sums_of(predictions, y, weights, mask)
+        loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
+        state, taken = self.progress, None
+        self._require_known([loss])
         if self.stops or self.skips:
             with scope(self.graph, OPTIMIZER):
                 taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
         updates = [*self._optimizer.minimize(loss, list(trainable)), *self._model.updates]
-        totals.add(values, predictions, y, mask)
+        totals.add(sums, predictions, y, mask)
         state["steps"] = state["steps"] + (cast(taken, "int32") if self.stops else 1)
         if self.stops:
             state["sound"] = taken
