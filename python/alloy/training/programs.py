@@ -161,14 +161,16 @@ class Programs:
                 taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
-        updates = [*self._optimizer.minimize(loss, list(trainable)), *self._model.updates]
+        moved, others = self._optimizer.minimize(loss, list(trainable)), self._model.updates
         totals.add(sums, predictions, y, mask)
         state["steps"] = state["steps"] + (cast(taken, "int32") if self.stops else 1)
         if self.stops:
             state["sound"] = taken
+        if self.stops:  # an optimizer that skips such steps holds its own updates back
+            moved = [self._held_back(update, taken) for update in moved]
         if taken is not None:
-            updates = [self._held_back(update, taken) for update in updates]
-        return self._feeds(parts), [*updates, *totals.updates(taken), *state.updates()]
+            others = [self._held_back(update, taken) for update in others]
+        return self._feeds(parts), [*moved, *others, *totals.updates(taken), *state.updates()]
 
     def _held_back(self, update: Update, taken: Tensor) -> Update:
         """The update where `taken` is true; else the variable keeps its value."""

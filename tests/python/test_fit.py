@@ -1,0 +1,445 @@
+"""What a trainer does with models of several inputs and outputs, weights, last batches, types, loaders and callbacks,
+against the same computed by hand."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import alloy as al
+
+W = np.float32([[1], [-2], [0.5]])
+
+
+def linear(count=20, seed=0):
+    x = np.random.default_rng(seed).normal(size=(count, 3)).astype("f")
+    return x, (x @ W + 3).astype("f")
+
+
+def dense():
+    return al.nn.Sequential(al.nn.Dense(1))
+
+
+def fit_by_hand(x, y, batches, weights=None, rate=0.1, start=None, divide_by=None):
+    """SGD on the squared error of a linear model."""
+    w, b = (value.astype(float) for value in start)
+    for rows in batches:
+        scale = np.ones(len(rows)) if weights is None else weights[rows]
+        residual = (x[rows] @ w + b - y[rows]) * scale[:, None]
+        count = len(rows) if divide_by is None else divide_by(rows)
+        w, b = w - rate * 2 * x[rows].T @ residual / count, b - rate * 2 * residual.sum(0) / count
+    return w, b
+
+
+def fitted(data, batch_size, epochs=2, **options):
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
+    trainer.predict(np.zeros((1, 3), "f"))
+    start = [v.numpy() for v in trainer.model.variables]
+    history = trainer.fit(data, epochs, batch_size, shuffle=False, progress=False, **options)
+    return start, [v.numpy() for v in trainer.model.variables], history
+
+
+def assert_close(found, expected):
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+# ---- last batches and weights ----
+
+
+def rows_of(count, size, epochs=2):
+    return [np.arange(i, min(i + size, count)) for i in range(0, count, size)] * epochs
+
+
+@pytest.mark.parametrize("last", ["smaller", "drop", "pad"])
+@pytest.mark.parametrize("steps", [1, 3])
+def test_the_last_batch(last, steps):
+    x, y = linear(20)
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1), steps_per_dispatch=steps)
+    trainer.predict(x[:1])
+    start = [v.numpy() for v in trainer.model.variables]
+    history = trainer.fit((x, y), 2, 6, shuffle=False, progress=False, last_batch=last)
+    batches = [rows for rows in rows_of(20, 6) if last != "drop" or len(rows) == 6]
+    assert_close([v.numpy() for v in trainer.model.variables], fit_by_hand(x, y, batches, start=start))
+    # The loss of the second epoch, by hand: each example before the step that it is in.
+    values, w, b = [], *fit_by_hand(x, y, batches[: len(batches) // 2], start=start)
+    for rows in batches[len(batches) // 2 :]:
+        values.extend(np.square(x[rows] @ w + b - y[rows]).ravel())
+        w, b = fit_by_hand(x, y, [rows], start=(w, b))
+    assert history["loss"][1] == pytest.approx(np.mean(values), rel=1e-4)
+
+
+def test_sample_weights_add_as_in_keras():
+    """The sum of weighted losses is divided by the number of examples."""
+    x, y = linear(20)
+    weights = np.random.default_rng(1).uniform(0, 3, 20).astype("f")
+    start, found, _ = fitted((x, y, weights), 6)
+    assert_close(found, fit_by_hand(x, y, rows_of(20, 6), weights, start=start))
+    start, found, _ = fitted((x, y, weights), 6, last_batch="pad")
+    assert_close(found, fit_by_hand(x, y, rows_of(20, 6), weights, start=start))
+
+
+def test_class_weights():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(24, 4)).astype("f"), rng.integers(0, 4, 24).astype("i4")
+    weights = {1: 3.0, 2: 0.0}
+    results = []
+    for how in ("classes", "examples"):
+        model = al.nn.Sequential(al.nn.Dense(4, seed=1))
+        trainer = al.Trainer(model, "softmax_cross_entropy", al.SGD(0.5), ["accuracy"])
+        each = np.float32([weights.get(int(label), 1.0) for label in y])
+        data, options = ((x, y), {"class_weight": weights}) if how == "classes" else ((x, y, each), {})
+        history = trainer.fit(data, 3, 8, progress=False, **options)
+        results.append([history["loss"], history["accuracy"], *(v.numpy() for v in model.variables)])
+    for a, b in zip(*results):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"^\[fit\] Expected classes as integers .* beside class_weight"):
+        fitted(linear(), 5, class_weight={0: 1.0})
+
+
+def test_metrics_leave_padding_out():
+    """20 examples in batches of 6: the last one is padded."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(20, 4)).astype("f"), rng.integers(0, 3, 20).astype("i4")
+    trainer = al.Trainer(
+        al.nn.Sequential(al.nn.Dense(3)), "softmax_cross_entropy", "sgd", ["accuracy", "confusion_matrix"]
+    )
+    padded = al.data.from_arrays(x, y).batch(6, last="pad")
+    found, whole = trainer.evaluate(padded), trainer.evaluate((x, y), 20)
+    classes = trainer.predict(x).argmax(1)
+    matrix = np.zeros((3, 3))
+    np.add.at(matrix, (y, classes), 1)
+    for values in (found, whole):
+        assert values["accuracy"] == pytest.approx(np.mean(classes == y))
+        np.testing.assert_array_equal(values["confusion_matrix"], matrix)
+    assert found["loss"] == pytest.approx(whole["loss"], rel=1e-6)
+    np.testing.assert_allclose(trainer.predict(padded), trainer.predict(x), rtol=1e-5, atol=1e-6)
+
+
+# ---- structures ----
+
+
+class Two(al.nn.Layer):
+    """Two inputs, two outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = al.nn.Dense(1, seed=1), al.nn.Dense(3, seed=2)
+
+    def forward(self, x, training):
+        sum = x["a"] + al.cast(x["b"], "float32")
+        return {"value": self.left(sum, training), "class": self.right(sum, training)}
+
+
+def two_inputs(count=30):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(count, 3)).astype("f"), rng.integers(0, 5, (count, 3)).astype("uint8")
+    total = a + b
+    return {"a": a, "b": b}, {"value": total @ W, "class": total.argmax(1).astype("i4")}
+
+
+def test_several_inputs_outputs_and_losses():
+    x, y = two_inputs()
+    trainer = al.Trainer(
+        Two(),
+        {"value": "mean_squared_error", "class": "softmax_cross_entropy"},
+        al.Adam(0.02),
+        metrics={"class": ["accuracy"], "value": "mean_absolute_error"},
+        loss_weights={"value": 0.5, "class": 2.0},
+    )
+    history = trainer.fit((x, y), 60, 8, validation=(x, y), progress=False)
+    names = ["loss", "value_loss", "class_loss", "class_accuracy", "value_mean_absolute_error"]
+    assert list(history) == names + [f"val_{name}" for name in names]
+    np.testing.assert_allclose(
+        history["loss"], 0.5 * np.array(history["value_loss"]) + 2 * np.array(history["class_loss"]), rtol=1e-5
+    )
+    assert history["loss"][-1] < 0.2 * history["loss"][0] and history["val_class_accuracy"][-1] > 0.8
+    found = trainer.predict(x, 7)
+    assert found.keys() == {"value", "class"} and found["class"].shape == (30, 3)
+    values = trainer.evaluate((x, y))
+    assert values["value_loss"] == pytest.approx(np.square(found["value"] - y["value"]).mean(), rel=1e-4)
+    assert values["class_accuracy"] == pytest.approx(np.mean(found["class"].argmax(1) == y["class"]))
+    weights = {"value": np.zeros(30, "f"), "class": np.ones(30, "f")}
+    assert trainer.evaluate((x, y, weights))["value_loss"] == 0
+
+
+def test_a_loss_of_all_outputs_together():
+    x, y = two_inputs()
+
+    def both(predictions, targets):
+        return al.losses.mean_squared_error(predictions["value"], targets["value"])
+
+    trainer = al.Trainer(Two(), both, al.Adam(0.05))
+    trainer.model.right.trainable = False
+    history = trainer.fit((x, y), 40, 8, progress=False)
+    assert list(history) == ["loss"] and history["loss"][-1] < 0.3 * history["loss"][0]
+
+
+@pytest.mark.parametrize(
+    "loss, says",
+    [
+        (
+            {"value": "mean_squared_error", "klass": "softmax_cross_entropy"},
+            r"outputs with 'klass'.*got \['value', 'class",
+        ),
+        (["mean_squared_error", "softmax_cross_entropy"], r"outputs with 0"),
+    ],
+)
+def test_losses_of_outputs_that_do_not_exist(loss, says):
+    with pytest.raises(ValueError, match=rf"^\[trainer\] Expected {says}"):
+        al.Trainer(Two(), loss, "sgd").fit(two_inputs(), 1, progress=False)
+
+
+# ---- data sets of all kinds ----
+
+
+class Squares:
+    """As a data set of PyTorch."""
+
+    def __init__(self, count=20):
+        self.x, self.y = linear(count)
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        if not 0 <= i < len(self.x):
+            raise IndexError
+        return self.x[i], self.y[i]
+
+
+def test_all_kinds_of_data_train_alike():
+    x, y = linear(20)
+    batches = [(x[i : i + 6], y[i : i + 6]) for i in range(0, 20, 6)]
+    sources = [
+        (x, y),
+        Squares(),
+        al.data.from_arrays(x, y).batch(6),
+        al.data.from_items(Squares()).batch(6, workers=3),
+        al.data.from_iterator(lambda: iter(batches), batched=True),
+        al.data.from_iterator(lambda: zip(x, y)).batch(6),
+    ]
+    results = [fitted(source, 6) for source in sources]
+    for _, found, history in results[1:]:
+        for ours, theirs in zip(found, results[0][1]):
+            np.testing.assert_array_equal(ours, theirs)
+        assert history == results[0][2]
+
+
+def test_a_generator_that_is_read_twice_says_so():
+    x, y = linear(6)
+    with pytest.raises(ValueError, match=r"a fresh iterator for each epoch, got an iterator, which has been read once"):
+        fitted(al.data.from_iterator(pair for pair in zip(x, y)).batch(3), 3, epochs=2)
+
+
+def test_errors_of_loaders_reach_the_caller_and_threads_end():
+    def broken(x, y):
+        if broken.count == 7:
+            raise RuntimeError("the disk is gone")
+        broken.count += 1
+        return x, y
+
+    before = threading.active_count()
+    for _ in range(3):
+        broken.count = 0
+        with pytest.raises(ValueError, match="the disk is gone"):
+            fitted(al.data.from_arrays(*linear(40)).map(broken).batch(4), 4)
+    broken.count = 100
+
+    class Stop(al.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            raise KeyError("mine")
+
+    for _ in range(3):
+        with pytest.raises(KeyError, match="mine"):
+            fitted(al.data.from_arrays(*linear(40)).map(broken).batch(4), 4, callbacks=[Stop()])
+    deadline = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+
+
+def test_the_next_batch_is_loaded_while_a_step_computes():
+    """What the loader sees: it is asked for batch i + 1 before the step of batch i has ended."""
+    ended, asked = [], []
+
+    def watched(x, y):
+        asked.append(len(ended))
+        return x, y
+
+    class Watch(al.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            time.sleep(0.02)
+            ended.append(batch)
+
+    x, y = linear(40)
+    fitted(al.data.from_arrays(x, y).batch(4).map(watched), 4, epochs=1, callbacks=[Watch()])
+    assert all(done < i for i, done in enumerate(asked[2:], 1)), asked
+
+
+def test_profile_of_the_input():
+    def slow(x, y):
+        time.sleep(0.004)
+        return x, y
+
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
+    trainer.fit(linear(40), 1, 4, progress=False)
+    before = [v.numpy() for v in trainer.model.variables]
+    profile = trainer.profile_input(al.data.from_arrays(*linear(40)).map(slow).batch(4), batches=5)
+    assert profile.batches == 5 and profile.load > 0.015 > profile.step and profile.waited <= profile.both
+    assert "means of 5 batches" in str(profile)
+    for value, variable in zip(before, trainer.model.variables):
+        np.testing.assert_array_equal(variable.numpy(), value, "nothing was trained")
+
+
+# ---- one dispatch ----
+
+
+def test_a_step_with_everything_is_one_dispatch():
+    """Metrics, schedule, clipping, averages, loss scaling and checks: an epoch of n steps has n dispatches more than
+    one of none, but for what reads its values."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(64, 8)).astype("f"), rng.integers(0, 3, 64).astype("i4")
+    optimizer = al.AdamW(
+        al.schedules.warmup(al.schedules.cosine(0.01, 50), 5), clip_norm=1.0, clip_value=0.5, ema_decay=0.99,
+        accumulate_steps=2, loss_scale=al.LossScale(),
+    )  # fmt: skip
+    model = al.nn.Sequential(al.nn.Dense(8), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Dropout(0.1), al.nn.Dense(3))
+    trainer = al.Trainer(
+        model, "softmax_cross_entropy", optimizer, ["accuracy", "auc", "confusion_matrix"], dtype="float16"
+    )
+    counts = []
+    for size in (1, 2, 4, 1, 2, 4):
+        before = al.stats()["dispatches"]
+        trainer.fit((x, y), 2, size, progress=False)
+        counts.append(al.stats()["dispatches"] - before)
+    counts = counts[3:]
+    assert counts[0] - counts[1] == 2 * 32 and counts[1] - counts[2] == 2 * 16, counts
+    assert counts[2] - 2 * 16 <= 8, "what begins a fit, and ends two epochs"
+
+
+# ---- types ----
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_mixed_precision(dtype):
+    """Activations of two bytes, variables of four; it learns as float32 does."""
+    (x, y), test = al.data.split(*al.data.digits())
+    results = {}
+    for kind in ("float32", dtype):
+        model = al.nn.Sequential(al.nn.Flatten(), al.nn.Dense(32), al.nn.ReLU(), al.nn.Dense(10))
+        scale = al.LossScale() if kind == "float16" else None
+        trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(2e-3, loss_scale=scale), ["accuracy"], dtype=kind)
+        history = trainer.fit((x, y), 8, progress=False)
+        results[kind] = trainer.evaluate(test)["accuracy"]
+        assert all(v.dtype == "float32" for v in model.variables)
+        assert ("skipped_steps" in history) == (kind == "float16")
+        assert trainer.predict(test[0]).dtype == al.graph.dtypes.numpy_dtype(kind)
+    assert results[dtype] > 0.9 and abs(results[dtype] - results["float32"]) < 0.02
+
+
+def test_skipped_steps_are_counted_and_do_not_end_the_training():
+    x, y = linear(40)
+    bad = y.copy()
+    bad[[5, 17]] = np.inf
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1, skip_nonfinite=True), check_finite=False)
+    history = trainer.fit((x, bad), 3, 4, shuffle=False, progress=False)
+    assert history["skipped_steps"] == [2, 2, 2]
+    good = [rows for rows in rows_of(40, 4, 3) if not {5, 17} & set(rows.tolist())]
+    twin = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
+    twin.predict(x[:1])
+    assert_close(
+        [v.numpy() for v in trainer.model.variables],
+        fit_by_hand(x, y, good, start=[v.numpy() for v in twin.model.variables]),
+    )
+    assert np.isfinite(history["loss"]).all()
+
+
+def test_averaged_weights():
+    x, y = linear(40)
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1, ema_decay=0.9))
+    with pytest.raises(ValueError, match=r"^\[averaged_weights\] Expected a training that has begun"):
+        with trainer.averaged_weights():
+            pass
+    trainer.fit((x, y), 1, 4, progress=False)
+    plain = [v.numpy() for v in trainer.model.variables]
+    loss = trainer.evaluate((x, y))["loss"]
+    with trainer.averaged_weights():
+        averaged = [v.numpy() for v in trainer.model.variables]
+        assert trainer.evaluate((x, y))["loss"] > loss
+    for a, b, v in zip(plain, averaged, trainer.model.variables):
+        np.testing.assert_array_equal(v.numpy(), a)
+        assert not np.array_equal(a, b)
+
+
+# ---- callbacks ----
+
+
+def test_moments_of_callbacks():
+    calls = []
+
+    class Note(al.Callback):
+        def on_train_begin(self, logs=None):
+            calls.append("begin")
+
+        def on_train_end(self, logs=None):
+            calls.append(("end", sorted(logs)))
+
+        def on_epoch_begin(self, epoch, logs=None):
+            calls.append(("epoch", epoch))
+
+        def on_train_batch_end(self, batch, logs=None):
+            calls.append((batch, round(logs["loss"], 3) > 0, len(logs), list(logs)))
+
+        def on_epoch_end(self, epoch, logs=None):
+            calls.append(("epoch end", epoch, logs["loss"] == self.trainer.history["loss"][-1]))
+
+    seen = []
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.01))
+    lambdas = al.LambdaCallback(on_epoch_end=lambda epoch, logs: seen.append((epoch, list(logs))))
+    trainer.fit(linear(12), 2, 8, progress=False, callbacks=[Note(), lambdas])
+    epoch = [(0, True, 1, ["loss"]), (1, True, 1, ["loss"])]
+    assert calls == [
+        "begin", ("epoch", 0), *epoch, ("epoch end", 0, True), ("epoch", 1), *epoch, ("epoch end", 1, True),
+        ("end", ["loss"]),
+    ]  # fmt: skip
+    assert seen == [(0, ["loss"]), (1, ["loss"])]
+    trainer.fit(linear(12), 1, 8, progress=False, callbacks=[lambdas])
+    assert seen[-1][0] == 2, "epochs count on"
+
+
+def test_best_weights_are_restored():
+    x, y = linear(40)
+    best = {}
+
+    class Spoil(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            if epoch == 2:
+                best.update({v.name: v.numpy() for v in self.trainer.model.variables})
+            if epoch >= 2:
+                self.trainer.model.variables[1].assign(np.float32([50.0]))
+
+    stopping = al.EarlyStopping("loss", patience=2, restore_best_weights=True)
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.05))
+    history = trainer.fit((x, y), 20, 8, progress=False, callbacks=[stopping, Spoil()])
+    assert len(history["loss"]) == 5
+    for v in trainer.model.variables:
+        np.testing.assert_array_equal(v.numpy(), best[v.name])
+
+
+def test_stopping_from_a_callback():
+    class Stop(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.trainer.stop_training = epoch == 1
+
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.05))
+    assert len(trainer.fit(linear(), 9, progress=False, callbacks=[Stop()])["loss"]) == 2
+
+
+def test_tensorboard_without_its_package(monkeypatch, tmp_path):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "tensorboardX", None)
+    with pytest.raises(ImportError, match=r"^\[tensorboard\] The package tensorboardX is missing: pip install"):
+        fitted(linear(), 8, callbacks=[al.TensorBoard(tmp_path)])
