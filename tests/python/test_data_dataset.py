@@ -218,6 +218,71 @@ def test_loads_in_any_order_in_threads():
     assert same([found[i] for i in range(len(loads))], list(data.epoch(3)))
 
 
+def plain(elements, chain, epoch):
+    """The elements of an epoch of a chain of (name, number, choice), made of lists."""
+    if not chain:
+        return elements
+    *before, (name, number, last) = chain
+    if name == "repeat":
+        return [each for turn in range(number) for each in plain(elements, before, epoch * number + turn)]
+    given = plain(elements, before, epoch)
+    if name == "take":
+        return given[:number]
+    if name == "shuffle":
+        return [given[i] for i in np.random.default_rng([number, epoch]).permutation(len(given))]
+    if name == "map":
+        links = sum(each[0] == "map" for each in chain)
+        rngs = [np.random.default_rng([number, epoch, i, links]) for i in range(len(given))]
+        return [blurred(*element, rng=rng) for element, rng in zip(given, rngs)]
+    batches = [given[i : i + number] for i in range(0, len(given), number)]
+    batches = [batch for batch in batches if last != "drop" or len(batch) == number]
+    masks = [np.float32([1] * len(batch) + [0] * (number - len(batch))) for batch in batches]
+    if last == "pad":
+        batches = [batch + batch[-1:] * (number - len(batch)) for batch in batches]
+    stacked = [tuple(np.stack(leaves) for leaves in zip(*batch)) for batch in batches]
+    return [(*batch, mask) for batch, mask in zip(stacked, masks)] if last == "pad" else stacked
+
+
+def blurred(x, *rest, rng):
+    return x + rng.random(np.shape(x), dtype=np.float32), *rest
+
+
+def random_chain(rng):
+    chain, ragged, count = [], False, 23
+    for _ in range(rng.integers(1, 7)):
+        name = rng.choice(["shuffle", "map", "batch", "repeat", "take"])
+        number, last = int(rng.integers(1, 5)), str(rng.choice(["smaller", "drop", "pad"]))
+        if name == "take":
+            number += 6
+        if name == "batch" and (ragged or count < number):
+            continue
+        if name == "batch":
+            ragged = last == "smaller"
+            count = count // number if last == "drop" else -(-count // number)
+        count = {"take": min(count, number), "repeat": count * number}.get(name, count)
+        chain.append((str(name), number, last))
+    return chain
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_chains_are_those_of_lists(seed):
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng)
+    for source in SOURCES.values():
+        data = source()
+        for name, number, last in chain:
+            options = {"map": {"seed": number}, "batch": {"last": last, "workers": int(rng.integers(1, 3))}}.get(
+                name, {}
+            )
+            data = getattr(data, name)(blurred if name == "map" else number, **options)
+        for epoch in (0, 3):
+            expected = plain([(ROWS[i], LABELS[i]) for i in range(23)], chain, epoch)
+            assert len(data) == len(expected), chain
+            assert same(list(data.epoch(epoch)), expected), chain
+            start = int(rng.integers(0, len(expected) + 1))
+            assert same(list(data.epoch(epoch, start)), expected[start:]), chain
+
+
 def test_seeded_maps_differ_by_epoch_position_and_map():
     def draw(_, rng):
         return rng.random(dtype=np.float32)

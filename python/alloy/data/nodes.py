@@ -5,7 +5,7 @@ A link of a known length (count) answers for any place at any time: read(epoch, 
 what is random in it is drawn from a generator made of seed, epoch and position, never from one that goes on. A stream
 (count is None) can only be read in order: stream(epoch) iterates callables, which can be called in any order."""
 
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Node:
     def __init__(self, parent=None):
         self.parent = parent
         self.place = user_location()
+        self._spec = None
         if parent is not None:
             self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
             self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
@@ -37,6 +38,12 @@ class Node:
 
     @property
     def spec(self):
+        """The structure of the elements, with Specs as leaves."""
+        if self._spec is None:
+            self._spec = self.find_spec()
+        return self._spec
+
+    def find_spec(self):
         return self.parent.spec
 
     def sample(self):
@@ -199,8 +206,7 @@ class Map(Node):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"{self.parent}.map({name}{'' if self.seed is None else f', seed={self.seed}'})"
 
-    @cached_property
-    def spec(self):
+    def find_spec(self):
         return batches_of(spec_of(self.sample()), self.batched)
 
     def sample(self):
@@ -267,8 +273,7 @@ class Batch(Node):
         workers = f", workers={self.workers}" if self.workers > 1 else ""
         return f'{self.parent}.batch({self.size}, last="{self.last}"{workers})'
 
-    @cached_property
-    def spec(self):
+    def find_spec(self):
         spec = convert(lambda leaf: Spec((None, *leaf.shape), leaf.dtype), self.parent.spec)
         return self._with_mask(spec, Spec((None,), np.dtype(np.float32))) if self.last == "pad" else spec
 

@@ -70,10 +70,6 @@ class Arrays(Node):
             array.flags.writeable = False
         self._spec = convert(lambda array: Spec(array.shape[1:], array.dtype), structure)
 
-    @property
-    def spec(self):
-        return self._spec
-
     def __str__(self):
         return f"from_arrays({self.count} of {text(self.spec)})"
 
@@ -102,13 +98,9 @@ class _Given(Node):
         self.op = op
         self.batched = int(bool(batched))
         self._reader = Reader(self.op)
-        self._spec = None
 
-    @property
-    def spec(self):
-        if self._spec is None:
-            self._spec = batches_of(spec_of(self.sample()), self.batched)
-        return self._spec
+    def find_spec(self):
+        return batches_of(spec_of(self.sample()), self.batched)
 
     def _element(self, given, epoch, position):
         try:
