@@ -412,17 +412,28 @@ def test_arrays_on_disk(tmp_path):
     assert same(data[2], (ROWS[order[8:12]], LABELS[order[8:12]])) and type(data[2][0]) is np.ndarray
 
 
-def test_reading_copies_no_data_set():
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((2000, 1000), np.float32),
+        np.zeros((2000, 2000), np.float32)[:, ::2],
+        np.zeros((1000, 2000), np.float32).T,
+    ],
+    ids=["packed", "strided", "transposed"],
+)
+def test_reading_copies_no_data_set(array):
     import tracemalloc
 
-    data = from_arrays(np.zeros((2000, 1000), np.float32)).shuffle(seed=1).batch(10)
+    data = from_arrays(array).shuffle(seed=1).batch(10)
     out = [np.empty((10, 1000), np.float32)]
     tracemalloc.start()
     for load in data.loads(0):
         load(out)
+    for epoch in range(50):
+        next(iter(data.loads(epoch)))(out)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200_000  # of which the order is 16,000; the data set has 8,000,000
+    assert peak < 200_000  # of which an epoch's order is 16,000; the data set has 8,000,000
 
 
 def fails(x, y):
@@ -497,6 +508,16 @@ WRONG = {
         lambda: list(from_items([(1, 2), 1]).batch(2)),
         ValueError,
         "Expected (int32(), int32()) as of the first example, got int32() of example 1",
+    ),
+    "length": (
+        lambda: list(from_items([(1, 2), (1, 2, 3)]).batch(2)),
+        ValueError,
+        "Expected (int32(), int32()) as of the first example, got (int32(), int32(), int32()) of example 1",
+    ),
+    "no batch of a stream": (
+        lambda: list(from_iterator(lambda: range(3)).batch(4, last="drop")),
+        ValueError,
+        "[batch] Expected 4 or more examples for a whole batch, got 3 in epoch 0",
     ),
     "keys": (
         lambda: list(from_items([{"a": 1}, {"b": 1}]).batch(2)),

@@ -343,6 +343,10 @@ class Batch(Node):
                 loads, first = [], first + self.size
         if loads and self.last != "drop":
             yield self._batch(loads, epoch, first)
+        if first == 0 and self.last == "drop":
+            raise self.fault(
+                f"Expected {self.size} or more examples for a whole batch, got {len(loads)} in epoch {epoch}"
+            )
 
     def _batch(self, loads, epoch, first):
         load = partial(self._stack, loads, lambda row: self.parent.name(epoch, first + row))
