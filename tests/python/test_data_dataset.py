@@ -323,6 +323,24 @@ def test_a_stream_is_read_when_the_loads_advance():
     assert loads[0]().tolist() == [0, 2]
 
 
+def test_an_iterator_may_use_its_memory_again():
+    def examples():
+        memory = np.zeros(2, np.float32)
+        for row in ROWS:
+            memory[...] = row
+            yield memory
+
+    assert same([load() for load in list(from_iterator(examples).batch(6).loads(0))], list(from_arrays(ROWS).batch(6)))
+
+
+def test_an_iterator_that_is_not_fresh_is_noticed():
+    rows = iter(ROWS)
+    data = from_iterator(lambda: rows)
+    assert len(list(data)) == 23
+    with pytest.raises(ValueError, match="a fresh iterator for each epoch, got one without examples in epoch 1"):
+        list(data)
+
+
 def test_a_taken_stream_is_read_no_further():
     read = []
     data = from_iterator(lambda: (read.append(i) or i for i in range(100))).take(3)
@@ -403,6 +421,16 @@ def test_batches_of_chosen_rows_may_be_changed():
     data = from_arrays(ROWS).shuffle(seed=1).batch(4).map(lambda x: np.add(x, 1, out=x))
     order = np.random.default_rng([1, 0]).permutation(23)
     assert same(data[2], ROWS[order[8:12]] + 1) and ROWS[0, 0] == 0
+
+
+def test_batches_are_gathered_where_steps_read_them():
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 2)), graph.placeholder((None,), al.int32)
+    step = graph.compile([x, y], [al.sum(x), al.sum(y)])
+    data, staging = from_arrays(ROWS, LABELS).shuffle(seed=1).batch(5), step.staging((5, 2), (5,))
+    sums = [staging.submit(*al.data.leaves(load(staging.arrays()))) for load in data.loads(0)]
+    expected = [(x.sum(), y.sum()) for x, y in data.epoch(0)]
+    assert [tuple(each) for each in sums] == expected and len(expected) == 5
 
 
 def test_arrays_on_disk(tmp_path):

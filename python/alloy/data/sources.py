@@ -157,6 +157,11 @@ class Items(_Given):
         return f"{'batch' if self.batched else 'example'} {position}"
 
 
+def _own(leaf):
+    """A copy of an array that an iterator may write again before it is used."""
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
 class Stream(_Given):
     def __init__(self, function, batched):
         super().__init__("from_iterator", batched)
@@ -200,6 +205,11 @@ class Stream(_Given):
                     self._first = element
                 yield partial(self._load, element, epoch, position)
                 position += 1
+        if position == 0:
+            raise self.fault(
+                f"Expected a function that returns a fresh iterator for each epoch, got one without examples in epoch "
+                f"{epoch}"
+            )
 
     def _load(self, element, epoch, position, out=None):
         return self._placed(element, out, epoch, position)
@@ -230,7 +240,7 @@ class Stream(_Given):
             except Exception as error:
                 name = self.name(epoch, position)
                 raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
-            yield self._element(given, epoch, position)
+            yield convert(_own, self._element(given, epoch, position))
             position += 1
 
     def name(self, epoch, position):
