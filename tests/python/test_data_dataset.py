@@ -95,6 +95,18 @@ def test_shuffle_is_the_permutation_of_seed_and_epoch():
     assert [int(y) for y in data] != [int(y) for y in data]  # the next epoch
 
 
+@pytest.mark.parametrize("items", [False, True])
+def test_orders_are_made_once_an_epoch(monkeypatch, items):
+    """Also where a shuffle of repetitions jumps between the epochs of what it repeats."""
+    source = from_items(list(LABELS)) if items else from_arrays(LABELS)
+    data = source.shuffle(seed=1).repeat(3).shuffle(seed=2).repeat(2).shuffle(seed=3).batch(4)
+    made, make = [], np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: made.append(tuple(seed)) or make(seed))
+    for _ in range(2):
+        list(data)
+    assert len(made) == len(set(made)) == 2 * (6 + 2 + 1)
+
+
 def test_batches_are_the_rows_in_order():
     data = from_arrays(ROWS, LABELS).shuffle(seed=1).batch(5)
     order = np.random.default_rng([1, 2]).permutation(23)
@@ -700,6 +712,14 @@ def test_mistakes_are_named(case):
     assert f"at {__file__.rpartition('/')[2]}" in message or "tests/python/test_data_dataset.py:" in message
     if "Error: " in message:
         assert raised.value.__cause__ is not None
+
+
+def test_long_messages_become_one_line():
+    def fails(x):
+        raise OSError("no\n  such disk.")
+
+    with pytest.raises(ValueError, match=r"with OSError: no such disk; built at"):
+        list(from_arrays(LABELS).map(fails))
 
 
 def test_nothing_is_lost_by_a_mistake():

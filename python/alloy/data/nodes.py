@@ -76,6 +76,14 @@ class Shuffle(Node):
         self.seed = seed
         self.static = self.distinct = False
         self._orders = {}  # of the last epochs
+        self._kept = 2  # so many: a step may still read one while the next begins
+        turns, node = 1, parent
+        while node is not None:  # what comes before is read in this order, which may jump between its epochs
+            if isinstance(node, Repeat):
+                turns *= node.times
+            elif isinstance(node, Shuffle):
+                node._kept = max(node._kept, 2 * turns)
+            node = node.parent
 
     def __str__(self):
         return f"{self.parent}.shuffle(seed={self.seed})"
@@ -84,7 +92,7 @@ class Shuffle(Node):
         order = self._orders.get(epoch)
         if order is None:
             order = np.random.default_rng([self.seed, epoch]).permutation(self.count)
-            self._orders = {**dict(list(self._orders.items())[-1:]), epoch: order}
+            self._orders = {**dict(list(self._orders.items())[1 - self._kept :]), epoch: order}
         return order
 
     def read(self, epoch, position, out=None):
@@ -134,11 +142,10 @@ class Take(Node):
         return f"{self.parent}.take({self.most})"
 
     def stream(self, epoch):
-        if self.most:
-            for position, load in enumerate(self.parent.stream(epoch), 1):
-                yield load
-                if position == self.most:
-                    return  # before one more is read
+        for position, load in enumerate(self.parent.stream(epoch), 1):
+            yield load
+            if position == self.most:
+                return  # before one more is read
 
 
 class Repeat(Node):
@@ -378,4 +385,5 @@ def _placed(leaf, array):
 
 def what(error) -> str:
     """An exception as part of a sentence."""
-    return f"{type(error).__name__}: {error}".removesuffix(".") if str(error) else type(error).__name__
+    said = " ".join(str(error).split()).removesuffix(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -43,8 +43,8 @@ def _rows(count, fraction, seed):
     if not 0 < held_out < count:
         raise mistake(
             "split",
-            f"Expected a fraction between 0 and 1 that leaves examples on both sides, or the number of those to set "
-            f"aside, got {fraction} of {count}",
+            f"Expected a fraction between 0 and 1 or a number of examples that leaves examples on both sides, got "
+            f"{fraction} of {count}",
             act="called",
         )
     order = np.random.default_rng(seed).permutation(count)
