@@ -50,7 +50,9 @@ def test_split_by_number():
 
 @pytest.mark.parametrize("fraction", [0, 0.0, 1.0, 0.001, 0.999, -1, 100, 1.5, True, float("nan")])
 def test_split_leaves_no_side_empty(fraction):
-    with pytest.raises(ValueError, match=r"^\[split\] Expected a fraction between 0 and 1, or a number of examples"):
+    with pytest.raises(
+        ValueError, match=r"^\[split\] Expected a fraction between 0 and 1 or a number of examples that leaves"
+    ):
         al.data.split(np.arange(100), np.arange(100), fraction)
 
 

@@ -95,6 +95,18 @@ def test_shuffle_is_the_permutation_of_seed_and_epoch():
     assert [int(y) for y in data] != [int(y) for y in data]  # the next epoch
 
 
+@pytest.mark.parametrize("items", [False, True])
+def test_orders_are_made_once_an_epoch(monkeypatch, items):
+    """Also where a shuffle of repetitions jumps between the epochs of what it repeats."""
+    source = from_items(list(LABELS)) if items else from_arrays(LABELS)
+    data = source.shuffle(seed=1).repeat(3).shuffle(seed=2).repeat(2).shuffle(seed=3).batch(4)
+    made, make = [], np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: made.append(tuple(seed)) or make(seed))
+    for _ in range(2):
+        list(data)
+    assert len(made) == len(set(made)) == 2 * (6 + 2 + 1)
+
+
 def test_batches_are_the_rows_in_order():
     data = from_arrays(ROWS, LABELS).shuffle(seed=1).batch(5)
     order = np.random.default_rng([1, 2]).permutation(23)
@@ -218,6 +230,71 @@ def test_loads_in_any_order_in_threads():
     assert same([found[i] for i in range(len(loads))], list(data.epoch(3)))
 
 
+def plain(elements, chain, epoch):
+    """The elements of an epoch of a chain of (name, number, choice), made of lists."""
+    if not chain:
+        return elements
+    *before, (name, number, last) = chain
+    if name == "repeat":
+        return [each for turn in range(number) for each in plain(elements, before, epoch * number + turn)]
+    given = plain(elements, before, epoch)
+    if name == "take":
+        return given[:number]
+    if name == "shuffle":
+        return [given[i] for i in np.random.default_rng([number, epoch]).permutation(len(given))]
+    if name == "map":
+        links = sum(each[0] == "map" for each in chain)
+        rngs = [np.random.default_rng([number, epoch, i, links]) for i in range(len(given))]
+        return [blurred(*element, rng=rng) for element, rng in zip(given, rngs)]
+    batches = [given[i : i + number] for i in range(0, len(given), number)]
+    batches = [batch for batch in batches if last != "drop" or len(batch) == number]
+    masks = [np.float32([1] * len(batch) + [0] * (number - len(batch))) for batch in batches]
+    if last == "pad":
+        batches = [batch + batch[-1:] * (number - len(batch)) for batch in batches]
+    stacked = [tuple(np.stack(leaves) for leaves in zip(*batch)) for batch in batches]
+    return [(*batch, mask) for batch, mask in zip(stacked, masks)] if last == "pad" else stacked
+
+
+def blurred(x, *rest, rng):
+    return x + rng.random(np.shape(x), dtype=np.float32), *rest
+
+
+def random_chain(rng):
+    chain, ragged, count = [], False, 23
+    for _ in range(rng.integers(1, 7)):
+        name = rng.choice(["shuffle", "map", "batch", "repeat", "take"])
+        number, last = int(rng.integers(1, 5)), str(rng.choice(["smaller", "drop", "pad"]))
+        if name == "take":
+            number += 6
+        if name == "batch" and (ragged or count < number):
+            continue
+        if name == "batch":
+            ragged = last == "smaller"
+            count = count // number if last == "drop" else -(-count // number)
+        count = {"take": min(count, number), "repeat": count * number}.get(name, count)
+        chain.append((str(name), number, last))
+    return chain
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_chains_are_those_of_lists(seed):
+    rng = np.random.default_rng(seed)
+    chain = random_chain(rng)
+    for source in SOURCES.values():
+        data = source()
+        for name, number, last in chain:
+            options = {"map": {"seed": number}, "batch": {"last": last, "workers": int(rng.integers(1, 3))}}.get(
+                name, {}
+            )
+            data = getattr(data, name)(blurred if name == "map" else number, **options)
+        for epoch in (0, 3):
+            expected = plain([(ROWS[i], LABELS[i]) for i in range(23)], chain, epoch)
+            assert len(data) == len(expected), chain
+            assert same(list(data.epoch(epoch)), expected), chain
+            start = int(rng.integers(0, len(expected) + 1))
+            assert same(list(data.epoch(epoch, start)), expected[start:]), chain
+
+
 def test_seeded_maps_differ_by_epoch_position_and_map():
     def draw(_, rng):
         return rng.random(dtype=np.float32)
@@ -256,6 +333,24 @@ def test_a_stream_is_read_when_the_loads_advance():
     assert read == list(range(6))
     assert [load().tolist() for load in reversed(loads)] == [[8, 10], [4, 6], [0, 2]]
     assert loads[0]().tolist() == [0, 2]
+
+
+def test_an_iterator_may_use_its_memory_again():
+    def examples():
+        memory = np.zeros(2, np.float32)
+        for row in ROWS:
+            memory[...] = row
+            yield memory
+
+    assert same([load() for load in list(from_iterator(examples).batch(6).loads(0))], list(from_arrays(ROWS).batch(6)))
+
+
+def test_an_iterator_that_is_not_fresh_is_noticed():
+    rows = iter(ROWS)
+    data = from_iterator(lambda: rows)
+    assert len(list(data)) == 23
+    with pytest.raises(ValueError, match="a fresh iterator for each epoch, got one without examples in epoch 1"):
+        list(data)
 
 
 def test_a_taken_stream_is_read_no_further():
@@ -340,6 +435,16 @@ def test_batches_of_chosen_rows_may_be_changed():
     assert same(data[2], ROWS[order[8:12]] + 1) and ROWS[0, 0] == 0
 
 
+def test_batches_are_gathered_where_steps_read_them():
+    graph = al.Graph()
+    x, y = graph.placeholder((None, 2)), graph.placeholder((None,), al.int32)
+    step = graph.compile([x, y], [al.sum(x), al.sum(y)])
+    data, staging = from_arrays(ROWS, LABELS).shuffle(seed=1).batch(5), step.staging((5, 2), (5,))
+    sums = [staging.submit(*al.data.leaves(load(staging.arrays()))) for load in data.loads(0)]
+    expected = [(x.sum(), y.sum()) for x, y in data.epoch(0)]
+    assert [tuple(each) for each in sums] == expected and len(expected) == 5
+
+
 def test_arrays_on_disk(tmp_path):
     np.save(tmp_path / "x.npy", ROWS)
     data = from_arrays(np.load(tmp_path / "x.npy", mmap_mode="r"), LABELS).shuffle(seed=1).batch(4)
@@ -347,17 +452,28 @@ def test_arrays_on_disk(tmp_path):
     assert same(data[2], (ROWS[order[8:12]], LABELS[order[8:12]])) and type(data[2][0]) is np.ndarray
 
 
-def test_reading_copies_no_data_set():
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros((2000, 1000), np.float32),
+        np.zeros((2000, 2000), np.float32)[:, ::2],
+        np.zeros((1000, 2000), np.float32).T,
+    ],
+    ids=["packed", "strided", "transposed"],
+)
+def test_reading_copies_no_data_set(array):
     import tracemalloc
 
-    data = from_arrays(np.zeros((2000, 1000), np.float32)).shuffle(seed=1).batch(10)
+    data = from_arrays(array).shuffle(seed=1).batch(10)
     out = [np.empty((10, 1000), np.float32)]
     tracemalloc.start()
     for load in data.loads(0):
         load(out)
+    for epoch in range(50):
+        next(iter(data.loads(epoch)))(out)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 200_000  # of which the order is 16,000; the data set has 8,000,000
+    assert peak < 200_000  # of which an epoch's order is 16,000; the data set has 8,000,000
 
 
 def fails(x, y):
@@ -432,6 +548,16 @@ WRONG = {
         lambda: list(from_items([(1, 2), 1]).batch(2)),
         ValueError,
         "Expected (int32(), int32()) as of the first example, got int32() of example 1",
+    ),
+    "length": (
+        lambda: list(from_items([(1, 2), (1, 2, 3)]).batch(2)),
+        ValueError,
+        "Expected (int32(), int32()) as of the first example, got (int32(), int32(), int32()) of example 1",
+    ),
+    "no batch of a stream": (
+        lambda: list(from_iterator(lambda: range(3)).batch(4, last="drop")),
+        ValueError,
+        "[batch] Expected 4 or more examples for a whole batch, got 3 in epoch 0",
     ),
     "keys": (
         lambda: list(from_items([{"a": 1}, {"b": 1}]).batch(2)),
@@ -586,6 +712,14 @@ def test_mistakes_are_named(case):
     assert f"at {__file__.rpartition('/')[2]}" in message or "tests/python/test_data_dataset.py:" in message
     if "Error: " in message:
         assert raised.value.__cause__ is not None
+
+
+def test_long_messages_become_one_line():
+    def fails(x):
+        raise OSError("no\n  such disk.")
+
+    with pytest.raises(ValueError, match=r"with OSError: no such disk; built at"):
+        list(from_arrays(LABELS).map(fails))
 
 
 def test_nothing_is_lost_by_a_mistake():

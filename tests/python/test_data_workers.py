@@ -110,11 +110,15 @@ def run(code, **options):
 
 
 SLOW = """
+begun = threading.Event()
+def stop(): begun.wait(); time.sleep(0.05); os.kill(os.getpid(), signal.SIGINT)
 class Slow:
     def __init__(self, moment): self.moment = moment
     def __len__(self): return 64
     def __getitem__(self, i):
-        time.sleep(self.moment if i else 0)
+        if i:  # the first is read to know the structure
+            begun.set()
+            time.sleep(self.moment)
         return np.float32([i])
 """
 
@@ -124,7 +128,6 @@ def test_an_interrupt_ends_it():
     program = (
         SLOW
         + """
-def stop(): time.sleep(0.3); os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=stop).start()
 try:
     list(al.data.from_items(Slow(30)).batch(16, workers=4))
@@ -144,7 +147,6 @@ def test_what_was_interrupted_writes_no_more():
         SLOW
         + """
 out = [np.full((16, 1), -1, np.float32)]
-def stop(): time.sleep(0.15); os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=stop).start()
 load = next(iter(al.data.from_items(Slow(0.4)).batch(16, workers=4).loads(0)))
 try:
@@ -165,7 +167,8 @@ def test_a_thread_that_still_reads_does_not_keep_the_interpreter():
         + """
 data = al.data.from_items(Slow(30)).batch(16, workers=4)
 threading.Thread(target=lambda: list(data), daemon=True).start()
-time.sleep(0.3)
+end = time.monotonic() + 20
+while threading.active_count() < 5 and time.monotonic() < end: time.sleep(0.01)
 print(threading.active_count())
 """
     )

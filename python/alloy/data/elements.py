@@ -64,7 +64,7 @@ def _array(value):
         elif not hasattr(value, "__dlpack__") and callable(getattr(value, "numpy", None)):
             value = np.asarray(value.numpy())
     except Exception as error:
-        raise TypeError(f"{type(value).__name__}, which gives no array ({error})") from error
+        raise TypeError(f"{type(value).__name__}, which gives no array ({' '.join(str(error).split())})") from error
     return value.astype(np.float32) if plain and value.dtype == np.float64 else _checked(value)
 
 

@@ -5,7 +5,7 @@ A link of a known length (count) answers for any place at any time: read(epoch, 
 what is random in it is drawn from a generator made of seed, epoch and position, never from one that goes on. A stream
 (count is None) can only be read in order: stream(epoch) iterates callables, which can be called in any order."""
 
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Node:
     def __init__(self, parent=None):
         self.parent = parent
         self.place = user_location()
+        self._spec = None
         if parent is not None:
             self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
             self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
@@ -37,6 +38,12 @@ class Node:
 
     @property
     def spec(self):
+        """The structure of the elements, with Specs as leaves."""
+        if self._spec is None:
+            self._spec = self.find_spec()
+        return self._spec
+
+    def find_spec(self):
         return self.parent.spec
 
     def sample(self):
@@ -69,6 +76,14 @@ class Shuffle(Node):
         self.seed = seed
         self.static = self.distinct = False
         self._orders = {}  # of the last epochs
+        self._kept = 2  # so many: a step may still read one while the next begins
+        turns, node = 1, parent
+        while node is not None:  # what comes before is read in this order, which may jump between its epochs
+            if isinstance(node, Repeat):
+                turns *= node.times
+            elif isinstance(node, Shuffle):
+                node._kept = max(node._kept, 2 * turns)
+            node = node.parent
 
     def __str__(self):
         return f"{self.parent}.shuffle(seed={self.seed})"
@@ -77,7 +92,7 @@ class Shuffle(Node):
         order = self._orders.get(epoch)
         if order is None:
             order = np.random.default_rng([self.seed, epoch]).permutation(self.count)
-            self._orders = {**dict(list(self._orders.items())[-1:]), epoch: order}
+            self._orders = {**dict(list(self._orders.items())[1 - self._kept :]), epoch: order}
         return order
 
     def read(self, epoch, position, out=None):
@@ -127,11 +142,10 @@ class Take(Node):
         return f"{self.parent}.take({self.most})"
 
     def stream(self, epoch):
-        if self.most:
-            for position, load in enumerate(self.parent.stream(epoch), 1):
-                yield load
-                if position == self.most:
-                    return  # before one more is read
+        for position, load in enumerate(self.parent.stream(epoch), 1):
+            yield load
+            if position == self.most:
+                return  # before one more is read
 
 
 class Repeat(Node):
@@ -199,8 +213,7 @@ class Map(Node):
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"{self.parent}.map({name}{'' if self.seed is None else f', seed={self.seed}'})"
 
-    @cached_property
-    def spec(self):
+    def find_spec(self):
         return batches_of(spec_of(self.sample()), self.batched)
 
     def sample(self):
@@ -267,8 +280,7 @@ class Batch(Node):
         workers = f", workers={self.workers}" if self.workers > 1 else ""
         return f'{self.parent}.batch({self.size}, last="{self.last}"{workers})'
 
-    @cached_property
-    def spec(self):
+    def find_spec(self):
         spec = convert(lambda leaf: Spec((None, *leaf.shape), leaf.dtype), self.parent.spec)
         return self._with_mask(spec, Spec((None,), np.dtype(np.float32))) if self.last == "pad" else spec
 
@@ -338,6 +350,10 @@ class Batch(Node):
                 loads, first = [], first + self.size
         if loads and self.last != "drop":
             yield self._batch(loads, epoch, first)
+        if first == 0 and self.last == "drop":
+            raise self.fault(
+                f"Expected {self.size} or more examples for a whole batch, got {len(loads)} in epoch {epoch}"
+            )
 
     def _batch(self, loads, epoch, first):
         load = partial(self._stack, loads, lambda row: self.parent.name(epoch, first + row))
@@ -369,4 +385,5 @@ def _placed(leaf, array):
 
 def what(error) -> str:
     """An exception as part of a sentence."""
-    return f"{type(error).__name__}: {error}".removesuffix(".") if str(error) else type(error).__name__
+    said = " ".join(str(error).split()).removesuffix(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -71,10 +71,6 @@ class Arrays(Node):
             array.flags.writeable = False
         self._spec = convert(lambda array: Spec(array.shape[1:], array.dtype), structure)
 
-    @property
-    def spec(self):
-        return self._spec
-
     def __str__(self):
         return f"from_arrays({self.count} of {text(self.spec)})"
 
@@ -103,13 +99,9 @@ class _Given(Node):
         self.op = op
         self.batched = int(bool(batched))
         self._reader = Reader(self.op)
-        self._spec = None
 
-    @property
-    def spec(self):
-        if self._spec is None:
-            self._spec = batches_of(spec_of(self.sample()), self.batched)
-        return self._spec
+    def find_spec(self):
+        return batches_of(spec_of(self.sample()), self.batched)
 
     def _element(self, given, epoch, position):
         try:
@@ -166,6 +158,11 @@ class Items(_Given):
         return f"{'batch' if self.batched else 'example'} {position}"
 
 
+def _own(leaf):
+    """A copy of an array that an iterator may write again before it is used."""
+    return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+
+
 class Stream(_Given):
     def __init__(self, function, batched):
         super().__init__("from_iterator", batched)
@@ -209,6 +206,11 @@ class Stream(_Given):
                     self._first = element
                 yield partial(self._load, element, epoch, position)
                 position += 1
+        if position == 0:
+            raise self.fault(
+                f"Expected a function that returns a fresh iterator for each epoch, got one without examples in epoch "
+                f"{epoch}"
+            )
 
     def _load(self, element, epoch, position, out=None):
         return self._placed(element, out, epoch, position)
@@ -239,7 +241,7 @@ class Stream(_Given):
             except Exception as error:
                 name = self.name(epoch, position)
                 raise self.fault(f"The iterator failed at {name}: {what(error)}") from error
-            yield self._element(given, epoch, position)
+            yield convert(_own, self._element(given, epoch, position))
             position += 1
 
     def name(self, epoch, position):

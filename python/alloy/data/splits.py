@@ -43,7 +43,7 @@ def _rows(count, fraction, seed):
     if not 0 < held_out < count:
         raise mistake(
             "split",
-            f"Expected a fraction between 0 and 1, or a number of examples, that leaves examples on both sides, got "
+            f"Expected a fraction between 0 and 1 or a number of examples that leaves examples on both sides, got "
             f"{fraction} of {count}",
             act="called",
         )

@@ -102,6 +102,12 @@ class _Columns:
 
     def numbers(self, name):
         """A column as float32."""
+        try:
+            found = np.fromiter(map(float, self._fields[name]), np.float64, len(self._lines))
+            if np.isfinite(found).all() and np.abs(found).max() <= _FLOAT32:
+                return found.astype(np.float32)
+        except ValueError:
+            pass  # one by one, for the line of the first that is no number
         found = np.empty(len(self._lines), np.float32)
         for row, field in enumerate(self._fields[name]):
             try:
