@@ -25,7 +25,11 @@ def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = 
     with spoken_of(op, typed or op):
         graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
         if graph is None:
-            raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
+            raise mistake(
+                op,
+                f"Expected a tensor among the operands, got {_types_of(operands)}; graph.constant makes one",
+                TypeError,
+            )
         dtype = scalar_dtype or common_dtype(op, operands)
         tensors = [as_tensor(graph, op, value, dtype) for value in operands]
         return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
@@ -38,9 +42,12 @@ def spoken_of(op: str, typed: str):
         yield
     except (TypeError, ValueError) as error:
         said = str(error)
-        if typed == op or not said.startswith(f"[{op}] "):
+        spoken = said.replace("Expected Int for the attribute", "Expected an integer as the")
+        if said.startswith(f"[{op}] "):
+            spoken = f"[{typed}] {spoken[len(op) + 3 :]}"
+        if spoken == said:
             raise
-        changed = type(error)(f"[{typed}] {said[len(op) + 3 :]}")
+        changed = type(error)(spoken)
     else:
         return
     raise changed
@@ -51,7 +58,8 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (*SCALARS, np.ndarray)):
-        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}", TypeError)
+        hint = "; np.array makes an array of it" if isinstance(value, (list, tuple)) else ""
+        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}{hint}", TypeError)
     number_dtype = None
     if isinstance(value, SCALARS):
         number_dtype = "complex64" if isinstance(value, (complex, np.complexfloating)) else scalar_dtype

@@ -51,6 +51,17 @@ def as_integers(op: str, what: str, value) -> list[int]:
         raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None
 
 
+def as_places(op: str, value) -> np.ndarray:
+    """An integer or a list of integers as an array; TypeError where they are something else."""
+    try:
+        places = np.array(value)
+    except (TypeError, ValueError):
+        places = np.array(None)
+    if places.dtype.kind not in "iu":
+        raise mistake(op, f"Expected integers as indices, got {value!r}", TypeError)
+    return places.astype("int32")
+
+
 def as_extents(op: str, shape) -> list:
     """A shape as a list, of an integer that of one axis; TypeError where it is something else."""
     if isinstance(shape, int):

@@ -6,7 +6,7 @@ graphs in graph.py, of executables in executable.py."""
 
 import types
 
-from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
+from alloy._core import DeviceError, Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
 from alloy.graph.location import mistake
 from alloy.graph.names import explained, no_attribute
 
@@ -23,14 +23,18 @@ def method_of(cls):
     return add
 
 
+def _an(name):
+    return f"An {name}" if name[0] in "EOU" else f"A {name}"
+
+
 def _sealed(self, name, value):
-    raise no_attribute(self, name, f"A {type(self).__name__}", "set")
+    raise no_attribute(self, name, _an(type(self).__name__), "set")
 
 
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise no_attribute(self, name, f"A {type(self).__name__}")
+    raise no_attribute(self, name, _an(type(self).__name__))
 
 
 def _uncopied(self, *protocol):
@@ -43,9 +47,35 @@ def _uncopied(self, *protocol):
     )
 
 
+def _set_on_graph(self, name, value):
+    settable = name.startswith("_") or getattr(getattr(Graph, name, None), "fset", None)
+    if not settable:
+        raise no_attribute(self, name, "A Graph", "set")
+    object.__setattr__(self, name, value)
+
+
+Graph.__setattr__ = _set_on_graph
 for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
 for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
     _class.__getattr__ = _missing
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
+DeviceError.__doc__ = "The device has failed, or there is none."
+for _class, _docs in {
+    Tensor: {"dtype": "The name of the element type.", "graph": "The graph that it belongs to."},
+    Graph: {"storage": 'Where variables live between runs: "variable" or "buffers".'},
+    Executable: {
+        "graph": "The graph that it was compiled of.",
+        "feeds": "The placeholders that a call gives arrays for, in order.",
+        "fetches": "The tensors whose values a call gives, in order.",
+    },
+    Op: {
+        "stage": "The first stage in which everything it needs has been computed.",
+        "operands": "The tensors that it is made of.",
+        "results": "The tensors that it makes.",
+    },
+}.items():
+    for _name, _doc in _docs.items():
+        _property = getattr(_class, _name)
+        setattr(_class, _name, property(_property.fget, _property.fset, doc=_doc))

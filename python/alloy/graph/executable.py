@@ -39,25 +39,26 @@ def _fed(function, self, arrays, by_label, *before):
     if len(arrays) == 1 and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
     try:
+        try:
+            return function(self, *before, *arrays, **by_label)
+        except TypeError:
+            arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
+            if not converted:
+                raise
         return function(self, *before, *arrays, **by_label)
-    except TypeError:
-        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
-        if not converted:
-            raise
     except ValueError as error:
         raise _with_shapes(self, error, arrays, by_label) from None
-    return function(self, *before, *arrays, **by_label)
 
 
 def _from_dict(self, given, by_label):
     """The arrays of a dict by placeholder or name, as far as they come first in order, and the others by name."""
     feeds, arrays = self.feeds, dict(by_label)
     for key, array in given.items():
-        if isinstance(key, Tensor) and key not in feeds:
-            raise mistake("executable", f"Expected placeholders that are fed, {feeds}, got {key!r}", act="called")
-        if isinstance(key, str) and key not in [feed.name for feed in feeds]:
-            near = meant(key, [feed.name for feed in feeds])
-            raise mistake("executable", f"Expected names of feeds, {feeds}, got {key!r}{near}", act="called")
+        names = [feed.name for feed in feeds]
+        if key not in (feeds if isinstance(key, Tensor) else names):
+            known = ", ".join(repr(feed.name or describe(feed)) for feed in feeds)
+            near = meant(key, names) if isinstance(key, str) else ""
+            raise mistake("executable", f"Expected feeds among {known} or their names, got {key!r}{near}", act="called")
         arrays[key] = array
     first = []
     for feed in feeds:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
-FUNCTIONS: set[str] = set()  # of tensors, which alloy.ops adds
+FUNCTIONS: dict[str, object] = {}  # of tensors by their names, which alloy.ops adds
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -27,7 +27,8 @@ def explained(function, op: str | None = None):
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise  # from within the function
-            name = op or (type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__)
+            of_class = function.__name__ in ("__init__", "__call__")
+            name = op or (type(args[0]).__name__ if of_class and args else function.__name__)
             wrong = _wrong_call(name, parameters, args, kwargs)
         raise wrong
 
@@ -74,9 +75,10 @@ def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions:
             for place in (module, home):
                 if getattr(place, name, None) is thing:
                     setattr(place, name, explained(thing))
-        start = vars(thing).get("__init__") if isinstance(thing, type) else None
-        if isinstance(start, types.FunctionType) and not hasattr(start, "__wrapped__"):
-            thing.__init__ = explained(start)
+        for key, method in list(vars(thing).items()) if isinstance(thing, type) else ():
+            named = not key.startswith("_") or key in ("__init__", "__call__")
+            if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
+                setattr(thing, key, explained(method))
     answer_for(module, shown, names, others)
 
 
@@ -86,22 +88,29 @@ def public(module: types.ModuleType) -> tuple[str, ...]:
     return tuple(getattr(module, "__all__", None) or (name for name in own if not name.startswith("_")))
 
 
-def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
-    """Gives the module a __getattr__ that says what to type instead of a name that is not there."""
-    before = vars(module).get("__getattr__")
+class _Module(types.ModuleType):
+    """A module that says what to type instead of a name that is not there. As a function of the module, __getattr__
+    would stand in its help."""
 
-    def __getattr__(name):
+    def __getattr__(self, name):
+        shown, names, others, before = vars(self)["_answers"]
         if name.startswith("_"):
-            if before is not None:
-                return before(name)
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+            return before(name)
         said = _said_of_name(name, shown, names, others)
         caller = sys._getframe(1)
         importing = caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
         kind = ImportError if importing else AttributeError  # or Python would say less of `from alloy import NAME`
         raise mistake(shown, f"There is no {shown}.{name}{said}", kind, "asked")
 
-    module.__getattr__ = __getattr__
+
+def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
+    """Makes the module say what to type instead of a name that is not there."""
+
+    def missing(name):
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    module._answers = shown, names, others, vars(module).pop("__getattr__", missing)
+    module.__class__ = _Module
 
 
 def _said_of_name(name, shown, names, others):
@@ -139,7 +148,10 @@ def _said_of_attribute(kind, name, act):
         return meant(name, [key for key in own if getattr(getattr(kind, key), "fset", None)])
     if hasattr(kind, "astype"):  # a tensor
         if name in FUNCTIONS:
-            return f"; type al.{name}(x)"
+            rest = ", ..." if len(inspect.signature(FUNCTIONS[name]).parameters) > 1 else ""
+            return f"; type al.{name}(x{rest})"
         if name in NAMES:
             return f"; type {NAMES[name]}"
+        if name.endswith("_") and name[:-1] in FUNCTIONS:
+            return f"; tensors do not change, al.{name[:-1]} gives another"
     return meant(name, own)

@@ -17,10 +17,18 @@ from alloy.graph.text import describe
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 
 
+def _not_operand(op, other):
+    """NotImplemented, with which Python asks the other operand; a mistake where that is one of Python's own types."""
+    if type(other).__module__ != "builtins":
+        return NotImplemented
+    hint = "; np.array makes an array of it" if isinstance(other, (list, tuple)) else ""
+    raise mistake(op, f"Expected a tensor, a number or an array, got {type(other).__name__}{hint}", TypeError)
+
+
 def _binary(op: str, reflected: bool = False):
     def operation(self, other):
         if not isinstance(other, _OPERANDS):
-            return NotImplemented
+            return _not_operand(op, other)
         if op == "divide" and is_integer(self.dtype):
             raise mistake(
                 op,
@@ -135,8 +143,10 @@ def __eq__(self, other):
 
 @method_of(Tensor)
 def __setattr__(self, name, value):
-    if not isinstance(getattr(type(self), name, None), property):
+    if getattr(getattr(type(self), name, None), "fset", None) is None:
         raise no_attribute(self, name, describe(self), "set")
+    if name == "trainable" and not isinstance(value, (bool, np.bool_)):
+        raise mistake("trainable", f"Expected True or False, got {value!r}", TypeError, "set")
     object.__setattr__(self, name, value)
 
 
@@ -214,6 +224,21 @@ def __len__(self):
     if not self.shape or self.shape[0] is None:
         raise mistake("len", f"Expected a tensor of known length, got {describe(self)}", TypeError, "asked")
     return self.shape[0]
+
+
+@method_of(Tensor)
+def __contains__(self, value):
+    raise mistake(
+        "in",
+        f"Expected a sequence, got the tensor {describe(self)}; al.any(al.equal(x, value)) asks in a run",
+        TypeError,
+        "asked",
+    )
+
+
+@method_of(Tensor)
+def __delitem__(self, key):
+    raise mistake("slice", f"Tensors do not change, got del of a part of {describe(self)}", TypeError, "called")
 
 
 @method_of(Tensor)
