@@ -72,7 +72,7 @@ def common_dtype(op: str, operands) -> str:
         if isinstance(value, Tensor):
             return value.dtype
         if isinstance(value, np.ndarray):
-            return _SINGLE.get(value.dtype.name, value.dtype.name)
+            return _SINGLE.get(str(value.dtype), str(value.dtype))
     return as_array(list(operands), op).dtype.name
 
 

@@ -22,9 +22,10 @@ def empty(shape, dtype=float32) -> np.ndarray:
     fill one array with batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
     shape: integers. dtype: as a placeholder's. MemoryError: there is not that much."""
-    dims, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
-    if dims is None or None in dims:
+    given, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
+    if given is None or None in given:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
+    dims = [extent for extent in given if extent is not None]
     element = numpy_dtype(name)
     count = math.prod(dims)
     try:
@@ -32,7 +33,7 @@ def empty(shape, dtype=float32) -> np.ndarray:
     except (OSError, OverflowError):
         raise mistake(
             "empty",
-            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
+            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {given}",
             MemoryError,
             "called",
         ) from None

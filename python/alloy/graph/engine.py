@@ -11,13 +11,13 @@ from alloy.graph.location import mistake
 from alloy.graph.names import explained, no_attribute
 
 
-def method_of(cls):
-    """Makes the function a method of the class."""
+def method_of(cls, name: str | None = None):
+    """Makes the function a method of the class, or the property one of its properties, by the name, or its own."""
 
     def add(function):
-        name = function.__name__
-        is_called_by_name = isinstance(function, types.FunctionType) and not name.startswith("_")
-        setattr(cls, name, explained(function) if is_called_by_name else function)
+        to = name or function.__name__
+        is_called_by_name = isinstance(function, types.FunctionType) and not to.startswith("_")
+        setattr(cls, to, explained(function) if is_called_by_name else function)
         return function
 
     return add
@@ -58,7 +58,7 @@ Graph.__setattr__ = _set_on_graph
 for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
 for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
-    _class.__getattr__ = _missing
+    method_of(_class, "__getattr__")(_missing)
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 DeviceError.__doc__ = "The device has failed, or there is none."

@@ -100,12 +100,11 @@ def _with_shapes(self, error, arrays, by_label):
     return type(error)(f"{said}, where {fed} are fed{built}{line}")
 
 
+@method_of(Executable, "updates")
+@property
 def _updates_of(self) -> list[Update]:
     """What each run changes."""
     return list(_updates.get(self, ()))
-
-
-Executable.updates = property(_updates_of)
 
 
 @method_of(Executable)
@@ -158,7 +157,7 @@ def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
     feeds, by_label: as in a call. The runs are as good as any other: updates are made."""
     runs = as_count("profile", "a number of runs", runs, "called")
     self(*feeds, **by_label)
-    times, total = [], 0.0
+    times, kernels, total = [], [], np.zeros(1)
     for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
         measured = _fed(_profile, self, feeds, by_label, 1)
         if measured is None:

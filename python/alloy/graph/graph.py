@@ -171,11 +171,7 @@ def _require_name(op, name):
 
 
 def _kept_runs(graph) -> dict:
-    try:
-        return graph._runs
-    except AttributeError:
-        graph._runs = {}
-        return graph._runs
+    return vars(graph).setdefault("_runs", {})
 
 
 @method_of(Graph)

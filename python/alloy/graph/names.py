@@ -5,12 +5,12 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
-FUNCTIONS: dict[str, object] = {}  # of tensors by their names, which alloy.ops adds
+FUNCTIONS: dict[str, Callable] = {}  # of tensors by their names, which alloy.ops adds
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -109,7 +109,7 @@ def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> 
     def missing(name):
         raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
 
-    module._answers = shown, names, others, vars(module).pop("__getattr__", missing)
+    vars(module)["_answers"] = shown, names, others, vars(module).pop("__getattr__", missing)
     module.__class__ = _Module
 
 
@@ -128,7 +128,7 @@ def meant_of(name: str, written: Mapping[str, str]) -> str:
     return f"; the nearest is {written[near.rpartition(' ')[2]]}" if near else ""
 
 
-def no_attribute(thing, name: str, shown: str, act: str = "asked") -> AttributeError:
+def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
     """That the object, which messages show so, has no such attribute."""
     kind = type(thing)
     return mistake(

@@ -37,6 +37,8 @@ def transpose(self, *permutation) -> Tensor:
     return _transpose(self, permutation[0] if len(permutation) == 1 else permutation)
 
 
+@method_of(Tensor, "ndim")
+@property
 def _ndim(self) -> int:
     """The number of axes. ValueError: it is not known."""
     if self.shape is None:
@@ -44,8 +46,7 @@ def _ndim(self) -> int:
     return len(self.shape)
 
 
-Tensor.ndim = property(_ndim)
-Tensor.T = property(_transpose, doc="The tensor with its axes reversed.")
+method_of(Tensor, "T")(property(lambda self: _transpose(self), doc="The tensor with its axes reversed."))
 
 
 @method_of(Tensor)
