@@ -22,7 +22,7 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
     """All results of the op; the rest as in apply."""
-    with spoken_of(op, typed or op):
+    try:
         graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
         if graph is None:
             raise mistake(
@@ -33,6 +33,11 @@ def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = 
         dtype = scalar_dtype or common_dtype(op, operands)
         tensors = [as_tensor(graph, op, value, dtype) for value in operands]
         return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
+    except (TypeError, ValueError) as error:
+        told = _spoken_of(op, typed or op, error)
+        if told is error:
+            raise
+    raise told
 
 
 @contextmanager
@@ -41,16 +46,20 @@ def spoken_of(op: str, typed: str):
     try:
         yield
     except (TypeError, ValueError) as error:
-        said = str(error)
-        spoken = said.replace("Expected Int for the attribute", "Expected an integer as the")
-        if said.startswith(f"[{op}] "):
-            spoken = f"[{typed}] {spoken[len(op) + 3 :]}"
-        if spoken == said:
+        told = _spoken_of(op, typed, error)
+        if told is error:
             raise
-        changed = type(error)(spoken)
     else:
         return
-    raise changed
+    raise told
+
+
+def _spoken_of(op, typed, error):
+    said = str(error)
+    told = said.replace("Expected Int for the attribute", "Expected an integer as the")
+    if said.startswith(f"[{op}] "):
+        told = f"[{typed}] {told[len(op) + 3 :]}"
+    return error if told == said else type(error)(told)
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:

@@ -61,6 +61,15 @@ for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
     method_of(_class, "__getattr__")(_missing)
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
+Graph.__doc__ = """A computation and its variables.
+
+    storage: where variables live between runs, "variable" (the framework's own) or "buffers" (two arrays for each: a
+    run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
+    al.devices(); "" is the first.
+
+    Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
+    same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.
+    Neither a graph nor what belongs to it can be copied or pickled."""
 DeviceError.__doc__ = "The device has failed, or there is none."
 for _class, _docs in {
     Tensor: {"dtype": "The name of the element type.", "graph": "The graph that it belongs to."},
