@@ -8,7 +8,7 @@ import types
 
 from alloy._core import DeviceError, Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
 from alloy.graph.location import mistake
-from alloy.graph.names import explained, no_attribute
+from alloy.graph.names import explained, no_attribute, one_of
 
 
 def method_of(cls, name: str | None = None):
@@ -23,18 +23,14 @@ def method_of(cls, name: str | None = None):
     return add
 
 
-def _an(name):
-    return f"An {name}" if name[0] in "EOU" else f"A {name}"
-
-
 def _sealed(self, name, value):
-    raise no_attribute(self, name, _an(type(self).__name__), "set")
+    raise no_attribute(self, name, one_of(type(self)), "set")
 
 
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise no_attribute(self, name, _an(type(self).__name__))
+    raise no_attribute(self, name, one_of(type(self)))
 
 
 def _uncopied(self, *protocol):
@@ -61,6 +57,8 @@ for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
     method_of(_class, "__getattr__")(_missing)
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
+
+
 Graph.__doc__ = """A computation and its variables.
 
     storage: where variables live between runs, "variable" (the framework's own) or "buffers" (two arrays for each: a

@@ -11,6 +11,7 @@ from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
 FUNCTIONS: dict[str, Callable] = {}  # of tensors by their names, which alloy.ops adds
+_HEAP_TYPE = 1 << 9  # of type.__flags__: a class that Python code may change
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -75,11 +76,40 @@ def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions:
             for place in (module, home):
                 if getattr(place, name, None) is thing:
                     setattr(place, name, explained(thing))
-        for key, method in list(vars(thing).items()) if isinstance(thing, type) else ():
-            named = not key.startswith("_") or key in ("__init__", "__call__")
-            if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
-                setattr(thing, key, explained(method))
+        for cls in thing.__mro__ if isinstance(thing, type) else ():
+            if cls.__module__.startswith("alloy.") and cls.__flags__ & _HEAP_TYPE and not issubclass(cls, dict):
+                _explain_class(cls)
     answer_for(module, shown, names, others)
+
+
+def _explain_class(cls: type) -> None:
+    """Explains its methods, and says of attributes that it lacks what to type instead."""
+    for key, method in list(vars(cls).items()):
+        named = not key.startswith("_") or key in ("__init__", "__call__")
+        if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
+            setattr(cls, key, explained(method))
+    own = getattr(cls, "__getattr__", None)
+    if hasattr(own, "__wrapped__"):
+        return
+
+    def __getattr__(self, name):
+        if name.startswith("_") or own is not None:
+            try:
+                return own(self, name) if own is not None else object.__getattribute__(self, name)
+            except AttributeError as error:
+                if name.startswith("_") or str(error).startswith("["):
+                    raise
+        raise no_attribute(self, name, one_of(type(self)))
+
+    __getattr__.__wrapped__ = own
+    cls.__getattr__ = __getattr__
+
+
+def one_of(cls: type) -> str:
+    """The class with its article, as a sentence begins."""
+    name = cls.__name__
+    is_spelt = name[:2].isupper()
+    return f"{'An' if name[0] in ('AEFHILMNORSX' if is_spelt else 'AEIOU') else 'A'} {name}"
 
 
 def public(module: types.ModuleType) -> tuple[str, ...]:
@@ -115,17 +145,17 @@ def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> 
 
 def _said_of_name(name, shown, names, others):
     if name in NAMES:
-        return f"; type {NAMES[name]}"
+        return _typed(NAMES[name])
     written = {given: f"{other}.{given}" for other, given_names in others.items() for given in given_names}
     if name in written:
         return f"; it is {written[name]}"
-    return meant_of(name, written | {given: f"{shown}.{given}" for given in names})
+    written |= {given: f"{shown}.{given}" for given in names}
+    near = meant(name, written, 0.75).rpartition(" ")[2]
+    return f"; the nearest is {written[near]}" if near else ""
 
 
-def meant_of(name: str, written: Mapping[str, str]) -> str:
-    """ "; the nearest is WRITTEN", of the name among the keys that is most like it, or nothing."""
-    near = meant(name, written)
-    return f"; the nearest is {written[near.rpartition(' ')[2]]}" if near else ""
+def _typed(said: str) -> str:
+    return f"; {said.replace('nothing', 'nothing stands for it', 1) if said.startswith('nothing') else f'type {said}'}"
 
 
 def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
@@ -141,8 +171,8 @@ def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
 
 def _said_of_attribute(kind, name, act):
     for cls in kind.__mro__:
-        if name in ATTRIBUTES.get(cls.__name__, ()):
-            return f"; type {ATTRIBUTES[cls.__name__][name]}"
+        if name in (said := ATTRIBUTES.get(cls.__name__.lstrip("_"), {})):
+            return _typed(said[name])
     own = [key for key in dir(kind) if not key.startswith("_")]
     if act == "set":
         return meant(name, [key for key in own if getattr(getattr(kind, key), "fset", None)])
@@ -151,7 +181,7 @@ def _said_of_attribute(kind, name, act):
             rest = ", ..." if len(inspect.signature(FUNCTIONS[name]).parameters) > 1 else ""
             return f"; type al.{name}(x{rest})"
         if name in NAMES:
-            return f"; type {NAMES[name]}"
+            return _typed(NAMES[name])
         if name.endswith("_") and name[:-1] in FUNCTIONS:
             return f"; tensors do not change, al.{name[:-1]} gives another"
     return meant(name, own)

@@ -120,7 +120,7 @@ def _not_numpys(tensor, name):
     return mistake(
         name,
         f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
-        "functions of tensors are those of alloy",
+        f"functions of tensors are those of alloy{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
         TypeError,
         "called",
     )
@@ -294,7 +294,12 @@ def __array__(self, dtype=None, copy=None):
 @method_of(Variable)
 def __dlpack__(self, **options):
     """A copy of the value for another library, in host memory."""
-    return self.numpy().__dlpack__(**options)
+    try:
+        return self.numpy().__dlpack__(**options)
+    except BufferError:
+        raise mistake(
+            "dlpack", f"Expected an element type that DLPack has, got {self!r}", BufferError, "asked"
+        ) from None
 
 
 @method_of(Variable)
