@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from alloy.graph.dtypes import numpy_dtype
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.names import public
 
@@ -1038,6 +1039,7 @@ def test_help_is_an_overview():
     modules = {name.partition(".")[2] for name in MODULES}
     missing = set(dir(al)) - words - types_by_range - modules - {"__version__"}
     assert not missing, "name them in the docstring of python/alloy/__init__.py"
+    assert re.search(r"Dense +x @ weights \+ bias", "\n".join(lines_of_help(al.nn)[:40]))
     for module in (al.losses, al.metrics, al.init, al.random, al.models):
         shown = set(re.findall(r"^    (\w+)\(", "\n".join(lines_of_help(module)), re.MULTILINE))
         assert shown == set(module.__all__), module.__name__
@@ -1107,6 +1109,8 @@ def test_variables_are_arrays_of_other_libraries():
             ValueError, match=r"^\[array\] Expected a copy of <Variable 'w' float32\(2, 3\)>, .*; asked at "
         ):
             np.asarray(w, copy=False)
+    with pytest.raises(BufferError, match=r"^\[dlpack\] Expected an element type that DLPack has, got .*; asked at "):
+        np.from_dlpack(al.Graph().variable(np.ones(2, numpy_dtype("bfloat16"))))
     other = al.Graph().variable(np.zeros((2, 3), np.float32))
     other.assign(w)
     np.testing.assert_array_equal(other, np.ones((2, 3)))

@@ -11,7 +11,6 @@ from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
 FUNCTIONS: dict[str, Callable] = {}  # of tensors by their names, which alloy.ops adds
-_HEAP_TYPE = 1 << 9  # of type.__flags__: a class that Python code may change
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -77,7 +76,8 @@ def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions:
                 if getattr(place, name, None) is thing:
                     setattr(place, name, explained(thing))
         for cls in thing.__mro__ if isinstance(thing, type) else ():
-            if cls.__module__.startswith("alloy.") and cls.__flags__ & _HEAP_TYPE and not issubclass(cls, dict):
+            is_own = cls.__module__.startswith("alloy.") and cls.__module__ != "alloy._core"
+            if is_own and not issubclass(cls, dict):
                 _explain_class(cls)
     answer_for(module, shown, names, others)
 
@@ -110,6 +110,13 @@ def one_of(cls: type) -> str:
     name = cls.__name__
     is_spelt = name[:2].isupper()
     return f"{'An' if name[0] in ('AEFHILMNORSX' if is_spelt else 'AEIOU') else 'A'} {name}"
+
+
+def overview(module: types.ModuleType) -> str:
+    """A line for each of its names, with how its documentation begins."""
+    docs = {name: " ".join((getattr(module, name).__doc__ or "").split()) for name in public(module)}
+    lines = [f"{name:<18}{text[:61] + '…' if len(text) > 62 else text}" for name, text in docs.items()]
+    return "\n".join(lines)
 
 
 def public(module: types.ModuleType) -> tuple[str, ...]:
