@@ -101,8 +101,7 @@ def _explain_class(cls: type) -> None:
                     raise
         raise no_attribute(self, name, one_of(type(self)))
 
-    __getattr__.__wrapped__ = own
-    cls.__getattr__ = __getattr__
+    cls.__getattr__ = functools.update_wrapper(__getattr__, own or object.__getattribute__)
 
 
 def one_of(cls: type) -> str:
