@@ -93,7 +93,7 @@ from alloy.graph.dtypes import (
     uint32,
     uint64,
 )
-from alloy.graph.names import explain, public
+from alloy.graph.names import explain, overview, public
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
@@ -173,6 +173,7 @@ _names = {"al": tuple(__all__)} | {written: public(module) for written, module i
 for _written, _module in ({"al": _al} | _modules).items():
     # Functions of losses and metrics are compared and looked up as they are.
     explain(_module, _written, _names, functions=_module not in (losses, metrics))
+nn.__doc__ = f"{nn.__doc__}\n\n{overview(nn)}"  # before what help(al.nn) says of each layer's methods
 # help(alloy) prints all that __all__ names, 2,000 lines; without it, the text above. Type checkers have read it.
 del __all__
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from alloy import _core
+from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 
 
@@ -48,8 +49,7 @@ def set_threads(count: int) -> None:
     goes before it. There are fewer, as threads() tells, where OpenMP's limits (OMP_THREAD_LIMIT) or the system allow
     no more; never above 512. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
     DeviceError: the device has no such choice, as Apple's have none."""
-    if count < 1:
-        raise mistake("set_threads", f"Expected 1 or more threads, got {count}", act="called")
+    count = as_count("set_threads", "a number of threads", count, "called")
     if not _core.set_threads(count):
         raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")
 

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from alloy.graph.location import mistake
+
 __all__ = ["glorot_uniform", "he_normal", "normal", "ones", "orthogonal", "uniform", "zeros"]
 
 
@@ -48,6 +50,8 @@ def he_normal(shape, *, seed) -> np.ndarray:
 
 def orthogonal(shape, *, seed) -> np.ndarray:
     """A random matrix (n, m) with orthonormal columns, or rows where they are fewer: Saxe et al., 2013."""
+    if len(_dims("orthogonal", shape)) != 2:
+        raise mistake("orthogonal", f"Expected a shape (rows, columns), got {tuple(shape)}", act="called")
     rows, columns = shape
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
     q, r = np.linalg.qr(gaussian)
@@ -55,10 +59,17 @@ def orthogonal(shape, *, seed) -> np.ndarray:
     return (q if rows >= columns else q.T).astype(np.float32)
 
 
-def _fans(shape) -> tuple[int, int]:
-    if len(shape) < 2:
-        raise ValueError(
-            f"[init] Expected a shape of weights, (in, out) or (height, width, in, out), got {tuple(shape)}."
+def _dims(op, shape):
+    if isinstance(shape, int):
+        raise mistake(
+            op, f"Expected a shape of weights, (in, out) or (height, width, in, out), got {shape}", act="called"
         )
+    return shape
+
+
+def _fans(shape) -> tuple[int, int]:
+    if len(_dims("init", shape)) < 2:
+        expected = "a shape of weights, (in, out) or (height, width, in, out)"
+        raise mistake("init", f"Expected {expected}, got {tuple(shape)}", act="called")
     *window, fan_in, fan_out = shape
     return math.prod(window) * fan_in, math.prod(window) * fan_out

@@ -107,4 +107,5 @@ def _random(distribution, state, shape, dtype="float32", sampling="inverse_cdf",
     attributes = {"distribution": distribution, "sampling": sampling}
     for name, default in (("low", 0.0), ("high", 1.0), ("mean", 0.0), ("deviation", 1.0)):
         attributes[name] = numbers.get(name, default)
-    return tuple(graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location))
+    numbers, following = graph.apply("random", [state, like], attributes, scoped(graph, "", "random"), location)
+    return numbers, following

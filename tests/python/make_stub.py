@@ -14,7 +14,7 @@ import numpy as np
 
 from alloy._core import Tensor
 
-_Operand = Tensor | np.ndarray | float | int | bool
+_Operand = Tensor | np.ndarray | np.generic | complex | float | int | bool
 _Axes = int | Iterable[int] | None
 '''
 TYPES = {"x": "Tensor", "a": "_Operand", "b": "_Operand", "gradient": "_Operand", "axis": "_Axes", "keepdims": "bool"}

@@ -126,7 +126,7 @@ def test_steps_follow_the_count_of_threads(graph, rng, threads, count):
 
 
 def test_a_wrong_count_of_threads(threads):
-    with pytest.raises(ValueError, match=r"\[set_threads\] Expected 1 or more threads, got 0"):
+    with pytest.raises(ValueError, match=r"\[set_threads\] Expected a number of threads of 1 or more, got 0"):
         al.set_threads(0)
     assert al.threads() == threads
 

@@ -310,9 +310,9 @@ def test_a_step_sees_the_values_before_it(storage):
 
 @case("reduction_beyond_rank4")
 @pytest.mark.parametrize("axes", [0, 2, -1, (0, 1, 2, 3, 4), (0, 2, 4), (1, 3), (0, 1), (3, 4), (4, 0)], ids=str)
-@pytest.mark.parametrize("op", ["sum", "mean", "max", "min", "product", "variance"])
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "min", "prod", "variance"])
 def test_reductions_of_five_axes(op, axes):
-    reference = {"product": "prod", "variance": "var"}.get(op, op)
+    reference = {"variance": "var"}.get(op, op)
     x = FIVE
     expected = getattr(np, reference)(x.astype(np.float64), axis=axes, keepdims=True)
     close(*run(lambda t: getattr(al, op)(t, axis=axes, keepdims=True), x), expected, 4e-6)

@@ -2,11 +2,17 @@
 
 import ast
 import pathlib
+import runpy
+import shutil
+import subprocess
+
+import pytest
 
 import alloy as al
 import make_stub
 from alloy import _core
 
+PROGRAMS = sorted((pathlib.Path(__file__).parents[1] / "typed").glob("*.py"))
 STUB = pathlib.Path(al.__file__).with_name("_core.pyi")
 
 
@@ -28,4 +34,20 @@ def test_the_extension_module():
             for member, value in vars(getattr(_core, name)).items()
             if not member.startswith("_pybind11") and (member in listed or not member.startswith("__"))
         }
-        assert listed == actual, name
+        inherited = {member for base in getattr(_core, name).__mro__[1:] for member in vars(base)}
+        assert actual <= listed and listed - actual <= inherited, name
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_typed_programs_run(program):
+    runpy.run_path(str(program))
+
+
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
+def test_typed_programs_are_clean():
+    done = subprocess.run(["pyright", *PROGRAMS], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_package_says_that_it_is_typed():
+    assert pathlib.Path(al.__file__).with_name("py.typed").exists()

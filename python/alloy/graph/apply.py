@@ -22,13 +22,22 @@ def apply(op: str, operands, attributes=None, *, scalar_dtype: str | None = None
 
 def apply_all(op: str, operands, attributes=None, *, scalar_dtype: str | None = None, typed: str = "") -> list[Tensor]:
     """All results of the op; the rest as in apply."""
-    with spoken_of(op, typed or op):
+    try:
         graph = next((value.graph for value in operands if isinstance(value, Tensor)), None)
         if graph is None:
-            raise mistake(op, f"Expected a tensor among the operands, got {_types_of(operands)}", TypeError)
+            raise mistake(
+                op,
+                f"Expected a tensor among the operands, got {_types_of(operands)}; graph.constant makes one",
+                TypeError,
+            )
         dtype = scalar_dtype or common_dtype(op, operands)
         tensors = [as_tensor(graph, op, value, dtype) for value in operands]
         return graph.apply(op, tensors, attributes or {}, scoped(graph, "", op), user_location())
+    except (TypeError, ValueError) as error:
+        told = _spoken_of(op, typed or op, error)
+        if told is error:
+            raise
+    raise told
 
 
 @contextmanager
@@ -37,13 +46,20 @@ def spoken_of(op: str, typed: str):
     try:
         yield
     except (TypeError, ValueError) as error:
-        said = str(error)
-        if typed == op or not said.startswith(f"[{op}] "):
+        told = _spoken_of(op, typed, error)
+        if told is error:
             raise
-        changed = type(error)(f"[{typed}] {said[len(op) + 3 :]}")
     else:
         return
-    raise changed
+    raise told
+
+
+def _spoken_of(op, typed, error):
+    said = str(error)
+    told = said.replace("Expected Int for the attribute", "Expected an integer as the")
+    if said.startswith(f"[{op}] "):
+        told = f"[{typed}] {told[len(op) + 3 :]}"
+    return error if told == said else type(error)(told)
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
@@ -51,7 +67,8 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (*SCALARS, np.ndarray)):
-        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}", TypeError)
+        hint = "; np.array makes an array of it" if isinstance(value, (list, tuple)) else ""
+        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}{hint}", TypeError)
     number_dtype = None
     if isinstance(value, SCALARS):
         number_dtype = "complex64" if isinstance(value, (complex, np.complexfloating)) else scalar_dtype
@@ -64,7 +81,7 @@ def common_dtype(op: str, operands) -> str:
         if isinstance(value, Tensor):
             return value.dtype
         if isinstance(value, np.ndarray):
-            return _SINGLE.get(value.dtype.name, value.dtype.name)
+            return _SINGLE.get(str(value.dtype), str(value.dtype))
     return as_array(list(operands), op).dtype.name
 
 

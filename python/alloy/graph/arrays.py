@@ -22,9 +22,10 @@ def empty(shape, dtype=float32) -> np.ndarray:
     fill one array with batch after batch: np.take(images, rows, axis=0, out=batch, mode="clip").
 
     shape: integers. dtype: as a placeholder's. MemoryError: there is not that much."""
-    dims, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
-    if dims is None or None in dims:
+    given, name = as_shape(shape, "empty"), as_dtype(dtype, "empty")
+    if given is None or None in given:
         raise mistake("empty", f"Expected a shape of integers, got {shape}", act="called")
+    dims = [extent for extent in given if extent is not None]
     element = numpy_dtype(name)
     count = math.prod(dims)
     try:
@@ -32,7 +33,7 @@ def empty(shape, dtype=float32) -> np.ndarray:
     except (OSError, OverflowError):
         raise mistake(
             "empty",
-            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {dims}",
+            f"There is no memory for {count * element.itemsize:,} bytes, {name} of shape {given}",
             MemoryError,
             "called",
         ) from None
@@ -49,6 +50,17 @@ def as_integers(op: str, what: str, value) -> list[int]:
         return [index(item) for item in value]
     except TypeError:
         raise mistake(op, f"Expected {what} of integers, got {value!r}", TypeError) from None
+
+
+def as_places(op: str, value) -> np.ndarray:
+    """An integer or a list of integers as an array; TypeError where they are something else."""
+    try:
+        places = np.array(value)
+    except (TypeError, ValueError):
+        places = np.array(None)
+    if places.dtype.kind not in "iu":
+        raise mistake(op, f"Expected integers as indices, got {value!r}", TypeError)
+    return places.astype("int32")
 
 
 def as_extents(op: str, shape) -> list:

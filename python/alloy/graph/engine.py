@@ -6,31 +6,31 @@ graphs in graph.py, of executables in executable.py."""
 
 import types
 
-from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
+from alloy._core import DeviceError, Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
 from alloy.graph.location import mistake
-from alloy.graph.names import explained, no_attribute
+from alloy.graph.names import explained, no_attribute, one_of
 
 
-def method_of(cls):
-    """Makes the function a method of the class."""
+def method_of(cls, name: str | None = None):
+    """Makes the function a method of the class, or the property one of its properties, by the name, or its own."""
 
     def add(function):
-        name = function.__name__
-        is_called_by_name = isinstance(function, types.FunctionType) and not name.startswith("_")
-        setattr(cls, name, explained(function) if is_called_by_name else function)
+        to = name or function.__name__
+        is_called_by_name = isinstance(function, types.FunctionType) and not to.startswith("_")
+        setattr(cls, to, explained(function) if is_called_by_name else function)
         return function
 
     return add
 
 
 def _sealed(self, name, value):
-    raise no_attribute(self, name, f"A {type(self).__name__}", "set")
+    raise no_attribute(self, name, one_of(type(self)), "set")
 
 
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise no_attribute(self, name, f"A {type(self).__name__}")
+    raise no_attribute(self, name, one_of(type(self)))
 
 
 def _uncopied(self, *protocol):
@@ -43,9 +43,46 @@ def _uncopied(self, *protocol):
     )
 
 
+def _set_on_graph(self, name, value):
+    settable = name.startswith("_") or getattr(getattr(Graph, name, None), "fset", None)
+    if not settable:
+        raise no_attribute(self, name, "A Graph", "set")
+    object.__setattr__(self, name, value)
+
+
+Graph.__setattr__ = _set_on_graph
 for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
 for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
-    _class.__getattr__ = _missing
+    method_of(_class, "__getattr__")(_missing)
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
+
+
+Graph.__doc__ = """A computation and its variables.
+
+    storage: where variables live between runs, "variable" (the framework's own) or "buffers" (two arrays for each: a
+    run reads one and writes the other, so that a failed run changes nothing). device: the kind or the name of one of
+    al.devices(); "" is the first.
+
+    Threads: any number of them may run, submit and compile steps of one graph and read and assign its variables at the
+    same time; steps of a graph run one after the other. Ops and layers are added to a graph by one thread at a time.
+    Neither a graph nor what belongs to it can be copied or pickled."""
+DeviceError.__doc__ = "The device has failed, or there is none."
+for _class, _docs in {
+    Tensor: {"dtype": "The name of the element type.", "graph": "The graph that it belongs to."},
+    Graph: {"storage": 'Where variables live between runs: "variable" or "buffers".'},
+    Executable: {
+        "graph": "The graph that it was compiled of.",
+        "feeds": "The placeholders that a call gives arrays for, in order.",
+        "fetches": "The tensors whose values a call gives, in order.",
+    },
+    Op: {
+        "stage": "The first stage in which everything it needs has been computed.",
+        "operands": "The tensors that it is made of.",
+        "results": "The tensors that it makes.",
+    },
+}.items():
+    for _name, _doc in _docs.items():
+        _property = getattr(_class, _name)
+        setattr(_class, _name, property(_property.fget, _property.fset, doc=_doc))

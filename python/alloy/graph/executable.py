@@ -31,6 +31,11 @@ def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
 def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
     """The fetches, for feeds given in their order, by name, bound to the graph (Graph.bind), or in a dict by
     placeholder or name. Arrays of integers are converted to another integer type that holds their numbers."""
+    if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
+        try:
+            return _call(self, *arrays, **by_label)
+        except (TypeError, ValueError):
+            pass  # it is told again, and more
     return _fed(_call, self, arrays, by_label)
 
 
@@ -39,25 +44,26 @@ def _fed(function, self, arrays, by_label, *before):
     if len(arrays) == 1 and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
     try:
+        try:
+            return function(self, *before, *arrays, **by_label)
+        except TypeError:
+            arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
+            if not converted:
+                raise
         return function(self, *before, *arrays, **by_label)
-    except TypeError:
-        arrays, by_label, converted = _with_fitting_integers(self, arrays, by_label)
-        if not converted:
-            raise
     except ValueError as error:
         raise _with_shapes(self, error, arrays, by_label) from None
-    return function(self, *before, *arrays, **by_label)
 
 
 def _from_dict(self, given, by_label):
     """The arrays of a dict by placeholder or name, as far as they come first in order, and the others by name."""
     feeds, arrays = self.feeds, dict(by_label)
     for key, array in given.items():
-        if isinstance(key, Tensor) and key not in feeds:
-            raise mistake("executable", f"Expected placeholders that are fed, {feeds}, got {key!r}", act="called")
-        if isinstance(key, str) and key not in [feed.name for feed in feeds]:
-            near = meant(key, [feed.name for feed in feeds])
-            raise mistake("executable", f"Expected names of feeds, {feeds}, got {key!r}{near}", act="called")
+        names = [feed.name for feed in feeds]
+        if key not in (feeds if isinstance(key, Tensor) else names):
+            known = ", ".join(repr(feed.name or describe(feed)) for feed in feeds)
+            near = meant(key, names) if isinstance(key, str) else ""
+            raise mistake("executable", f"Expected feeds among {known} or their names, got {key!r}{near}", act="called")
         arrays[key] = array
     first = []
     for feed in feeds:
@@ -99,12 +105,11 @@ def _with_shapes(self, error, arrays, by_label):
     return type(error)(f"{said}, where {fed} are fed{built}{line}")
 
 
+@method_of(Executable, "updates")
+@property
 def _updates_of(self) -> list[Update]:
     """What each run changes."""
     return list(_updates.get(self, ()))
-
-
-Executable.updates = property(_updates_of)
 
 
 @method_of(Executable)
@@ -157,7 +162,7 @@ def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
     feeds, by_label: as in a call. The runs are as good as any other: updates are made."""
     runs = as_count("profile", "a number of runs", runs, "called")
     self(*feeds, **by_label)
-    times, total = [], 0.0
+    times, kernels, total = [], [], np.zeros(1)
     for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
         measured = _fed(_profile, self, feeds, by_label, 1)
         if measured is None:

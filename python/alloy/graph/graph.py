@@ -4,6 +4,8 @@ engine's; here every call gets its default values and the line of the user's cod
 from collections.abc import Mapping
 from itertools import groupby
 
+import numpy as np
+
 from alloy._core import Executable, Graph, Op, Tensor, Update, Variable
 from alloy.graph import inspection
 from alloy.graph.apply import as_sequence, as_tensor, require_all, require_tensor
@@ -16,7 +18,7 @@ from alloy.graph.scope import scoped
 from alloy.graph.text import type_text
 
 _KEPT_RUNS = 8  # executables of Graph.run
-_make = Graph.__init__
+_make, _bind, _read, _assign = Graph.__init__, Graph.bind, Graph.read_variables, Graph.assign_variables
 
 
 def _init(self, *, storage: str = "variable", device: str = "") -> None:
@@ -28,10 +30,51 @@ Graph.__init__ = explained(_init)
 
 
 @method_of(Graph)
+def __enter__(self):
+    raise mistake("graph", "A graph is not entered by with; g.placeholder and g.variable name it", TypeError, "called")
+
+
+@method_of(Graph)
+def __exit__(self, *error):
+    """Never called; Python asks for it first."""
+
+
+@method_of(Graph)
+def bind(self, arrays) -> None:
+    """Keeps copies of arrays for placeholders, named by the tensor or its label, so that calls may leave them out; None
+    ends that.
+
+    What a call is given comes first. ValueError or TypeError, and nothing is bound: an unknown or ambiguous label,
+    another shape or dtype."""
+    _bind(self, arrays)
+
+
+@method_of(Graph)
+def read_variables(self, variables) -> list[np.ndarray]:
+    """Copies of the values of some variables, all of one moment between two runs. One dispatch. DeviceError: the device
+    failed."""
+    return _read(self, _variables_of("read_variables", variables))
+
+
+@method_of(Graph)
+def assign_variables(self, variables, values) -> None:
+    """Sets some variables to values, one each, all at one moment between two runs. One dispatch. ValueError or
+    TypeError, before any is set: another shape or dtype."""
+    _assign(self, _variables_of("assign_variables", variables), as_sequence("assign_variables", "values", values))
+
+
+def _variables_of(op, given):
+    variables = as_sequence(op, "variables", given)
+    require_all(op, "variables", Variable, variables)
+    return variables
+
+
+@method_of(Graph)
 def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
     """A tensor that each run is given. None in the shape is a dimension that may differ from run to run, and in its
     place a shape of unknown rank."""
     shape = None if shape is None else as_extents("placeholder", shape)
+    _require_name("placeholder", name)
     return self._placeholder(shape, dtype, scoped(self, name, "placeholder"), user_location())
 
 
@@ -39,6 +82,7 @@ def placeholder(self, shape, dtype="float32", name: str = "") -> Tensor:
 def constant(self, value, name: str = "") -> Tensor:
     """A tensor of fixed numbers: an array, a number or nested lists of them. float64 arrays are cast to
     float32."""
+    _require_name("constant", name)
     return self._constant("constant", value, None, scoped(self, name, "constant"), user_location())
 
 
@@ -46,6 +90,14 @@ def constant(self, value, name: str = "") -> Tensor:
 def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
     """State that lives on the device, with the value (as of constant) that it has at first. Optimizers
     leave alone what is not trainable, unless it is among the variables that they are given."""
+    _require_name("variable", name)
+    if isinstance(value, tuple) and trainable and value and all(isinstance(extent, int) for extent in value):
+        raise mistake(
+            "variable",
+            f"Expected a value, got {value}, which looks like a shape; al.init.zeros({value}) is a value of that "
+            "shape, a list of integers one of those integers",
+            TypeError,
+        )
     made = self._variable(value, scoped(self, name, "variable"), user_location())
     made.trainable = trainable
     return made
@@ -113,12 +165,13 @@ def _placeholder_of(self, key) -> Tensor:
     return named[0]
 
 
+def _require_name(op, name):
+    if not isinstance(name, str):
+        raise mistake(op, f"Expected a name as a text, got {name!r}", TypeError)
+
+
 def _kept_runs(graph) -> dict:
-    try:
-        return graph._runs
-    except AttributeError:
-        graph._runs = {}
-        return graph._runs
+    return vars(graph).setdefault("_runs", {})
 
 
 @method_of(Graph)

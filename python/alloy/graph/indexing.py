@@ -112,7 +112,7 @@ def _entries(entry) -> list:
     if isinstance(entry, np.ndarray) and entry.dtype == bool and entry.ndim:
         return list(np.nonzero(entry))
     if isinstance(entry, (Tensor, np.ndarray)):
-        if not is_integer(getattr(entry.dtype, "name", entry.dtype)):
+        if not is_integer(str(entry.dtype)):
             kind = describe(entry) if isinstance(entry, Tensor) else f"an array of {entry.dtype}"
             raise mistake("slice", f"Expected integers as places, got {kind}", TypeError)
     elif isinstance(entry, (bool, np.bool_)) or not (
@@ -131,8 +131,9 @@ def _taken(tensor, axes, places):
     indices = [_indices(tensor, axis, entry, dtype) for axis, entry in zip(axes, places)]
     if len(indices) == 1:
         return apply("gather", [tensor, indices[0]], {"axis": axes[0], "batch_dims": 0})
-    if not any(isinstance(entry, Tensor) for entry in indices):
-        together = tensor.graph.constant(np.stack(np.broadcast_arrays(*indices), axis=-1))
+    arrays = [entry for entry in indices if not isinstance(entry, Tensor)]
+    if len(arrays) == len(indices):
+        together = tensor.graph.constant(np.stack(np.broadcast_arrays(*arrays), axis=-1))
     else:
         zeros = reduce(add, [entry * 0 for entry in indices])  # of the shape of all
         together = apply("stack", [entry + zeros for entry in indices], {"axis": -1})

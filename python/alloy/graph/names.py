@@ -5,12 +5,12 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
 from alloy.graph.location import meant, mistake
 
-FUNCTIONS: set[str] = set()  # of tensors, which alloy.ops adds
+FUNCTIONS: dict[str, Callable] = {}  # of tensors by their names, which alloy.ops adds
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
@@ -27,7 +27,8 @@ def explained(function, op: str | None = None):
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise  # from within the function
-            name = op or (type(args[0]).__name__ if function.__name__ == "__init__" else function.__name__)
+            of_class = function.__name__ in ("__init__", "__call__")
+            name = op or (type(args[0]).__name__ if of_class and args else function.__name__)
             wrong = _wrong_call(name, parameters, args, kwargs)
         raise wrong
 
@@ -74,10 +75,47 @@ def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions:
             for place in (module, home):
                 if getattr(place, name, None) is thing:
                     setattr(place, name, explained(thing))
-        start = vars(thing).get("__init__") if isinstance(thing, type) else None
-        if isinstance(start, types.FunctionType) and not hasattr(start, "__wrapped__"):
-            thing.__init__ = explained(start)
+        for cls in thing.__mro__ if isinstance(thing, type) else ():
+            is_own = cls.__module__.startswith("alloy.") and cls.__module__ != "alloy._core"
+            if is_own and not issubclass(cls, dict):
+                _explain_class(cls)
     answer_for(module, shown, names, others)
+
+
+def _explain_class(cls: type) -> None:
+    """Explains its methods, and says of attributes that it lacks what to type instead."""
+    for key, method in list(vars(cls).items()):
+        named = not key.startswith("_") or key in ("__init__", "__call__")
+        if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
+            setattr(cls, key, explained(method))
+    own = getattr(cls, "__getattr__", None)
+    if hasattr(own, "__wrapped__"):
+        return
+
+    def __getattr__(self, name):
+        if name.startswith("_") or own is not None:
+            try:
+                return own(self, name) if own is not None else object.__getattribute__(self, name)
+            except AttributeError as error:
+                if name.startswith("_") or str(error).startswith("["):
+                    raise
+        raise no_attribute(self, name, one_of(type(self)))
+
+    cls.__getattr__ = functools.update_wrapper(__getattr__, own or object.__getattribute__)
+
+
+def one_of(cls: type) -> str:
+    """The class with its article, as a sentence begins."""
+    name = cls.__name__
+    is_spelt = name[:2].isupper()
+    return f"{'An' if name[0] in ('AEFHILMNORSX' if is_spelt else 'AEIOU') else 'A'} {name}"
+
+
+def overview(module: types.ModuleType) -> str:
+    """A line for each of its names, with how its documentation begins."""
+    docs = {name: " ".join((getattr(module, name).__doc__ or "").split()) for name in public(module)}
+    lines = [f"{name:<18}{text[:61] + '…' if len(text) > 62 else text}" for name, text in docs.items()]
+    return "\n".join(lines)
 
 
 def public(module: types.ModuleType) -> tuple[str, ...]:
@@ -86,40 +124,47 @@ def public(module: types.ModuleType) -> tuple[str, ...]:
     return tuple(getattr(module, "__all__", None) or (name for name in own if not name.startswith("_")))
 
 
-def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
-    """Gives the module a __getattr__ that says what to type instead of a name that is not there."""
-    before = vars(module).get("__getattr__")
+class _Module(types.ModuleType):
+    """A module that says what to type instead of a name that is not there. As a function of the module, __getattr__
+    would stand in its help."""
 
-    def __getattr__(name):
+    def __getattr__(self, name):
+        shown, names, others, before = vars(self)["_answers"]
         if name.startswith("_"):
-            if before is not None:
-                return before(name)
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+            return before(name)
         said = _said_of_name(name, shown, names, others)
         caller = sys._getframe(1)
         importing = caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
         kind = ImportError if importing else AttributeError  # or Python would say less of `from alloy import NAME`
         raise mistake(shown, f"There is no {shown}.{name}{said}", kind, "asked")
 
-    module.__getattr__ = __getattr__
+
+def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
+    """Makes the module say what to type instead of a name that is not there."""
+
+    def missing(name):
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    vars(module)["_answers"] = shown, names, others, vars(module).pop("__getattr__", missing)
+    module.__class__ = _Module
 
 
 def _said_of_name(name, shown, names, others):
     if name in NAMES:
-        return f"; type {NAMES[name]}"
+        return _typed(NAMES[name])
     written = {given: f"{other}.{given}" for other, given_names in others.items() for given in given_names}
     if name in written:
         return f"; it is {written[name]}"
-    return meant_of(name, written | {given: f"{shown}.{given}" for given in names})
+    written |= {given: f"{shown}.{given}" for given in names}
+    near = meant(name, written, 0.75).rpartition(" ")[2]
+    return f"; the nearest is {written[near]}" if near else ""
 
 
-def meant_of(name: str, written: Mapping[str, str]) -> str:
-    """ "; the nearest is WRITTEN", of the name among the keys that is most like it, or nothing."""
-    near = meant(name, written)
-    return f"; the nearest is {written[near.rpartition(' ')[2]]}" if near else ""
+def _typed(said: str) -> str:
+    return f"; {said.replace('nothing', 'nothing stands for it', 1) if said.startswith('nothing') else f'type {said}'}"
 
 
-def no_attribute(thing, name: str, shown: str, act: str = "asked") -> AttributeError:
+def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
     """That the object, which messages show so, has no such attribute."""
     kind = type(thing)
     return mistake(
@@ -132,14 +177,17 @@ def no_attribute(thing, name: str, shown: str, act: str = "asked") -> AttributeE
 
 def _said_of_attribute(kind, name, act):
     for cls in kind.__mro__:
-        if name in ATTRIBUTES.get(cls.__name__, ()):
-            return f"; type {ATTRIBUTES[cls.__name__][name]}"
+        if name in (said := ATTRIBUTES.get(cls.__name__.lstrip("_"), {})):
+            return _typed(said[name])
     own = [key for key in dir(kind) if not key.startswith("_")]
     if act == "set":
         return meant(name, [key for key in own if getattr(getattr(kind, key), "fset", None)])
     if hasattr(kind, "astype"):  # a tensor
         if name in FUNCTIONS:
-            return f"; type al.{name}(x)"
+            rest = ", ..." if len(inspect.signature(FUNCTIONS[name]).parameters) > 1 else ""
+            return f"; type al.{name}(x{rest})"
         if name in NAMES:
-            return f"; type {NAMES[name]}"
+            return _typed(NAMES[name])
+        if name.endswith("_") and name[:-1] in FUNCTIONS:
+            return f"; tensors do not change, al.{name[:-1]} gives another"
     return meant(name, own)

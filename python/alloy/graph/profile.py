@@ -65,7 +65,7 @@ class Profile:
         for kernel in self.kernels:
             key = f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)
             groups[key].append(kernel)
-        rows = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
+        rows: list[tuple[str, ...]] = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
         ordered = sorted(groups.items(), key=lambda group: -sum(kernel.total for kernel in group[1]))
         for key, kernels in ordered[:most]:
             rows.append((key, *self._row(kernels)))

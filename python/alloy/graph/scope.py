@@ -17,11 +17,7 @@ class _Paths:
 
 
 def _paths(graph: Graph) -> _Paths:
-    try:
-        return graph._paths
-    except AttributeError:
-        graph._paths = _Paths()
-        return graph._paths
+    return vars(graph).setdefault("_paths", _Paths())
 
 
 def scoped(graph: Graph, name: str, kind: str = "") -> str:
@@ -50,10 +46,9 @@ def scope(graph: Graph, path: str):
 def free_path(graph: Graph, name: str | None, kind: str) -> str:
     """The name, or the kind with a number, behind the present path; with another number where it is taken."""
     taken = _paths(graph).taken | {variable.name for variable in graph.variables}
-    for i in itertools.count():
-        path = scoped(graph, name if name and i == 0 else f"{name or kind}_{i}")
-        if not any(other == path or other.startswith(f"{path}/") for other in taken):
-            return path
+    numbered = (f"{name or kind}_{i}" for i in itertools.count(1 if name else 0))
+    paths = (scoped(graph, given) for given in itertools.chain([name] if name else [], numbered))
+    return next(path for path in paths if not any(f"{other}/".startswith(f"{path}/") for other in taken))
 
 
 def phase_of(name: str) -> str:

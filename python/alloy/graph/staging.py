@@ -34,8 +34,8 @@ class Staging:
     def arrays(self) -> list[np.ndarray]:
         """An array for each feed, which no step reads any more, with undefined contents."""
         self._turn = (self._turn + 1) % len(self._sets)
-        if self._readers[self._turn] is not None:
-            self._readers[self._turn].wait()
+        if (reader := self._readers[self._turn]) is not None:
+            reader.wait()
         return list(self._sets[self._turn])
 
     def submit(self, *arrays) -> Submission:
@@ -43,5 +43,5 @@ class Staging:
         for array, mine in zip(arrays, self._sets[self._turn]):
             if not isinstance(array, np.ndarray) or not np.may_share_memory(array, mine):
                 raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them", act="called")
-        self._readers[self._turn] = self._step._submit(True, *arrays)
-        return self._readers[self._turn]
+        self._readers[self._turn] = submission = self._step._submit(True, *arrays)
+        return submission

@@ -26,7 +26,13 @@ class State:
 
     @property
     def graph(self) -> Graph:
-        return self._graph or self._like().graph
+        return self._graph or self._variable().graph
+
+    def _variable(self) -> Variable:
+        """The one that the state is of, which whoever uses the state keeps alive."""
+        variable = self._like() if self._like is not None else None
+        assert variable is not None
+        return variable
 
     @property
     def variables(self) -> dict[str, Variable]:
@@ -46,7 +52,7 @@ class State:
             if self._like is None:
                 near = meant(name, self._made)
                 raise mistake("state", f"Expected one of {list(self._made)}, got {name!r}{near}", KeyError)
-            return self.setdefault(name, np.zeros(self._like().shape, np.float32))
+            return self.setdefault(name, np.zeros(self._variable().shape, np.float32))
         return self._made[name]()
 
     def __contains__(self, name: str) -> bool:

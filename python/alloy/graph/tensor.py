@@ -17,10 +17,18 @@ from alloy.graph.text import describe
 _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 
 
+def _not_operand(op, other):
+    """NotImplemented, with which Python asks the other operand; a mistake where that is one of Python's own types."""
+    if type(other).__module__ != "builtins":
+        return NotImplemented
+    hint = "; np.array makes an array of it" if isinstance(other, (list, tuple)) else ""
+    raise mistake(op, f"Expected a tensor, a number or an array, got {type(other).__name__}{hint}", TypeError)
+
+
 def _binary(op: str, reflected: bool = False):
     def operation(self, other):
         if not isinstance(other, _OPERANDS):
-            return NotImplemented
+            return _not_operand(op, other)
         if op == "divide" and is_integer(self.dtype):
             raise mistake(
                 op,
@@ -112,7 +120,7 @@ def _not_numpys(tensor, name):
     return mistake(
         name,
         f"Expected an array for numpy.{name}, got the tensor {describe(tensor)}, which has a value only during a run; "
-        "functions of tensors are those of alloy",
+        f"functions of tensors are those of alloy{', and w.numpy() is an array' * isinstance(tensor, Variable)}",
         TypeError,
         "called",
     )
@@ -135,18 +143,18 @@ def __eq__(self, other):
 
 @method_of(Tensor)
 def __setattr__(self, name, value):
-    if not isinstance(getattr(type(self), name, None), property):
+    if getattr(getattr(type(self), name, None), "fset", None) is None:
         raise no_attribute(self, name, describe(self), "set")
+    if name == "trainable" and not isinstance(value, (bool, np.bool_)):
+        raise mistake("trainable", f"Expected True or False, got {value!r}", TypeError, "set")
     object.__setattr__(self, name, value)
 
 
+@method_of(Tensor, "__getattr__")  # as a function of this name it would be the module's
 def _missing(self, name):
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
     raise no_attribute(self, name, describe(self))
-
-
-Tensor.__getattr__ = _missing  # as a function of this name it would be the module's
 
 
 @method_of(Tensor)
@@ -217,6 +225,21 @@ def __len__(self):
 
 
 @method_of(Tensor)
+def __contains__(self, value):
+    raise mistake(
+        "in",
+        f"Expected a sequence, got the tensor {describe(self)}; al.any(al.equal(x, value)) asks in a run",
+        TypeError,
+        "asked",
+    )
+
+
+@method_of(Tensor)
+def __delitem__(self, key):
+    raise mistake("slice", f"Tensors do not change, got del of a part of {describe(self)}", TypeError, "called")
+
+
+@method_of(Tensor)
 def __setitem__(self, key, value):
     raise mistake(
         "slice_update",
@@ -271,7 +294,12 @@ def __array__(self, dtype=None, copy=None):
 @method_of(Variable)
 def __dlpack__(self, **options):
     """A copy of the value for another library, in host memory."""
-    return self.numpy().__dlpack__(**options)
+    try:
+        return self.numpy().__dlpack__(**options)
+    except BufferError:
+        raise mistake(
+            "dlpack", f"Expected an element type that DLPack has, got {self!r}", BufferError, "asked"
+        ) from None
 
 
 @method_of(Variable)

@@ -61,8 +61,7 @@ __all__ = (
     + table.__all__
 )
 
-FUNCTIONS.update(__all__)
 for _name in __all__:
     _function = explained(globals()[_name])
     setattr(sys.modules[_function.__module__], _name, _function)
-    globals()[_name] = _function
+    globals()[_name] = FUNCTIONS[_name] = _function

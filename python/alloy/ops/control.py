@@ -1,6 +1,8 @@
 """Conditionals and loops: ops that call Python functions once, while the graph is built, and run what those made as
 often as it takes."""
 
+import inspect
+
 from alloy._core import Graph, Tensor
 from alloy.graph.apply import apply, as_tensor, common_dtype, require_all, spoken_of
 from alloy.graph.arrays import SCALARS, as_count
@@ -21,7 +23,7 @@ def cond(predicate: Tensor, true_fn, false_fn):
     if not isinstance(predicate, Tensor):
         expected = "a tensor as the predicate (Python's if chooses by values that are known now)"
         raise mistake("cond", f"Expected {expected}, got {type(predicate).__name__}", TypeError)
-    _require_callable("cond", true_fn=true_fn, false_fn=false_fn)
+    _require_callable("cond", "", true_fn=true_fn, false_fn=false_fn)
     graph = predicate.graph
     with spoken_of("if_else", "cond"):
         op = graph._with_regions("if_else", [predicate])
@@ -39,7 +41,7 @@ def for_loop(lower, upper, body, initial, *, step=1):
     of tensors (numbers and arrays are constants); body gives as many, of the same dtypes and shapes. Gradients flow
     through the loop where the bounds and the step are numbers, or are made of shapes. ValueError or TypeError: they do
     not fit. A variable cannot be assigned in the body."""
-    _require_callable("for_loop", body=body)
+    _require_callable("for_loop", "index, value", body=body)
     values = _listed(initial)
     graph = _graph_of("for_loop", [lower, upper, step, *values])
     op = graph._with_regions("for_loop", [*_bounds(graph, lower, upper, step), *_constants(graph, "for_loop", values)])
@@ -53,7 +55,7 @@ def while_loop(condition, body, initial):
     initial: a tensor, or a tuple or list of tensors (numbers and arrays are constants); body gives as many, of the
     same dtypes and shapes, and condition a tensor of one element. No gradient flows through the loop. ValueError or
     TypeError: they do not fit. A variable cannot be assigned in them."""
-    _require_callable("while_loop", condition=condition, body=body)
+    _require_callable("while_loop", "value", condition=condition, body=body)
     values = _listed(initial)
     graph = _graph_of("while_loop", values)
     op = graph._with_regions("while_loop", _constants(graph, "while_loop", values))
@@ -70,7 +72,7 @@ def scan(body, initial, xs=None, *, length=None, reverse=False):
     or None. reverse: from the last slice to the first; y stands where its x does. Gradients flow through it.
 
     ValueError: the xs differ in their first extent, or there is none."""
-    _require_callable("scan", body=body)
+    _require_callable("scan", "value, x", body=body)
     values, inputs = _listed(initial), [] if xs is None else _listed(xs)
     require_all("scan", "tensors to take slices of", Tensor, inputs)
     graph = _graph_of("scan", [*values, *inputs])
@@ -153,11 +155,31 @@ def _checked(op, given, initial):
     ]
 
 
-def _require_callable(op, **functions):
+def _require_callable(op, arguments, **functions):
+    """TypeError where one is no function of the arguments, which are named as a lambda has them."""
+    count = len(arguments.split())
     for name, function in functions.items():
         if not callable(function):
             given = f"the tensor {describe(function)}" if isinstance(function, Tensor) else type(function).__name__
-            raise mistake(op, f"Expected {name} as a function, such as lambda: x, got {given}", TypeError)
+        elif takes := _other_parameters(function, count):
+            given = f"one of {takes}"
+        else:
+            continue
+        form = f"lambda {arguments}: ..." if arguments else "lambda: x"
+        raise mistake(op, f"Expected {name} as a function such as {form}, got {given}", TypeError)
+
+
+def _other_parameters(function, count):
+    """The function's parameters as a text, where it cannot be called with so many arguments."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""  # which Python does not tell of a builtin
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return str(signature)
+    return ""
 
 
 def _listed(value) -> list:

@@ -4,6 +4,7 @@ from alloy._core import Tensor
 from alloy.graph.apply import apply, as_tensor, common_dtype, require_tensor
 from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake
+from alloy.graph.text import describe
 
 __all__ = [
     "cast",
@@ -76,7 +77,7 @@ def _signs_differ(left, b):
 
 def log1p(x: Tensor) -> Tensor:
     """log(1 + x), which loses no digits of a small x. x: of a floating type; halves are computed in float32."""
-    require_tensor("log1p", x)
+    _require_floats("log1p", x)
     if is_half(x.dtype):
         return cast(log1p(cast(x, "float32")), x.dtype)
     is_small = apply("less", [apply("abs", [x]), 0.5])
@@ -88,7 +89,7 @@ def log1p(x: Tensor) -> Tensor:
 
 def expm1(x: Tensor) -> Tensor:
     """e^x - 1, which loses no digits for a small x. x: of a floating type; halves are computed in float32."""
-    require_tensor("expm1", x)
+    _require_floats("expm1", x)
     if is_half(x.dtype):
         return cast(expm1(cast(x, "float32")), x.dtype)
     is_small = apply("less", [apply("abs", [x]), 1.0])
@@ -98,13 +99,21 @@ def expm1(x: Tensor) -> Tensor:
     return where(is_small, exact, apply("exp", [large]) - 1.0)
 
 
+def _require_floats(op, x):
+    require_tensor(op, x)
+    if x.dtype != "float32" and not is_half(x.dtype):
+        raise mistake(op, f"Expected a floating type, got {describe(x)}", TypeError)
+
+
 def zeros_like(x: Tensor) -> Tensor:
     """Zeros of the shape and dtype of x, known or not."""
+    require_tensor("zeros_like", x)
     return full_like(x, 0)
 
 
 def ones_like(x: Tensor) -> Tensor:
     """Ones of the shape and dtype of x, known or not."""
+    require_tensor("ones_like", x)
     return full_like(x, 1)
 
 

@@ -2,7 +2,7 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_places
 from alloy.graph.location import mistake
 
 __all__ = ["gather", "gather_nd", "one_hot", "put_along_axis", "scatter", "scatter_nd", "take_along_axis"]
@@ -12,10 +12,12 @@ def gather(x: Tensor, indices, axis=0, *, batch_dims=0) -> Tensor:
     """The elements of x along the axis at the indices: of shape
     (*x.shape[:axis], *indices.shape[batch_dims:], *x.shape[axis + 1:]).
 
-    indices: a tensor or an array of int32 or int64. An index outside gives 0, and no gradient flows back
+    indices: a tensor, an array or a list of int32 or int64. An index outside gives 0, and no gradient flows back
     from it; what it gives on Apple's framework is not known.
     batch_dims: so many leading dimensions x and the indices share; they lie before the axis.
     ValueError: the axis is outside x, or the batch dimensions differ. TypeError: the indices are of another type."""
+    if isinstance(indices, (int, list, tuple)):
+        indices = as_places("gather", indices)
     return apply(
         "gather", [x, indices], {"axis": axis, "batch_dims": as_count("gather", "batch_dims", batch_dims, least=0)}
     )

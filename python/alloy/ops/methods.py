@@ -24,6 +24,8 @@ def astype(self, dtype) -> Tensor:
 @method_of(Tensor)
 def reshape(self, *shape) -> Tensor:
     """al.reshape(x, shape), of a shape or of its dimensions one by one."""
+    if not shape:
+        raise mistake("reshape", f"Expected a shape or its dimensions for {describe(self)}, got none", TypeError)
     return _reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
@@ -35,6 +37,8 @@ def transpose(self, *permutation) -> Tensor:
     return _transpose(self, permutation[0] if len(permutation) == 1 else permutation)
 
 
+@method_of(Tensor, "ndim")
+@property
 def _ndim(self) -> int:
     """The number of axes. ValueError: it is not known."""
     if self.shape is None:
@@ -42,13 +46,22 @@ def _ndim(self) -> int:
     return len(self.shape)
 
 
-Tensor.ndim = property(_ndim)
-Tensor.T = property(_transpose, doc="The tensor with its axes reversed.")
+method_of(Tensor, "T")(property(lambda self: _transpose(self), doc="The tensor with its axes reversed."))
 
 
 @method_of(Tensor)
 def __floordiv__(self, other):
     return floor_divide(self, other)
+
+
+@method_of(Tensor)
+def __divmod__(self, other):
+    return self // other, self % other
+
+
+@method_of(Tensor)
+def __rdivmod__(self, other):
+    return other // self, other % self
 
 
 @method_of(Tensor)

@@ -1,6 +1,8 @@
 """The functions of the op table's families: one function for each row, made from the row. table.pyi lists
 them for readers and type checkers (tests/python/make_stub.py writes it)."""
 
+from collections.abc import Callable
+
 from alloy import _core
 from alloy.graph.apply import apply, require_tensor
 from alloy.graph.arrays import as_integers
@@ -26,28 +28,28 @@ _ARG_REDUCTION = """x: a tensor of {types}. The axis vanishes, or stays with siz
 ValueError: x does not have the axis, or no element along it. TypeError: x has another dtype."""
 
 
-def _unary(op):
+def _unary(op: str):
     def function(x):
         return apply(op, [x])
 
     return function
 
 
-def _binary(op):
+def _binary(op: str):
     def function(a, b):
         return apply(op, [a, b])
 
     return function
 
 
-def _activation_gradient(op):
+def _activation_gradient(op: str):
     def function(gradient, x):
         return apply(op, [gradient, x])
 
     return function
 
 
-def _reduction(op):
+def _reduction(op: str):
     def function(x, axis=None, *, keepdims=False):
         require_tensor(op, x)
         if axis is None:
@@ -60,7 +62,7 @@ def _reduction(op):
     return function
 
 
-def _arg_reduction(op):
+def _arg_reduction(op: str):
     def function(x, axis=-1, *, keepdims=False):
         return _reduced(apply(op, [x], {"axis": axis}), [axis], keepdims)
 
@@ -93,9 +95,8 @@ def _function(row):
     return function
 
 
-NAMES = {"product": "prod"}  # of functions that NumPy and others call otherwise than Apple its op
-_FUNCTIONS = {
-    NAMES.get(row["name"], row["name"]): _function(row) for row in _core.op_table() if row["family"] in _FAMILIES
-}
+NAMES: dict[str, str] = {"product": "prod"}  # of functions that NumPy and others call otherwise than Apple its op
+_MADE = [_function(row) for row in _core.op_table() if row["family"] in _FAMILIES]
+_FUNCTIONS: dict[str, Callable] = {function.__name__: function for function in _MADE}
 __all__ = list(_FUNCTIONS)
 globals().update(_FUNCTIONS)
