@@ -76,9 +76,10 @@ def _checked(cls, construct, args, kwargs) -> list[tuple[str, object]]:
     given |= kwargs
     missing = [p.name for p in parameters if p.default is p.empty and p.kind not in _MANY and p.name not in given]
     takes_any = any(parameter.kind == inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    own, named = [parameter.name for parameter in parameters if parameter.kind not in _MANY], _names(cls)
+    own = [parameter.name for parameter in parameters if parameter.kind not in _MANY]
     for name in kwargs:
-        if name not in own and not (takes_any and (name in named or not missing)):
+        if name not in own and not (takes_any and (not missing or name in _names(cls))):
+            named = _names(cls)
             raise _mistake(
                 cls, f"Expected {_listed(named) or 'no argument'}, got an argument {name}{_hint(name, named)}"
             )

@@ -34,10 +34,10 @@ _ELSEWHERE = {
     "evaluate": "al.Trainer(model, loss, optimizer).evaluate(data)",
     "fit": "al.Trainer(model, loss, optimizer).fit(data, epochs)",
     "get_weights": "[variable.numpy() for variable in model.variables]",
+    "kernel": "layer.variables[0]",
     "load_state_dict": "al.load(model, path)",
     "load_weights": "al.load(model, path)",
     "parameters": "model.variables",
-    "kernel": "layer.variables[0]",
     "predict": "al.Trainer(model, loss, optimizer).predict(x)",
     "register_buffer": "self.add_variable(x.graph, name, lambda seed: value, trainable=False), in build",
     "register_parameter": "self.add_variable(x.graph, name, lambda seed: value), in build",
@@ -271,8 +271,8 @@ class Layer:
             before = set(self._tree())
             self.build(x)
             self.graph = graph
-            for made in set(self._tree()) - before:
-                made.trainable = self._trainable
+            for made in () if self._trainable else set(self._tree()) - before:
+                made.trainable = False
             self._set_parameters()
             if self._own() and self not in around[0]._tree():
                 raise mistake(
