@@ -130,7 +130,7 @@ def ours(name, shapes=None, dtype="float32", training=True):
     x = [feed if feed.dtype == "int32" else al.cast(feed, dtype) for feed, _ in feeds.values()]
     operands = {"value": x[1]} if len(x) > 1 else {}
     if name == "masked attention":
-        operands["attention_mask"] = graph.constant(np.array(torch_values.VISIBLE)[:, None])
+        operands["attention_mask"] = np.array(torch_values.VISIBLE)[:, None]
     y = layer(x[0], training=training, **operands)
     trainable = [v for v in layer.variables if v.trainable]
     values = order(parameters)
@@ -320,6 +320,21 @@ def test_ids_of_every_integer_type_and_outside(dtype):
     if dtype.startswith("int"):
         value, _ = step(np.array([-1], dtype))
         assert np.isnan(value).all()
+
+
+def test_a_trainer_stops_at_an_id_outside(rng):
+    model = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Dense(1))
+    trainer = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
+    ids, y = rng.integers(0, 5, (16, 2)).astype(np.int32), np.zeros((16, 1), np.float32)
+    trainer.fit((ids, y), 1, progress=False)
+    before = [v.numpy() for v in model.variables]
+    ids[3, 1] = 5
+    with pytest.raises(
+        FloatingPointError, match=r"in 3 of 96 elements, is float32\(\?, 2, 3\) of select 'embedding_0/sel"
+    ):
+        trainer.fit((ids, y), 1, progress=False)
+    for variable, value in zip(model.variables, before):
+        np.testing.assert_array_equal(variable.numpy(), value)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -564,6 +564,7 @@ def test_names_that_are_like_none():
         (lambda: nn.ConvTranspose2D(3, 3, stride=2), "its name here is strides"),
         (lambda: nn.GELU(approximate="none"), r"Expected approximate as True \(by tanh\) or False, got 'none'"),
         (lambda: nn.MultiHeadAttention(4, 16, is_causal=True), "its name here is use_causal_mask"),
+        (lambda: nn.MultiHeadAttention(embed_dim=64, num_heads=4), "key_dim is the length of one head, embed"),
         (lambda: nn.Dropout("half"), "Expected a number as the rate, got str"),
         (lambda: nn.BatchNorm(momentum=None), "Expected a number as the momentum, got NoneType"),
         (lambda: nn.Sequential([nn.ReLU()]), r"got list; write \*layers for a list of them"),
