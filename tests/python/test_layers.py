@@ -207,8 +207,33 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def standardized(x, axes, epsilon):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
 # The layer, the shape of x, and the formula.
 FORMULAS = {
+    "LayerNorm": (nn.LayerNorm, (3, 5), lambda x: standardized(x, -1, 0.001)),
+    "LayerNorm epsilon": (lambda: nn.LayerNorm(epsilon=0.5), (3, 5), lambda x: standardized(x, -1, 0.5)),
+    "LayerNorm axis": (lambda: nn.LayerNorm(axis=1, epsilon=0.5), (3, 4, 5), lambda x: standardized(x, 1, 0.5)),
+    "LayerNorm axes": (lambda: nn.LayerNorm(axis=(3, 1)), (2, 4, 2, 3), lambda x: standardized(x, (1, 3), 0.001)),
+    "RMSNorm": (
+        lambda: nn.RMSNorm(epsilon=0.5),
+        (3, 5),
+        lambda x: x / np.sqrt(np.square(x).mean(-1, keepdims=True) + 0.5),
+    ),
+    "InstanceNorm": (nn.InstanceNorm, (2, 5, 3), lambda x: standardized(x, 1, 0.001)),
+    "InstanceNorm 3D": (
+        lambda: nn.InstanceNorm(epsilon=0.5),
+        (2, 2, 3, 2, 3),
+        lambda x: standardized(x, (1, 2, 3), 0.5),
+    ),
+    "GroupNorm": (
+        lambda: nn.GroupNorm(2, epsilon=0.5),
+        (2, 3, 6),
+        lambda x: standardized(x.reshape(2, 3, 2, 3), (1, 3), 0.5).reshape(2, 3, 6),
+    ),
+    "GroupNorm defaults": (nn.GroupNorm, (2, 5, 32), lambda x: standardized(x, 1, 0.001)),
     "ReLU": (nn.ReLU, (3, 5), lambda x: np.maximum(x, 0)),
     "Tanh": (nn.Tanh, (3, 5), np.tanh),
     "Sigmoid": (nn.Sigmoid, (3, 5), sigmoid),
