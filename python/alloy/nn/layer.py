@@ -274,7 +274,8 @@ class Layer:
             for made in () if self._trainable else set(self._tree()) - before:
                 made.trainable = False
             self._set_parameters()
-            if self._own() and self not in around[0]._tree():
+            known = len(around) == 1 or self in around[-2]._inner() or self in around[0]._tree()
+            if not known and self._own():
                 raise mistake(
                     self._kind(),
                     f"Expected a layer that {type(around[-2]).__name__} keeps in an attribute, made in its __init__, "
