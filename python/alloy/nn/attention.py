@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 
 from alloy.graph.apply import apply, as_tensor
@@ -43,7 +45,7 @@ class MultiHeadAttention(Layer):
         dropout: float = 0.0,
         use_bias: bool = True,
         use_causal_mask: bool = False,
-        init=glorot_uniform,
+        init: Callable = glorot_uniform,
         seed: int | None = None,
     ):
         super().__init__(seed=seed)
