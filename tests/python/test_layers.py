@@ -130,7 +130,7 @@ def ours(name, shapes=None, dtype="float32", training=True):
     x = [feed if feed.dtype == "int32" else al.cast(feed, dtype) for feed, _ in feeds.values()]
     operands = {"value": x[1]} if len(x) > 1 else {}
     if name == "masked attention":
-        operands["attention_mask"] = graph.constant(np.array(torch_values.VISIBLE)[:, None])
+        operands["attention_mask"] = np.array(torch_values.VISIBLE)[:, None]
     y = layer(x[0], training=training, **operands)
     trainable = [v for v in layer.variables if v.trainable]
     values = order(parameters)
@@ -207,8 +207,33 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def standardized(x, axes, epsilon):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + epsilon)
+
+
 # The layer, the shape of x, and the formula.
 FORMULAS = {
+    "LayerNorm": (nn.LayerNorm, (3, 5), lambda x: standardized(x, -1, 0.001)),
+    "LayerNorm epsilon": (lambda: nn.LayerNorm(epsilon=0.5), (3, 5), lambda x: standardized(x, -1, 0.5)),
+    "LayerNorm axis": (lambda: nn.LayerNorm(axis=1, epsilon=0.5), (3, 4, 5), lambda x: standardized(x, 1, 0.5)),
+    "LayerNorm axes": (lambda: nn.LayerNorm(axis=(3, 1)), (2, 4, 2, 3), lambda x: standardized(x, (1, 3), 0.001)),
+    "RMSNorm": (
+        lambda: nn.RMSNorm(epsilon=0.5),
+        (3, 5),
+        lambda x: x / np.sqrt(np.square(x).mean(-1, keepdims=True) + 0.5),
+    ),
+    "InstanceNorm": (nn.InstanceNorm, (2, 5, 3), lambda x: standardized(x, 1, 0.001)),
+    "InstanceNorm 3D": (
+        lambda: nn.InstanceNorm(epsilon=0.5),
+        (2, 2, 3, 2, 3),
+        lambda x: standardized(x, (1, 2, 3), 0.5),
+    ),
+    "GroupNorm": (
+        lambda: nn.GroupNorm(2, epsilon=0.5),
+        (2, 3, 6),
+        lambda x: standardized(x.reshape(2, 3, 2, 3), (1, 3), 0.5).reshape(2, 3, 6),
+    ),
+    "GroupNorm defaults": (nn.GroupNorm, (2, 5, 32), lambda x: standardized(x, 1, 0.001)),
     "ReLU": (nn.ReLU, (3, 5), lambda x: np.maximum(x, 0)),
     "Tanh": (nn.Tanh, (3, 5), np.tanh),
     "Sigmoid": (nn.Sigmoid, (3, 5), sigmoid),
@@ -320,6 +345,21 @@ def test_ids_of_every_integer_type_and_outside(dtype):
     if dtype.startswith("int"):
         value, _ = step(np.array([-1], dtype))
         assert np.isnan(value).all()
+
+
+def test_a_trainer_stops_at_an_id_outside(rng):
+    model = nn.Sequential(nn.Embedding(5, 3), nn.Flatten(), nn.Dense(1))
+    trainer = al.Trainer(model, "mean_squared_error", al.SGD(0.1))
+    ids, y = rng.integers(0, 5, (16, 2)).astype(np.int32), np.zeros((16, 1), np.float32)
+    trainer.fit((ids, y), 1, progress=False)
+    before = [v.numpy() for v in model.variables]
+    ids[3, 1] = 5
+    with pytest.raises(
+        FloatingPointError, match=r"in 3 of 96 elements, is float32\(\?, 2, 3\) of select 'embedding_0/sel"
+    ):
+        trainer.fit((ids, y), 1, progress=False)
+    for variable, value in zip(model.variables, before):
+        np.testing.assert_array_equal(variable.numpy(), value)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -2,6 +2,7 @@
 how layers are shown, and what is said about names that are wrong."""
 
 import copy
+import functools
 import gc
 import pickle
 import weakref
@@ -163,6 +164,38 @@ def test_a_layer_takes_other_shapes_where_its_variables_fit():
         assert len(graph.variables) == before and layer.graph is graph
 
 
+def test_activations_are_names_functions_or_layers(rng):
+    x = rng.normal(size=(2, 3)).astype(np.float32)
+    given = ["relu", al.relu, nn.ReLU(), lambda y: al.maximum(y, 0.0), nn.Sequential(nn.ReLU())]
+    layers = [nn.Dense(4, activation=activation, seed=1) for activation in given]
+    model = Net(**{f"dense{i}": layer for i, layer in enumerate(layers)})
+    for layer in layers:
+        layer.name = "same"  # in the names that seeds are made of
+        (found,) = run(lambda x, layer=layer: [layer(x)], x)
+        np.testing.assert_allclose(found, np.maximum(x @ layer.variables[0].numpy(), 0), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(layer.variables[0].numpy(), layers[0].variables[0].numpy())
+    assert len(model.variables) == 10
+    learned = nn.Dense(4, activation=nn.Dense(2))
+    learned(al.Graph().placeholder((1, 3)))
+    assert [v.name for v in learned.variables][2:] == ["dense_0/activation/weights", "dense_0/activation/bias"]
+
+
+def test_initial_values_are_those_of_the_function():
+    def weights(init):
+        layer = nn.Dense(40, init=init, seed=3)
+        layer(al.Graph().placeholder((1, 50)))
+        return layer.variables[0].numpy()
+
+    assert np.all(weights(al.init.zeros) == 0) and np.all(weights(lambda shape: np.full(shape, 0.5)) == 0.5)
+    assert abs(weights(al.init.he_normal).std() - (2 / 50) ** 0.5) < 0.02
+    assert abs(weights(functools.partial(al.init.normal, stddev=3)).std() - 3) < 0.3
+    limit = (6 / 90) ** 0.5
+    assert 0.9 * limit < np.abs(weights(al.init.glorot_uniform)).max() <= limit
+    for layer in (nn.Conv2D(4, 3, init=al.init.ones), nn.DepthwiseConv2D(3, init=al.init.ones)):
+        layer(al.Graph().placeholder((1, 5, 5, 2)))
+        assert np.all(layer.variables[0].numpy() == 1) and np.all(layer.variables[1].numpy() == 0)
+
+
 # ---- layers that change ----
 
 
@@ -278,6 +311,15 @@ def test_a_layer_that_build_makes_is_the_models(rng):
         "autoencoder_0/decoder/bias",
     ]
     assert not any(v.trainable for v in model.variables)
+
+    class Frozen(Autoencoder):
+        def build(self, x):
+            super().build(x)
+            self.decoder.trainable = False
+
+    frozen = Frozen()
+    frozen(al.Graph().placeholder((1, 3)))
+    assert [v.trainable for v in frozen.variables] == [True, False, False], "what build decides holds"
     with pytest.raises(ValueError, match="Expected the variable more to be made in build, which is called once"):
         model.add_variable(model.graph, "more", lambda seed: np.zeros(3, np.float32))
 
@@ -522,6 +564,7 @@ def test_names_that_are_like_none():
         (lambda: nn.ConvTranspose2D(3, 3, stride=2), "its name here is strides"),
         (lambda: nn.GELU(approximate="none"), r"Expected approximate as True \(by tanh\) or False, got 'none'"),
         (lambda: nn.MultiHeadAttention(4, 16, is_causal=True), "its name here is use_causal_mask"),
+        (lambda: nn.MultiHeadAttention(embed_dim=64, num_heads=4), "key_dim is the length of one head, embed"),
         (lambda: nn.Dropout("half"), "Expected a number as the rate, got str"),
         (lambda: nn.BatchNorm(momentum=None), "Expected a number as the momentum, got NoneType"),
         (lambda: nn.Sequential([nn.ReLU()]), r"got list; write \*layers for a list of them"),

@@ -55,7 +55,7 @@ def require_init(op: str, init):
 def initial(op: str, init, shape, seed) -> np.ndarray:
     """The initial values by a function of a shape, and of a seed where it takes one."""
     takes_seed = "seed" in inspect.signature(init).parameters
-    values = np.asarray(init(shape, seed=seed) if takes_seed else init(shape))
+    values = np.asarray(init(shape, seed=seed) if takes_seed else init(shape), np.float32)
     if values.shape != tuple(shape):
         raise mistake(op, f"Expected initial values of {shape_text(shape)}, got {shape_text(values.shape)} from init")
     return values

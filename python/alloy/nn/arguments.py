@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "embeddings_initializer": "init",
     "eps": "epsilon",
     "hidden_size": "units",
+    "head_dim": "key_dim",
     "is_causal": "use_causal_mask",
     "kernel": "kernel_size",
     "kernel_initializer": "init",
@@ -42,6 +43,7 @@ _UNNEEDED = {
     **dict.fromkeys(("num_features", "num_channels", "normalized_shape"), _SHAPE),
     "affine": "center=False and scale=False leave out beta and gamma",
     "dtype": "a layer computes in the type of its input, al.cast(x, dtype)",
+    **dict.fromkeys(("embed_dim", "d_model"), "key_dim is the length of one head, embed_dim / num_heads"),
     "elementwise_affine": "center=False and scale=False leave out beta and gamma",
     "inplace": "a tensor is never changed in place",
     "name": "a layer has the name of the attribute that keeps it",
@@ -76,9 +78,10 @@ def _checked(cls, construct, args, kwargs) -> list[tuple[str, object]]:
     given |= kwargs
     missing = [p.name for p in parameters if p.default is p.empty and p.kind not in _MANY and p.name not in given]
     takes_any = any(parameter.kind == inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    own, named = [parameter.name for parameter in parameters if parameter.kind not in _MANY], _names(cls)
+    own = [parameter.name for parameter in parameters if parameter.kind not in _MANY]
     for name in kwargs:
-        if name not in own and not (takes_any and (name in named or not missing)):
+        if name not in own and not (takes_any and (not missing or name in _names(cls))):
+            named = _names(cls)
             raise _mistake(
                 cls, f"Expected {_listed(named) or 'no argument'}, got an argument {name}{_hint(name, named)}"
             )

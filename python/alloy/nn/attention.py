@@ -1,6 +1,8 @@
+from collections.abc import Callable
+
 import numpy as np
 
-from alloy.graph.apply import apply, require_tensor
+from alloy.graph.apply import apply, as_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
@@ -20,9 +22,10 @@ class MultiHeadAttention(Layer):
 
     x is the query, (batch, steps, features); the batch and the steps need not be known. Without more it attends to
     itself. In a call, by name: value, (batch, others, any features), for attention to another sequence; key, of as many
-    steps, if it is not the value; attention_mask, bool, true where a query (first axis) may see a key (second one):
-    (steps, others), (batch, steps, others) or (batch, heads, steps, others), of which extents may be 1. A query that
-    may see nothing gets the output's bias alone. The result: (batch, steps, features of the query, or output_shape).
+    steps, if it is not the value; attention_mask, a tensor or array of bool, true where a query (first axis) may see a
+    key (second one): (steps, others), (batch, steps, others) or (batch, heads, steps, others), of which extents may be
+    1. A query that may see nothing gets the output's bias alone. The result: (batch, steps, features of the query, or
+    output_shape).
 
     key_dim: the length of q and k of one head, and of v unless value_dim is given. dropout: the rate at which the
     softmax's values are dropped while training. use_causal_mask: whether each step sees itself and earlier steps only.
@@ -42,7 +45,7 @@ class MultiHeadAttention(Layer):
         dropout: float = 0.0,
         use_bias: bool = True,
         use_causal_mask: bool = False,
-        init=glorot_uniform,
+        init: Callable = glorot_uniform,
         seed: int | None = None,
     ):
         super().__init__(seed=seed)
@@ -84,7 +87,7 @@ class MultiHeadAttention(Layer):
     def _weights(self, scores, q, k, attention_mask):
         mask = self._causal(q, k) if self.use_causal_mask else None
         if attention_mask is not None:
-            attention_mask = self._of_rank_4(attention_mask)
+            attention_mask = self._of_rank_4(q.graph, attention_mask)
             mask = attention_mask if mask is None else logical_and(mask, attention_mask)
         if mask is None:
             return softmax(scores)
@@ -100,8 +103,8 @@ class MultiHeadAttention(Layer):
         rows, columns = (cumsum(where(True, np.float32(1), part[:1, :1, :, :1]), axis=2) for part in (q, k))
         return rows >= transpose(columns, (0, 1, 3, 2))
 
-    def _of_rank_4(self, mask):
-        require_tensor(self._kind(), mask)
+    def _of_rank_4(self, graph, mask):
+        mask = as_tensor(graph, self._kind(), mask, "bool")
         if mask.dtype != "bool" or mask.shape is None or not 2 <= len(mask.shape) <= 4:
             expected = "an attention_mask of bool, (steps, others), (batch, steps, others) or with heads as second axis"
             raise mistake(self._kind(), f"Expected {expected}, got {describe(mask)}", TypeError)

@@ -1,9 +1,11 @@
+from collections.abc import Callable
+
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
-from alloy.nn.windows import extents
+from alloy.nn.windows import Extents, Padding, extents
 from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze
 from alloy.ops.windows import explicit_padding
 
@@ -31,15 +33,15 @@ class _Conv(_Windows):
     def __init__(
         self,
         filters: int,
-        kernel_size,
+        kernel_size: Extents,
         *,
-        strides=1,
-        padding="valid",
-        dilations=1,
+        strides: Extents = 1,
+        padding: Padding = "valid",
+        dilations: Extents = 1,
         groups: int = 1,
         activation=None,
         use_bias: bool = True,
-        init=glorot_uniform,
+        init: Callable = glorot_uniform,
         seed: int | None = None,
     ):
         options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
@@ -119,9 +121,9 @@ class ConvTranspose2D(_Conv):
     window's reach - the padding; None chooses as Keras does. weights: (height, width, filters / groups, channels),
     bias: (filters,)."""
 
-    def __init__(self, filters: int, kernel_size, *, output_padding=None, **options):
+    def __init__(self, filters: int, kernel_size: Extents, *, output_padding: Extents | None = None, **options):
         super().__init__(filters, kernel_size, **options)
-        self.output_padding = output_padding
+        self.output_padding = None
         if output_padding is not None:
             self.output_padding = extents("convtranspose2d", "an output padding", output_padding, 2, least=0)
 
@@ -132,10 +134,10 @@ class ConvTranspose2D(_Conv):
         return (self.filters,)
 
     def product(self, x, weights):
-        size = None if self.output_padding is None else self._size(x)
+        size = None if self.output_padding is None else self._size(x, self.output_padding)
         return conv2d_transpose(x, weights, output_size=size, **self.moves())
 
-    def _size(self, x):
+    def _size(self, x, output_padding):
         if None in x.shape[1:3]:
             raise mistake("convtranspose2d", f"Expected images of known height and width, got {describe(x)}")
         reaches = [(size - 1) * dilation + 1 for size, dilation in zip(self.kernel_size, self.dilations)]
@@ -148,9 +150,7 @@ class ConvTranspose2D(_Conv):
             padded = [pairs[0] + pairs[1], pairs[2] + pairs[3]]
         return [
             (extent - 1) * stride + reach - pad + more
-            for extent, stride, reach, pad, more in zip(
-                x.shape[1:3], self.strides, reaches, padded, self.output_padding
-            )
+            for extent, stride, reach, pad, more in zip(x.shape[1:3], self.strides, reaches, padded, output_padding)
         ]
 
 
@@ -163,15 +163,15 @@ class DepthwiseConv2D(_Windows):
 
     def __init__(
         self,
-        kernel_size,
+        kernel_size: Extents,
         *,
-        strides=1,
-        padding="valid",
-        dilations=1,
+        strides: Extents = 1,
+        padding: Padding = "valid",
+        dilations: Extents = 1,
         depth_multiplier: int = 1,
         activation=None,
         use_bias: bool = True,
-        init=glorot_uniform,
+        init: Callable = glorot_uniform,
         seed: int | None = None,
     ):
         options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 from alloy.graph.arrays import as_count
 from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
@@ -11,7 +13,13 @@ class Dense(Affine):
     al.init; the bias starts at 0. weights: (features, units), bias: (units,)."""
 
     def __init__(
-        self, units: int, *, activation=None, use_bias: bool = True, init=glorot_uniform, seed: int | None = None
+        self,
+        units: int,
+        *,
+        activation=None,
+        use_bias: bool = True,
+        init: Callable = glorot_uniform,
+        seed: int | None = None,
     ):
         super().__init__(activation=activation, use_bias=use_bias, init=init, seed=seed)
         self.units = as_count("dense", "units", units)

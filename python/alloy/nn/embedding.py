@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 
 from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
@@ -19,7 +20,13 @@ class Embedding(Layer):
     init: of the table, a function of al.init. weights: (input_dim, output_dim). TypeError: x has no integers."""
 
     def __init__(
-        self, input_dim: int, output_dim: int, *, init=uniform, dtype: str = "float32", seed: int | None = None
+        self,
+        input_dim: int,
+        output_dim: int,
+        *,
+        init: Callable = uniform,
+        dtype: str = "float32",
+        seed: int | None = None,
     ):
         super().__init__(seed=seed)
         self.input_dim = as_count("embedding", "input_dim, the number of ids,", input_dim)

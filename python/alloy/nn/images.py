@@ -1,7 +1,7 @@
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.nn.windows import extents
+from alloy.nn.windows import Extents, Padding, extents
 from alloy.ops import pad, resize
 
 
@@ -20,7 +20,7 @@ class UpSampling2D(_Images):
     size: an integer, or one for the height and one for the width. interpolation: "nearest", which repeats pixels, or
     "bilinear"."""
 
-    def __init__(self, size=2, *, interpolation: str = "nearest"):
+    def __init__(self, size: Extents = 2, *, interpolation: str = "nearest"):
         super().__init__()
         self.size = extents("upsampling2d", "a size", size)
         self.interpolation = interpolation
@@ -48,7 +48,7 @@ class ZeroPadding2D(Layer):
     """Images with zeros around them. padding: an integer for all sides, one for top and bottom and one for left and
     right, or ((top, bottom), (left, right))."""
 
-    def __init__(self, padding=1):
+    def __init__(self, padding: int | Padding = 1):
         super().__init__()
         pairs = padding if isinstance(padding, (tuple, list)) else (padding, padding)
         if len(pairs) != 2:

@@ -2,7 +2,6 @@
 
 import inspect
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
@@ -34,10 +33,10 @@ _ELSEWHERE = {
     "evaluate": "al.Trainer(model, loss, optimizer).evaluate(data)",
     "fit": "al.Trainer(model, loss, optimizer).fit(data, epochs)",
     "get_weights": "[variable.numpy() for variable in model.variables]",
+    "kernel": "layer.variables[0]",
     "load_state_dict": "al.load(model, path)",
     "load_weights": "al.load(model, path)",
     "parameters": "model.variables",
-    "kernel": "layer.variables[0]",
     "predict": "al.Trainer(model, loss, optimizer).predict(x)",
     "register_buffer": "self.add_variable(x.graph, name, lambda seed: value, trainable=False), in build",
     "register_parameter": "self.add_variable(x.graph, name, lambda seed: value), in build",
@@ -80,7 +79,7 @@ class Layer:
         self._step: object = None  # stands for the most recent training call of the outermost layer
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._gave: list | None = None  # the shapes of what the last call gave
-        self._path: str | None = None
+        self._path = ""
 
     def __getattr__(self, name):
         if "_left" not in vars(self) and not name.startswith("__"):
@@ -271,10 +270,11 @@ class Layer:
             before = set(self._tree())
             self.build(x)
             self.graph = graph
-            for made in set(self._tree()) - before:
-                made.trainable = self._trainable
+            for made in () if self._trainable else set(self._tree()) - before:
+                made.trainable = False
             self._set_parameters()
-            if self._own() and self not in around[0]._tree():
+            known = len(around) == 1 or self in around[-2]._inner() or self in around[0]._tree()
+            if not known and self._own():
                 raise mistake(
                     self._kind(),
                     f"Expected a layer that {type(around[-2]).__name__} keeps in an attribute, made in its __init__, "
@@ -290,8 +290,8 @@ class Layer:
         for variable in self._own():
             if variable not in before:
                 variable.trainable = False
-        for name in ("graph", "_step", "_gave", "_path"):
-            setattr(self, name, None)
+        self.graph = self._step = self._gave = None
+        self._path = ""
         self._variables, self._parameters, self._left = [], [], {}
 
     def build(self, x) -> None:
@@ -304,7 +304,9 @@ class Layer:
         """Makes a variable of that name in the layer, for instance "dense_0/weights", with the value
         initial(seed), seed a list of integers, and returns it. It belongs into build, which is called once."""
         require_all(self._kind(), "the graph of the variable, x.graph", Graph, [graph])
-        require_all(self._kind(), "a function of a seed that gives the initial value", Callable, [initial])
+        if not callable(initial):
+            expected = "a function of a seed that gives the initial value"
+            raise mistake(self._kind(), f"Expected {expected}, got {type(initial).__name__}", TypeError)
         if self.graph is not None:
             raise mistake(
                 self._kind(), f"Expected the variable {part} to be made in build, which is called once, got it later"
@@ -341,13 +343,13 @@ class Layer:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
         2)."""
         require_tensor(self._kind(), x)
-        legal = x.shape is not None and (len(x.shape) == rank if rank else len(x.shape) >= 2)
-        if not legal or x.shape[-1] is None:
+        shape = list(x.shape or ())
+        if not (len(shape) == rank if rank else len(shape) >= 2) or shape[-1] is None:
             expected = f"rank {rank}" if rank else "rank 2 or more"
             raise mistake(
                 self._kind(), f"Expected a tensor of {expected} with a known last dimension, got {describe(x)}"
             )
-        return x.shape[-1]
+        return shape[-1]
 
     def require_floats(self, x) -> None:
         """TypeError where x is no tensor of floats."""

@@ -10,6 +10,7 @@ from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
+from alloy.nn.windows import Extents
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
 
 
@@ -68,13 +69,14 @@ class _AlongAxes(Normalization):
 
     def axes(self, x):
         require_tensor(self._kind(), x)
-        rank = None if x.shape is None else len(x.shape)
-        if rank is None or rank < 2 or any(not -rank <= axis < rank for axis in self.axis):
+        shape = x.shape or ()
+        rank = len(shape)
+        if rank < 2 or any(not -rank <= axis < rank for axis in self.axis):
             raise mistake(
                 self._kind(), f"Expected a tensor of rank 2 or more with the axes {self.axis}, got {describe(x)}"
             )
         axes = sorted({axis % rank for axis in self.axis})
-        if any(x.shape[axis] is None for axis in axes):
+        if any(shape[axis] is None for axis in axes):
             raise mistake(self._kind(), f"Expected known extents along the axes {self.axis}, got {describe(x)}")
         return axes
 
@@ -97,7 +99,7 @@ class LayerNorm(_AlongAxes):
 
     center, scale: whether there are beta and gamma, of the extents of the axes."""
 
-    def __init__(self, *, axis=-1, epsilon: float = 0.001, center: bool = True, scale: bool = True):
+    def __init__(self, *, axis: Extents = -1, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(axis, epsilon, center, scale)
 
     def statistics(self, x, axes):
@@ -111,7 +113,7 @@ class RMSNorm(_AlongAxes):
 
     scale: whether there is gamma, of the extents of the axes."""
 
-    def __init__(self, *, axis=-1, epsilon: float = 1e-6, scale: bool = True):
+    def __init__(self, *, axis: Extents = -1, epsilon: float = 1e-6, scale: bool = True):
         super().__init__(axis, epsilon, False, scale)
 
     def statistics(self, x, axes):
@@ -168,9 +170,9 @@ class InstanceNorm(Normalization):
         return (channels,)
 
     def normalized(self, x, gamma, beta, training):
-        center, spread = _of_channels(x)
         between = range(1, len(x.shape) - 1)
-        return affine(x, _inserted(center, between), _inserted(rsqrt(spread + self.epsilon), between), gamma, beta)
+        spread = variance(x, axes=between, keepdims=True)
+        return affine(x, mean(x, axes=between, keepdims=True), rsqrt(spread + self.epsilon), gamma, beta)
 
 
 def _of_channels(x):

@@ -2,14 +2,14 @@ from alloy.graph.apply import require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.nn.windows import extents
+from alloy.nn.windows import Extents, Padding, extents
 from alloy.ops import avg_pool2d, expand_dims, max_pool2d, max_propagate_nan, mean, squeeze
 
 
 class _Pool(Layer):
     axes = 2
 
-    def __init__(self, pool_size=2, *, strides=None, padding="valid"):
+    def __init__(self, pool_size: Extents = 2, *, strides: Extents | None = None, padding: Padding = "valid"):
         super().__init__()
         self.window = extents(self._kind(), "a pool size", pool_size, self.axes)
         self.strides = self.window if strides is None else extents(self._kind(), "strides", strides, self.axes)

@@ -66,6 +66,7 @@ class Recurrent(Layer):
         count = len(self.variables) // (self.depth * len(directions))
         everything = self.in_type_of(x, self.variables)
         variables = [everything[i : i + count] for i in range(0, len(everything), count)]
+        parts = []
         for layer in range(self.depth):
             own = variables[layer * len(directions) :]
             parts = [self._direction(h, own[int(reverse)], reverse, training, padding) for reverse in directions]
