@@ -745,8 +745,8 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
     [
         ("prefetch", "A data set has no 'prefetch'; training reads ahead without it"),
         ("skip", "epoch(number, start=...) begins later"),
-        ("shufle", "A data set has no 'shufle'; the nearest is shuffle."),
-        ("xyz", "A data set has no 'xyz'."),
+        ("shufle", "A data set has no 'shufle'; the nearest is shuffle;"),
+        ("xyz", "A data set has no 'xyz';"),
     ],
 )
 def test_methods_of_others(name, says):

@@ -409,7 +409,7 @@ def test_a_file_that_may_only_be_read(either, tmp_path):
     x = either.placeholder(LARGE)
     w = either.variable(np.zeros(LARGE, np.float32))
     results, count = copied(either.compile([x], [x, al.relu(x), -x], al.SGD(1.0).apply([(x, w)])), mapped)
-    assert count == values.nbytes + 4, "the initial value of w, and the rate"
+    assert count == values.nbytes + 8, "the initial value of w, the rate and the step"
     for result, expected in zip((*results, w.numpy()), (values, np.maximum(values, 0), -values, -values)):
         np.testing.assert_array_equal(result, expected.reshape(LARGE))
     np.testing.assert_array_equal(np.fromfile(path, np.float32), values)

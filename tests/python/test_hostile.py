@@ -215,7 +215,7 @@ SLIPS = [
     (lambda: al.data.split(np.ones(10), np.ones(9)), ValueError, "as many labels as examples, got 9 for 10"),
     (lambda: al.data.digits(size=-1), ValueError, r"^\[digits\] Expected a size of 1 or more, got -1"),
     (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
-    (lambda: al.EarlyStopping(0), ValueError, "a patience of 1 or more, got 0"),
+    (lambda: al.EarlyStopping(patience=-1), ValueError, "a patience of 0 or more, got -1"),
     (assign_twice, ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
     (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[variable\] .* cannot be copied or pickled"),
     (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[graph\] .* cannot be copied or pickled; call again what"),

@@ -216,7 +216,7 @@ class Dataset:
     def __getattr__(self, name):
         near = meant(name, [each for each in dir(type(self)) if not each.startswith("_")])
         instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else near
-        raise AttributeError(f"A data set has no {name!r}{instead}.")
+        raise mistake("dataset", f"A data set has no {name!r}{instead}", AttributeError, "asked")
 
     def __repr__(self):
         return f"<Dataset {self._node}>"

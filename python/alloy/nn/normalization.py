@@ -171,8 +171,8 @@ class InstanceNorm(Normalization):
 
     def normalized(self, x, gamma, beta, training):
         between = range(1, len(x.shape) - 1)
-        spread = variance(x, axes=between, keepdims=True)
-        return affine(x, mean(x, axes=between, keepdims=True), rsqrt(spread + self.epsilon), gamma, beta)
+        spread = variance(x, axis=between, keepdims=True)
+        return affine(x, mean(x, axis=between, keepdims=True), rsqrt(spread + self.epsilon), gamma, beta)
 
 
 def _of_channels(x):

@@ -139,7 +139,9 @@ class EarlyStopping(_Best):
     ):
         if not isinstance(monitor, str):
             raise mistake(
-                "earlystopping", f"Expected the name of a quantity to monitor, got {monitor!r}; patience=", TypeError
+                "earlystopping",
+                f"Expected the name of a quantity to monitor, got {monitor!r}; a patience is given by name, patience=3",
+                TypeError,
             )
         super().__init__(monitor, mode, min_delta)
         self.patience = as_count("earlystopping", "a patience", patience, least=0)
