@@ -14,7 +14,7 @@ from alloy.graph.engine import method_of
 from alloy.graph.executable import keep_updates
 from alloy.graph.location import meant, mistake, user_location
 from alloy.graph.names import explained
-from alloy.graph.scope import scoped
+from alloy.graph.scope import claim, scoped
 from alloy.graph.text import type_text
 
 _KEPT_RUNS = 8  # executables of Graph.run
@@ -100,6 +100,7 @@ def variable(self, value, name: str = "", trainable: bool = True) -> Variable:
         )
     made = self._variable(value, scoped(self, name, "variable"), user_location())
     made.trainable = trainable
+    claim(self, made.name)
     return made
 
 

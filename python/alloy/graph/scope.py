@@ -2,7 +2,6 @@
 joined by slashes, for instance "stage0/block1/conv2d_0/weights". Before that, names of ops that compute gradients have
 "gradients", and names of an optimizer's ops and variables have "optimizer"."""
 
-import itertools
 from contextlib import contextmanager
 
 from alloy._core import GRADIENTS, OPTIMIZER, Graph
@@ -11,13 +10,42 @@ from alloy._core import GRADIENTS, OPTIMIZER, Graph
 class _Paths:
     """Of a graph: the path of the layer that is at work, None outside of all, and those that are taken."""
 
-    def __init__(self):
+    def __init__(self, graph: Graph):
         self.present: str | None = None
-        self.taken: set[str] = set()
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}  # by path: below this number all are taken
+        for variable in graph.variables:
+            self.claim(variable.name)
+
+    def claim(self, path: str) -> None:
+        """With the paths around it."""
+        while path and path not in self._taken:
+            self._taken.add(path)
+            path = path.rpartition("/")[0]
+
+    def free(self, path: str, first: int | None) -> str:
+        """The path where it is free and no number is asked, or the path with the first number from which it is."""
+        if first is None:
+            if path not in self._taken:
+                return path
+            first = 1
+        number = self._numbers.get(path, first)
+        while f"{path}_{number}" in self._taken:
+            number += 1
+        self._numbers[path] = number
+        return f"{path}_{number}"
 
 
 def _paths(graph: Graph) -> _Paths:
-    return vars(graph).setdefault("_paths", _Paths())
+    kept = vars(graph)
+    if "_paths" not in kept:
+        kept["_paths"] = _Paths(graph)
+    return kept["_paths"]
+
+
+def claim(graph: Graph, name: str) -> None:
+    """No layer gets that name, or one around it, any more."""
+    _paths(graph).claim(name)
 
 
 def scoped(graph: Graph, name: str, kind: str = "") -> str:
@@ -38,17 +66,14 @@ def scope(graph: Graph, path: str):
     around, paths.present = paths.present, path
     try:
         yield
-        paths.taken.add(path)
+        paths.claim(path)
     finally:
         paths.present = around
 
 
 def free_path(graph: Graph, name: str | None, kind: str) -> str:
     """The name, or the kind with a number, behind the present path; with another number where it is taken."""
-    taken = _paths(graph).taken | {variable.name for variable in graph.variables}
-    numbered = (f"{name or kind}_{i}" for i in itertools.count(1 if name else 0))
-    paths = (scoped(graph, given) for given in itertools.chain([name] if name else [], numbered))
-    return next(path for path in paths if not any(f"{other}/".startswith(f"{path}/") for other in taken))
+    return _paths(graph).free(scoped(graph, name or kind), None if name else 0)
 
 
 def phase_of(name: str) -> str:
