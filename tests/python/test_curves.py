@@ -33,8 +33,10 @@ def cnn():
 
 
 def smooth(layer):
-    """The layer with SiLU for every ReLU in it."""
-    layer.layers = [al.nn.SiLU() if isinstance(part, al.nn.ReLU) else smooth(part) for part in layer.layers]
+    """The layer with SiLU for every ReLU in it, and means for greatest elements: where those change, 200 steps follow
+    rounding, in PyTorch too."""
+    for kind, other in ((al.nn.ReLU, al.nn.SiLU()), (al.nn.MaxPool2D, al.nn.AvgPool2D(3, strides=2))):
+        layer.layers = [other if isinstance(part, kind) else smooth(part) for part in layer.layers]
     return layer
 
 
@@ -78,7 +80,7 @@ def transformer():
 CURVES = {
     "mlp": (mlp, lambda: al.Adam(3e-3)),
     "cnn": (cnn, lambda: al.SGD(0.02, momentum=0.9, nesterov=True, weight_decay=1e-3)),
-    "resnet18": (lambda: smooth(al.models.resnet18()), lambda: al.SGD(al.schedules.cosine(0.01, STEPS), momentum=0.9)),
+    "resnet18": (lambda: smooth(al.models.resnet18()), lambda: al.SGD(al.schedules.cosine(4e-4, STEPS), momentum=0.9)),
     "transformer": (
         transformer,
         lambda: al.AdamW(al.schedules.one_cycle(3e-3, STEPS), weight_decay=0.05, clip_norm=1.0),
