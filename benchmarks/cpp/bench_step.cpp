@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "engine/optimizer.h"
+#include "adam.h"
 #include "ir/expr.h"
 
 namespace {
@@ -88,8 +88,7 @@ void digits_step(benchmark::State& state) {
   const Expr loss = digits_loss(*graph, images, labels);
   std::vector<ir::Value> variables;
   for (const auto& v : graph->variables()) variables.push_back(v.value);
-  const auto updates = engine::apply_adam(*graph, engine::loss_gradients(*graph, loss.value(), variables),
-                                          loss.scalar(1e-3).value(), {});
+  const auto updates = adam_updates(*graph, engine::loss_gradients(*graph, loss.value(), variables));
   auto executable = graph->compile({images.value(), labels.value()}, {loss.value()}, updates);
   const auto step = executable->specialize({images.shape(), labels.shape()});
 

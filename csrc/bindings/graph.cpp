@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.h"
+#include "files.h"
 #include "gil.h"
 #include "ir/complex.h"
 #include "ir/composites.h"
@@ -121,9 +122,14 @@ Tensor constant(const GraphRef& graph, const std::string& op, const py::object& 
 
 Variable variable(const GraphRef& graph, const py::object& value, const std::string& name,
                   const std::string& location) {
-  ir::DType dtype;
-  const py::object array = typed_array(value, &dtype, named("variable", name));
-  ir::LiteralRef initial = literal(array, dtype);
+  ir::LiteralRef initial;
+  if (py::isinstance<FileValues>(value)) {
+    initial = value.cast<const FileValues&>().literal();
+  } else {
+    ir::DType dtype;
+    const py::object array = typed_array(value, &dtype, named("variable", name));
+    initial = literal(array, dtype);
+  }
   const Building building(*graph, name, location);
   return {{graph, graph->variable(std::move(initial))}};
 }
@@ -333,7 +339,17 @@ std::vector<ir::Op*> ops_in(const std::vector<Update>& updates) {
   return ops;
 }
 
-void forbid_new(const py::object& cls) { reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = nullptr; }
+void forbid_new(const py::object& cls) {
+  reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_new = [](PyTypeObject* type, PyObject*, PyObject*) -> PyObject* {
+    const std::string name = type->tp_name;
+    PyErr_SetString(PyExc_TypeError,
+                    ("[" + name.substr(name.rfind('.') + 1) +
+                     "] Expected a graph to make it, as graph.variable(...) and graph.placeholder(...) "
+                     "do, got a call of the class")
+                        .c_str());
+    return nullptr;
+  };
+}
 
 namespace {
 

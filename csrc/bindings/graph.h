@@ -87,7 +87,7 @@ void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);
-void bind_optimizers(pybind11::module_& m);
+void bind_gradients(pybind11::module_& m);
 
 }  // namespace alloy::bindings
 

@@ -6,6 +6,7 @@
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine/stats.h"
+#include "files.h"
 #include "graph.h"
 #include "ir/composites.h"
 #include "ir/names.h"
@@ -140,9 +141,10 @@ PYBIND11_MODULE(_core, m) {
   m.def("op_table", &op_table, "Every op, a dict each.");
   bind_device(m);
   bind_arguments(m);
+  bind_files(m);
   bind_graph(m);
   bind_executable(m);
-  bind_optimizers(m);
+  bind_gradients(m);
 }
 
 }  // namespace alloy::bindings

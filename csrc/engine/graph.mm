@@ -29,7 +29,8 @@ Graph::~Graph() {
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
   // The graph does not keep large values: that would only take memory beside the device's own copy.
   constexpr size_t kLarge = 4096;  // bytes
-  ir::LiteralRef shown = initial->bytes().size() < kLarge ? initial : ir::Literal::elsewhere(initial->type());
+  const bool is_small = !initial->is_elsewhere() && initial->bytes().size() < kLarge;
+  ir::LiteralRef shown = is_small ? initial : ir::Literal::elsewhere(initial->type());
   variables_.push_back({ir_.value(ir::OpCode::variable, {}, {{ir::Attr::kValue, std::move(shown)}}), trainable});
   std::lock_guard lock(impl_->beginning);
   impl_->initial.emplace(variables_.size() - 1, std::move(initial));

@@ -21,6 +21,14 @@ void default_to_everything(const ir::Graph& graph, std::vector<ir::Value>& fetch
   }
 }
 
+// The literal with its elements, wherever they are kept.
+ir::LiteralRef at_hand(const ir::LiteralRef& literal) {
+  if (!literal->is_elsewhere()) return literal;
+  std::vector<std::byte> elements(literal->type().byte_count());
+  literal->fill(elements.data());
+  return std::make_shared<ir::Literal>(literal->type(), std::move(elements));
+}
+
 // What is trained starts with finite numbers; other state may start infinite, a least loss for instance.
 void require_initialised(const ir::Op& variable, const ir::Literal& literal, bool trainable) {
   if (kind(literal.type().dtype) != ir::DTypeKind::kFloating) return;
@@ -60,7 +68,7 @@ std::vector<std::string> Graph::verify(std::vector<ir::Feed> feeds, std::vector<
     const int64_t slot = op->attributes.integer(ir::Attr::kSlot);
     const ir::LiteralRef initial = initial_value(slot);
     if (!initial) continue;  // on the device, which has changed it since
-    passes([&] { require_initialised(*op, *initial, variables_[slot].trainable); });
+    passes([&] { require_initialised(*op, *at_hand(initial), variables_[slot].trainable); });
   }
   const ir::Specialized special = ir::specialize(feeds, fetches, updates, problems);
   for (const auto& op : special.graph->body().ops) {

@@ -81,7 +81,9 @@ Literal::Literal(Type type, std::vector<std::byte> bytes) : type_(std::move(type
   }
 }
 
-LiteralRef Literal::elsewhere(Type type) { return LiteralRef(new Literal(std::move(type))); }
+LiteralRef Literal::elsewhere(Type type, std::function<void(std::byte*)> read) {
+  return LiteralRef(new Literal(std::move(type), std::move(read)));
+}
 
 LiteralRef Literal::splat(Type type, double value) {
   std::byte element[8] = {};
@@ -95,6 +97,7 @@ LiteralRef Literal::splat(Type type, double value) {
 }
 
 void Literal::fill(std::byte* out) const {
+  if (read_) return read_(out);
   const size_t total = type_.byte_count();
   if (bytes_.size() == total) {
     if (total > 0) std::memcpy(out, bytes_.data(), total);

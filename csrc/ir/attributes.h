@@ -1,6 +1,7 @@
 // The static attributes of ops: their names, their kinds, and one op's set of them. What they mean is up to the rules.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,8 +31,9 @@ class Literal {
   Literal(Type type, std::vector<std::byte> bytes);
   // Every element `value`, converted to the type.
   static std::shared_ptr<const Literal> splat(Type type, double value);
-  // Of that type, with elements that are kept elsewhere: only type() may be called.
-  static std::shared_ptr<const Literal> elsewhere(Type type);
+  // Of that type, with elements that are kept elsewhere: only type() may be called, and fill(), if there is `read`,
+  // which writes them all into memory of byte_count() bytes or throws Error.
+  static std::shared_ptr<const Literal> elsewhere(Type type, std::function<void(std::byte*)> read = nullptr);
 
   const Type& type() const { return type_; }
   bool is_elsewhere() const { return bytes_.empty() && type_.byte_count() > 0; }
@@ -44,10 +46,11 @@ class Literal {
   double at(int64_t index) const;
 
  private:
-  explicit Literal(Type type) : type_(std::move(type)) {}
+  Literal(Type type, std::function<void(std::byte*)> read) : type_(std::move(type)), read_(std::move(read)) {}
 
   Type type_;
   std::vector<std::byte> bytes_;
+  std::function<void(std::byte*)> read_;
 };
 
 using LiteralRef = std::shared_ptr<const Literal>;

@@ -41,3 +41,20 @@ def is_integer(dtype: str) -> bool:
 def item_size(dtype: str) -> int:
     """Bytes of an element."""
     return 1 if dtype == bool_ else int(dtype.lstrip("abcdefghijklmnopqrstuvwxyz")) // 8
+
+
+# What safetensors files call the element types that variables have.
+STORED = {
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+    "U8": "uint8",
+    "U16": "uint16",
+    "U32": "uint32",
+    "U64": "uint64",
+    "BOOL": "bool",
+}

@@ -3,6 +3,7 @@ import inspect
 import numpy as np
 
 from alloy import init as initial_values
+from alloy._core import FileValues
 from alloy.graph.location import mistake
 from alloy.graph.text import describe, shape_text
 from alloy.nn.activation import activation_of
@@ -52,10 +53,11 @@ def require_init(op: str, init):
     return init
 
 
-def initial(op: str, init, shape, seed) -> np.ndarray:
+def initial(op: str, init, shape, seed) -> np.ndarray | FileValues:
     """The initial values by a function of a shape, and of a seed where it takes one."""
     takes_seed = "seed" in inspect.signature(init).parameters
-    values = np.asarray(init(shape, seed=seed) if takes_seed else init(shape), np.float32)
+    values = init(shape, seed=seed) if takes_seed else init(shape)
+    values = values if isinstance(values, FileValues) else np.asarray(values, np.float32)
     if values.shape != tuple(shape):
         raise mistake(op, f"Expected initial values of {shape_text(shape)}, got {shape_text(values.shape)} from init")
     return values

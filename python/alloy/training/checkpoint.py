@@ -11,6 +11,7 @@ from glob import escape, glob
 import numpy as np
 
 from alloy.graph.arrays import empty
+from alloy.graph.dtypes import STORED
 from alloy.graph.location import mistake
 from alloy.graph.structure import convert
 
@@ -229,28 +230,11 @@ def _require_same(what: str, names: set, path) -> None:
         raise mistake("load", f"{', '.join(sorted(names))}: {what} {path}", act="called")
 
 
-# What such files call the element types that variables have.
-_STORED = {
-    "F32": "float32",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "I8": "int8",
-    "I16": "int16",
-    "I32": "int32",
-    "I64": "int64",
-    "U8": "uint8",
-    "U16": "uint16",
-    "U32": "uint32",
-    "U64": "uint64",
-    "BOOL": "bool",
-}
-
-
 def _of_type(file, name: str, variable, path) -> np.ndarray:
     """The array of that name, which must be of the variable's type; in memory that the device reads where it
     lies."""
     stored = file.get_slice(name)
-    given = _STORED.get(stored.get_dtype(), stored.get_dtype()), tuple(stored.get_shape())
+    given = STORED.get(stored.get_dtype(), stored.get_dtype()), tuple(stored.get_shape())
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))

@@ -1,0 +1,101 @@
+#include "files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+#include "arrays.h"
+#include "graph.h"
+#include "user.h"
+
+namespace py = pybind11;
+
+namespace alloy::bindings {
+namespace {
+
+using Kind = ir::Error::Kind;
+
+// A file that is open for reading for as long as this lives.
+class Opened {
+ public:
+  explicit Opened(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ < 0) throw ir::Error(Kind::kValue, "[from_file] " + path + " cannot be read: " + std::strerror(errno));
+  }
+  ~Opened() { close(file_); }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  int file() const { return file_; }
+
+ private:
+  int file_;
+};
+
+void look(int file, int64_t (&state)[5]) {
+  struct stat found = {};
+  fstat(file, &found);
+#ifdef __APPLE__
+  const timespec& changed = found.st_mtimespec;
+#else
+  const timespec& changed = found.st_mtim;
+#endif
+  const int64_t seen[] = {static_cast<int64_t>(found.st_dev), static_cast<int64_t>(found.st_ino),
+                          static_cast<int64_t>(found.st_size), static_cast<int64_t>(changed.tv_sec),
+                          static_cast<int64_t>(changed.tv_nsec)};
+  std::copy(std::begin(seen), std::end(seen), state);
+}
+
+}  // namespace
+
+FileValues::FileValues(std::string path, int64_t offset, ir::Type type)
+    : path_(std::move(path)), offset_(offset), type_(std::move(type)) {
+  look(Opened(path_).file(), state_);
+  const auto bytes = static_cast<int64_t>(type_.byte_count());
+  if (offset_ < 0 || bytes > state_[2] - offset_) {
+    mistake(Kind::kValue,
+            "[from_file] Expected " + to_string(type_) + " in " + path_ + " from byte " + std::to_string(offset_) +
+                " on, got a file of " + std::to_string(state_[2]) + " bytes",
+            "called");
+  }
+}
+
+ir::LiteralRef FileValues::literal() const {
+  return ir::Literal::elsewhere(type_, [values = *this](std::byte* out) { values.read(out); });
+}
+
+void FileValues::read(std::byte* out) const {
+  const Opened opened(path_);
+  int64_t state[5];
+  look(opened.file(), state);
+  if (!std::equal(std::begin(state), std::end(state), state_)) {
+    throw ir::Error(Kind::kValue,
+                    "[from_file] " + path_ + " has changed since a variable was made that begins with values from it.");
+  }
+  const size_t total = type_.byte_count();
+  for (size_t done = 0; done < total;) {
+    const ssize_t count = pread(opened.file(), out + done, total - done, offset_ + static_cast<int64_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw ir::Error(Kind::kValue, "[from_file] " + path_ + " cannot be read: " +
+                                        (count < 0 ? std::strerror(errno) : "it ends before the values do") + ".");
+    }
+    done += static_cast<size_t>(count);
+  }
+}
+
+void bind_files(py::module_& m) {
+  py::class_<FileValues>(m, "FileValues", "Values in a file, for a variable that begins with them (al.init.from_file).")
+      .def(py::init([](std::string path, int64_t offset, const py::object& shape, const std::string& dtype) {
+        return FileValues(std::move(path), offset,
+                          {dtype_from(py::str(dtype), "from_file"), shape_from(shape, "from_file")});
+      }))
+      .def_property_readonly("shape", [](const FileValues& values) { return shape_to(values.type().shape); })
+      .def_property_readonly("dtype", [](const FileValues& values) { return std::string(name(values.type().dtype)); });
+}
+
+}  // namespace alloy::bindings

@@ -1,0 +1,33 @@
+// Values that a file holds, for variables that begin with them.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "ir/attributes.h"
+
+namespace alloy::bindings {
+
+// Elements in a file, packed and in the machine's byte order, from an offset on. The file is read when a variable's
+// value is needed, into the device's memory, and must then be as it was when this was made.
+class FileValues {
+ public:
+  // Throws ir::Error: the file cannot be read, or ends before the elements do.
+  FileValues(std::string path, int64_t offset, ir::Type type);
+
+  ir::LiteralRef literal() const;
+  const ir::Type& type() const { return type_; }
+
+ private:
+  void read(std::byte* out) const;
+
+  std::string path_;
+  int64_t offset_;
+  ir::Type type_;
+  int64_t state_[5];  // device, file, size and time of the last change
+};
+
+void bind_files(pybind11::module_& m);
+
+}  // namespace alloy::bindings
