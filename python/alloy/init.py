@@ -80,18 +80,18 @@ def _fans(shape) -> tuple[int, int]:
 
 
 def from_file(path, name: str | None = None) -> FileValues:
-    """The values of a file, for graph.variable(al.init.from_file("model.safetensors", "dense_0/weights")). They are read
-    when the variable is first needed, straight into the device's memory, and are not kept in the host's.
+    """The values of a file, for graph.variable(al.init.from_file("model.safetensors", "dense_0/weights")). They are
+    read when the variable is first needed, straight into the device's memory, and are not kept in the host's.
 
-    path: a safetensors file, with the name of a tensor in it, or a .npy file of NumPy. The file must stay as it is until
-    then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that no variable has,
+    path: a safetensors file, with the name of a tensor in it, or a .npy file of NumPy. The file must stay as it is
+    until then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that no variable has,
     such as float64. OSError: it cannot be read."""
     path = os.path.abspath(os.fsdecode(path))
     with open(path, "rb") as file:
         is_npy = file.read(6) == b"\x93NUMPY"
     shape, dtype, offset = _npy(path) if is_npy else _safetensor(path, name)
     if dtype not in STORED.values():
-        raise mistake("from_file", f"Expected elements of a type that variables have, got {dtype} in {path}", act="called")
+        raise _refused(f"elements of a type that variables have, got {dtype} in {path}")
     return FileValues(path, offset, shape, dtype)
 
 
@@ -99,9 +99,9 @@ def _npy(path):
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise mistake("from_file", f"Expected a .npy file of numbers, got {path}: {error}", act="called") from None
+        raise _refused(f"a .npy file of numbers, got {path}: {error}") from None
     if not array.flags.c_contiguous or not array.dtype.isnative:
-        raise mistake("from_file", f"Expected rows one after the other in {path}, of this machine's numbers", act="called")
+        raise _refused(f"rows one after the other in {path}, of this machine's numbers")
     return array.shape, array.dtype.name, array.offset
 
 
@@ -112,10 +112,14 @@ def _safetensor(path, name):
         with safe_open(path, "numpy") as file:
             names = list(file.keys())
     except SafetensorError as error:
-        raise mistake("from_file", f"Expected a safetensors or .npy file, got {path}: {error}", act="called") from None
+        raise _refused(f"a safetensors or .npy file, got {path}: {error}") from None
     if name not in names:
-        raise mistake("from_file", f"Expected the name of a tensor in {path}, got {name!r}{meant(str(name), names)}", act="called")
+        raise _refused(f"the name of a tensor in {path}, got {name!r}{meant(str(name), names)}")
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
         entry = json.loads(file.read(size))[name]
     return tuple(entry["shape"]), STORED.get(entry["dtype"], entry["dtype"]), 8 + size + entry["data_offsets"][0]
+
+
+def _refused(expected):
+    return mistake("from_file", f"Expected {expected}", act="called")
