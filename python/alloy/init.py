@@ -84,8 +84,8 @@ def from_file(path, name: str | None = None) -> FileValues:
     read when the variable is first needed, straight into the device's memory, and are not kept in the host's.
 
     path: a safetensors file, with the name of a tensor in it, or a .npy file of NumPy. The file must stay as it is
-    until then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that no variable has,
-    such as float64. OSError: it cannot be read."""
+    until then. ValueError: it is neither, has no such tensor, has changed, or has elements of a type that variables
+    do not have, such as float64. OSError: it cannot be read."""
     path = os.path.abspath(os.fsdecode(path))
     with open(path, "rb") as file:
         is_npy = file.read(6) == b"\x93NUMPY"
