@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import threading
 
 import pytest
 
@@ -22,6 +23,9 @@ def test_code(page, tmp_path, monkeypatch):
     for block in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S):
         lines_before = text[: block.start(1)].count("\n")
         exec(compile("\n" * lines_before + block[1], str(page), "exec"), namespace)
+    for thread in threading.enumerate():
+        if thread.name == "alloy input":
+            thread.join()  # it ends a moment after the loop that it reads for
 
 
 def test_every_page_is_in_the_navigation():
