@@ -6,6 +6,8 @@ import threading
 
 import pytest
 
+import alloy as al
+
 ROOT = pathlib.Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -26,6 +28,16 @@ def test_code(page, tmp_path, monkeypatch):
     for thread in threading.enumerate():
         if thread.name == "alloy input":
             thread.join()  # it ends a moment after the loop that it reads for
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_names(page):
+    """Whatever a page calls al.something is there."""
+    for path in sorted(set(re.findall(r"\bal((?:\.[A-Za-z_]\w*)+)", page.read_text()))):
+        found = al
+        for part in path.split(".")[1:]:
+            if part != "md":  # of a page's own name, as in several.md
+                found = getattr(found, part)
 
 
 def test_every_page_is_in_the_navigation():
