@@ -68,7 +68,10 @@ def _functions():
 
 
 def _options_of_all():
-    return "Formulas and defaults are PyTorch's. The options that all of them have are those of `al.Optimizer`, below."
+    return (
+        "Formulas and defaults are PyTorch's, and of Lion its paper's. The options that all of them have are those of "
+        "`al.Optimizer`, below."
+    )
 
 
 def _entry(item, path, level):
@@ -88,8 +91,15 @@ def _members(cls):
     for name, value in vars(cls).items():
         function = getattr(value, "__func__", value)
         if not name.startswith("_") and (callable(function) or isinstance(function, property)):
-            if function.__doc__ and name not in ("function", "cell"):  # of activations, of recurrent layers
+            inherited = any(name in vars(base) for base in cls.__mro__[1:])
+            if _told(function) and not inherited and name not in ("function", "cell"):  # of activations, of RNNs
                 yield name, function
+
+
+def _told(function):
+    """Whether it has a docstring; of what is the engine's alone there is only a signature."""
+    text = function.__doc__ or ""
+    return bool(text) and "(self: " not in text.split("\n\n")[-1]
 
 
 def _described(item, path):
