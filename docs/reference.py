@@ -7,8 +7,6 @@ code, and a short line ends where it does in the source, because it is a formula
 import inspect
 import re
 
-from mkdocs.structure.files import File
-
 import alloy as al
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
@@ -43,6 +41,8 @@ def pages() -> dict[str, str]:
 
 
 def on_files(files, config):
+    from mkdocs.structure.files import File
+
     for name, text in pages().items():
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     return files
