@@ -8,12 +8,18 @@ import inspect
 import re
 
 import alloy as al
+from alloy.graph.inspection import MemoryPlan
+from alloy.graph.profile import Profile
+from alloy.graph.staging import Staging
+from alloy.graph.state import State
+from alloy.training.input_profile import InputProfile
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
 GRAPHS = ("Graph", "Tensor", "Variable", "Executable", "Submission", "Update", "Op", "gradients", "empty")
 SAVING = ("save", "load")
 DEVICES = ("device", "devices", "set_threads", "threads", "Device", "DeviceError", "stats", "device_stats", "op_table")
+GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile)
 CALLBACKS = ("Callback", "EarlyStopping", "Checkpoint", "CSVLogger", "TensorBoard", "LambdaCallback", "History")
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")
 
@@ -25,7 +31,9 @@ def pages() -> dict[str, str]:
     }
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)
-        + _entries(al, "al", SAVING + DEVICES),
+        + _entries(al, "al", SAVING + DEVICES)
+        + "\n## What calls are given and give\n\nYou do not make these; calls give them, or hand them to you.\n\n"
+        + "\n".join(_entry(each, each.__name__, 3) for each in GIVEN),
         "functions": _functions(),
         "training": _page("Trainer and callbacks", "", al, "al", ("Trainer", *CALLBACKS)),
         "optimizers": _page("Optimizers", _options_of_all(), al, "al", OPTIMIZERS),
@@ -76,13 +84,15 @@ def _options_of_all():
 
 def _entry(item, path, level):
     """The heading, the signature and the docstring of a function, a class or a value, and the methods of a class."""
-    heading, name = f"{'#' * level} {path}\n", path.rsplit(".", 1)[1]
+    heading, name = f"{'#' * level} {path}\n", path.rsplit(".", 1)[-1]
     if not (inspect.isclass(item) or callable(item)):
         return f"{heading}\n```python\n{path} = {item!r}\n```\n"
     parts = [heading, *_described(item, path)]
     if inspect.isclass(item) and not issubclass(item, BaseException):
         for member, value in _members(item):
-            parts += [f"{'#' * (level + 1)} {name}.{member} {{: .member }}\n", *_described(value, f"{name}.{member}")]
+            member = name if member == "__call__" else f"{name}.{member}"
+            title = f"Calling {'a' if name[0] not in 'AEIOU' else 'an'} {name}" if member == name else member
+            parts += [f"{'#' * (level + 1)} {title} {{: .member }}\n", *_described(value, member)]
     return "\n".join(parts)
 
 
@@ -90,7 +100,7 @@ def _members(cls):
     """What the class itself has under public names, and describes."""
     for name, value in vars(cls).items():
         function = getattr(value, "__func__", value)
-        if not name.startswith("_") and (callable(function) or isinstance(function, property)):
+        if (name == "__call__" or not name.startswith("_")) and (callable(function) or isinstance(function, property)):
             inherited = any(name in vars(base) for base in cls.__mro__[1:])
             if _told(function) and not inherited and name not in ("function", "cell"):  # of activations, of RNNs
                 yield name, function
@@ -124,6 +134,9 @@ def _signature(item, path):
     except (TypeError, ValueError):
         return path, ()
     parameters = [parameter for parameter in found.parameters.values() if parameter.name != "self"]
+    parameters = (
+        parameters[1:] if parameters[:1] and path.startswith("Tensor.") and parameters[0].name == "x" else parameters
+    )
     shown = []
     for parameter in parameters:
         if callable(parameter.default) and parameter.default is not parameter.empty:
