@@ -16,7 +16,7 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 IMITATED := macos13 macos14 macos15 macos26
 
 .PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
-  test-all $(IMITATED:%=test-all-%) test-all-remote asan bench wheel mac-report clean
+  test-all $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -84,6 +84,11 @@ bench: $(BUILD)/.with-benchmarks $(BENCH)/.peers
 	$(BENCH)/venv/bin/python benchmarks/run.py --output benchmarks
 	$(BENCH)/venv/bin/python benchmarks/compile_times.py --output benchmarks/COMPILE_TIMES.md
 
+# The site, in build/site. The code on its pages is run by test-python (test_docs.py).
+docs: $(VENV)/.docs-tools
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	@echo "build/site/index.html"
+
 wheel: $(VENV)/.wheel-tools
 	packaging/build_wheel.sh dist
 	packaging/try_wheel.sh dist
@@ -131,6 +136,11 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 	grep -v '^#' benchmarks/requirements.txt | while read -r peer; do \
 	  $(BENCH)/venv/bin/python -m pip install --quiet "$$peer" || \
 	    echo "$$peer cannot be installed: the report will say so."; done
+	@touch $@
+
+$(VENV)/.docs-tools: $(BUILD)/.installed
+	$(VENV)/bin/python -m pip install --quiet $(BUILD_OPTIONS) --config-settings=editable.rebuild=true \
+	  --editable '.[digits,test,docs]'
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt

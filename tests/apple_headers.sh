@@ -49,7 +49,7 @@ check() {
   case $1 in
     *bindings*) seen="-I$roots $python -isystem $roots/libraries" ;;
     tests/facade/*) seen= ;;  # Apple's headers alone
-    tests/cpp/*) seen="-I$roots -Itests/cpp -isystem $roots/libraries" ;;
+    tests/cpp/* | benchmarks/cpp/*) seen="-I$roots -Itests/cpp -isystem $roots/libraries" ;;
     *) seen="-I$roots -isystem $roots/libraries" ;;
   esac
   # shellcheck disable=SC2086

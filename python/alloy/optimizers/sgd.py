@@ -5,8 +5,12 @@ from alloy.optimizers.optimizer import Optimizer, sgd_step
 class SGD(Optimizer):
     """Stochastic gradient descent (torch.optim.SGD). With g the gradient plus weight_decay * parameter:
 
-    parameter -= lr * g; with a momentum b = momentum * b + (1 - dampening) * g, in the first step b = g, and
-    parameter -= lr * b, or, with nesterov, lr * (g + momentum * b) (Sutskever et al., 2013).
+    parameter -= lr * g
+
+    With a momentum, where b is g in the first step:
+
+    b = momentum * b + (1 - dampening) * g
+    parameter -= lr * b, or with nesterov lr * (g + momentum * b) (Sutskever et al., 2013)
 
     Slot: momentum, the b. ValueError: nesterov without a momentum, or with dampening."""
 

@@ -1,0 +1,214 @@
+"""The pages of the API reference, made of the docstrings of the installed package while the site is built.
+
+The module is asked, not its sources: operations are made from a table, and methods are added to the engine's classes,
+when alloy is imported. Docstrings are plain text. What Markdown would take for its own is escaped, an indented part is
+code, and a short line ends where it does in the source, because it is a formula."""
+
+import inspect
+import re
+
+import alloy as al
+from alloy.graph.inspection import MemoryPlan
+from alloy.graph.profile import Profile
+from alloy.graph.staging import Staging
+from alloy.graph.state import State
+from alloy.training.input_profile import InputProfile
+
+WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
+
+GRAPHS = ("Graph", "Tensor", "Variable", "Executable", "Submission", "Update", "Op", "gradients", "empty")
+SAVING = ("save", "load")
+DEVICES = ("device", "devices", "set_threads", "threads", "Device", "DeviceError", "stats", "device_stats", "op_table")
+GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile)
+CALLBACKS = ("Callback", "EarlyStopping", "Checkpoint", "CSVLogger", "TensorBoard", "LambdaCallback", "History")
+OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")
+
+
+def pages() -> dict[str, str]:
+    """The text of each page, by its name."""
+    modules = {
+        name: getattr(al, name) for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models")
+    }
+    made = {
+        "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)
+        + _entries(al, "al", SAVING + DEVICES)
+        + "\n## What calls are given and give\n\nYou do not make these; calls give them, or hand them to you.\n\n"
+        + "\n".join(_entry(each, each.__name__, 3) for each in GIVEN),
+        "functions": _functions(),
+        "training": _page("Trainer and callbacks", "", al, "al", ("Trainer", *CALLBACKS)),
+        "optimizers": _page("Optimizers", _options_of_all(), al, "al", OPTIMIZERS),
+    }
+    for name, module in modules.items():
+        path = f"al.{name}"
+        names = [each for each in module.__all__ if not inspect.ismodule(getattr(module, each))]
+        made[name] = _page(path, _prose(inspect.getdoc(module), ()), module, path, names)
+    augment = al.data.augment
+    made["data"] += f"\n## al.data.augment\n\n{_prose(inspect.getdoc(augment), ())}\n\n"
+    made["data"] += _entries(augment, "al.data.augment", augment.__all__, level=3)
+    return made
+
+
+def on_files(files, config):
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def _page(title, text, module, path, names):
+    return f"# {title}\n\n{text}\n\n{_entries(module, path, names)}"
+
+
+def _entries(module, path, names, level=2):
+    return "\n".join(_entry(getattr(module, name), f"{path}.{name}", level) for name in names)
+
+
+def _functions():
+    """The functions of tensors, under the headings that help(alloy) has for them."""
+    text = inspect.getdoc(al).split("Functions of tensors", 1)[1].split("\n\n", 1)[1]
+    text = re.sub(r"\n +", " ", text)
+    parts = ["# Functions of tensors\n\nTensors also have methods where NumPy's arrays have them: `x.sum(axis)`.\n"]
+    for line in text.splitlines():
+        group, names = re.split(r" {2,}", line, maxsplit=1)
+        parts.append(f"## {group.capitalize()}\n\n" + _entries(al, "al", re.findall(r"\w+", names), level=3))
+    return "\n".join(parts)
+
+
+def _options_of_all():
+    return (
+        "Formulas and defaults are PyTorch's, and of Lion its paper's. The options that all of them have are those of "
+        "`al.Optimizer`, below."
+    )
+
+
+def _entry(item, path, level):
+    """The heading, the signature and the docstring of a function, a class or a value, and the methods of a class."""
+    heading, name = f"{'#' * level} {path}\n", path.rsplit(".", 1)[-1]
+    if not (inspect.isclass(item) or callable(item)):
+        return f"{heading}\n```python\n{path} = {item!r}\n```\n"
+    parts = [heading, *_described(item, path)]
+    if inspect.isclass(item) and not issubclass(item, BaseException):
+        for member, value in _members(item):
+            member = name if member == "__call__" else f"{name}.{member}"
+            title = f"Calling {'a' if name[0] not in 'AEIOU' else 'an'} {name}" if member == name else member
+            parts += [f"{'#' * (level + 1)} {title} {{: .member }}\n", *_described(value, member)]
+    return "\n".join(parts)
+
+
+def _members(cls):
+    """What the class itself has under public names, and describes."""
+    for name, value in vars(cls).items():
+        function = getattr(value, "__func__", value)
+        if (name == "__call__" or not name.startswith("_")) and (callable(function) or isinstance(function, property)):
+            inherited = any(name in vars(base) for base in cls.__mro__[1:])
+            if _told(function) and not inherited and name not in ("function", "cell"):  # of activations, of RNNs
+                yield name, function
+
+
+def _told(function):
+    """Whether it has a docstring; of what is the engine's alone there is only a signature."""
+    text = function.__doc__ or ""
+    return bool(text) and "(self: " not in text.split("\n\n")[-1]
+
+
+def _described(item, path):
+    text, signature, names = inspect.getdoc(item) or "", "", ()
+    if isinstance(item, property):
+        signature = path
+    elif item.__class__.__name__ in ("builtin_function_or_method", "instancemethod") and "\n\n" in text:
+        signature, text = text.split("\n\n", 1)
+        signature = re.sub(r"\b(?:alloy\._core|collections\.abc|typing)\.", "", signature)
+        signature = re.sub(r"self: \w+(?:, )?", "", signature)
+        signature = path.rsplit(".", 1)[0] + "." + signature if "." in path else signature
+    else:
+        signature, names = _signature(item, path)
+    code = f"```python\n{signature}\n```\n" if signature else ""
+    return [code, _prose(text, names) + "\n"]
+
+
+def _signature(item, path):
+    """The call as one writes it, and the names of the parameters; broken where it is long."""
+    try:
+        found = inspect.signature(item)
+    except (TypeError, ValueError):
+        return path, ()
+    parameters = [parameter for parameter in found.parameters.values() if parameter.name != "self"]
+    parameters = (
+        parameters[1:] if parameters[:1] and path.startswith("Tensor.") and parameters[0].name == "x" else parameters
+    )
+    shown = []
+    for parameter in parameters:
+        if callable(parameter.default) and parameter.default is not parameter.empty:
+            parameter = parameter.replace(default=_Named(parameter.default))
+        shown.append(parameter)
+    kinds = [parameter.kind for parameter in shown]
+    texts, starred = [], inspect.Parameter.VAR_POSITIONAL in kinds
+    for parameter in shown:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            texts, starred = [*texts, "*"], True
+        texts.append(_shortened(str(parameter)))
+    returned = found.return_annotation
+    result = "" if returned is found.empty or inspect.isclass(item) else " -> " + _shortened(_name(returned))
+    line = f"{path}({', '.join(texts)}){result}"
+    if len(line) > 88:
+        line = f"{path}(\n    " + ",\n    ".join(texts) + f",\n){result}"
+    return line, [parameter.name for parameter in parameters]
+
+
+class _Named:
+    """A default that is a function, by its name."""
+
+    def __init__(self, function):
+        module = function.__module__.removeprefix("alloy.")
+        self._text = f"al.{module}.{function.__name__}" if "." not in module else function.__name__
+
+    def __repr__(self):
+        return self._text
+
+
+def _name(annotation):
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _shortened(text):
+    """Without the modules in which the package keeps its classes."""
+    text = re.sub(r"\b(?:alloy|typing|collections|numpy)(?:\.\w+)*\.(?=[A-Z]\w*|ndarray|float32)", "", text)
+    return text.replace("ForwardRef", "")
+
+
+def _prose(text, names) -> str:
+    """A docstring as Markdown. names: parameters, which stand out where they are explained."""
+    blocks, fenced = [], False
+    for block in re.split(r"\n\s*\n", text):
+        lines = block.splitlines()
+        if all(line.startswith("    ") for line in lines):
+            if fenced:
+                blocks[-1] = blocks[-1].removesuffix("\n```")
+                blocks.append("\n".join(line[4:] for line in lines) + "\n```")
+            else:
+                blocks.append("```python\n" + "\n".join(line[4:] for line in lines) + "\n```")
+            fenced = True
+            continue
+        fenced = False
+        blocks.append(_paragraph(lines, names))
+    return "\n\n".join(blocks)
+
+
+def _paragraph(lines, names):
+    made = []
+    for line, following in zip(lines, [*lines[1:], ""]):
+        words = following.split()
+        ended = bool(words) and len(line) + 1 + len(words[0]) < WRAPPED and not following.startswith("* ")
+        bullet = line.startswith("* ")
+        line = ("* " if bullet else "") + re.sub(r"([\\`*_<>\[\]|#~])", r"\\\1", line[2 if bullet else 0 :])
+        made.append(line.replace("    ", "&nbsp;" * 4) + ("  " if ended else ""))
+    text = "\n".join(made)
+    if names:
+        known = "|".join(re.escape(name.replace("_", r"\_")) for name in names)
+        text = re.sub(rf"(?:^|(?<=[.;] )|(?<=\n))(?:{known})(?:, (?:{known}))*(?=: )", _names_as_code, text)
+    return re.sub(r"(?<![\w`])al\.[\w\\.]*\w", lambda match: f"`{match[0]}`".replace("\\", ""), text)
+
+
+def _names_as_code(match):
+    return ", ".join(f"`{name}`" for name in match[0].replace("\\", "").split(", "))

@@ -1,0 +1,96 @@
+"""Transfer learning: the body of a network that PyTorch has trained, frozen, below a new head.
+
+CHECKPOINT is what PyTorch's side wrote of a network that knows the digits 0 to 4:
+
+    class Network(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = torch.nn.Conv2d(1, 16, 3, padding=1)
+            self.bn1 = torch.nn.BatchNorm2d(16)
+            self.conv2 = torch.nn.Conv2d(16, 32, 3, padding=1)
+            self.fc = torch.nn.Linear(128, 5)
+
+        def forward(self, x):
+            x = torch.max_pool2d(torch.relu(self.bn1(self.conv1(x))), 2)
+            x = torch.max_pool2d(torch.relu(self.conv2(x)), 2)
+            return self.fc(x.flatten(1))
+
+    safetensors.torch.save_file(network.state_dict(), "digits04.safetensors")
+
+Here a new head learns the digits 5 to 9 from a few examples.
+
+python transfer.py digits04.safetensors --examples 100"""
+
+import argparse
+
+import numpy as np
+from safetensors.numpy import load_file
+
+import alloy as al
+
+
+class Network(al.nn.Layer):
+    def __init__(self, classes):
+        super().__init__()
+        self.body = al.nn.Sequential(
+            al.nn.Conv2D(16, 3, padding="same"),
+            al.nn.BatchNorm(epsilon=1e-5),  # PyTorch's
+            al.nn.ReLU(),
+            al.nn.MaxPool2D(),
+            al.nn.Conv2D(32, 3, padding="same", activation="relu"),
+            al.nn.MaxPool2D(),
+            al.nn.Flatten(),
+        )
+        self.head = al.nn.Dense(classes)
+
+    def forward(self, x, training):
+        return self.head(self.body(x, training), training)
+
+
+# What PyTorch calls the variables of the body.
+NAMES = {
+    "body/conv2d_0/weights": "conv1.weight",
+    "body/conv2d_0/bias": "conv1.bias",
+    "body/batchnorm_0/gamma": "bn1.weight",
+    "body/batchnorm_0/beta": "bn1.bias",
+    "body/batchnorm_0/moving_mean": "bn1.running_mean",
+    "body/batchnorm_0/moving_variance": "bn1.running_var",
+    "body/conv2d_1/weights": "conv2.weight",
+    "body/conv2d_1/bias": "conv2.bias",
+}
+
+
+def load_body(model, path):
+    """PyTorch's weights of convolutions are (out, in, height, width), Alloy's (height, width, in, out)."""
+    arrays = load_file(path)
+    for variable in model.body.variables:
+        array = arrays[NAMES[variable.name]]
+        variable.assign(np.ascontiguousarray(array.transpose(2, 3, 1, 0)) if array.ndim == 4 else array)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkpoint", help="a safetensors file of PyTorch's")
+    parser.add_argument("--examples", type=int, default=100, help="with which the new head is trained")
+    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--lr", type=float, default=1e-2)
+    parser.add_argument("--model", default="runs/transfer.safetensors", help="where the new model is saved")
+    options = parser.parse_args(arguments)
+
+    images, classes = al.data.digits()
+    images, classes = images[classes >= 5], classes[classes >= 5] - 5
+    training, test = al.data.split(images, classes, fraction=len(images) - options.examples)
+
+    model = Network(classes=5)
+    model(al.Graph().placeholder((None, 8, 8, 1)))  # the first call makes the variables
+    load_body(model, options.checkpoint)
+    model.body.trainable = False  # neither weights nor moving averages change from here on
+
+    trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(options.lr), metrics=["accuracy"])
+    trainer.fit(training, options.epochs, progress=False)
+    al.save(model, options.model)
+    print(f"test accuracy {trainer.evaluate(test)['accuracy']:.3f} with {len(training[0])} examples")
+
+
+if __name__ == "__main__":
+    main()

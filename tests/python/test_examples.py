@@ -1,0 +1,150 @@
+"""The programs in examples/, in small form: each runs as its user runs it, and learns."""
+
+import importlib.util
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import alloy as al
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PYTORCH = np.load(ROOT / "tests" / "goldens" / "transfer.npz")
+
+
+def module(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / f"{name}.py")
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs an example with these arguments in an empty directory, and gives the lines that it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(name, *arguments):
+        module(name).main([str(argument) for argument in arguments])
+        return capsys.readouterr().out.splitlines()
+
+    return call
+
+
+def number(line, name):
+    return float(re.search(rf"{name} (-?[\d.]+)", line)[1])
+
+
+def test_every_example_has_a_test():
+    source = pathlib.Path(__file__).read_text()
+    for example in EXAMPLES:
+        assert f'"{example.stem}"' in source, example.stem
+        assert len(example.read_text().splitlines()) <= 120, "an example is read from top to bottom"
+
+
+@pytest.mark.parametrize("storage", ["variable", "buffers"])
+def test_linear_regression(storage, run):
+    """Against the least squares of the same points."""
+    (line,) = run("linear_regression", "--storage", storage, "--points", 200, "--seed", 3)
+    x, y = module("linear_regression").points(200, 3)
+    (slope, offset), (error,), *_ = np.linalg.lstsq(np.hstack([x, np.ones_like(x)]), y[:, 0], rcond=None)
+    assert line == f"loss {error / 200:.4f}, y = {slope:.2f} x + {offset:.2f}"
+
+
+def test_digits(run, tmp_path):
+    """Interrupted after two epochs and resumed, it ends as if it had not been."""
+    whole = run("digits", "--epochs", 4, "--checkpoint", "whole.safetensors", "--model", "a.safetensors")
+    assert number(whole[-1], "test accuracy") > 0.9
+    run("digits", "--epochs", 2, "--resume")
+    resumed = run("digits", "--epochs", 4, "--resume", "--model", "b.safetensors")
+    assert [line[:9] for line in resumed if line.startswith("epoch")] == ["epoch 3/4", "epoch 4/4"]
+    assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
+
+
+def write_cifar10(directory, rng):
+    """Small files of the data set's format, with images of two classes: bright above, or bright below."""
+    for name, count in [*((f"data_batch_{i}", 16) for i in range(1, 6)), ("test_batch", 20)]:
+        classes = np.arange(count, dtype=np.uint8) % 2
+        images = rng.integers(0, 100, (count, 3, 2, 16, 32), dtype=np.uint8)
+        images[np.arange(count), :, classes] += 100
+        (directory / f"{name}.bin").write_bytes(np.hstack([classes[:, None], images.reshape(count, -1)]).tobytes())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_resnet_on_cifar10(dtype, run, tmp_path, rng):
+    write_cifar10(tmp_path, rng)
+    size = ("--blocks", 1, "--width", 4, "--batch-size", 16, "--epochs", 12)
+    lines = run("resnet_cifar10", tmp_path, *size, "--lr", 0.05, "--dtype", dtype)
+    assert number(lines[-1], "test accuracy") > 0.9
+
+
+def test_language_model(run, tmp_path):
+    """It writes what it has read again and again, which needs to look further back than one character."""
+    (tmp_path / "text.txt").write_text("she sells seashells... " * 60)
+    size = ("--context", 24, "--width", 32, "--heads", 2, "--blocks", 1, "--dropout", 0, "--sample", 46)
+    lines = run("language_model", "text.txt", *size, "--epochs", 25, "--batch-size", 16, "--lr", 1e-2)
+    assert number(lines[-2], "accuracy") > 0.9
+    assert "she sells seashells... " in lines[-1][24:]
+
+
+def test_language_model_of_a_text_that_is_too_short(run, tmp_path, capsys):
+    (tmp_path / "text.txt").write_text("short")
+    with pytest.raises(SystemExit):
+        run("language_model", "text.txt")
+    assert "at least 65 are needed" in capsys.readouterr().err
+
+
+def test_custom_optimizer(run):
+    adam, own = run("custom_optimizer", "--epochs", 4)
+    assert adam.startswith("Adam ") and own.startswith("AdaBelief ")
+    assert number(adam, "accuracy") > 0.9 and number(own, "accuracy") > 0.9
+
+
+def test_custom_optimizer_against_its_formula(rng):
+    made = module("custom_optimizer").AdaBelief(0.1, betas=(0.8, 0.9), eps=1e-4)
+    given = rng.normal(size=(5, 3)).astype(np.float32)
+    graph = al.Graph()
+    gradient, weights = graph.placeholder((3,)), graph.variable(np.ones(3, np.float32), name="w")
+    step = graph.compile([gradient], updates=made.apply([(gradient, weights)]))
+    w, m, s = np.ones(3), np.zeros(3), np.zeros(3)
+    for t, g in enumerate(given.astype(np.float64), 1):
+        step(given[t - 1])
+        m = 0.8 * m + 0.2 * g
+        s = 0.9 * s + 0.1 * (g - m) ** 2 + 1e-4
+        w = w - 0.1 * m / (1 - 0.8**t) / (np.sqrt(s / (1 - 0.9**t)) + 1e-4)
+        np.testing.assert_allclose(weights.numpy(), w, rtol=1e-5, atol=1e-6)
+
+
+def test_custom_loop(run):
+    lines = run("custom_loop", "--epochs", 4)
+    assert len(lines) == 4 and number(lines[-1], "test accuracy") > 0.93
+    assert number(lines[-1], "loss") < number(lines[0], "loss")
+
+
+def test_transfer(run, tmp_path):
+    """The frozen body stays what PyTorch made, and the head learns."""
+    names = module("transfer").NAMES
+    state = {name: PYTORCH[name] for name in PYTORCH.files if name != "features"}
+    save_file(state, tmp_path / "digits04.safetensors")
+    (line,) = run("transfer", "digits04.safetensors", "--examples", 60, "--epochs", 40, "--model", "model.safetensors")
+    assert number(line, "test accuracy") > 0.85
+    saved = load_file(tmp_path / "model.safetensors")
+    for name, foreign in names.items():
+        array = state[foreign]
+        assert np.array_equal(saved[name], array.transpose(2, 3, 1, 0) if array.ndim == 4 else array), name
+
+
+def test_transferred_features_are_those_of_pytorch(tmp_path):
+    example = module("transfer")
+    save_file({name: PYTORCH[name] for name in PYTORCH.files}, tmp_path / "body.safetensors")
+    model = example.Network(5)
+    graph = al.Graph()
+    x = graph.placeholder((None, 8, 8, 1))
+    model(x)
+    example.load_body(model, tmp_path / "body.safetensors")
+    (features,) = graph.compile([x], [model.body(x)])(al.data.digits()[0][:6])
+    expected = PYTORCH["features"].reshape(6, 32, 2, 2).transpose(0, 2, 3, 1).reshape(6, -1)
+    np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-5)
