@@ -34,7 +34,7 @@ def test_what_a_device_does_not_tell():
     assert step.memory_plan() is None and step.profile(np.float32([1, 2])) is None and al.threads() is None
     with pytest.raises(ValueError, match=r"\[profile\] Expected a number of runs of 1 or more, got 0"):
         step.profile(np.float32([1, 2]), runs=0)
-    with pytest.raises(ValueError, match=r"\[set_threads\] Expected 1 or more threads, got 0"):
+    with pytest.raises(ValueError, match=r"\[set_threads\] Expected a number of threads of 1 or more, got 0"):
         al.set_threads(0)
     with pytest.raises(al.DeviceError, match=r"^\[set_threads\] .* has no choice of threads\.$"):
         al.set_threads(2)

@@ -5,6 +5,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
@@ -125,7 +126,8 @@ class Feed:
         for memory in self._sets:
             self._memory.put(memory)
         filled = self._filled(self._data.loads(epoch, start))
-        filled = filled if self._data.in_memory else _in_thread(filled)
+        if not self._data.in_memory:
+            filled = _in_thread(filled, wake=lambda: self._memory.put(None))
         in_flight = []
         try:
             while True:
@@ -147,7 +149,6 @@ class Feed:
                 self._settle(*in_flight.pop(0))
         finally:
             filled.close()
-            self._memory.put(None)  # for a thread that would wait for memory for ever
 
     def _settle(self, memory, begun):
         for submission in begun:
@@ -192,8 +193,9 @@ class Feed:
         return [(self._together, elements[-1], memory or [np.stack(found) for found in zip(*arrays)])]
 
 
-def _in_thread(items):
-    """The items, of which up to two are made ahead by a thread. It ends with the generator."""
+def _in_thread(items, wake):
+    """The items, of which up to two are made ahead by a thread. It ends with the generator, which waits a second for
+    it. wake: ends what making an item may wait for."""
     ready, ended = queue.Queue(maxsize=2), threading.Event()
 
     def give(*pair):
@@ -213,7 +215,8 @@ def _in_thread(items):
         except BaseException as error:
             give(None, error)
 
-    threading.Thread(target=make, daemon=True, name="alloy input").start()
+    thread = threading.Thread(target=make, daemon=True, name="alloy input")
+    thread.start()
     try:
         while True:
             item, error = ready.get()
@@ -224,3 +227,8 @@ def _in_thread(items):
             yield item
     finally:
         ended.set()
+        wake()
+        with suppress(queue.Empty):
+            while True:
+                ready.get_nowait()
+        thread.join(1.0)
