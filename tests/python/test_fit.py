@@ -339,6 +339,28 @@ def test_mixed_precision(dtype):
     assert results[dtype] > 0.9 and abs(results[dtype] - results["float32"]) < 0.02
 
 
+def test_mixed_precision_of_ids_and_bytes():
+    """Layers that make floats of what are none make those of the training."""
+    seen = []
+
+    class Watch(al.nn.Layer):
+        def forward(self, x, training):
+            seen.append(x.dtype)
+            return x
+
+    rng = np.random.default_rng(0)
+    for source, first in [
+        (rng.integers(0, 256, (16, 5), "uint8"), lambda: al.nn.Rescaling(1 / 255)),
+        (rng.integers(0, 9, (16, 5), "int32"), lambda: al.nn.Embedding(9, 4)),
+    ]:
+        for dtype in ("float32", "bfloat16"):
+            model = al.nn.Sequential(first(), Watch(), al.nn.Flatten(), al.nn.Dense(3))
+            trainer = al.Trainer(model, "softmax_cross_entropy", "adam", dtype=dtype)
+            trainer.fit((source, rng.integers(0, 3, 16, "int32")), 2, 8, progress=False)
+            assert set(seen) == {dtype}
+            seen.clear()
+
+
 def test_skipped_steps_are_counted_and_do_not_end_the_training():
     x, y = linear(40)
     bad = y.copy()

@@ -264,6 +264,7 @@ FORMULAS = {
     "Sequential without layers": (nn.Sequential, (3, 5), same),
     "BatchNorm": (nn.BatchNorm, (3, 5), lambda x: x / np.sqrt(1.001)),
     "ZeroPadding2D": (nn.ZeroPadding2D, (2, 3, 4, 1), lambda x: np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))),
+    "Rescaling": (lambda: nn.Rescaling(0.5, offset=-1.0), (2, 3), lambda x: x * 0.5 - 1),
     "UpSampling2D": (nn.UpSampling2D, (2, 3, 4, 1), lambda x: x.repeat(2, 1).repeat(2, 2)),
 }
 

@@ -34,6 +34,10 @@ def is_half(dtype: str) -> bool:
     return dtype in (float16, bfloat16)
 
 
+def is_float(dtype: str) -> bool:
+    return dtype == float32 or is_half(dtype)
+
+
 def is_integer(dtype: str) -> bool:
     return dtype.startswith(("int", "uint"))
 

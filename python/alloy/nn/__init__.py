@@ -8,7 +8,7 @@ from alloy.nn.conv import Conv1D, Conv2D, Conv3D, ConvTranspose2D, DepthwiseConv
 from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.embedding import Embedding
-from alloy.nn.images import Resizing, UpSampling2D, ZeroPadding2D
+from alloy.nn.images import Rescaling, Resizing, UpSampling2D, ZeroPadding2D
 from alloy.nn.layer import Layer
 from alloy.nn.normalization import GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from alloy.nn.pooling import AvgPool1D, AvgPool2D, GlobalAvgPool, GlobalMaxPool, MaxPool1D, MaxPool2D
@@ -50,6 +50,7 @@ __all__ = [
     "ReLU",
     "Reshape",
     "Residual",
+    "Rescaling",
     "Resizing",
     "Sequential",
     "SiLU",

@@ -9,6 +9,7 @@ from alloy.graph.text import describe
 from alloy.init import uniform
 from alloy.nn.affine import initial, require_init
 from alloy.nn.layer import Layer
+from alloy.nn.precision import compute_dtype
 from alloy.ops import cast, clamp, equal, expand_dims, gather, where
 
 
@@ -17,6 +18,7 @@ class Embedding(Layer):
 
     input_dim: how many ids there are, from 0. An id outside gives NaN, which the loss shows and a Trainer stops at.
     dtype: of the values; "bfloat16" or "float16" lets the layers behind compute in it, while the table stays float32.
+    None: that of the training, Trainer(dtype=...), or else float32.
     init: of the table, a function of al.init. weights: (input_dim, output_dim). TypeError: x has no integers."""
 
     def __init__(
@@ -25,14 +27,14 @@ class Embedding(Layer):
         output_dim: int,
         *,
         init: Callable = uniform,
-        dtype: str = "float32",
+        dtype: str | None = None,
         seed: int | None = None,
     ):
         super().__init__(seed=seed)
         self.input_dim = as_count("embedding", "input_dim, the number of ids,", input_dim)
         self.output_dim = as_count("embedding", "output_dim, the length of a row,", output_dim)
         self.init = require_init("embedding", init)
-        if dtype not in ("float32", "float16", "bfloat16"):
+        if dtype not in (None, "float32", "float16", "bfloat16"):
             raise mistake("embedding", f"Expected the dtype float32, float16 or bfloat16, got {dtype!r}")
         self.dtype = dtype
 
@@ -48,5 +50,5 @@ class Embedding(Layer):
         if x.dtype not in ("int32", "int64"):
             x = cast(x, "int64" if x.dtype == "uint64" else "int32")
         safe = clamp(x, 0, self.input_dim - 1)
-        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype)
+        rows = cast(gather(self._variables[0], safe, axis=0), self.dtype or compute_dtype())
         return where(expand_dims(equal(safe, x), axis=-1), rows, math.nan)

@@ -1,8 +1,13 @@
+from numbers import Real
+
+from alloy.graph.apply import require_all
+from alloy.graph.dtypes import is_float
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
+from alloy.nn.precision import compute_dtype
 from alloy.nn.windows import Extents, Padding, extents
-from alloy.ops import pad, resize
+from alloy.ops import cast, pad, resize
 
 
 class _Images(Layer):
@@ -57,3 +62,16 @@ class ZeroPadding2D(Layer):
 
     def forward(self, x, training):
         return pad(x, [(0, 0), *self.padding, (0, 0)])
+
+
+class Rescaling(Layer):
+    """x * scale + offset, of numbers of any type and shape: Rescaling(1 / 255) makes numbers from 0 to 1 of bytes. What
+    is no float becomes one of the training's type, Trainer(dtype=...), or else float32."""
+
+    def __init__(self, scale: float, *, offset: float = 0.0):
+        super().__init__()
+        require_all("rescaling", "numbers as scale and offset", Real, [scale, offset])
+        self.scale, self.offset = float(scale), float(offset)
+
+    def forward(self, x, training):
+        return (x if is_float(x.dtype) else cast(x, compute_dtype())) * self.scale + self.offset

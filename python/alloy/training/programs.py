@@ -7,11 +7,12 @@ import numpy as np
 
 from alloy._core import Update
 from alloy.graph import Executable, Graph, Tensor, Variable
-from alloy.graph.dtypes import is_half
+from alloy.graph.dtypes import is_float, is_half
 from alloy.graph.location import mistake
 from alloy.graph.scope import OPTIMIZER, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
+from alloy.nn.precision import computing_in
 from alloy.ops import cast, equal, gather, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
@@ -131,7 +132,7 @@ class Programs:
         """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
         it."""
         x, y, weights, mask = self._tensors(parts)
-        predictions = self._model(self._given(x), training=True)
+        predictions = self._called(x, training=True)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         return self._feeds(parts), self._measures.losses_of(sums)["loss"]
 
@@ -151,7 +152,7 @@ class Programs:
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
         weights = _weighted_by_class(class_weight, y, weights)
-        predictions = self._model(self._given(x), training=True)
+        predictions = self._called(x, training=True)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
         state, taken = self.progress, None
@@ -196,14 +197,17 @@ class Programs:
                 self._placeholders[path, spec] = self.graph.placeholder(spec.shape, spec.dtype, name)
             yield self._placeholders[path, spec]
 
-    def _given(self, x):
-        """x as the model is given it."""
-        return convert(lambda t: cast(t, self._dtype) if _is_float(t) else t, x) if is_half(self._dtype) else x
+    def _called(self, x, training=False):
+        """What the model gives of x, computed in the training's type."""
+        if is_half(self._dtype):
+            x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
+        with computing_in(self._dtype):
+            return self._model(x, training=training)
 
     def _predictions(self, parts: Parts):
         key = Parts(parts.x)
         if key not in self._predicted:
-            self._predicted[key] = self._model(self._given(self._tensors(key)[0]))
+            self._predicted[key] = self._called(self._tensors(key)[0])
         return self._predicted[key]
 
     def _totals_of(self, kind: str) -> Totals:
@@ -224,10 +228,6 @@ class Programs:
                         "layer in an attribute, or set its trainable to False",
                         act="called",
                     )
-
-
-def _is_float(tensor: Tensor) -> bool:
-    return tensor.dtype in ("float32", "float16", "bfloat16")
 
 
 def _weighted_by_class(class_weight, y, weights):
