@@ -7,7 +7,7 @@ that have no line, are PyTorch's parameters of the same name, as they are."""
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,19 +24,20 @@ class Source:
 
     shapes: dict[str, tuple]
     convert: Callable[..., np.ndarray]
-    features: int | None = None  # the axis of all these tensors along which the layer's inputs stand, if there is one
+    features: int | None = None  # the axis of these tensors along which the layer's inputs stand, if there is one
+    results: int | None = None  # and its results, where these are others
 
 
-def _as_is(name, features=None):
-    return lambda layer, shape: Source({name: tuple(shape)}, lambda tensor: tensor, features)
+def _as_is(name, features=None, results=None):
+    return lambda layer, shape: Source({name: tuple(shape)}, lambda tensor: tensor, features, results)
 
 
-def _turned(*axes, features=None):
+def _turned(*axes, features=None, results=None):
     """PyTorch's weight with its axes in this order."""
 
     def source(layer, shape):
         before = tuple(shape[axes.index(axis)] for axis in range(len(axes)))
-        return Source({"weight": before}, lambda tensor: tensor.transpose(axes), features)
+        return Source({"weight": before}, lambda tensor: tensor.transpose(axes), features, results)
 
     return source
 
@@ -76,8 +77,10 @@ def _recurrent(layer, name):
         return gates(both)
 
     def source(layer, shape):
-        if kind == "weights" or kind == "recurrent_weights":
-            return Source({("weight_ih" if kind == "weights" else "weight_hh") + end: tuple(shape)}, gates)
+        if kind == "weights":
+            return Source({"weight_ih" + end: tuple(shape)}, gates, features=1 if depth == "0" else None)
+        if kind == "recurrent_weights":
+            return Source({"weight_hh" + end: tuple(shape)}, gates)
         if kind == "secondary_bias":
             return Source({"bias_hh" + end: (3 * units,)}, lambda tensor: tensor[2 * units :])
         return Source({"bias_ih" + end: tuple(shape), "bias_hh" + end: tuple(shape)}, bias)
@@ -109,12 +112,12 @@ def _unknown_to_torch(layer, shape):
     return None
 
 
-_BIAS = {"bias": _as_is("bias")}
+_BIAS = {"bias": _as_is("bias", results=0)}
 _GAMMA_BETA = {"gamma": _as_is("weight", 0), "beta": _as_is("bias", 0)}
 _MOVING = {"moving_mean": _as_is("running_mean", 0), "moving_variance": _as_is("running_var", 0)}
 
 LAYOUTS: dict[type, dict | Callable] = {
-    nn.Dense: {"weights": _turned(1, 0, features=1)} | _BIAS,
+    nn.Dense: {"weights": _turned(1, 0, features=1, results=0)} | _BIAS,
     nn.Conv1D: {"weights": _turned(2, 1, 0)} | _BIAS,
     nn.Conv2D: {"weights": _turned(2, 3, 1, 0)} | _BIAS,
     nn.Conv3D: {"weights": _turned(2, 3, 4, 1, 0)} | _BIAS,
@@ -141,13 +144,11 @@ def layout_of(layer, name: str, attribute: str | None, shape) -> Source | None:
     return (rule or _as_is(attribute or name.replace("/", ".")))(layer, shape)
 
 
-def reordered(source: Source, shape) -> Source:
-    """The source where the layer's inputs are examples of that shape, (height, width, channels) say, made flat: PyTorch
-    has made (channels, height, width) flat."""
-    if source.features is None:
-        return source
-    axis, order = source.features, np.arange(math.prod(shape)).reshape(shape[-1], -1).T.ravel()
-    return Source(source.shapes, lambda *tensors: source.convert(*(np.take(t, order, axis) for t in tensors)), axis)
+def reordered(source: Source, axis: int, shape) -> Source:
+    """The source where an axis of its tensors stands for examples of that shape, (height, width, channels) say, made
+    flat: PyTorch has made (channels, height, width) flat."""
+    order = np.arange(math.prod(shape)).reshape(shape[-1], -1).T.ravel()
+    return replace(source, convert=lambda *tensors: source.convert(*(np.take(t, order, axis) for t in tensors)))
 
 
 def channels_first(source: Source) -> Source:

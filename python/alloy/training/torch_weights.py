@@ -1,5 +1,6 @@
 """The parameters of a model from a file of PyTorch's."""
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -41,7 +42,8 @@ def load_torch(
     Variables that would be made of them stay as they are.
     flattened: PyTorch makes images flat with the channels first. A layer behind Flatten whose images come from a
     convolution or pooling is loaded accordingly. Where that cannot be told, the shape (height, width, channels) of one
-    image that is made flat for the layer, by the layer's path; (features,) where there was no image.
+    image that is made flat for the layer, by the layer's path; (features,) where PyTorch has the same order. A Dense
+    whose result becomes images is loaded so, too; its path in flattened ends in "/result".
 
     float16 and bfloat16 become float32. num_batches_tracked is left out. Variables of layers of your own are read under
     their attribute's name, or that given to add_variable, as they are. PyTorch's epsilon of normalisations is 1e-5,
@@ -98,6 +100,7 @@ class _Loading:
         self._given = {name for name in file.keys() if name.rpartition(".")[2] != "num_batches_tracked"}
         self._places: dict[Layer, list[str]] = {}  # in PyTorch; several of a layer that the model has in several places
         self._used: set[str] = set()
+        self._orders = Flattened(model.graph)
 
     # ---- where layers are in PyTorch ----
 
@@ -125,11 +128,10 @@ class _Loading:
 
     def choose(self, flattened) -> dict:
         """By variable: its source, with the names of its tensors in the file."""
-        orders, chosen, missing, seen = Flattened(self._model.graph), {}, {}, set()
-        unused = set(flattened) - {layer._path for layer in self._places}
-        if unused:
-            unknown, known = min(unused), {layer._path for layer in self._places}
-            raise _wrong(f"Expected paths of layers in flattened, got {unknown!r}{meant(unknown, known)}")
+        chosen, missing, seen = {}, {}, set()
+        known = {path for layer in self._places for path in (layer._path, f"{layer._path}/result")}
+        for unknown in [path for path in flattened if path not in known]:
+            raise _wrong(f"Expected paths of layers in flattened, got {unknown!r}{meant(str(unknown), known)}")
         for variable, layer, source, places in self._sources():
             if id(variable) in seen:
                 continue
@@ -140,7 +142,7 @@ class _Loading:
                 continue
             if not present:
                 missing |= {name: variable.name for name in tensors if name not in self._given}
-            source = self._in_order(layer, variable, source, flattened, orders)
+            source = self._in_order(layer, variable, source, flattened)
             chosen[variable] = source, tensors
             self._used.update(tensors)
             for place in present[1:]:
@@ -169,27 +171,41 @@ class _Loading:
             for inner, attribute in layer._inner().items()
         )
 
-    def _in_order(self, layer, variable, source, flattened, orders):
-        given = flattened.get(layer._path)
+    def _in_order(self, layer, variable, source, flattened):
+        """The source, where images are made flat for the layer, or of what it gives."""
         taken = layer._took if isinstance(layer._took, Tensor) else None
-        if source.features is None or taken is None:
+        if taken is None:
             return source
-        if orders.is_image(taken) and len(variable.shape) > 1 and source.features == 0:
+        if source.features == 0 and len(variable.shape) > 1 and self._orders.is_image(taken):
             return channels_first(source)
-        order = orders.order(taken)
-        if given is not None:
-            order = as_integers("load_torch", f"a shape in flattened for {layer._path}", given)
-            if int(np.prod(order)) != taken.shape[-1]:
+        order, wanted = self._orders.order(taken), self._orders.wanted(layer.variables[0])
+        if source.results is None:
+            order, wanted = order or self._orders.wanted(taken), None
+        for axis, path, found in (
+            (source.features, layer._path, order),
+            (source.results, f"{layer._path}/result", wanted),
+        ):
+            if axis is None:
+                continue
+            extent = next(iter(source.shapes.values()))[axis]
+            if path in flattened:
+                found = self._shape(path, extent, flattened[path])
+            if found == Flattened.UNSURE:
                 raise _wrong(
-                    f"Expected a shape of {taken.shape[-1]} elements in flattened for {layer._path}, got {given!r}"
+                    f"Expected to know the order of the elements of images made flat in {path}, which PyTorch may have "
+                    f'with the channels first; give flattened={{"{path}": (height, width, channels)}}, or '
+                    f"({extent},) where it has them in the order that they have here"
                 )
-        if order == Flattened.UNSURE:
-            raise _wrong(
-                f"Expected to know the images that were made flat for {layer._path}, which PyTorch has with the "
-                f'channels first; give flattened={{"{layer._path}": (height, width, channels)}}, or '
-                f"({taken.shape[-1]},) if the order is one"
-            )
-        return source if order is None else reordered(source, order)
+            if found is not None:
+                source = reordered(source, axis, found)
+        return source
+
+    @staticmethod
+    def _shape(path, extent, given):
+        shape = as_integers("load_torch", f"a shape in flattened for {path}", given)
+        if math.prod(shape) != extent or min(shape) < 1:
+            raise _wrong(f"Expected a shape of {extent} elements in flattened for {path}, got {given!r}")
+        return shape if len(shape) > 1 else (1, extent)
 
     # ---- what the file has ----
 
@@ -230,11 +246,11 @@ class _Loading:
                     f"Expected {name} of {tuple(shape)} for {variable.name} {variable.shape}, "
                     f"got {given} in {self._path}"
                 )
-            dtype = STORED.get(stored.get_dtype(), stored.get_dtype())
+            dtype = {"F64": "float64", **STORED}.get(stored.get_dtype(), stored.get_dtype())
             fitting = ("float32", "float16", "bfloat16") if variable.dtype == "float32" else (variable.dtype,)
             if dtype not in fitting:
                 raise _wrong(
-                    f"Expected {name} of {' or '.join(fitting)} for {variable.name}, got {dtype} in {self._path}"
+                    f"Expected {name} of {', '.join(fitting)} for {variable.name}, got {dtype} in {self._path}"
                 )
             tensors.append(self._file.get_tensor(name).astype(variable.dtype))
         array = empty(variable.shape, variable.dtype)
