@@ -1,5 +1,6 @@
 """al.load_torch: PyTorch's parameters give PyTorch's values (tests/goldens/torch_weights_reference.py)."""
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from safetensors.numpy import save_file
 
 import alloy as al
 from alloy import nn
+from alloy.training.torch_flattened import Flattened
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
 from torch_weights_reference import GOLDEN
@@ -184,6 +186,124 @@ def test_a_first_layer_that_flattens_needs_the_shape(tmp_path):
     np.testing.assert_allclose(run(), arrays["y"], rtol=1e-5, atol=1e-5)
     al.load_torch(model, path, flattened={"dense_0": (24,)})
     np.testing.assert_array_equal(model.variables[0].numpy(), state_of("flattened images")["1.weight"].T)
+
+
+# ---- what is made flat ----
+
+
+class Before(nn.Layer):
+    """A Dense behind a function of x and of layers."""
+
+    def __init__(self, function, *layers):
+        super().__init__(*layers)
+        self.function, self.dense = function, nn.Dense(3)
+
+    def forward(self, x, training):
+        return self.dense(self.function(x, *self.layers))
+
+
+class Behind(Before):
+    """And before one, which makes (4, 4, 3) of its 48 results."""
+
+    def forward(self, x, training):
+        return self.function(al.reshape(self.dense(x), (-1, 4, 4, 3)), *self.layers)
+
+
+def conv():
+    return nn.Conv2D(4, 3, padding="same")
+
+
+def one_after_another(x, *layers):
+    for layer in layers:
+        x = layer(x)
+    return al.flatten(x)
+
+
+def excited(x, first, *layers):
+    y = first(x)
+    scale = y
+    for layer in layers:
+        scale = layer(scale)
+    return al.flatten(y * al.expand_dims(al.sigmoid(scale), axis=(1, 2)))
+
+
+SIZE, UNSURE = (6, 6, 4), Flattened.UNSURE
+activations = [nn.GELU, nn.SiLU, nn.HardSwish, nn.ELU, nn.LeakyReLU, nn.Softplus, nn.Tanh, nn.Sigmoid, nn.Softmax]
+chain = one_after_another
+# By case: a function of images (6, 6, 2), layers, and the order.
+ORDERS = {
+    "activations": (chain, [conv(), *(kind() for kind in activations), nn.GELU(approximate=True)], SIZE),
+    "batch norm": (chain, [conv(), nn.BatchNorm(), nn.Dropout(0.5)], SIZE),
+    "group norm": (chain, [conv(), nn.GroupNorm(2), nn.InstanceNorm(), nn.LayerNorm(), nn.RMSNorm()], SIZE),
+    "squeeze and excitation": (excited, [conv(), nn.GlobalAvgPool(), nn.Dense(2), nn.Dense(4)], SIZE),
+    "residual": (lambda x, c, d: al.flatten(c(x) + d(x)), [conv(), conv()], SIZE),
+    "concatenated": (lambda x, c, d: al.flatten(al.concat([c(x), d(x)], axis=-1)), [conv(), conv()], (6, 6, 8)),
+    "concatenated later": (lambda x, c, d: al.concat([chain(x, c), chain(x, d)], axis=-1), [conv(), conv()], UNSURE),
+    "added later": (lambda x, c, d: chain(x, c) + chain(x, d), [conv(), conv()], SIZE),
+    "a product beside": (lambda x, c, d: (y := chain(x, c)) + d(y), [conv(), nn.Dense(144)], UNSURE),
+    "depthwise": (chain, [nn.DepthwiseConv2D(3)], (4, 4, 2)),
+    "transposed convolution": (chain, [nn.ConvTranspose2D(4, 3, strides=2)], (13, 13, 4)),
+    "padded pooling": (chain, [nn.ZeroPadding2D(1), nn.MaxPool2D()], (4, 4, 2)),
+    "by hand": (lambda x, c: al.reshape(al.where(c(x) > 0, al.clamp(c(x), 0, 6), 0.5), (-1, 144)), [conv()], SIZE),
+    "part": (lambda x, c: al.flatten(c(x)[:, 1:3]), [conv()], (2, 6, 4)),
+    "half": (lambda x, c: al.flatten(c(al.cast(x, "float16"))), [conv()], SIZE),
+    "steps": (lambda x, c: al.mean(al.reshape(c(x), (-1, 5, 144)), axis=1), [conv()], SIZE),
+    "back and forth": (lambda x, c: al.flatten(al.reshape(al.flatten(c(x)), (-1, *SIZE))), [conv()], SIZE),
+    "other images": (lambda x, c: al.flatten(al.reshape(al.flatten(c(x)), (-1, 12, 3, 4))), [conv()], UNSURE),
+    "turned": (lambda x, c: al.flatten(al.transpose(c(x), (0, 3, 1, 2))), [conv()], UNSURE),
+    "product": (chain, [conv(), nn.Dense(3)], UNSURE),
+    "no convolution": (lambda x: al.flatten(x / 255), [], UNSURE),
+    "one channel": (lambda x: al.flatten(x[:, :, :, :1]), [], None),
+    "one place": (lambda x, c: al.flatten(c(x)), [nn.Conv2D(4, 6)], None),
+    "pooled": (lambda x, c, p: p(c(x)), [conv(), nn.GlobalAvgPool()], None),
+    "sequence": (lambda x: al.flatten(x[:, 0]), [], None),
+    "attention": (lambda x, a: al.flatten(a(x[:, 0])), [nn.MultiHeadAttention(2, 2)], None),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("training", [False, True])
+def test_orders_of_what_is_made_flat(name, training):
+    function, layers, expected = ORDERS[name]
+    model = copy.deepcopy(Before(function, *layers))  # as no layer is of two graphs
+    model(al.Graph().placeholder((None, 6, 6, 2)), training)
+    assert Flattened(model.graph).order(model.dense._took) == expected
+
+
+@pytest.mark.parametrize(
+    "function, layers, expected",
+    [
+        (lambda x, c: c(x), [conv()], (4, 4, 3)),
+        (lambda x, *layers: chain(al.relu(x), *layers), [nn.BatchNorm(), nn.ConvTranspose2D(2, 3)], (4, 4, 3)),
+        (lambda x: al.sigmoid(x), [], UNSURE),
+        (lambda x, d: al.flatten(d(x)), [nn.Dense(3)], UNSURE),
+        (lambda x, c: c(al.reshape(x, (-1, 16, 3))), [nn.Conv1D(3, 2)], UNSURE),
+        (lambda x, c: c(al.reshape(x, (-1, 8, 6))), [nn.Conv1D(3, 2)], UNSURE),
+    ],
+)
+def test_orders_of_what_becomes_images(function, layers, expected):
+    model = copy.deepcopy(Behind(function, *layers))
+    model.dense = nn.Dense(48)
+    model(al.Graph().placeholder((None, 5)))
+    assert Flattened(model.graph).wanted(model.dense.variables[0]) == expected
+
+
+def test_a_sequence_that_a_result_becomes():
+    model = nn.Sequential(nn.Dense(12), nn.Reshape((4, 3)), nn.Conv1D(2, 2))
+    model(al.Graph().placeholder((None, 5)))
+    assert Flattened(model.graph).wanted(model.variables[0]) == (4, 3)
+
+
+def test_results_of_unknown_order_need_the_shape(tmp_path):
+    model = nn.Sequential(nn.Dense(12), nn.Reshape((2, 2, 3)))
+    model(al.Graph().placeholder((None, 1)))
+    weight = np.arange(12, dtype=np.float32)
+    path = written(tmp_path, {"0.weight": weight[:, None], "0.bias": weight})
+    with pytest.raises(ValueError, match=r'give flattened=\{"dense_0/result": \(height, width, channels\)\}'):
+        al.load_torch(model, path)
+    al.load_torch(model, path, flattened={"dense_0/result": (2, 2, 3)})
+    for value in values(model):
+        np.testing.assert_array_equal(value.reshape(2, 2, 3), weight.reshape(3, 2, 2).transpose(1, 2, 0))
 
 
 # ---- where PyTorch has other names ----
@@ -382,6 +502,7 @@ WRONG = {
     ),
     "a path that is none": ({}, {"names": lambda path: 3}, "TypeError Expected a path in PyTorch, got 3 for "),
     "names of another type": ({}, {"names": ["body"]}, "TypeError Expected names as a dict of strings or a function, "),
+    "skip of no names": ({}, {"skip": 3}, "TypeError Expected names of tensors to skip, got 3"),
     "skip of another type": ({}, {"skip": [3]}, "TypeError Expected names of tensors to skip, got [3]"),
     "flattened of another type": ({}, {"flattened": (2, 2)}, "TypeError Expected flattened as a dict of shapes by "),
     "an unknown layer as flattened": (
@@ -436,6 +557,12 @@ def test_a_model_that_is_none(tmp_path):
         al.load_torch(nn.Sequential(nn.Dense(3)), path)
     with pytest.raises(TypeError, match="Expected a layer as the model, got str"):
         al.load_torch(path.name, path)
+
+
+def test_load_says_what_loads_pytorchs_file(tmp_path):
+    path = written(tmp_path, tensors())
+    with pytest.raises(ValueError, match=r"with PyTorch's names; al.load_torch\(model, path\) loads it; called at "):
+        al.load(small(), path)
 
 
 def test_a_gru_that_pytorch_has_not(tmp_path):

@@ -44,6 +44,13 @@ def load(variables, path) -> None:
     named = _by_name("load", variables)
     with opened(path) as (file, path):
         names = set(file.keys())
+        if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
+            raise mistake(
+                "load",
+                f"Expected a file that al.save wrote, got {path} with PyTorch's names; al.load_torch(model, path) "
+                "loads it",
+                act="called",
+            )
         if (file.metadata() or {}).get("format") == _FORMAT:
             names = {name for name in names if name in named or not name.startswith(_OF_TRAINING)}
         _require_same("missing from", set(named) - names, path)

@@ -84,7 +84,7 @@ class Flattened:
         elif _is_flat(before, after):
             if given in self._images:
                 self._orders[key] = tuple(before[1:])
-            elif given in self._mixed or len(before) > 3:
+            elif len(after) == 2 and (given in self._mixed or len(before) > 3):
                 self._orders[key] = self.UNSURE
         elif given in self._images | self._mixed and not _is_one_place(before):
             self._mixed.add(key)
@@ -147,7 +147,7 @@ class Flattened:
         if _is_flat(result.shape, source.shape) and self._orders.get(hash(source)) is None:
             if hash(result) in self._becoming:
                 self._want(hash(source), tuple(result.shape[1:]))
-            elif len(result.shape) > 3:
+            elif len(source.shape) == 2 and len(result.shape) > 3:
                 self._want(hash(source), self.UNSURE)
 
     def _want(self, key, order):

@@ -51,10 +51,11 @@ def load_torch(
 
     ValueError: the file is not one; it lacks a tensor or has one too many; a shape or an element type differs; the
     order of what a layer behind Flatten was given is not known. OSError: it cannot be read."""
-    _require_arguments(model, names, skip, flattened)
+    skip = _patterns(skip)
+    _require_arguments(model, names, flattened)
     _require_no_pickle(path)
     with opened(path, "load_torch") as (file, path):
-        loading = _Loading(model, file, path, [skip] if isinstance(skip, str) else list(skip))
+        loading = _Loading(model, file, path, skip)
         loading.place(names)
         chosen = loading.choose(dict(flattened or {}))
         loading.require_all_used()
@@ -66,15 +67,20 @@ def _wrong(message: str, kind: type[Exception] = ValueError) -> Exception:
     return mistake("load_torch", message, kind, "called")
 
 
-def _require_arguments(model, names, skip, flattened):
+def _patterns(skip) -> list[str]:
+    found = [skip] if isinstance(skip, str) else list(skip) if isinstance(skip, Iterable) else [skip]
+    if not all(isinstance(pattern, str) for pattern in found):
+        raise _wrong(f"Expected names of tensors to skip, got {skip!r}", TypeError)
+    return found
+
+
+def _require_arguments(model, names, flattened):
     if not isinstance(model, Layer):
         raise _wrong(f"Expected a layer as the model, got {type(model).__name__}", TypeError)
     if not model.variables:
         raise _wrong("Expected a model that has been called, got one without variables")
     if names is not None and not callable(names) and not _maps_strings(names):
         raise _wrong(f"Expected names as a dict of strings or a function, got {names!r}", TypeError)
-    if not all(isinstance(pattern, str) for pattern in skip):
-        raise _wrong(f"Expected names of tensors to skip, got {skip!r}", TypeError)
     if flattened is not None and not isinstance(flattened, Mapping):
         raise _wrong(f"Expected flattened as a dict of shapes by layers' paths, got {flattened!r}", TypeError)
 
