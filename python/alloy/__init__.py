@@ -21,7 +21,7 @@ A step by hand:
 What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 
 graphs          Graph, Tensor, Variable, Executable, Submission, Update, Op, gradients, empty
-training        Trainer, History, Callback, Checkpoint, EarlyStopping, save, load
+training        Trainer, History, Callback, Checkpoint, EarlyStopping, save, load, load_torch
 optimizers      SGD, Adam; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics
@@ -102,6 +102,7 @@ from alloy.training.callbacks import *  # noqa: F403
 from alloy.training.callbacks import __all__ as _callbacks
 from alloy.training.checkpoint import load, save
 from alloy.training.history import History
+from alloy.training.torch_weights import load_torch
 from alloy.training.trainer import Trainer
 
 __all__ = [
@@ -137,6 +138,7 @@ __all__ = [
     "empty",
     "init",
     "load",
+    "load_torch",
     "losses",
     "metrics",
     "models",

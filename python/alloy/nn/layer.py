@@ -78,6 +78,7 @@ class Layer:
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
         self._step: object = None  # stands for the most recent training call of the outermost layer
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
+        self._took: object = None  # what the last call was given
         self._gave: list | None = None  # the shapes of what the last call gave
         self._path = ""
 
@@ -230,7 +231,7 @@ class Layer:
             around.pop()
             if not around:
                 _AT_WORK.set(None)
-        self._gave = [leaf.shape for leaf in leaves(y)]
+        self._took, self._gave = x, [leaf.shape for leaf in leaves(y)]
         return y
 
     def _require_call(self, training, operands):
@@ -290,7 +291,7 @@ class Layer:
         for variable in self._own():
             if variable not in before:
                 variable.trainable = False
-        self.graph = self._step = self._gave = None
+        self.graph = self._step = self._took = self._gave = None
         self._path = ""
         self._variables, self._parameters, self._left = [], [], {}
 

@@ -43,18 +43,25 @@ def load(variables, path) -> None:
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
     named = _by_name("load", variables)
-    with _opened(path) as (file, path):
+    with opened(path) as (file, path):
         names = set(file.keys())
+        if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
+            raise mistake(
+                "load",
+                f"Expected a file that al.save wrote, got {path} with PyTorch's names; al.load_torch(model, path) "
+                "loads it",
+                act="called",
+            )
         if (file.metadata() or {}).get("format") == _FORMAT:
             names = {name for name in names if name in named or not name.startswith(_OF_TRAINING)}
         _require_same("missing from", set(named) - names, path)
         _require_same("unknown to the model but in", names - set(named), path)
         arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
-    _assign(named.values(), arrays)
+    assign_all(named.values(), arrays)
 
 
 @contextmanager
-def _opened(path):
+def opened(path, op: str = "load"):
     """The file, opened, and its path. OSError: it cannot be read. ValueError: it is no safetensors file."""
     from safetensors import SafetensorError, safe_open
 
@@ -65,10 +72,11 @@ def _opened(path):
         with safe_open(path, "numpy") as file:
             yield file, path
     except SafetensorError as error:
-        raise mistake("load", f"Expected a safetensors file, got {path}: {error}", act="called") from None
+        raise mistake(op, f"Expected a safetensors file, got {path}: {error}", act="called") from None
 
 
-def _assign(variables, arrays) -> None:
+def assign_all(variables, arrays) -> None:
+    """Sets the variables, those of a graph at one moment between two runs."""
     for graph, chosen in _by_graph(variables).items():
         graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
 
@@ -102,7 +110,7 @@ def read_training(path, variables, callbacks: int) -> dict:
     """Assigns the values of a file that write_training wrote, and gives the record. Changes nothing where anything
     fails, as load. callbacks: how many states the record must hold."""
     named = _by_name("load", variables)
-    with _opened(path) as (file, path):
+    with opened(path) as (file, path):
         metadata = file.metadata() or {}
         if metadata.get("format") != _FORMAT:
             raise mistake(
@@ -115,7 +123,7 @@ def read_training(path, variables, callbacks: int) -> dict:
         _require_same("unknown to this training but in", set(names) - set(named), path)
         arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
         record = _record(file, metadata, path, callbacks)
-    _assign(named.values(), arrays)
+    assign_all(named.values(), arrays)
     return record
 
 

@@ -1,0 +1,157 @@
+"""How PyTorch lays out the parameters of each layer: what al.load_torch makes a layer's variables of.
+
+A further layer is a line of LAYOUTS: its class, and for each of its variables by its name in the layer ("weights") a
+function of the layer and the variable's shape that gives a Source; or, for several variables at once, a function of the
+layer and the variable's name in it that gives such a function. Variables that a line does not name, and those of layers
+that have no line, are PyTorch's parameters of the same name, as they are."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from alloy import nn
+from alloy.graph.location import mistake
+
+__all__ = ["LAYOUTS", "Source", "channels_first", "layout_of", "reordered"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a variable is made of: tensors of a file, by their names in PyTorch's module, with the shapes that they must
+    have, and a function of these tensors that gives the variable's value."""
+
+    shapes: dict[str, tuple]
+    convert: Callable[..., np.ndarray]
+    features: int | None = None  # the axis of these tensors along which the layer's inputs stand, if there is one
+    results: int | None = None  # and its results, where these are others
+
+
+def _as_is(name, features=None, results=None):
+    return lambda layer, shape: Source({name: tuple(shape)}, lambda tensor: tensor, features, results)
+
+
+def _turned(*axes, features=None, results=None):
+    """PyTorch's weight with its axes in this order."""
+
+    def source(layer, shape):
+        before = tuple(shape[axes.index(axis)] for axis in range(len(axes)))
+        return Source({"weight": before}, lambda tensor: tensor.transpose(axes), features, results)
+
+    return source
+
+
+def _of_channels(layer, shape):
+    """Of a depthwise convolution, which is one of as many groups as channels in PyTorch."""
+    height, width, channels, each = shape
+    before = (channels * each, 1, height, width)
+    return Source(
+        {"weight": before}, lambda tensor: tensor.reshape(channels, each, height, width).transpose(2, 3, 0, 1)
+    )
+
+
+def _recurrent(layer, name):
+    """weight_ih_l0, weight_hh_l1_reverse, ... PyTorch has a bias of the input and one of the state, whose sum counts
+    but for a GRU's candidate, and the reset gate of a GRU before its update gate."""
+    *place, kind = name.split("/")
+    depth = next((part for part in place if part.isdigit()), "0")
+    end = f"_l{depth}" + "_reverse" * ("backward" in place)
+    gru = isinstance(layer, nn.GRU)
+    if gru and not layer.reset_after and layer.use_bias:
+        raise mistake(
+            "load_torch", f"Expected a GRU with reset_after, as PyTorch's is, got reset_after=False in {layer._path}"
+        )
+    units = layer.units
+
+    def gates(tensor):
+        if not gru:
+            return tensor
+        reset, update, candidate = np.split(tensor, 3)
+        return np.concatenate([update, reset, candidate])
+
+    def bias(of_input, of_state):
+        both = of_input + of_state
+        if gru:
+            both[2 * units :] = of_input[2 * units :]
+        return gates(both)
+
+    def source(layer, shape):
+        if kind == "weights":
+            return Source({"weight_ih" + end: tuple(shape)}, gates, features=1 if depth == "0" else None)
+        if kind == "recurrent_weights":
+            return Source({"weight_hh" + end: tuple(shape)}, gates)
+        if kind == "secondary_bias":
+            return Source({"bias_hh" + end: (3 * units,)}, lambda tensor: tensor[2 * units :])
+        return Source({"bias_ih" + end: tuple(shape), "bias_hh" + end: tuple(shape)}, bias)
+
+    return source
+
+
+def _attention(layer, name):
+    """in_proj_weight and in_proj_bias have those of query, key and value one below the other. Where keys or values have
+    other features than queries, PyTorch keeps q_proj_weight, k_proj_weight and v_proj_weight."""
+    part, kind = name.split("/")
+    if part == "output":
+        named = "out_proj.weight" if kind == "weights" else "out_proj.bias"
+        return lambda layer, shape: Source({named: shape[::-1]}, np.transpose)
+    products = {"query": layer.query, "key": layer.key, "value": layer.value}
+    inputs = {product: dense._variables[0].shape[0] for product, dense in products.items()}
+    widths = {product: dense.units for product, dense in products.items()}
+    start = {"query": 0, "key": widths["query"], "value": widths["query"] + widths["key"]}[part]
+    rows, height = slice(start, start + widths[part]), sum(widths.values())
+    if kind == "bias":
+        return lambda layer, shape: Source({"in_proj_bias": (height,)}, lambda tensor: tensor[rows])
+    if len(set(inputs.values())) > 1:
+        return lambda layer, shape: Source({f"{part[0]}_proj_weight": shape[::-1]}, np.transpose)
+    return lambda layer, shape: Source({"in_proj_weight": (height, shape[0])}, lambda tensor: tensor[rows].T)
+
+
+def _unknown_to_torch(layer, shape):
+    """A random generator's state, which stays as it is."""
+    return None
+
+
+_BIAS = {"bias": _as_is("bias", results=0)}
+_GAMMA_BETA = {"gamma": _as_is("weight", 0), "beta": _as_is("bias", 0)}
+_MOVING = {"moving_mean": _as_is("running_mean", 0), "moving_variance": _as_is("running_var", 0)}
+
+LAYOUTS: dict[type, dict | Callable] = {
+    nn.Dense: {"weights": _turned(1, 0, features=1, results=0)} | _BIAS,
+    nn.Conv1D: {"weights": _turned(2, 1, 0)} | _BIAS,
+    nn.Conv2D: {"weights": _turned(2, 3, 1, 0)} | _BIAS,
+    nn.Conv3D: {"weights": _turned(2, 3, 4, 1, 0)} | _BIAS,
+    nn.ConvTranspose2D: {"weights": _turned(2, 3, 1, 0)} | _BIAS,
+    nn.DepthwiseConv2D: {"weights": _of_channels} | _BIAS,
+    nn.BatchNorm: _GAMMA_BETA | _MOVING,
+    nn.LayerNorm: _GAMMA_BETA,
+    nn.GroupNorm: _GAMMA_BETA,
+    nn.InstanceNorm: _GAMMA_BETA,
+    nn.RMSNorm: _GAMMA_BETA,
+    nn.Embedding: {"weights": _as_is("weight")},
+    nn.RNN: _recurrent,
+    nn.LSTM: _recurrent,
+    nn.GRU: _recurrent,
+    nn.MultiHeadAttention: _attention,
+    nn.Dropout: {"state": _unknown_to_torch},
+}
+
+
+def layout_of(layer, name: str, attribute: str | None, shape) -> Source | None:
+    """What the layer's variable is made of; None: PyTorch has none like it. attribute: that keeps the variable."""
+    line = next((LAYOUTS[kind] for kind in type(layer).__mro__ if kind in LAYOUTS), {})
+    rule = line.get(name) if isinstance(line, dict) else line(layer, name) if attribute is None else None
+    return (rule or _as_is(attribute or name.replace("/", ".")))(layer, shape)
+
+
+def reordered(source: Source, axis: int, shape) -> Source:
+    """The source where an axis of its tensors stands for examples of that shape, (height, width, channels) say, made
+    flat: PyTorch has made (channels, height, width) flat."""
+    order = np.arange(math.prod(shape)).reshape(shape[-1], -1).T.ravel()
+    return replace(source, convert=lambda *tensors: source.convert(*(np.take(t, order, axis) for t in tensors)))
+
+
+def channels_first(source: Source) -> Source:
+    """The source of a variable with the axes of images where PyTorch has the channels before the places."""
+    shapes = {name: (shape[-1], *shape[:-1]) for name, shape in source.shapes.items()}
+    return Source(shapes, lambda *tensors: source.convert(*(np.moveaxis(tensor, 0, -1) for tensor in tensors)))

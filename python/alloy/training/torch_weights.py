@@ -1,0 +1,274 @@
+"""The parameters of a model from a file of PyTorch's."""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from alloy.graph import Tensor, Variable
+from alloy.graph.arrays import as_integers, empty
+from alloy.graph.dtypes import STORED
+from alloy.graph.location import meant, mistake
+from alloy.nn import Layer, MultiHeadAttention
+from alloy.training.checkpoint import assign_all, opened
+from alloy.training.torch_flattened import Flattened
+from alloy.training.torch_layouts import channels_first, layout_of, reordered
+
+__all__ = ["load_torch"]
+
+
+def load_torch(
+    model: Layer,
+    path,
+    names: Mapping[str, str] | Callable[[str], str | None] | None = None,
+    *,
+    skip: Iterable[str] = (),
+    flattened: Mapping[str, tuple] | None = None,
+) -> None:
+    """Assigns the parameters of a PyTorch state dict, saved as a safetensors file, to a model that has been called, in
+    the layout that its layers have: all at one moment between two runs, or, where anything fails, none.
+
+    In PyTorch, and once: from safetensors.torch import save_file; save_file(module.state_dict(), path).
+
+    A layer's place in the model is its path in PyTorch: the names of attributes and the indices in lists, and of layers
+    that were handed to Sequential their index, joined by dots: "0", "features.3", "blocks.1.fc". For a part of a model,
+    model.body, its places begin there.
+
+    names: where they differ, PyTorch's path by the layer's here, as its variables' names begin ("conv2d_0",
+    "encoder/blocks/0"; "" is the model); layers inside follow. Or a function of the layer's path that gives PyTorch's,
+    or None for the place.
+    skip: the tensors of the file that nothing is made of, by names in which * stands for anything, such as "fc.*".
+    Variables that would be made of them stay as they are.
+    flattened: PyTorch makes images flat with the channels first. A layer behind Flatten whose images come from a
+    convolution or pooling is loaded accordingly. Where that cannot be told, the shape (height, width, channels) of one
+    image that is made flat for the layer, by the layer's path; (features,) where PyTorch has the same order. A Dense
+    whose result becomes images is loaded so, too; its path in flattened ends in "/result".
+
+    float16 and bfloat16 become float32. num_batches_tracked is left out. Variables of layers of your own are read under
+    their attribute's name, or that given to add_variable, as they are. PyTorch's epsilon of normalisations is 1e-5,
+    here 1e-3; its momentum of 0.1 is 0.9 here: these are arguments of the layers, and no file has them.
+
+    ValueError: the file is not one; it lacks a tensor or has one too many; a shape or an element type differs; the
+    order of what a layer behind Flatten was given is not known. OSError: it cannot be read."""
+    skip = _patterns(skip)
+    _require_arguments(model, names, flattened)
+    _require_no_pickle(path)
+    with opened(path, "load_torch") as (file, path):
+        loading = _Loading(model, file, path, skip)
+        loading.place(names)
+        chosen = loading.choose(dict(flattened or {}))
+        loading.require_all_used()
+        arrays = [loading.value(variable, *made) for variable, made in chosen.items()]
+    assign_all(list(chosen), arrays)
+
+
+def _wrong(message: str, kind: type[Exception] = ValueError) -> Exception:
+    return mistake("load_torch", message, kind, "called")
+
+
+def _patterns(skip) -> list[str]:
+    found = [skip] if isinstance(skip, str) else list(skip) if isinstance(skip, Iterable) else [skip]
+    if not all(isinstance(pattern, str) for pattern in found):
+        raise _wrong(f"Expected names of tensors to skip, got {skip!r}", TypeError)
+    return found
+
+
+def _require_arguments(model, names, flattened):
+    if not isinstance(model, Layer):
+        raise _wrong(f"Expected a layer as the model, got {type(model).__name__}", TypeError)
+    if not model.variables:
+        raise _wrong("Expected a model that has been called, got one without variables")
+    if names is not None and not callable(names) and not _maps_strings(names):
+        raise _wrong(f"Expected names as a dict of strings or a function, got {names!r}", TypeError)
+    if flattened is not None and not isinstance(flattened, Mapping):
+        raise _wrong(f"Expected flattened as a dict of shapes by layers' paths, got {flattened!r}", TypeError)
+
+
+def _maps_strings(names) -> bool:
+    return isinstance(names, Mapping) and all(isinstance(part, str) for pair in names.items() for part in pair)
+
+
+def _require_no_pickle(path):
+    with open(os.fsdecode(path), "rb") as file:
+        start = file.read(2)
+    if start in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+        raise _wrong(
+            f"Expected a safetensors file, got {os.fsdecode(path)}, a pickle, which could run any program; in PyTorch, "
+            "from safetensors.torch import save_file, and "
+            'save_file(torch.load(path, weights_only=True), "weights.safetensors") of a state dict'
+        )
+
+
+class _Loading:
+    def __init__(self, model, file, path, skip):
+        self._model, self._file, self._path, self._skip = model, file, path, skip
+        self._given = {name for name in file.keys() if name.rpartition(".")[2] != "num_batches_tracked"}
+        self._places: dict[Layer, list[str]] = {}  # in PyTorch; several of a layer that the model has in several places
+        self._used: set[str] = set()
+        self._orders = Flattened(model.graph)
+
+    # ---- where layers are in PyTorch ----
+
+    def place(self, names) -> None:
+        known: set[str] = set()
+        self._place(self._model, "", names, known)
+        if isinstance(names, Mapping):
+            for unknown in [key for key in names if key not in known]:
+                raise _wrong(f"Expected paths of the model's layers as names, got {unknown!r}{meant(unknown, known)}")
+
+    def _place(self, layer, place, names, known):
+        known.add(layer._path)
+        given = names.get(layer._path) if isinstance(names, Mapping) else names(layer._path) if names else None
+        if given is not None and not isinstance(given, str):
+            raise _wrong(f"Expected a path in PyTorch, got {given!r} for {layer._path}", TypeError)
+        place = place if given is None else given
+        if place in self._places.setdefault(layer, []):
+            return
+        self._places[layer].append(place)
+        for inner, attribute in layer._inner().items():
+            part = str(layer.layers.index(inner)) if attribute is None else attribute.replace("/", ".")
+            self._place(inner, _joined(place, part), names, known)
+
+    # ---- what variables are made of ----
+
+    def choose(self, flattened) -> dict:
+        """By variable: its source, with the names of its tensors in the file."""
+        chosen, missing, seen = {}, {}, set()
+        known = {path for layer in self._places for path in (layer._path, f"{layer._path}/result")}
+        for unknown in [path for path in flattened if path not in known]:
+            raise _wrong(f"Expected paths of layers in flattened, got {unknown!r}{meant(str(unknown), known)}")
+        for variable, layer, source, places in self._sources():
+            if id(variable) in seen:
+                continue
+            seen.add(id(variable))
+            present = [place for place in places if all(_joined(place, n) in self._given for n in source.shapes)]
+            tensors = [_joined((present or places)[0], name) for name in source.shapes]
+            if any(fnmatchcase(name, pattern) for name in tensors for pattern in self._skip):
+                continue
+            if not present:
+                missing |= {name: variable.name for name in tensors if name not in self._given}
+            source = self._in_order(layer, variable, source, flattened)
+            chosen[variable] = source, tensors
+            self._used.update(tensors)
+            for place in present[1:]:
+                self._require_alike(variable, tensors, [_joined(place, name) for name in source.shapes])
+        if missing:
+            raise self._lacking(missing)
+        if not chosen:
+            raise _wrong(f"Expected something to load from {self._path}, got skip = {self._skip}")
+        return chosen
+
+    def _sources(self):
+        """Each variable, with its layer, its source and the layer's places."""
+        for layer, places in self._places.items():
+            fused = isinstance(layer, MultiHeadAttention) and self._is_fused(layer)
+            kept = {id(item): path.replace("/", ".") for path, item in layer._kept() if isinstance(item, Variable)}
+            for variable in layer.variables if fused else layer._own():
+                name = variable.name.removeprefix(f"{layer._path}/")
+                source = layout_of(layer, name, kept.get(id(variable)), variable.shape)
+                if source is not None:
+                    yield variable, layer, source, places
+
+    def _is_fused(self, layer) -> bool:
+        """Whether PyTorch has it as one module; not where names place one of its four products elsewhere."""
+        return all(
+            self._places[inner] == [_joined(place, attribute) for place in self._places[layer]]
+            for inner, attribute in layer._inner().items()
+        )
+
+    def _in_order(self, layer, variable, source, flattened):
+        """The source, where images are made flat for the layer, or of what it gives."""
+        taken = layer._took if isinstance(layer._took, Tensor) else None
+        if taken is None:
+            return source
+        if source.features == 0 and len(variable.shape) > 1 and self._orders.is_image(taken):
+            return channels_first(source)
+        order, wanted = self._orders.order(taken), self._orders.wanted(layer.variables[0])
+        if source.results is None:
+            order, wanted = order or self._orders.wanted(taken), None
+        for axis, path, found in (
+            (source.features, layer._path, order),
+            (source.results, f"{layer._path}/result", wanted),
+        ):
+            if axis is None:
+                continue
+            extent = next(iter(source.shapes.values()))[axis]
+            if path in flattened:
+                found = self._shape(path, extent, flattened[path])
+            if found == Flattened.UNSURE:
+                raise _wrong(
+                    f"Expected to know the order of the elements of images made flat in {path}, which PyTorch may have "
+                    f'with the channels first; give flattened={{"{path}": (height, width, channels)}}, or '
+                    f"({extent},) where it has them in the order that they have here"
+                )
+            if found is not None:
+                source = reordered(source, axis, found)
+        return source
+
+    @staticmethod
+    def _shape(path, extent, given):
+        shape = as_integers("load_torch", f"a shape in flattened for {path}", given)
+        if math.prod(shape) != extent or min(shape) < 1:
+            raise _wrong(f"Expected a shape of {extent} elements in flattened for {path}, got {given!r}")
+        return shape if len(shape) > 1 else (1, extent)
+
+    # ---- what the file has ----
+
+    def _lacking(self, missing) -> Exception:
+        first = list(missing)[:3]
+        free = sorted(self._given - self._used)
+        nearest = [meant(name, free, 0.3).rpartition(" ")[2] for name in first]
+        nearest = list(dict.fromkeys(name for name in nearest if name))
+        near = f"; the nearest there: {', '.join(nearest)}" if nearest else ""
+        listed = ", ".join(f"{name} (for {missing[name]})" for name in first)
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        return _wrong(f"Expected {listed}{more} in {self._path}, got none{near}")
+
+    def require_all_used(self) -> None:
+        extra = sorted(
+            name for name in self._given - self._used if not any(fnmatchcase(name, pattern) for pattern in self._skip)
+        )
+        if extra:
+            more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
+            raise _wrong(
+                f"Expected variables in the model for {', '.join(extra[:3])}{more} of {self._path}, got none; "
+                f'skip=("{_pattern(extra[0])}",) leaves such tensors out'
+            )
+
+    def _require_alike(self, variable, tensors, others):
+        for name, other in zip(tensors, others):
+            self._used.add(other)
+            if not np.array_equal(self._file.get_tensor(name), self._file.get_tensor(other)):
+                raise _wrong(f"Expected {name} and {other} alike, both for {variable.name}, got different values")
+
+    def value(self, variable, source, names) -> np.ndarray:
+        tensors = []
+        for name, shape in zip(names, source.shapes.values()):
+            stored = self._file.get_slice(name)
+            given = tuple(stored.get_shape())
+            if given != tuple(shape):
+                raise _wrong(
+                    f"Expected {name} of {tuple(shape)} for {variable.name} {variable.shape}, "
+                    f"got {given} in {self._path}"
+                )
+            dtype = {"F64": "float64", **STORED}.get(stored.get_dtype(), stored.get_dtype())
+            fitting = ("float32", "float16", "bfloat16") if variable.dtype == "float32" else (variable.dtype,)
+            if dtype not in fitting:
+                raise _wrong(
+                    f"Expected {name} of {', '.join(fitting)} for {variable.name}, got {dtype} in {self._path}"
+                )
+            tensors.append(self._file.get_tensor(name).astype(variable.dtype))
+        array = empty(variable.shape, variable.dtype)
+        array[...] = source.convert(*tensors)
+        return array
+
+
+def _joined(place: str, part: str) -> str:
+    return f"{place}.{part}" if place else part
+
+
+def _pattern(name: str) -> str:
+    module = name.rpartition(".")[0]
+    return f"{module}.*" if module else name
