@@ -79,7 +79,7 @@ class Layer:
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
         self._step: object = None  # stands for the most recent training call of the outermost layer
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
-        self._gave: list | None = None  # the shapes of what the last call gave
+        self._gave: list | None = None  # the tensors that the last call gave
         self._path: str | None = None
 
     def __getattr__(self, name):
@@ -231,7 +231,7 @@ class Layer:
             around.pop()
             if not around:
                 _AT_WORK.set(None)
-        self._gave = [leaf.shape for leaf in leaves(y)]
+        self._gave = leaves(y)
         return y
 
     def _require_call(self, training, operands):

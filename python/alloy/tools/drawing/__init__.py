@@ -2,5 +2,6 @@
 
 from alloy.tools.drawing.html import html
 from alloy.tools.drawing.svg import svg
+from alloy.tools.drawing.writing import draw
 
-__all__ = ["html", "svg"]
+__all__ = ["draw", "html", "svg"]

@@ -42,7 +42,7 @@ addEventListener('resize', draw);
 draw();"""
 
 
-def html(ops) -> str:
+def html(ops, title: str = "graph") -> str:
     """The drawing as a page that needs nothing else. A click on a layer's name folds or unfolds it."""
     root = boxes(ops)
     unfold(root)
@@ -80,6 +80,6 @@ def html(ops) -> str:
         style += f"{selectors.get(name, f'.{name}')}{{background:{inside};border-color:{border}}}"
     body = content(root)
     return (
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>graph</title><style>{style}</style>'
+        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
         f"<body>{body}<script>const edges = {json.dumps(edges)};{_SCRIPT}</script></body></html>\n"
     )

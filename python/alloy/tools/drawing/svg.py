@@ -6,7 +6,7 @@ from alloy.tools.drawing.layout import LINE, boxes, joint, measure, unfold
 from alloy.tools.drawing.style import COLOURS, EDGE, FONT, NOTE, TEXT
 
 
-def svg(ops) -> str:
+def svg(ops, title: str = "graph") -> str:
     """The drawing of the ops as an SVG document. If there are many, the innermost layers are folded."""
     root = boxes(ops)
     unfold(root)
@@ -19,9 +19,10 @@ def svg(ops) -> str:
         style += f".{name}{{fill:{inside};stroke:{border}}}"
     parts = []
     _draw(root, 0, 0, parts)
-    size = f'width="{root.width:.0f}" height="{root.height:.0f}"'
+    width, height = f"{root.width:.0f}", f"{root.height:.0f}"
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" style="max-width:100%;height:auto"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><title>{escape(title)}</title><style>{style}</style>'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
