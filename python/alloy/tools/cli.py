@@ -1,6 +1,7 @@
 """The command `alloy`."""
 
 import contextlib
+import os
 import re
 import sys
 import traceback
@@ -53,9 +54,9 @@ def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
     settings |= {key: value for key, value in others.items() if value is not None}
     for key in ("model", "data"):
         if isinstance(settings.get(key), str):
-            settings |= config.with_paths(config.checked({key: settings[key]}), str)
+            settings |= config.with_paths(config.checked({key: settings[key]}), os.path.abspath)
     if where is not None:
-        settings["data"] = settings.get("data", {"name": "digits"}) | {"path": str(where)}
+        settings["data"] = settings.get("data", {"name": "digits"}) | {"path": os.path.abspath(where)}
     if lr is not None:
         settings["optimizer"] = complete(settings)["optimizer"] | {"lr": lr}
     return complete(config.checked(settings))
@@ -86,6 +87,8 @@ def train(
     output = output or _place(path, settings)
     made = run.made(settings)
     run.prove(output)
+    if resume:
+        _require_same(made.settings, output / "config.toml")
     config.write(made.settings, output / "config.toml")
     checkpoint, history = _fitted(made, output, resume)
     al.save(made.trainer.model, output / "model.safetensors")
@@ -96,6 +99,19 @@ def train(
     typer.echo(f"saved {', '.join(files)} in {output}")
     if made.examples.test is not None:
         typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, made.settings['batch_size']))}")
+
+
+def _require_same(settings, path):
+    """ValueError where the run that is to go on was begun with other settings; there may be more epochs now."""
+    if not path.is_file():
+        return
+    before = config.read(path)
+    for key in config.KEYS:
+        if key not in ("epochs", "threads") and settings.get(key) != before.get(key):
+            raise config.mistake(
+                f"Expected the settings that the run was begun with, got another {key}; "
+                f"alloy train {path} --resume goes on with them"
+            )
 
 
 def _place(path, settings):
@@ -135,8 +151,13 @@ class _Interrupted(Exception):
 
 def _values(values: dict) -> str:
     numbers = [f"{name} {value:.4g}" for name, value in values.items() if np.ndim(value) == 0]
-    arrays = [f"\n{name}\n{np.array2string(value, threshold=400)}" for name, value in values.items() if np.ndim(value)]
+    arrays = [f"\n{name}\n{_array(value)}" for name, value in values.items() if np.ndim(value)]
     return ", ".join(numbers) + "".join(arrays)
+
+
+def _array(values) -> str:
+    whole = np.all(values == np.round(values)) and np.all(np.abs(values) < 2**53)
+    return np.array2string(values.astype(np.int64) if whole else values, threshold=400, max_line_width=80)
 
 
 @_commands.command()
@@ -161,7 +182,7 @@ def evaluate(
 @_commands.command()
 def predict(
     path: Path = _RUN,
-    files: list[Path] = typer.Argument(..., metavar="FILE...", help="Images, .npy, .npz or .csv files."),
+    files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
     output: Path = typer.Option(None, help="The file of the results; without it they are printed."),
 ):
     """Prints what a trained model says of examples.
@@ -304,7 +325,7 @@ def app() -> None:
     """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with
     2, an interrupt with 130."""
     try:
-        _commands()
+        _commands(prog_name="alloy")
     except SystemExit as end:
         if end.code == 130:
             print("\nalloy: interrupted", file=sys.stderr)  # behind a ^C, or a bar that had no time to end its line

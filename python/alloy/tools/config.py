@@ -55,7 +55,8 @@ def read(path) -> dict:
         given = tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise mistake(f"Expected a TOML file, got {path}: {str(error).rstrip('.')}") from None
-    return with_paths(checked(given, f" in {path}"), lambda inner: os.path.join(os.path.abspath(path.parent), inner))
+    base = os.path.abspath(path.parent)
+    return with_paths(checked(given, f" in {path}"), lambda inner: os.path.normpath(os.path.join(base, inner)))
 
 
 def checked(given: dict, where: str = "") -> dict:

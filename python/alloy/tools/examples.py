@@ -98,7 +98,8 @@ def read(settings: dict) -> tuple[Examples, dict]:
             examples.train, examples.test = _split(examples.train, 0.2 if share is None else share)
             settings["validation"] = 0.2 if share is None else share
     examples, settings = _normalized(examples, settings)
-    shape, classes = _shape(examples.train), examples.names or _classes(examples.train)
+    known = 10 if part["name"] in SHAPES else None
+    shape, classes = _shape(examples.train), examples.names or known or _classes(examples.train, examples.test)
     return examples, {"classes": classes, "input_shape": shape} | settings
 
 
@@ -123,9 +124,12 @@ def _shape(data):
     return list(np.shape(data[0])[1:]) if isinstance(data, tuple) and isinstance(data[0], np.ndarray) else None
 
 
-def _classes(data):
-    y = data[1] if isinstance(data, tuple) and len(data) > 1 else None
-    return int(y.max()) + 1 if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu" else None
+def _classes(*parts):
+    """How many there are where targets are integers, one for each example."""
+    targets = [part[1] for part in parts if isinstance(part, tuple) and len(part) > 1]
+    if not targets or not all(isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu" for y in targets):
+        return None
+    return int(max(y.max() for y in targets)) + 1
 
 
 # ---- normalization ----

@@ -2,6 +2,5 @@
 
 from alloy.tools.drawing.html import html
 from alloy.tools.drawing.svg import svg
-from alloy.tools.drawing.writing import draw
 
-__all__ = ["draw", "html", "svg"]
+__all__ = ["html", "svg"]

@@ -6,10 +6,8 @@ from alloy.graph import Executable, Graph, Tensor
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves
 from alloy.nn import Layer
-from alloy.tools.drawing.html import html
-from alloy.tools.drawing.svg import svg
 
-_FORMATS = {".html": html, ".svg": svg}
+__all__ = ["draw"]
 
 
 def draw(what, path) -> None:
@@ -22,11 +20,14 @@ def draw(what, path) -> None:
 
     ValueError: another suffix, a layer that has not been called, a Trainer before its first fit. TypeError: what is
     something else. OSError: the file cannot be written."""
+    from alloy.tools import drawing  # seldom needed
+
+    formats = {".html": drawing.html, ".svg": drawing.svg}
     path = os.fspath(path)
     suffix = os.path.splitext(path)[1].lower()
-    if suffix not in _FORMATS:
+    if suffix not in formats:
         raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}", act="called")
-    text = _FORMATS[suffix](_ops(what), _title(what))
+    text = formats[suffix](_ops(what), _title(what))
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
