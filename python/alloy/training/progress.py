@@ -37,16 +37,21 @@ class Progress:
         """The values after so many steps of the epoch: as many of them as one line has room for."""
         if self._bar is None:
             return
-        counter = self._counter(step)
-        whole = self._steps is not None
-        parts = [self._title, "|{bar:12}|" if whole else "", counter, "{remaining} left" if whole else "{elapsed}"]
-        text = "  ".join(filter(None, parts))
-        room = _columns(sys.stderr) - len(text) - (len("00:00") - len("{remaining}") + 12 - len("{bar:12}")) - 1
-        for each in _texts(values):
-            room -= len(each) + 2
-            if room < 0:
+        counter, values = self._counter(step), [text.replace("{", "{{").replace("}", "}}") for text in _texts(values)]
+        left = "{remaining} left" if self._steps is not None else "{elapsed}"
+        bar = "|{bar:10}|" if self._steps is not None else ""
+        widths = {left: 10, bar: 12}
+        room = _columns(sys.stderr) - len(self._title) - len(counter) - 3
+        chosen = []
+        for part in filter(None, [*values[:1], left, *values[1:2], bar, *values[2:]]):  # the first ones matter most
+            width = widths.get(part, len(part)) + 2
+            if width > room:
                 break
-            text += f"  {each}".replace("{", "{{").replace("}", "}}")
+            room -= width
+            chosen.append(part)
+        text = "  ".join(
+            part for part in (self._title, bar, counter, left, *values) if part in (self._title, counter, *chosen)
+        )
         self._bar.bar_format = text
         self._bar.update(step - self._bar.n)
         self._bar.refresh()
