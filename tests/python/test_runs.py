@@ -93,7 +93,7 @@ def test_a_run_of_ones_own_model_and_table(place, alloy):
     assert done.status == 0 and done.err == "", done.err
     lines = done.out.splitlines()
     assert [line.split("  ")[0] for line in lines[:4]] == [f"epoch {i}/4" for i in (1, 2, 3, 4)]
-    assert "val_top_k_accuracy" in lines[0] and float(re.search(r"accuracy ([\d.]+)", lines[5])[1]) > 0.8
+    assert "val_top_k_accuracy" in lines[0] and float(re.search(r"accuracy ([\d.]+)", lines[6])[1]) > 0.8
     run = place / "runs" / "flowers"
     assert {path.name for path in run.iterdir()} == {
         "model.safetensors", "config.toml", "checkpoint.safetensors", "history.csv", "history.png",
@@ -103,7 +103,7 @@ def test_a_run_of_ones_own_model_and_table(place, alloy):
         "hidden/weights": (4, 16), "hidden/bias": (16,), "head/weights": (16, 3), "head/bias": (3,),
     }  # fmt: skip
     evaluated = alloy("evaluate runs/flowers")
-    assert evaluated.out.splitlines() == [line.removeprefix("test ") for line in lines[5:]]
+    assert evaluated.out.splitlines() == [line.removeprefix("test ") for line in lines[6:]]
     everything = alloy("evaluate runs/flowers flowers.csv")
     counts = re.findall(r"\d+", everything.out.split("confusion_matrix")[1])
     assert sum(map(int, counts)) == 120
@@ -444,3 +444,96 @@ def test_version(alloy):
     done = alloy("--version")
     assert (done.status, done.out) == (0, f"alloy {al.__version__}\n")
     assert alloy("").status == 2, "no command"
+
+
+def test_the_example_of_the_help_is_a_run(tmp_path, alloy):
+    (tmp_path / "run.toml").write_text(config.EXAMPLE)
+    settings = config.read(tmp_path / "run.toml")
+    assert set(config.KEYS) - set(settings) == {"classes", "input_shape"}
+    assert settings["data"]["path"] == str(tmp_path / "photos")
+    text = re.sub(r"\s+", " ", alloy("train --help").out)
+    assert re.sub(r"\s+", " ", config.EXAMPLE) in text
+
+
+def test_two_classes_and_one_logit(place, rng, alloy):
+    """Against NumPy: the probability of the second class."""
+    rows = [f"{rng.normal(2 * (i % 2)):.2f},{rng.normal():.2f},{('no', 'yes')[i % 2]}" for i in range(60)]
+    (place / "two.csv").write_text("a,b,kind\n" + "\n".join(rows))
+    (place / "two.toml").write_text(
+        'model = "mymodels.py:linear"\nloss = "binary_cross_entropy"\nmetrics = ["accuracy", "auc"]\nepochs = 3\n'
+        'data = {name = "csv", path = "two.csv", target = "kind", categories = "kind"}\n'
+    )
+    with open(place / "mymodels.py", "a") as file:
+        file.write("\ndef linear(classes):\n    return al.nn.Dense(classes)\n")
+    done = alloy("train two.toml")
+    assert done.status == 0 and "val_auc" in done.out, done.err
+    assert config.read(place / "runs" / "two")["model"]["classes"] == 1
+    header, *lines = alloy("predict runs/two two.csv").out.split()
+    assert header == "example,class,no,yes"
+    weights = load_file(place / "runs" / "two" / "model.safetensors")
+    w, b = (next(array for name, array in weights.items() if name.endswith(end)) for end in ("weights", "bias"))
+    x = np.float64([row.split(",")[:2] for row in rows])
+    expected = 1 / (1 + np.exp(-(x @ w + b)[:, 0]))
+    found = [line.split(",") for line in lines]
+    assert np.allclose(np.float64([line[3] for line in found]), expected, atol=1e-5)
+    assert [line[1] for line in found] == ["yes" if share > 0.5 else "no" for share in expected]
+
+
+def test_numbers_as_the_target_of_a_table(place, alloy):
+    (place / "run.toml").write_text(
+        'model = "mymodels.py:line"\nloss = "mean_squared_error"\nepochs = 60\noptimizer = {name = "adam", lr = 0.1}\n'
+        'data = {name = "csv", path = "line.csv", target = "2", header = false, columns = [0, 1]}\n'
+    )
+    (place / "line.csv").write_text("\n".join(f"{i % 5},{i % 3},{2 * (i % 5) - (i % 3) + 1}" for i in range(60)))
+    assert "Expected a column '2' in " in alloy("train run.toml").err, "without a header columns are numbers"
+    text = (place / "run.toml").read_text().replace('"2"', "2")
+    (place / "run.toml").write_text(text)
+    done = alloy("train run.toml")
+    assert done.status == 0 and float(done.out.split("test loss ")[1]) < 0.05, done.err
+    header, first, *_ = alloy("predict runs/run line.csv").out.split()
+    assert header == "example,value_0" and abs(float(first.split(",")[1]) - 1) < 0.5
+
+
+def test_classes_of_other_names_and_predictions_of_sequences(place, rng, alloy):
+    Image = pytest.importorskip("PIL.Image")
+    for folder, names in (("one", "ab"), ("other", "bc")):
+        for name in names:
+            (place / folder / name).mkdir(parents=True)
+            Image.fromarray(rng.integers(0, 256, (8, 8, 3), np.uint8)).save(place / folder / name / "1.png")
+    (place / "run.toml").write_text('data = {name = "images", path = "one"}\nvalidation = "other"\nepochs = 1')
+    assert "Expected the classes a, b in " in alloy("train run.toml").err
+    (place / "run.toml").write_text('data = {name = "images", path = "one"}\nvalidation = "one"\nepochs = 1')
+    assert alloy("train run.toml").status == 0
+    assert "Expected the classes a, b in other, got b, c" in alloy("evaluate runs/run other").err
+    with open(place / "mymodels.py", "a") as file:
+        file.write(
+            "\ndef sequences():\n    import numpy as np\n    x = np.zeros((8, 5, 3), np.float32)\n"
+            "    return (x, np.zeros((8, 5), np.int32)), None\n"
+        )
+    (place / "words.toml").write_text(
+        'model = {name = "mymodels.py:net", classes = 4}\ndata = "mymodels.py:sequences"\nepochs = 1'
+    )
+    assert alloy("train words.toml").status == 0
+    np.save(place / "x.npy", np.zeros((2, 5, 3), np.float32))
+    assert "Expected a model that gives (n, columns), got (2, 5, 4)" in alloy("predict runs/words x.npy").err
+
+
+def test_arrays_in_float64_and_bytes(place, rng, alloy):
+    np.savez(place / "a.npz", x=rng.normal(size=(30, 4)), y=rng.integers(0, 3, 30))
+    done = alloy("train --model mymodels.py:net --data npz --path a.npz --epochs 1")
+    assert done.status == 0 and done.err == "", "no warning"
+    for name, count in (("train", 40), ("t10k", 12)):
+        images = rng.integers(0, 256, (count, 28, 28), np.uint8)
+        head = bytes([0, 0, 8, 3]) + np.array([count, 28, 28], ">u4").tobytes()
+        (place / f"{name}-images-idx3-ubyte").write_bytes(head + images.tobytes())
+        head = bytes([0, 0, 8, 1]) + np.array([count], ">u4").tobytes()
+        (place / f"{name}-labels-idx1-ubyte").write_bytes(head + (np.arange(count) % 9).astype(np.uint8).tobytes())
+    (place / "bytes.toml").write_text('data = {name = "mnist", path = ".", dtype = "uint8", normalize = true}')
+    done = alloy("train bytes.toml --epochs 1")
+    assert done.status == 0, done.err
+    assert config.read(place / "runs" / "bytes")["classes"] == 10, "of the data set, not of those that occur"
+    assert alloy("evaluate runs/bytes .").out == alloy("evaluate runs/bytes").out, "the test images of the directory"
+    np.save(place / "x.npy", images[:2])
+    np.save(place / "one.npy", images[0][..., None])
+    two, one = (alloy(f"predict runs/bytes {name}.npy").out.split() for name in ("x", "one"))
+    assert len(two) == 3 and two[1].split(",")[1:] == one[1].split(",")[1:], "with and without an axis of channels"

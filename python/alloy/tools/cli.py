@@ -30,10 +30,7 @@ _commands = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-    epilog="A run is described by a file such as\n\n"
-    '\b\nmodel = "mymodels.py:make"    # or "cnn", "resnet18", "resnet50"\n'
-    'data = {name = "images", path = "photos", size = 64}\n'
-    'optimizer = {name = "adamw", lr = 1e-3}\nepochs = 20',
+    epilog="alloy train --help shows the file that describes a run.",
 )
 Group = Enum("Group", {name: name for name in GROUPS}, type=str)
 
@@ -62,7 +59,10 @@ def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
     return complete(config.checked(settings))
 
 
-@_commands.command()
+_EXAMPLE = "\n".join(["A run's file, in which everything is optional:", "", "\b", *config.EXAMPLE.splitlines()])
+
+
+@_commands.command(epilog=_EXAMPLE)
 def train(
     path: Path = _CONFIG,
     model: str = _MODEL,
@@ -78,9 +78,9 @@ def train(
 ):
     """Trains a model.
 
-    What is not given is as it suits the model; options go before the file. Keeps the model, the settings in full
+    What is not given is as it suits the model; options override the file. Keeps the model, the settings in full
     (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` gives the
-    same model again."""
+    same model again, to the bit. Ctrl-C saves the checkpoint."""
     settings = _given(
         path, model=model, data=data, where=where, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
     )
@@ -96,7 +96,7 @@ def train(
     if any(history.values()):
         history.plot(output / "history.png")
         files.append("history.png")
-    typer.echo(f"saved {', '.join(files)} in {output}")
+    typer.echo(f"saved in {output}:\n  {', '.join(files)}")
     if made.examples.test is not None:
         typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, made.settings['batch_size']))}")
 
@@ -172,7 +172,7 @@ def evaluate(
     if where is not None:
         settings |= {"data": settings["data"] | {"path": str(where)}, "validation": 0}
     found, settings = examples.read(settings)
-    rows = found.train if where is not None else found.test
+    rows = found.train if where is not None and found.test is None else found.test
     if rows is None:
         raise config.mistake(f"Expected a run with validation data, got {path}; name a PATH")
     trainer = run.trained("evaluate", path, settings, rows)

@@ -1,19 +1,8 @@
-"""The file that describes a run, in TOML: how it is read, checked and written.
+"""The file that describes a run, in TOML: how it is read, checked and written. EXAMPLE shows one; in a file everything
+is optional.
 
-    model = "mymodels.py:make"                      # or "cnn", "resnet18", "resnet50"
-    data = {name = "csv", path = "flowers.csv", target = "kind", categories = ["kind"], normalize = true}
-    validation = 0.2                                # the share of the examples, or another file
-    loss = "softmax_cross_entropy"
-    metrics = ["accuracy", {name = "top_k_accuracy", k = 2}]
-    optimizer = {name = "adamw", lr = 2e-3, weight_decay = 0.01}
-    schedule = {name = "cosine", warmup = 0.1}      # steps, or below 1 the share of all steps
-    augmentation = ["random_flip", {name = "random_crop", padding = 4}]
-    epochs = 30
-    batch_size = 64
-    seed = 0
-
-What has a name is written as that name alone, or as a table of the name and its options. In the file everything is
-optional. Paths are relative to the file. "FILE.py:FUNCTION" is a function of the user's instead of a name."""
+What has a name is written as that name alone, or as a table of the name and its options. Paths are relative to the
+file. "FILE.py:FUNCTION" is a function of the user's instead of a name."""
 
 import json
 import os
@@ -28,6 +17,20 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+EXAMPLE = """\
+model = "mymodels.py:make"   # or "cnn", {name = "resnet18", classes = 3}
+data = {name = "images", path = "photos", size = 64, normalize = true}
+validation = 0.2             # the share of the examples, or another folder
+loss = "softmax_cross_entropy"
+metrics = ["accuracy", {name = "top_k_accuracy", k = 2}]
+optimizer = {name = "adamw", lr = 2e-3, weight_decay = 0.01}
+schedule = {name = "cosine", warmup = 0.1}   # steps, or the share of all
+augmentation = ["random_flip", {name = "random_crop", padding = 4}]
+epochs = 30
+batch_size = 64
+dtype = "float32"
+seed = 0
+threads = 2"""
 PARTS = ("model", "data", "loss", "optimizer", "schedule")  # each a name, or a table of it and options
 LISTS = ("metrics", "augmentation")  # lists of such
 COUNTS = {"epochs": 1, "batch_size": 1, "seed": 0, "threads": 1}  # and the least of each

@@ -38,12 +38,16 @@ def mnist(path, dtype="float32"):
 
 
 def npz(path, x="x", y="y", x_test=None, y_test=None):
-    arrays = al.data.npz(path)
+    arrays = {name: _single(array) for name, array in al.data.npz(path).items()}
     for name in (x, y, x_test, y_test):
         if name is not None and name not in arrays:
             raise mistake(f"Expected an array {name!r} in {path}, got {', '.join(arrays)}{meant(name, arrays)}")
     test = None if x_test is None or y_test is None else (arrays[x_test], arrays[y_test])
     return Examples((arrays[x], arrays[y]), test)
+
+
+def _single(array):
+    return np.float32(array) if array.dtype == np.float64 else array
 
 
 def csv(path, target, columns=None, categories=(), delimiter=",", header=True, missing=None):
@@ -60,7 +64,8 @@ def csv(path, target, columns=None, categories=(), delimiter=",", header=True, m
         titles = [title for title in map(str, table.columns) if title.startswith(f"{name}=")]
         known[name] = table.classes if name == target else [title.removeprefix(f"{name}=") for title in titles]
     chosen = list(dict.fromkeys(_column(title, known) for title in table.columns))
-    return Examples((table.x, table.y), names=table.classes, options={"columns": chosen, "categories": known})
+    y = table.y[:, None] if table.y is not None and table.classes is None else table.y
+    return Examples((table.x, y), names=table.classes, options={"columns": chosen, "categories": known})
 
 
 def _column(title, categories):
@@ -92,15 +97,27 @@ def read(settings: dict) -> tuple[Examples, dict]:
     else:
         examples = _read(part)
         settings = settings | {"data": part | (examples.options or {})}
+        _require_names(examples, settings.get("classes"), part.get("path"))
         if isinstance(share, str):
-            examples.test = _read(settings["data"] | {"path": share}).train
+            other = _read(settings["data"] | {"path": share})
+            _require_names(other, examples.names, share)
+            examples.test = other.train
         elif examples.test is None and share != 0:
             examples.train, examples.test = _split(examples.train, 0.2 if share is None else share)
             settings["validation"] = 0.2 if share is None else share
     examples, settings = _normalized(examples, settings)
+    counted = examples.names or _classes(examples.train, examples.test)
+    if settings["loss"]["name"] == "binary_cross_entropy":
+        examples.train, examples.test = _in_a_column(examples.train), _in_a_column(examples.test)
     known = 10 if part["name"] in SHAPES else None
-    shape, classes = _shape(examples.train), examples.names or known or _classes(examples.train, examples.test)
+    shape, classes = _shape(examples.train), known or counted
     return examples, {"classes": classes, "input_shape": shape} | settings
+
+
+def _require_names(examples, names, path):
+    """ValueError where the classes of a folder or a table have other names than those that the run has."""
+    if examples.names is not None and isinstance(names, list) and examples.names != names:
+        raise mistake(f"Expected the classes {', '.join(names)} in {path}, got {', '.join(examples.names)}")
 
 
 def _read(part) -> Examples:
@@ -122,6 +139,15 @@ def _shape(data):
         shape = list(getattr(first, "shape", ())) or None
         return shape[1:] if shape and data.batched else shape
     return list(np.shape(data[0])[1:]) if isinstance(data, tuple) and isinstance(data[0], np.ndarray) else None
+
+
+def _in_a_column(data):
+    """Classes 0 and 1 as the numbers (n, 1) that a single logit is compared with."""
+    if isinstance(data, al.data.Dataset) and not data.batched:
+        return data.map(lambda x, y, *rest: (x, np.float32(y).reshape(-1), *rest))
+    if isinstance(data, tuple) and isinstance(data[1], np.ndarray) and data[1].ndim == 1:
+        return (data[0], np.float32(data[1])[:, None], *data[2:])
+    return data
 
 
 def _classes(*parts):
@@ -213,7 +239,7 @@ def _of_shape(x, shape, path):
     if x.shape[1:] != tuple(shape) or not len(x):
         wanted = "(" + ", ".join(["n", *map(str, shape)]) + ")"
         raise mistake(f"Expected examples of shape {wanted}, got {x.shape} in {path}")
-    return np.float32(x) if x.dtype == np.float64 else x
+    return _single(x)
 
 
 def _table(part, path):

@@ -51,11 +51,12 @@ def threaded(settings: dict) -> dict:
 
 def model_of(settings: dict) -> tuple[al.nn.Layer, dict]:
     """The model, and the settings with the options that it was made with. Its function is given seed, classes and
-    input_shape if it has parameters of these names."""
+    input_shape if it has parameters of these names; for binary_cross_entropy one class stands for two."""
     part = settings["model"]
     function = found("model", part, MODELS)
     classes, takes = settings.get("classes"), inspect.signature(function).parameters
-    known = {"classes": len(classes) if isinstance(classes, list) else classes}
+    count = len(classes) if isinstance(classes, list) else classes
+    known = {"classes": 1 if count == 2 and settings["loss"]["name"] == "binary_cross_entropy" else count}
     known |= {"input_shape": settings.get("input_shape")}
     told = {key: value for key, value in known.items() if key in takes and key not in part and value is not None}
     seed = {"seed": settings["seed"]} if "seed" in takes and "seed" not in part else {}

@@ -119,12 +119,23 @@ def _summarise(layer):
 
 
 def unfold(root):
-    """Shows what is in the layers. If there are many ops, the innermost layers stay folded."""
+    """Shows what is in the layers. If there are many ops, the innermost layers stay folded, and if these are still
+    many, those around them, and so on."""
     layers = list(root.layers())
-    many = sum(box.op is not None for part in (root, *layers) for box in part.inside) > _MANY
-    root.folded = False
-    for box in layers:
-        box.folded = many and not any(box.layers())
+    for box in (root, *layers):
+        box.folded = False
+    many = _MANY
+    while _shown(root) > many and not all(box.folded for box in layers):
+        many = 1.5 * _MANY  # layers are easier to see through than ops
+        for box in [box for box in layers if all(inner.folded for inner in box.layers())]:
+            box.folded = True
+
+
+def _shown(box):
+    """How many ops and folded layers are seen in it."""
+    if box.folded or box.style != "layer" and box.op is not None:
+        return int(box.op is not None or box.style == "layer")
+    return sum(map(_shown, box.inside))
 
 
 # ---- which box is in which row ----
