@@ -265,8 +265,8 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     step = graph.compile([x, y], [loss, predictions], updates)
     plan = step.memory_plan((32, 8, 8, 1), [32])
     parameters = 9 * 16 + 16 + 9 * 16 * 32 + 32 + 512 * 64 + 64 + 64 * 10 + 10
-    state = 4 * (3 * parameters + 2)
-    assert plan.variables == arrays * state + 4, "the parameters, two moments of each, two corrections, and the rate"
+    state = 4 * (3 * parameters + 3)
+    assert plan.variables == arrays * state + 4, "the parameters, two moments, two corrections, the step, and the rate"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
     assert allocated() - before == plan.variables and plan.total == taken + plan.constants
@@ -386,3 +386,13 @@ def test_tables_fit_into_80_columns():
     lines = inspection.table(rows, numbers=(1,))
     assert [len(line) for line in lines] == [80, 80] and lines[0].endswith("e0/end           1") and "…" in lines[0]
     assert inspection.table([("a", "b")]) == ["  a  b"]
+
+
+def test_values_that_are_alike_have_one_line():
+    stored = inspection.Stored("optimizer/rate", "subtract", (), 4)
+    plan = inspection.MemoryPlan(0, 0, 0, 0, 64, 0, 0, (inspection.Stored("a/b", "add", (2,), 8), stored, stored))
+    assert str(plan).splitlines()[-3:] == [
+        "the largest of 3 values at the peak",
+        "  8 B  (2,)  a/b",
+        "  4 B  ()    optimizer/rate, 2 times",
+    ]
