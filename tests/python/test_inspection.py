@@ -265,8 +265,8 @@ def test_the_memory_plan_is_what_the_device_allocates(storage, arrays, rng):
     step = graph.compile([x, y], [loss, predictions], updates)
     plan = step.memory_plan((32, 8, 8, 1), [32])
     parameters = 9 * 16 + 16 + 9 * 16 * 32 + 32 + 512 * 64 + 64 + 64 * 10 + 10
-    state = 4 * (3 * parameters + 3)
-    assert plan.variables == arrays * state + 4, "the parameters, two moments, two corrections, the step, and the rate"
+    state = 4 * (3 * parameters + 2)
+    assert plan.variables == arrays * (state + 4) + 4, "parameters, their moments, two corrections, step and rate"
     assert plan.feeds == 4 * (32 * 64 + 32) and plan.results == 4 * (1 + 320)
     taken = plan.variables + plan.feeds + plan.results + plan.arena + plan.scratch
     assert allocated() - before == plan.variables and plan.total == taken + plan.constants

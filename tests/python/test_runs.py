@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 
 import alloy as al
 from alloy.tools import config
+from kinds import FAST
 
 MODELS = """
 import alloy as al
@@ -233,6 +234,7 @@ def command(place, *arguments):
     return [sys.executable, "-m", "alloy.tools.cli", *arguments]
 
 
+@FAST
 def test_an_interrupted_run_ends_as_one_that_was_not(place, alloy):
     """Interrupted twice, at some moment, and resumed as the message says."""
     assert alloy("train flowers.toml --epochs 150 --output whole").status == 0
