@@ -539,3 +539,22 @@ def test_arrays_in_float64_and_bytes(place, rng, alloy):
     np.save(place / "one.npy", images[0][..., None])
     two, one = (alloy(f"predict runs/bytes {name}.npy").out.split() for name in ("x", "one"))
     assert len(two) == 3 and two[1].split(",")[1:] == one[1].split(",")[1:], "with and without an axis of channels"
+
+
+def test_what_options_change_and_what_they_leave(place, alloy):
+    from alloy.tools.cli import _given
+
+    residual = _given(None, model="resnet18", lr=0.01)
+    assert residual["schedule"]["name"] == "polynomial" and residual["optimizer"] == {"name": "adam", "lr": 0.01}
+    assert residual["model"] == {"name": "resnet18", "momentum": 0.97} and residual["data"]["size"] == 32
+    run = place / "run"
+    run.mkdir()
+    config.write(
+        {"data": {"name": "csv", "path": "x.csv"}, "classes": 3, "input_shape": [4], "seed": 5}, run / "config.toml"
+    )
+    kept = _given(run, epochs=7)
+    assert (kept["classes"], kept["input_shape"], kept["seed"], kept["epochs"]) == (3, [4], 5, 7)
+    for changed in (_given(run, data="digits"), _given(run, where="y.csv")):
+        assert not changed.keys() & {"classes", "input_shape"} and changed["seed"] == 5, "what the other data had told"
+    assert changed["data"] == {"name": "csv", "path": str(place / "y.csv")}
+    assert _given(run, model="mymodels.py:net")["model"]["name"] == f"{place}/mymodels.py:net"

@@ -38,7 +38,7 @@ _CONFIG = typer.Argument(None, metavar="CONFIG", help="A run's file in TOML, or 
 _RUN = typer.Argument(..., metavar="RUN", help="The directory of a training.")
 _MODEL = typer.Option(None, help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
 _DATA = typer.Option(None, help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
-_PATH = typer.Option(None, help="The data's file or directory.")
+_PATH = typer.Option(None, "--path", help="The data's file or directory.")
 _BATCH_SIZE = typer.Option(None, min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
 _DTYPE = typer.Option(None, help="float32, bfloat16 or float16: what the model computes in.")
 
@@ -54,9 +54,10 @@ def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
             settings |= config.with_paths(config.checked({key: settings[key]}), os.path.abspath)
     if where is not None:
         settings["data"] = settings.get("data", {"name": "digits"}) | {"path": os.path.abspath(where)}
-    if lr is not None:
-        settings["optimizer"] = complete(settings)["optimizer"] | {"lr": lr}
-    return complete(config.checked(settings))
+    if data is not None or where is not None:  # what other data had told
+        settings = {key: value for key, value in settings.items() if key not in ("classes", "input_shape")}
+    settings = complete(config.checked(settings))
+    return settings if lr is None else settings | {"optimizer": settings["optimizer"] | {"lr": lr}}
 
 
 _EXAMPLE = "\n".join(["A run's file, in which everything is optional:", "", "\b", *config.EXAMPLE.splitlines()])
@@ -67,7 +68,7 @@ def train(
     path: Path = _CONFIG,
     model: str = _MODEL,
     data: str = _DATA,
-    where: Path = typer.Option(None, "--path", help="The data's file or directory."),
+    where: Path = _PATH,
     epochs: int = typer.Option(None, min=1, help="Passes over the training data."),
     batch_size: int = _BATCH_SIZE,
     lr: float = typer.Option(None, help="The optimizer's learning rate."),
