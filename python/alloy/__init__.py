@@ -26,6 +26,7 @@ optimizers      SGD, Adam; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
+drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
 numbers         stats, device_stats, op_table, and with profile() and memory_plan() those of an Executable
@@ -98,6 +99,7 @@ from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
 from alloy.optimizers import __all__ as _optimizers
+from alloy.tools.draw import draw
 from alloy.training.callbacks import *  # noqa: F403
 from alloy.training.callbacks import __all__ as _callbacks
 from alloy.training.checkpoint import load, save
@@ -135,6 +137,7 @@ __all__ = [
     "device",
     "device_stats",
     "devices",
+    "draw",
     "empty",
     "init",
     "load",

@@ -2,6 +2,9 @@
 fails."""
 
 import gc
+import shlex
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,3 +33,28 @@ def no_leak(request):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def alloy(tmp_path, monkeypatch, capsys):
+    """The command, in an empty directory: alloy("train --epochs 1") gives its status, out and err. Arguments of its own
+    are not split."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(command, *arguments):
+        from alloy.tools import cli
+
+        monkeypatch.setattr(sys, "argv", ["alloy", *shlex.split(command), *map(str, arguments)])
+        status = 0
+        try:
+            cli.app()
+        except SystemExit as end:
+            status = end.code or 0
+            if isinstance(status, str):  # as the interpreter does
+                print(status, file=sys.stderr)
+                status = 1
+        out, err = capsys.readouterr()
+        return SimpleNamespace(status=status, out=out, err=err)
+
+    return run

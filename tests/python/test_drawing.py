@@ -174,3 +174,86 @@ def test_page(name, layers, unfolded):
     page = Page(network(name))
     assert (page.layers, page.unfolded) == (layers, unfolded)
     assert not re.search(r"https?:|src=|@import", page.text), "it needs nothing else"
+
+
+# ---- al.draw ----
+
+
+class Fork(al.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = al.nn.Dense(4), al.nn.Dense(2)
+
+    def forward(self, x, training):
+        x = self.body(x, training)
+        return {"logits": self.head(x, training), "mean": al.mean(x, axis=1)}
+
+
+def drawn_of(what, path):
+    al.draw(what, path)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("suffix", ["html", "svg"])
+def test_whatever_has_a_graph_can_be_drawn(suffix, tmp_path, rng):
+    graph, model = al.Graph(), Fork()
+    x = graph.placeholder((None, 3), name="x")
+    y = model(x)
+    path = tmp_path / f"drawing.{suffix}"
+    step = graph.compile([x], [y["mean"]], al.SGD(0.1).minimize(al.mean(y["logits"])))
+    for what in (model, y, [y["logits"], y["mean"]], graph, step):
+        text = drawn_of(what, path)
+        assert "(?, 3)" in text and "body" in text and ">mean<" in text
+        assert ("head" in text) == (what is not y["mean"])
+    assert "<title>Fork</title>" in drawn_of(model, path) and "test_drawing.py:" in text
+    assert "head" not in drawn_of(y["mean"], path) and "sgd" in drawn_of(step, path)
+    trainer = al.Trainer(Fork(), {"logits": "mean_squared_error", "mean": "mean_squared_error"}, "adam")
+    with pytest.raises(ValueError, match=r"^\[draw\] Expected a trainer after its first fit; called at"):
+        al.draw(trainer, path)
+    data = rng.normal(size=(8, 3)).astype(np.float32)
+    trainer.fit((data, {"logits": np.zeros((8, 2), np.float32), "mean": np.zeros(8, np.float32)}), progress=False)
+    text = drawn_of(trainer, path)
+    assert "<title>Fork</title>" in text and "adam" not in text and ">mean<" in text
+
+
+def test_what_cannot_be_drawn(tmp_path):
+    graph = al.Graph()
+    x = graph.placeholder((2,))
+    cases = [
+        (x, "x.png", ValueError, r"\[draw\] Expected a path that ends with \.html or \.svg, got '.*x\.png'; called at"),
+        (al.nn.Dense(2), "x.svg", ValueError, r"\[draw\] Expected a layer that has been called, for instance model\("),
+        (3, "x.svg", TypeError, r"\[draw\] Expected a layer, a trainer, tensors, a graph or an executable, got int"),
+        ([], "x.svg", TypeError, "got nothing"),
+        ([x, None], "x.svg", TypeError, "got list"),
+        (x, "missing/x.svg", FileNotFoundError, "missing"),
+    ]
+    for what, name, kind, says in cases:
+        with pytest.raises(kind, match=says):
+            al.draw(what, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_image_scales_and_a_page_folds():
+    ops = network("cnn")
+    tree = ElementTree.fromstring(drawing.svg(ops, "a <title>"))
+    assert tree.get("viewBox") == f"0 0 {tree.get('width')} {tree.get('height')}"
+    assert tree.find(f"{SVG}title").text == "a <title>"
+    page = drawing.html(ops, "a <title>")
+    assert "<title>a &lt;title&gt;</title>" in page and "fold(false)" in page and "unfold all" in page
+    graph = al.Graph()
+    assert "<button" not in drawing.html(graph.inspect(fetches=[graph.placeholder((2,)) * 2])), "nothing folds"
+
+
+def test_edges_from_column_to_column_can_be_told_apart():
+    """Those of different ops have lanes and colours of their own."""
+    tree = ElementTree.fromstring(drawing.svg(network("cnn")))
+    far = [path for path in tree.iter(f"{SVG}path") if "H" in path.get("d")]
+    assert len(far) >= 3
+    lanes, colours = {}, {}
+    for path in far:
+        lane = re.search(r"H([-\d.]+)V", path.get("d"))[1]
+        start = path.get("d").split("V")[0]
+        lanes.setdefault(lane, set()).add(start)
+        colours.setdefault(lane, set()).add(path.get("style"))
+    assert all(len(starts) == 1 for starts in lanes.values()) and all(len(found) == 1 for found in colours.values())
+    assert len({style for found in colours.values() for style in found}) == len(lanes)

@@ -386,3 +386,13 @@ def test_tables_fit_into_80_columns():
     lines = inspection.table(rows, numbers=(1,))
     assert [len(line) for line in lines] == [80, 80] and lines[0].endswith("e0/end           1") and "…" in lines[0]
     assert inspection.table([("a", "b")]) == ["  a  b"]
+
+
+def test_values_that_are_alike_have_one_line():
+    stored = inspection.Stored("optimizer/rate", "subtract", (), 4)
+    plan = inspection.MemoryPlan(0, 0, 0, 0, 64, 0, 0, (inspection.Stored("a/b", "add", (2,), 8), stored, stored))
+    assert str(plan).splitlines()[-3:] == [
+        "the largest of 3 values at the peak",
+        "  8 B  (2,)  a/b",
+        "  4 B  ()    optimizer/rate, 2 times",
+    ]

@@ -140,3 +140,23 @@ def test_omp_num_threads_has_the_last_word():
         env={**os.environ, "OMP_NUM_THREADS": "3"},
     )
     assert told.stdout.split() == ["3"]
+
+
+def test_what_is_fused_is_said(graph, rng):
+    x = graph.placeholder((8, 8), name="x")
+    dense = al.nn.Sequential(al.nn.Dense(8), al.nn.LayerNorm(), al.nn.ReLU())
+    profile = graph.compile([x], [dense(x)]).profile(rng.standard_normal((8, 8), np.float32), runs=1)
+    fused = [kernel for kernel in profile.kernels if kernel.kind == "fused" and kernel.name]
+    assert fused and all(kernel.label == f"fused {kernel.name.split('/')[-1]}" for kernel in fused)
+    for by in ("kind", "kernel"):
+        assert all(kernel.label in profile.table(by) for kernel in fused)
+
+
+def test_what_belongs_to_no_layer_and_shares_below_100():
+    graph = al.Graph()
+    x = graph.placeholder((64, 64))
+    profile = graph.compile([x], [al.sum(x @ x)]).profile(np.ones((64, 64), np.float32), runs=3)
+    lines = profile.table("layer").splitlines()
+    assert lines[1].startswith("(outside layers)")
+    shares = [float(line.split()[-3]) for line in lines[1:-1]]
+    assert all(share <= 100 for share in shares) and shares[-1] == 100

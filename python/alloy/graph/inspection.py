@@ -134,13 +134,12 @@ class MemoryPlan:
         ]
         lines = ["memory of a run", *table([(what, amount(count, "B")) for what, count in rows], numbers=(1,))]
         lines += [f"the largest of {len(self.at_peak)} values at the peak"]
-        lines += table(
-            [
-                (amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
-                for value in self.at_peak[:10]
-            ],
-            numbers=(0,),
+        alike = Counter(
+            (amount(value.bytes, "B"), shape_text(value.shape), value.name or f"({value.kind})")
+            for value in self.at_peak
         )
+        rows = [(*row[:2], row[2] + (f", {count} times" if count > 1 else "")) for row, count in alike.items()]
+        lines += table(rows[:10], numbers=(0,))
         return "\n".join(lines)
 
 

@@ -36,6 +36,11 @@ def _user_frame():
         frame = frame.f_back
 
 
+def is_users_file(path: str) -> bool:
+    """Whether a file of code belongs to no installed package, nor to this one."""
+    return not path.startswith((_PACKAGE, *_INSTALLED))
+
+
 def user_location() -> str:
     """The innermost line of the user's program, as "file.py:12", relative to the working directory."""
     frame = _user_frame()

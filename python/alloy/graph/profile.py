@@ -28,8 +28,14 @@ class Kernel:
 
     @property
     def layer(self) -> str:
-        """The layer it belongs to, forward and backward."""
-        return layer_of(self.name) or "(none)"
+        """The layer it belongs to, forward, backward and in the update of its variables."""
+        path = layer_of(self.name)
+        return (path.rpartition("/")[0] if self.phase == "update" else path) or "(outside layers)"
+
+    @property
+    def label(self) -> str:
+        """The kind, and of several ops that are one kernel also the last one: "fused relu"."""
+        return f"{self.kind} {self.name.rpartition('/')[2]}" if self.kind == "fused" and self.name else self.kind
 
     @property
     def phase(self) -> str:
@@ -63,7 +69,8 @@ class Profile:
             raise mistake("profile", f"Expected one of {', '.join(GROUPS)} to group by, got {by!r}", act="called")
         groups = defaultdict(list)
         for kernel in self.kernels:
-            key = f"{kernel.kind} {shape_text(kernel.shape)}" if by == "kernel" else getattr(kernel, by)
+            key = kernel.label if by in ("kernel", "kind") else getattr(kernel, by)
+            key = f"{key} {shape_text(kernel.shape)}" if by == "kernel" else key
             groups[key].append(kernel)
         rows: list[tuple[str, ...]] = [(by, "calls", "ms", "% of run", "GFLOP/s", "GB/s")]
         ordered = sorted(groups.items(), key=lambda group: -sum(kernel.total for kernel in group[1]))

@@ -79,7 +79,7 @@ class Layer:
         self._step: object = None  # stands for the most recent training call of the outermost layer
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._took: object = None  # what the last call was given
-        self._gave: list | None = None  # the shapes of what the last call gave
+        self._gave: list | None = None  # the tensors that the last call gave
         self._path = ""
 
     def __getattr__(self, name):
@@ -231,7 +231,7 @@ class Layer:
             around.pop()
             if not around:
                 _AT_WORK.set(None)
-        self._took, self._gave = x, [leaf.shape for leaf in leaves(y)]
+        self._took, self._gave = x, leaves(y)
         return y
 
     def _require_call(self, training, operands):

@@ -51,8 +51,8 @@ def _trained(variables) -> str:
     return {frozenset(): "", frozenset([True]): "yes", frozenset([False]): "no"}.get(frozenset(trainable), "partly")
 
 
-def _shapes(shapes) -> str:
-    return "not called" if shapes is None else ", ".join(map(shape_text, shapes))
+def _shapes(tensors) -> str:
+    return "not called" if tensors is None else ", ".join(shape_text(tensor.shape) for tensor in tensors)
 
 
 def inputs(graph, shape, dtype):

@@ -1,9 +1,10 @@
 """The command `alloy`."""
 
+import contextlib
+import os
+import re
 import sys
-import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+import traceback
 from enum import Enum
 from pathlib import Path
 
@@ -12,143 +13,247 @@ import typer
 
 import alloy as al
 from alloy.graph import inspection
+from alloy.graph.location import is_users_file
 from alloy.graph.profile import GROUPS
+from alloy.graph.structure import leaves
 from alloy.graph.text import amount
-from alloy.tools import doctor, drawing
+from alloy.tools import bench as timing
+from alloy.tools import config, doctor, drawing, examples, predictions, run
+from alloy.tools.recipes import MODELS, complete, small_cnn
+from alloy.training.batches import as_dataset, parts_of
+
+__all__ = ["app", "small_cnn"]
 
 _commands = typer.Typer(
-    help="Trains neural networks on MPSGraph.", add_completion=False, pretty_exceptions_enable=False
+    help="Trains neural networks on MPSGraph.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog="alloy train --help shows the file that describes a run.",
 )
-
-
-def small_cnn(seed: int = 0) -> al.nn.Sequential:
-    """A small convolutional network for images of 8x8 pixels and more, and 10 classes."""
-    return al.nn.Sequential(
-        al.nn.Conv2D(16, 3, padding="same"),
-        al.nn.ReLU(),
-        al.nn.Conv2D(32, 3, padding="same"),
-        al.nn.ReLU(),
-        al.nn.MaxPool2D(),
-        al.nn.Flatten(),
-        al.nn.Dense(64),
-        al.nn.ReLU(),
-        al.nn.Dense(10),
-        seed=seed,
-    )
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a model is trained unless told otherwise."""
-
-    model: Callable[..., al.nn.Layer]  # of a seed
-    digits: tuple[int, int]  # the size and the channels of the digits for it
-    epochs: int
-    batch_size: int
-    optimizer: Callable[[int], al.SGD | al.Adam]  # of the number of steps
-
-
-def _residual(model):
-    # After the few hundred steps of the digits, averages of momentum 0.99 would still remember the beginning.
-    return Recipe(
-        lambda seed: model(seed=seed, momentum=0.97),
-        (32, 3),
-        epochs=15,
-        batch_size=32,
-        optimizer=lambda steps: al.Adam(_rise_and_fall(2e-3, steps)),
-    )
-
-
-def _rise_and_fall(peak, steps):
-    rise = max(steps // 10, 1)
-    return al.schedules.warmup(al.schedules.polynomial(peak, max(steps - rise, 1)), rise, start_factor=0.0)
-
-
-RECIPES = {
-    "cnn": Recipe(small_cnn, (8, 1), epochs=30, batch_size=32, optimizer=lambda steps: al.Adam(2e-3)),
-    "resnet18": _residual(al.models.resnet18),
-    "resnet50": _residual(al.models.resnet50),
-}
-Model = Enum("Model", {name: name for name in RECIPES}, type=str)
-Data = Enum("Data", {name: name for name in ("digits", "cifar10")}, type=str)
 Group = Enum("Group", {name: name for name in GROUPS}, type=str)
-_MOST_IMAGES = 65536  # in a step
+
+_CONFIG = typer.Argument(None, metavar="CONFIG", help="A run's file in TOML, or its directory.")
+_RUN = typer.Argument(..., metavar="RUN", help="The directory of a training.")
+_MODEL = typer.Option(None, help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
+_DATA = typer.Option(None, help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
+_PATH = typer.Option(None, "--path", help="The data's file or directory.")
+_BATCH_SIZE = typer.Option(None, min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
+_DTYPE = typer.Option(None, help="float32, bfloat16 or float16: what the model computes in.")
+
+
+def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
+    """The settings in the file, those of the command line before them, and the rest as it is by default."""
+    settings = {} if path is None else config.read(path)
+    if data is not None:
+        settings["data"] = data
+    settings |= {key: value for key, value in others.items() if value is not None}
+    for key in ("model", "data"):
+        if isinstance(settings.get(key), str):
+            settings |= config.with_paths(config.checked({key: settings[key]}), os.path.abspath)
+    if where is not None:
+        settings["data"] = settings.get("data", {"name": "digits"}) | {"path": os.path.abspath(where)}
+    if data is not None or where is not None:  # what other data had told
+        settings = {key: value for key, value in settings.items() if key not in ("classes", "input_shape")}
+    settings = complete(config.checked(settings))
+    return settings if lr is None else settings | {"optimizer": settings["optimizer"] | {"lr": lr}}
+
+
+_EXAMPLE = "\n".join(["A run's file, in which everything is optional:", "", "\b", *config.EXAMPLE.splitlines()])
+
+
+@_commands.command(epilog=_EXAMPLE)
+def train(
+    path: Path = _CONFIG,
+    model: str = _MODEL,
+    data: str = _DATA,
+    where: Path = _PATH,
+    epochs: int = typer.Option(None, min=1, help="Passes over the training data."),
+    batch_size: int = _BATCH_SIZE,
+    lr: float = typer.Option(None, help="The optimizer's learning rate."),
+    seed: int = typer.Option(None, min=0, help="Of the initial weights and of the order of the examples."),
+    dtype: str = _DTYPE,
+    output: Path = typer.Option(None, help="Where the run is kept; runs/NAME without it."),
+    resume: bool = typer.Option(False, "--resume", help="Go on where the run in that directory was interrupted."),
+):
+    """Trains a model.
+
+    What is not given is as it suits the model; options override the file. Keeps the model, the settings in full
+    (config.toml), a checkpoint, and the history as a table and as an image. `alloy train RUN/config.toml` gives the
+    same model again, to the bit. Ctrl-C saves the checkpoint."""
+    settings = _given(
+        path, model=model, data=data, where=where, epochs=epochs, batch_size=batch_size, lr=lr, seed=seed, dtype=dtype
+    )
+    output = output or _place(path, settings)
+    made = run.made(settings)
+    run.prove(output)
+    if resume:
+        _require_same(made.settings, output / "config.toml")
+    config.write(made.settings, output / "config.toml")
+    checkpoint, history = _fitted(made, output, resume)
+    al.save(made.trainer.model, output / "model.safetensors")
+    files = ["model.safetensors", "config.toml", checkpoint.name, "history.csv"]
+    if any(history.values()):
+        history.plot(output / "history.png")
+        files.append("history.png")
+    typer.echo(f"saved in {output}:\n  {', '.join(files)}")
+    if made.examples.test is not None:
+        typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, made.settings['batch_size']))}")
+
+
+def _require_same(settings, path):
+    """ValueError where the run that is to go on was begun with other settings; there may be more epochs now."""
+    if not path.is_file():
+        return
+    before = config.read(path)
+    for key in config.KEYS:
+        if key not in ("epochs", "threads") and settings.get(key) != before.get(key):
+            raise config.mistake(
+                f"Expected the settings that the run was begun with, got another {key}; "
+                f"alloy train {path} --resume goes on with them"
+            )
+
+
+def _place(path, settings):
+    """The directory of a run."""
+    if path is not None:
+        file = path / "config.toml" if path.is_dir() else path
+        return file.parent if file.name == "config.toml" else Path("runs", file.stem)
+    names = (re.sub(r".*[/:]|\.py", "", settings[key]["name"]) for key in ("model", "data"))
+    return Path("runs", "-".join(names))
+
+
+def _fitted(made, output, resume):
+    """(the path of the checkpoint, the history)"""
+    checkpoint = output / "checkpoint.safetensors"
+    if not resume:
+        checkpoint.unlink(missing_ok=True)
+    callbacks = [al.Checkpoint(checkpoint), al.CSVLogger(output / "history.csv")]
+    try:
+        history = made.trainer.fit(
+            made.train,
+            made.settings["epochs"],
+            made.settings["batch_size"],
+            validation=made.examples.test,
+            callbacks=callbacks,
+            resume=checkpoint if resume else None,
+        )
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            raise _Interrupted(f"interrupted; alloy train {output / 'config.toml'} --resume goes on") from None
+        raise
+    return checkpoint, history
+
+
+class _Interrupted(Exception):
+    """What to say after a Ctrl-C."""
+
+
+def _values(values: dict) -> str:
+    numbers = [f"{name} {value:.4g}" for name, value in values.items() if np.ndim(value) == 0]
+    arrays = [f"\n{name}\n{_array(value)}" for name, value in values.items() if np.ndim(value)]
+    return ", ".join(numbers) + "".join(arrays)
+
+
+def _array(values) -> str:
+    whole = np.all(values == np.round(values)) and np.all(np.abs(values) < 2**53)
+    return np.array2string(values.astype(np.int64) if whole else values, threshold=400, max_line_width=80)
 
 
 @_commands.command()
-def train(
-    model: Model = typer.Option("cnn", help="The network."),
-    data: Data = typer.Option("digits", help="The images."),
-    path: Path = typer.Option(None, help="The directory of CIFAR-10's binary files."),
-    epochs: int = typer.Option(None, min=1, help="Passes over the training images."),
-    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
-    seed: int = typer.Option(0, min=0, help="Of the initial weights and of the images' order."),
-    output: Path = typer.Option(None, help="Where the model and the plot go [runs/MODEL-DATA]."),
+def evaluate(
+    path: Path = _RUN,
+    where: Path = typer.Argument(None, metavar="PATH", help="Data of the same kind, in place of the run's own."),
 ):
-    """Trains a network on images, with the epochs, the batch size and the optimizer that suit it."""
-    recipe = RECIPES[model.value]
-    epochs, batch_size = epochs or recipe.epochs, batch_size or recipe.batch_size
-    output = output or Path("runs", f"{model.value}-{data.value}")
-    training, test = _images(data.value, path, recipe)
-    _prove(output)
-    network = recipe.model(seed)
-    optimizer = recipe.optimizer(epochs * -(-len(training[0]) // batch_size))
-    trainer = al.Trainer(network, "softmax_cross_entropy", optimizer, metrics=["accuracy"], seed=seed)
-    history = trainer.fit(training, epochs, batch_size, validation=test)
-    al.save(network, output / "model.safetensors")
-    history.plot(output / "history.png")
-    typer.echo(f"saved {output / 'model.safetensors'} and {output / 'history.png'}")
-    typer.echo(f"test accuracy {trainer.evaluate(test, batch_size)['accuracy']:.3f}")
+    """Prints a trained model's loss and metrics.
+
+    On the validation data of its run, or on other data of the same kind."""
+    settings = run.threaded(_of_run(path))
+    if where is not None:
+        settings |= {"data": settings["data"] | {"path": str(where)}, "validation": 0}
+    found, settings = examples.read(settings)
+    rows = found.train if where is not None and found.test is None else found.test
+    if rows is None:
+        raise config.mistake(f"Expected a run with validation data, got {path}; name a PATH")
+    trainer = run.trained("evaluate", path, settings, rows)
+    typer.echo(_values(trainer.evaluate(rows, settings["batch_size"])))
 
 
-def _images(data, path, recipe):
-    """((images, classes) for training, (images, classes) for tests)."""
-    if data == "digits":
-        return al.data.split(*al.data.digits(*recipe.digits))
-    if path is None:
-        raise typer.BadParameter("cifar10 needs --path, the directory of its binary files")
-    return al.data.cifar10(path)
+@_commands.command()
+def predict(
+    path: Path = _RUN,
+    files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
+    output: Path = typer.Option(None, help="The file of the results; without it they are printed."),
+):
+    """Prints what a trained model says of examples.
+
+    As comma-separated values: of classes the likeliest one, and the probability of each."""
+    settings = run.threaded(_of_run(path))
+    read = [examples.rows(settings, str(file)) for file in files]
+    labels, rows = [label for labels, _ in read for label in labels], np.concatenate([rows for _, rows in read])
+    trainer = run.trained("predict", path, settings, rows)
+    values = trainer.predict(rows, settings["batch_size"])
+    if not isinstance(values, np.ndarray):
+        raise config.mistake("Expected a model that gives one array, got one that gives several; use Trainer.predict")
+    target = contextlib.nullcontext(sys.stdout) if output is None else open(output, "w", newline="", encoding="utf-8")
+    with target as file:
+        predictions.write(file, settings, labels, values)
+
+
+def _of_run(path: Path) -> dict:
+    if not (path / "config.toml").is_file():
+        raise config.mistake(f"Expected the directory of a training, with its config.toml, got {path}")
+    return complete(config.read(path))
 
 
 @_commands.command()
 def inspect(
-    model: Model = typer.Option("cnn", help="The network."),
-    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
-    output: Path = typer.Option(None, help="Where the drawings go [runs/MODEL]."),
+    path: Path = _CONFIG,
+    model: str = _MODEL,
+    batch_size: int = _BATCH_SIZE,
+    dtype: str = _DTYPE,
+    output: Path = typer.Option(None, help="Where the drawings go; runs/MODEL without it."),
 ):
-    """Prints a network's layers and what a training step takes, and draws its graph."""
-    recipe = RECIPES[model.value]
-    output = output or Path("runs", model.value)
-    _prove(output)
-    graph, (x, y), loss, updates = _training_step(recipe, batch_size)
-    images, size, _, channels = x.shape
-    forward = graph.inspect(fetches=[loss])
-    typer.echo(f"forward, {images} images of {size}x{size}x{channels}\n{inspection.by_layer(forward)}\n")
-    step = graph.inspect(fetches=[loss], updates=updates)
-    typer.echo(f"training step\n  {len(step)} ops, {amount(inspection.flops(step))} flops")
-    plan = graph.compile([x, y], [loss], updates).memory_plan()
-    typer.echo(plan or "the framework does not tell what memory it takes")
-    for name, draw in (("graph.svg", drawing.svg), ("graph.html", drawing.html)):
-        (output / name).write_text(draw(forward), encoding="utf-8")
+    """Prints a model's layers and draws its graph.
+
+    Also what a training step takes: operations and memory."""
+    settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
+    name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
+    output = output or Path("runs", name)
+    settings, trainer, batch = run.sample(settings)
+    run.prove(output)
+    data = as_dataset("inspect", batch, settings["batch_size"])
+    parts, shapes = parts_of("inspect", data), [array.shape for array in leaves(batch)]
+    step, (feeds, loss) = trainer._programs.step(parts), trainer._programs.loss(parts)
+    forward = trainer.model.graph.inspect(dict(zip(feeds, shapes)), [loss])
+    x = leaves(batch)[0]
+    typer.echo(f"forward, {len(x)} examples of {'x'.join(map(str, x.shape[1:]))}\n{inspection.by_layer(forward)}\n")
+    ops = trainer.model.graph.inspect(dict(zip(step.feeds, shapes)), updates=step.updates)
+    typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
+    typer.echo(step.memory_plan(*shapes) or "the framework does not tell what memory it takes")
+    for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
+        (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
     typer.echo(f"wrote {output / 'graph.svg'} and {output / 'graph.html'}")
 
 
 @_commands.command()
 def profile(
-    model: Model = typer.Option("cnn", help="The network."),
-    batch_size: int = typer.Option(None, min=1, max=_MOST_IMAGES, help="Images in a step."),
+    path: Path = _CONFIG,
+    model: str = _MODEL,
+    batch_size: int = _BATCH_SIZE,
+    dtype: str = _DTYPE,
     runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
     by: Group = typer.Option("layer", help="What a line of the table stands for."),
     trace: Path = typer.Option(None, help="Where a trace for Perfetto goes."),
 ):
-    """Takes the time of every kernel of a network's training step on random images."""
+    """Takes the time of every kernel of a step."""
+    settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
     if trace is not None:
-        _prove(trace.parent)
+        run.prove(trace.parent)
         trace.open("ab").close()
-    graph, (x, y), loss, updates = _training_step(RECIPES[model.value], batch_size)
-    random = np.random.default_rng(0)
-    images, classes = random.standard_normal(x.shape, np.float32), random.integers(0, 10, y.shape, np.int32)
-    measured = graph.compile([x, y], [loss], updates).profile(images, classes, runs=runs)
+    settings, trainer, batch = run.sample(settings)
+    measured = trainer.profile(batch, len(leaves(batch)[0]), runs=runs)
     if measured is None:
         typer.echo("This device does not tell the time of kernels.", err=True)
         raise typer.Exit(1)
@@ -158,29 +263,42 @@ def profile(
         typer.echo(f"saved {trace}")
 
 
-def _training_step(recipe, batch_size):
-    """(graph, placeholders of images and classes, loss, updates)"""
-    batch_size, (size, channels) = batch_size or recipe.batch_size, recipe.digits
-    network = recipe.model(0)
-    graph = network.graph or al.Graph()
-    x = graph.placeholder((batch_size, size, size, channels), name="x")
-    y = graph.placeholder((batch_size,), al.int32, name="y")
-    loss = al.mean(al.losses.softmax_cross_entropy(network(x, training=True), y))
-    return graph, (x, y), loss, recipe.optimizer(1000).minimize(loss) + network.updates
+@_commands.command()
+def bench(
+    path: Path = _CONFIG,
+    model: str = _MODEL,
+    batch_size: int = _BATCH_SIZE,
+    dtype: str = _DTYPE,
+    seconds: float = typer.Option(2.0, min=0.01, max=3600, help="How long each is measured."),
+):
+    """Takes the time of training and of inference.
+
+    On this machine, of steps on a batch that is there: without the loading of data."""
+    settings, trainer, batch = run.sample(_given(path, model=model, batch_size=batch_size, dtype=dtype))
+    threads = "" if al.threads() is None else f", {al.threads()} thread{'s' * (al.threads() != 1)}"
+    name = re.sub(r".*[/:]|\.py", "", settings["model"]["name"])
+    size = len(leaves(batch)[0])
+    typer.echo(f"{name} on {al.device().name} ({al.device().kind}{threads}), batches of {size}, {settings['dtype']}")
+    typer.echo(timing.measured(trainer, batch, seconds))
 
 
 @_commands.command()
 def info():
-    """Prints the version, the device and its counters."""
+    """Prints the version and the device."""
+    device = al.device()
     typer.echo(f"alloy {al.__version__}")
-    typer.echo(f"device: {al.device().name} ({al.device().kind})")
-    for name, value in (al.device_stats() or {}).items():
-        typer.echo(f"{name}: {value}")
+    typer.echo(f"device: {device.name} ({device.kind}), {amount(device.memory, 'B')}")
+    if device.system:
+        typer.echo(f"framework: {device.system}")
+    if al.threads() is not None:
+        typer.echo(f"threads: {al.threads()}")
 
 
 @_commands.command("doctor")
 def ask():
-    """Asks MPSGraph on this machine 40 questions; status 1 where an answer is neither expected nor known."""
+    """Asks MPSGraph on this machine 40 questions.
+
+    Status 1 where an answer is neither expected nor known."""
     program = doctor.program()
     system, asked = doctor.questions(program)
     typer.echo(f"alloy {al.__version__} asks {doctor.whose(system)}")
@@ -191,27 +309,47 @@ def ask():
         raise typer.Exit(1)
 
 
-def _prove(directory: Path) -> None:
-    """Makes the directory if it is missing. ValueError where nothing can be written into it."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise ValueError(f"Expected a directory to write into, got {directory}: {error.strerror}.") from None
+def _version(asked: bool):
+    if asked:
+        typer.echo(f"alloy {al.__version__}")
+        raise typer.Exit()
+
+
+@_commands.callback()
+def _main(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+):
+    pass
 
 
 def app() -> None:
     """The command. What goes wrong ends it with a sentence on the standard error and status 1, a wrong option with
     2, an interrupt with 130."""
     try:
-        _commands()
+        _commands(prog_name="alloy")
     except SystemExit as end:
         if end.code == 130:
             print("\nalloy: interrupted", file=sys.stderr)  # behind a ^C, or a bar that had no time to end its line
         raise
+    except _Interrupted as end:
+        print(f"\nalloy: {end}", file=sys.stderr)
+        sys.exit(130)
     except Exception as error:
-        sys.exit(f"alloy: {str(error) or type(error).__name__}")
+        sys.exit(f"alloy: {_sentence(error)}")
+
+
+def _sentence(error) -> str:
+    """What went wrong, and where in a user's file; places in this package are nobody's business."""
+    text = str(error) or type(error).__name__
+    text = re.sub(r"; \w+ at [^;\s]*alloy/tools/\w+\.py:\d+\.", ".", text)
+    if type(error) not in (ValueError, TypeError, RuntimeError, FloatingPointError, al.DeviceError) and not isinstance(
+        error, (OSError, ImportError)
+    ):
+        text = f"{type(error).__name__}: {text}"
+    users = [f for f in traceback.extract_tb(error.__traceback__) if is_users_file(f.filename)]
+    if users and f"{Path(users[-1].filename).name}:" not in text:
+        text = f"{text.rstrip('.')}; at {users[-1].filename}:{users[-1].lineno}."
+    return text
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """What a training run has measured."""
 
 import contextlib
+import math
 import os
 import sys
 from pathlib import Path
+
+import numpy as np
+
+from alloy.graph.location import mistake
 
 
 class History(dict):
@@ -14,24 +19,52 @@ class History(dict):
             self.setdefault(name, []).append(value)
 
     def plot(self, path) -> None:
-        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the
-        format."""
+        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.
+        Values that are not finite leave a gap, and quantities that are arrays are left out.
+
+        ValueError: there are no numbers to plot, or matplotlib does not know the suffix."""
+        drawn = {name: values for name, values in self.items() if values and not any(map(np.ndim, values))}
+        names = list(dict.fromkeys(name.removeprefix("val_") for name in drawn))
+        if not names:
+            raise mistake(
+                "plot", "Expected a history with numbers to plot, got none; fit gives one for each epoch", act="called"
+            )
         _import_matplotlib()
         from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
 
-        quantities = [name for name in self if not name.startswith("val_")]
-        figure = Figure(figsize=(5 * max(len(quantities), 1), 3.6), layout="constrained")
-        for i, quantity in enumerate(quantities):
-            axes = figure.add_subplot(1, len(quantities), i + 1, xlabel="epoch", title=quantity)
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-            axes.grid(alpha=0.3)
-            for name, label in ((quantity, "training"), (f"val_{quantity}", "validation")):
-                if name in self:
-                    axes.plot(range(1, len(self[name]) + 1), self[name], marker=".", label=label)
-            axes.legend()
+        columns = len(names) if len(names) <= 3 else 2 if len(names) == 4 else min(4, math.ceil(math.sqrt(len(names))))
+        rows = math.ceil(len(names) / columns)
+        figure = Figure(figsize=(max(4 * columns, 5), 3 * rows), layout="constrained")
+        for i, name in enumerate(names):
+            axes = figure.add_subplot(rows, columns, i + 1)
+            _panel(axes, name, drawn)
+            if i + columns >= len(names):
+                axes.set_xlabel("epoch")
+            if i == 0 and any(f"val_{name}" in drawn for name in names):
+                axes.legend()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=120)
+
+
+def _panel(axes, name, drawn):
+    """One quantity."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.set_title(name)
+    axes.grid(alpha=0.3)
+    longest = 1
+    for series, label, colour in ((name, "training", "C0"), (f"val_{name}", "validation", "C1")):
+        if series in drawn:
+            values = np.array(drawn[series], np.float64)
+            values[~np.isfinite(values)] = np.nan
+            longest = max(longest, len(values))
+            axes.plot(
+                range(1, len(values) + 1), values, marker="." if len(values) < 50 else "", color=colour, label=label
+            )
+            if np.isnan(values).all():
+                axes.set_title(f"{name} (no finite value of the {label})")
+    axes.set_xlim(*((0.5, 1.5) if longest == 1 else (1 - 0.02 * longest, longest * 1.02)))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def _import_matplotlib():

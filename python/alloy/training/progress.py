@@ -1,56 +1,87 @@
-"""What a training shows while it runs: in a terminal or a notebook a bar for each epoch, and in any case a line after
-it."""
+"""What a training shows while it runs: in a terminal or a notebook a bar on the standard error for each epoch, and in
+any case a line on the standard output after it."""
 
+import os
 import shutil
 import sys
 import textwrap
-import time
 
 import numpy as np
+
+_UNLIMITED = 10_000  # columns of a file
 
 
 class Progress:
     def __init__(self, shown: bool, epochs: int, first: int, steps: int | None):
         """first: epochs that the trainer had made before. steps: of an epoch, or None where they are not known."""
         self._shown, self._epochs, self._first, self._steps = shown, epochs, first, steps
-        self.bars = shown and (sys.stderr.isatty() or _in_notebook())
+        self.bars = shown and _is_screen(sys.stderr)
         self._bar = None
 
     def begin(self, epoch: int, step: int) -> None:
         """An epoch, counted from 1, at that step."""
         self._title = f"epoch {epoch - self._first:>{len(str(self._epochs))}}/{self._epochs}"
-        self._started, self._from = time.monotonic(), step
         if self.bars:
-            from tqdm.auto import tqdm
+            from tqdm import tqdm
 
             self._bar = tqdm(
                 total=self._steps,
                 initial=step,
-                desc=self._title,
                 leave=False,
                 dynamic_ncols=True,
-                bar_format="{desc} |{bar:12}| {n_fmt}/{total_fmt} {remaining} left{postfix}",
+                file=sys.stderr,
+                bar_format=f"{self._title}  {self._counter(step)}",
             )
 
     def show(self, step: int, values: dict) -> None:
-        """The values after so many steps of the epoch."""
-        self._step = step
-        if self._bar is not None:
-            self._bar.set_postfix_str("  ".join(_texts(values)), refresh=False)
-            self._bar.update(step - self._bar.n)
+        """The values after so many steps of the epoch: as many of them as one line has room for."""
+        if self._bar is None:
+            return
+        counter, values = self._counter(step), [text.replace("{", "{{").replace("}", "}}") for text in _texts(values)]
+        left = "{remaining} left" if self._steps is not None else "{elapsed}"
+        bar = "|{bar:10}|" if self._steps is not None else ""
+        widths = {left: 10, bar: 12}
+        room = _columns(sys.stderr) - len(self._title) - len(counter) - 3
+        chosen = []
+        for part in filter(None, [*values[:1], left, *values[1:2], bar, *values[2:]]):  # the first ones matter most
+            width = widths.get(part, len(part)) + 2
+            if width > room:
+                break
+            room -= width
+            chosen.append(part)
+        text = "  ".join(
+            part for part in (self._title, bar, counter, left, *values) if part in (self._title, counter, *chosen)
+        )
+        self._bar.bar_format = text
+        self._bar.update(step - self._bar.n)
+        self._bar.refresh()
 
     def end(self, values: dict) -> None:
-        """The line of an epoch."""
+        """The line of an epoch; where it does not fit into a terminal, two: of the training, and of the validation."""
         self.close()
-        if self._shown:
-            width = shutil.get_terminal_size().columns if self.bars else 10_000
-            line = "  ".join([self._title, *(text.replace(" ", "\0") for text in _texts(values))])
-            print(textwrap.fill(line, width, subsequent_indent="    ").replace("\0", " "), flush=True)
+        if not self._shown:
+            return
+        texts, width = _texts(values), _columns(sys.stdout)
+        groups = [texts]
+        if len("  ".join([self._title, *texts])) > width:
+            validation = [text.startswith("val_") for text in texts]
+            groups = [[text for text, of in zip(texts, validation) if of is part] for part in (False, True)]
+        lines = [self._title, *[" " * len(self._title)] * (len(groups) - 1)]
+        for start, group in zip(lines, groups):
+            if group or start == self._title:
+                line = "  ".join([start, *(text.replace(" ", "\0") for text in group)])
+                indent = " " * (len(self._title) + 2)
+                print(textwrap.fill(line, width, subsequent_indent=indent).replace("\0", " "), flush=True)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+    def _counter(self, step):
+        if self._steps is None:
+            return f"{step} steps"
+        return f"{step:>{len(str(self._steps))}}/{self._steps}"
 
 
 def _texts(values):
@@ -62,6 +93,20 @@ def _text(value):
     if isinstance(value, int):
         return str(value)
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
+
+
+def _is_screen(file) -> bool:
+    """Whether somebody looks at it while it is written: a terminal, or a notebook."""
+    return file is not None and file.isatty() or _in_notebook()
+
+
+def _columns(file) -> int:
+    if not _is_screen(file):
+        return _UNLIMITED
+    try:
+        return os.get_terminal_size(file.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):
+        return shutil.get_terminal_size().columns
 
 
 def _in_notebook() -> bool:

@@ -3,17 +3,19 @@
 import json
 from html import escape
 
-from alloy.tools.drawing.layout import GAP, LINE, ROW_GAP, boxes, unfold
+from alloy.tools.drawing.layout import CHARACTER, GAP, LINE, ROW_GAP, boxes, unfold
 from alloy.tools.drawing.style import COLOURS, EDGE, FONT, NOTE, TEXT
 
 _PAGE_STYLE = """
 .rows{position:relative;display:flex;flex-direction:column;align-items:center;padding:4px 12px 12px}
+.leaving{padding-bottom:0}
 .row{display:flex;align-items:center;justify-content:center}.row,svg{pointer-events:none}
 .row>*{pointer-events:auto;position:relative}.enter,.leave,.bend{width:8px}.bend{align-self:stretch}
 .op,.variable,.placeholder,.layer{border:1px solid;border-radius:4px;white-space:nowrap}
 .op,.variable,.placeholder,summary{padding:3px 6px}summary{cursor:pointer}small{display:block;font-size:11px}
 [open]>summary small{display:none}[open]>summary span{position:relative;z-index:1}
-svg{position:absolute;left:0;top:0;width:100%;height:100%;overflow:visible}"""
+svg{position:absolute;left:0;top:0;width:100%;height:100%;overflow:visible}
+nav{position:fixed;right:16px;top:12px;z-index:2}button{font:inherit;color:inherit}"""
 
 # Draws the edges in every unfolded box, between where the boxes, or the ports in their borders, are now.
 _SCRIPT = """
@@ -39,10 +41,17 @@ function draw() {
 }
 document.addEventListener('toggle', draw, true);
 addEventListener('resize', draw);
+function fold(open) {
+  for (const layer of document.querySelectorAll('details')) layer.open = open;
+  draw();
+}
 draw();"""
 
 
-def html(ops) -> str:
+_BUTTONS = '<nav><button onclick="fold(false)">fold all</button> <button onclick="fold(true)">unfold all</button></nav>'
+
+
+def html(ops, title: str = "graph") -> str:
     """The drawing as a page that needs nothing else. A click on a layer's name folds or unfolds it."""
     root = boxes(ops)
     unfold(root)
@@ -59,8 +68,14 @@ def html(ops) -> str:
         edges[area] = [
             (identity(a), identity(b), port(a, source, False), port(b, source, True)) for a, b, source in box.edges
         ]
-        rows = "".join(f'<div class="row">{"".join(map(element, row))}</div>' for row in box.rows)
-        return f'<div class="rows" id="{area}"><svg></svg>{rows}</div>'
+        rows = "".join(f'<div class="row"{beside(box, row)}>{"".join(map(element, row))}</div>' for row in box.rows)
+        ending = " leaving" if box.rows and box.rows[-1][0].style == "leave" else ""
+        return f'<div class="rows{ending}" id="{area}"><svg></svg>{rows}</div>'
+
+    def beside(box, row):
+        """Ports at the upper border stand at the right of the title, so that no edge crosses it."""
+        enters = all(item.style == "enter" for item in row)
+        return f' style="margin-left:{CHARACTER * len(box.title) + 20:.0f}px"' if enters else ""
 
     def element(box):
         text = f"<span>{escape(box.title)}</span><small>{escape(box.note)}</small>" if box.note else ""
@@ -78,8 +93,8 @@ def html(ops) -> str:
     selectors = {"layer": "[open],[open]>summary span", "folded": ".layer:not([open])"}
     for name, (inside, border) in COLOURS.items():
         style += f"{selectors.get(name, f'.{name}')}{{background:{inside};border-color:{border}}}"
-    body = content(root)
+    body, buttons = content(root), _BUTTONS if any(root.layers()) else ""
     return (
-        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>graph</title><style>{style}</style>'
-        f"<body>{body}<script>const edges = {json.dumps(edges)};{_SCRIPT}</script></body></html>\n"
+        f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
+        f"<body>{buttons}{body}<script>const edges = {json.dumps(edges)};{_SCRIPT}</script></body></html>\n"
     )

@@ -7,11 +7,14 @@ box its place, for a drawing whose layout is final."""
 
 import math
 
-from alloy.graph.text import shape_text
+from alloy.graph.text import amount, shape_text
 
-LINE = 15  # of style.FONT in 11 pixels, as _CHARACTER
+LINE = 15  # of style.FONT in 11 pixels, as CHARACTER
 GAP, ROW_GAP = 16, 22  # between boxes, and between rows
-_CHARACTER, _PADDING, _GUTTER, _MANY = 6.7, 12, 60, 80
+LANE = 5  # between edges from column to column
+CHARACTER = 6.7  # the width of one
+_PADDING, _GUTTER, _MANY = 12, 60, 80
+_COMMAND = "alloy/tools/"  # in places that are no user's
 
 
 class Box:
@@ -24,6 +27,7 @@ class Box:
         self.edges: dict[tuple, None] = {}  # (from, to, the op whose result it is), of boxes in this one
         self.ports: dict[tuple, Box] = {}  # by (op whose result passes, whether it enters)
         self.rows: list[list[Box]] = []
+        self.lanes: dict[tuple, int] = {}  # by (from, to, op) of edges from column to column: side by side in the gap
         self.folded = True
         self.x = self.y = self.width = self.height = 0.0
 
@@ -62,13 +66,12 @@ def boxes(ops) -> Box:
             continue
         *path, name = op.name.split("/")
         is_state = op.kind in ("placeholder", "variable")
-        cost = "" if op.flops is None else f", {op.flops:,} flops"
         box = layer(tuple(path)).add(
             Box(
                 op.kind if is_state else "op",
                 name if is_state else op.kind,
                 " ".join(map(shape_text, op.shapes)),
-                f"{op.kind} {op.name}{cost}, {op.location}",
+                _hint(op),
                 op,
             )
         )
@@ -81,6 +84,13 @@ def boxes(ops) -> Box:
     for box in root.layers():
         _summarise(box)
     return root
+
+
+def _hint(op):
+    """What is told of an op besides: its name, its cost, and where the user's program made it."""
+    cost = f"{amount(op.flops)} flops" if op.flops else ""
+    place = "" if _COMMAND in op.location else op.location
+    return ", ".join(filter(None, [f"{op.kind} {op.name}".strip(), cost, place]))
 
 
 def _connect(source, target):
@@ -104,16 +114,28 @@ def _summarise(layer):
     parameters = sum(math.prod(variable.shape) for variable in variables if variable.trainable)
     last = ([source for source, enters in layer.ports if not enters] or inner)[-1]
     layer.note = f"{parameters:,} parameters → {last.note}" if parameters else f"→ {last.note}"
-    layer.hint = f"{sum(box.op.flops or 0 for box in inner):,} flops"
+    cost = sum(box.op.flops or 0 for box in inner)
+    layer.hint = f"{'/'.join(part.title for part in [*layer.around[1:], layer])}, {amount(cost)} flops"
 
 
 def unfold(root):
-    """Shows what is in the layers. If there are many ops, the innermost layers stay folded."""
+    """Shows what is in the layers. If there are many ops, the innermost layers stay folded, and if these are still
+    many, those around them, and so on."""
     layers = list(root.layers())
-    many = sum(box.op is not None for part in (root, *layers) for box in part.inside) > _MANY
-    root.folded = False
-    for box in layers:
-        box.folded = many and not any(box.layers())
+    for box in (root, *layers):
+        box.folded = False
+    many = _MANY
+    while _shown(root) > many and not all(box.folded for box in layers):
+        many = 1.5 * _MANY  # layers are easier to see through than ops
+        for box in [box for box in layers if all(inner.folded for inner in box.layers())]:
+            box.folded = True
+
+
+def _shown(box):
+    """How many ops and folded layers are seen in it."""
+    if box.folded or box.style != "layer" and box.op is not None:
+        return int(box.op is not None or box.style == "layer")
+    return sum(map(_shown, box.inside))
 
 
 # ---- which box is in which row ----
@@ -170,7 +192,7 @@ def _mean(numbers):
 
 def measure(box):
     """Gives the box its width and height, and every box in it its place there."""
-    text = _CHARACTER * max(len(box.title), len(box.note)) + _PADDING
+    text = CHARACTER * max(len(box.title), len(box.note)) + _PADDING
     if box.folded:
         lines = bool(box.title) + bool(box.note)
         box.width, box.height = (text, LINE * lines + 8) if lines else (8, 0)
@@ -178,20 +200,36 @@ def measure(box):
     for row in box.rows:
         for item in row:
             measure(item)
+    columns = _columns(box)
+    room = max(2 * _PADDING, 12 + LANE * _assign_lanes(box, columns))
+    gutter = _GUTTER + room - 2 * _PADDING
     left, box.height = _PADDING, 0
-    for rows in _columns(box):
-        y = _PADDING * (1 if {item.style for item in rows[0]} == {"enter"} else 2)
+    for rows in columns:
+        y = _PADDING if {item.style for item in rows[0]} == {"enter"} else room
         width = _spread(rows, box)
         for row in rows:
             height = max(item.height for item in row)
             for item in row:
                 item.x, item.y = item.x + left, y + (height - item.height) / 2
-                item.gutter, item.band = left - _GUTTER / 2, (y, y + height)
+                item.gutter, item.band = left - gutter + 12, (y, y + height)
             y += height + ROW_GAP
-        margin = 0 if rows[-1][0].style == "leave" else _PADDING if box.around else 2 * _PADDING
+        margin = 0 if rows[-1][0].style == "leave" else _PADDING if box.around else room
         box.height = max(box.height, y - ROW_GAP + margin)
-        left += width + _GUTTER
-    box.width = max(left - _GUTTER + _PADDING, text)
+        left += width + gutter
+    box.width = max(left - gutter + _PADDING, text)
+
+
+def _assign_lanes(box, columns):
+    """Lanes for the edges from column to column, one for each source; returns how many the widest gap has."""
+    column = {item: i for i, rows in enumerate(columns) for row in rows for item in row}
+    sources = [[] for _ in columns]
+    for a, b, source in box.edges:
+        if column[a] != column[b] and source not in sources[column[b]]:
+            sources[column[b]].append(source)
+    box.lanes = {
+        (a, b, source): sources[column[b]].index(source) for a, b, source in box.edges if column[a] != column[b]
+    }
+    return max(map(len, sources), default=0)
 
 
 def _columns(box):
@@ -211,7 +249,8 @@ def _columns(box):
             columns[-1].append(row)
             left -= height
         if len(columns) <= wanted:
-            return columns
+            highest = max(sum(max(item.height for item in row) + ROW_GAP for row in rows) for rows in columns)
+            return columns if highest < 0.75 * sum(heights) else [box.rows]  # one alone, where a split saves little
         limit *= 1.02
 
 
@@ -239,7 +278,7 @@ def _spread(rows, box):
             for item, a, b in zip(row, low, high):
                 item.x = (a + b) / 2
     # An edge that enters must not cross the title.
-    left = min(item.x - (_CHARACTER * len(box.title) if item.style == "enter" else 0) for item in wishes)
+    left = min(item.x - (CHARACTER * len(box.title) if item.style == "enter" else 0) for item in wishes)
     for item in wishes:
         item.x -= left
     return max(item.x + item.width for item in wishes)

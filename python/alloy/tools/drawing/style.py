@@ -9,3 +9,4 @@ COLOURS = {  # inside, border
     "folded": ("#e3edf8", "#5b8cc0"),
 }
 TEXT, NOTE, EDGE = "#1b2430", "#5d6b7a", "#76828f"
+WIRES = ("#2f74b5", "#c0563f", "#4f8f3f", "#8557a8", "#a87f14", "#22857e")  # edges from column to column

@@ -2,11 +2,11 @@
 
 from html import escape
 
-from alloy.tools.drawing.layout import LINE, boxes, joint, measure, unfold
-from alloy.tools.drawing.style import COLOURS, EDGE, FONT, NOTE, TEXT
+from alloy.tools.drawing.layout import LANE, LINE, boxes, joint, measure, unfold
+from alloy.tools.drawing.style import COLOURS, EDGE, FONT, NOTE, TEXT, WIRES
 
 
-def svg(ops) -> str:
+def svg(ops, title: str = "graph") -> str:
     """The drawing of the ops as an SVG document. If there are many, the innermost layers are folded."""
     root = boxes(ops)
     unfold(root)
@@ -19,9 +19,10 @@ def svg(ops) -> str:
         style += f".{name}{{fill:{inside};stroke:{border}}}"
     parts = []
     _draw(root, 0, 0, parts)
-    size = f'width="{root.width:.0f}" height="{root.height:.0f}"'
+    width, height = f"{root.width:.0f}", f"{root.height:.0f}"
+    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" style="max-width:100%;height:auto"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{style}</style>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><title>{escape(title)}</title><style>{style}</style>'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>\n'
     )
 
@@ -40,17 +41,21 @@ def _draw(box, x, y, parts):
         parts.append("</g>")
     if box.folded:
         return
-    for lane, (a, b, source) in enumerate(box.edges):
+    far = list(dict.fromkeys(source for _, _, source in box.lanes))  # those with edges from column to column
+    for hop in box.edges:
+        a, b, source = hop
         x0, x1 = x + a.x + joint(a, source, True), x + b.x + joint(b, source, False)
         y0 = y + {"enter": 0, "bend": a.band[0]}.get(a.style, a.y + a.height)
         y1 = y + {"leave": box.height, "bend": b.band[0]}.get(b.style, b.y)
         low, high = y + a.band[1], y + b.band[0]
-        middle, lane = (low + high) / 2, lane % 5 * 3
-        if a.gutter == b.gutter:
-            way = f"C{x0:.1f} {middle:.1f} {x1:.1f} {middle:.1f} {x1:.1f} {high:.1f}"
+        middle = (low + high) / 2
+        if hop in box.lanes:
+            lane = 8 + LANE * box.lanes[hop]
+            way = f"v{lane}H{x + b.gutter + lane:.1f}V{high - lane:.1f}H{x1:.1f}"
         else:
-            way = f"v{8 + lane}H{x + b.gutter + lane:.1f}V{high - 8 - lane:.1f}H{x1:.1f}"
-        parts.append(f'<path d="M{x0:.1f} {y0:.1f}V{low:.1f}{way}V{y1:.1f}"/>')
+            way = f"C{x0:.1f} {middle:.1f} {x1:.1f} {middle:.1f} {x1:.1f} {high:.1f}"
+        colour = f' style="stroke:{WIRES[far.index(source) % len(WIRES)]};stroke-width:1.5"' if source in far else ""
+        parts.append(f'<path d="M{x0:.1f} {y0:.1f}V{low:.1f}{way}V{y1:.1f}"{colour}/>')
         if b.folded and b.height:
             parts.append(f'<path class="arrow" d="M{x1:.1f} {y1:.1f}l-3.5 -7h7z"/>')
     for item in box.inside:

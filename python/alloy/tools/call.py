@@ -1,0 +1,65 @@
+"""Functions that settings name: those of the user's files, and with which options they may be called."""
+
+import importlib.util
+import inspect
+import sys
+from pathlib import Path
+
+from alloy.graph.location import meant
+from alloy.tools.config import is_users, mistake
+
+
+def users(name: str):
+    """The function of a user's file that "FILE.py:FUNCTION" names, with the file run once. ValueError: there is none;
+    what the file itself raises is passed on."""
+    file, _, function = name.rpartition(":")
+    path = Path(file).resolve()
+    if not path.is_file():
+        raise mistake(f"Expected the file of {name!r}, which is not there")
+    key = f"alloy_user_{path}"
+    if key not in sys.modules:
+        spec = importlib.util.spec_from_file_location(key, path)
+        module = sys.modules[key] = importlib.util.module_from_spec(spec)
+        sys.path.insert(0, str(path.parent))  # for what lies beside it
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[key]
+            raise
+    known = {each: thing for each, thing in vars(sys.modules[key]).items() if callable(thing) and each[:1] != "_"}
+    if function not in known:
+        raise mistake(f"Expected a function of {file}, got {function!r}{meant(function, known)}")
+    return known[function]
+
+
+def found(what: str, part: dict, known: dict):
+    """The function that the part names, among the known ones or in a user's file."""
+    name = part["name"]
+    if is_users(name):
+        return users(name)
+    if name not in known:
+        near = meant(name, known)
+        raise mistake(f"Expected as {what} {', '.join(known)} or FILE.py:FUNCTION, got {name!r}{near}")
+    return known[name]
+
+
+def options(what: str, part: dict, function, *, skip: int = 0) -> dict:
+    """The options of the part. ValueError: the function takes none of that name; skip: its first parameters, which are
+    none, or one is missing."""
+    given = {key: value for key, value in part.items() if key != "name"}
+    parameters = list(inspect.signature(function).parameters.values())[skip:]
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return given  # the function says it itself
+    names = [parameter.name for parameter in parameters]
+    for key in given:
+        if key not in names:
+            takes = f"the options {', '.join(names)}" if names else "no option"
+            raise mistake(f"Expected {takes} for {what} {part['name']!r}, got {key!r}{meant(key, names)}")
+    for parameter in parameters:
+        if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
+            if parameter.name not in given:
+                raise mistake(
+                    f"Expected {parameter.name} for {what} {part['name']!r}, as in "
+                    f'{what} = {{name = "{part["name"]}", {parameter.name} = ...}}'
+                )
+    return given

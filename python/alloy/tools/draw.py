@@ -1,0 +1,67 @@
+"""The drawing of whatever has a graph, in a file."""
+
+import os
+
+from alloy.graph import Executable, Graph, Tensor
+from alloy.graph.location import mistake
+from alloy.graph.structure import leaves
+from alloy.nn import Layer
+
+__all__ = ["draw"]
+
+
+def draw(what, path) -> None:
+    """Draws what leads from inputs to results, each layer a box around its ops: `al.draw(model, "model.html")`.
+
+    what: a layer that has been called (its last call), a Trainer after its first fit, a tensor or a list, tuple or dict
+    of tensors, a Graph (all of its ops), or an Executable (with its updates).
+
+    path: of the file; its directory must exist. ".html" gives a page where layers fold, ".svg" an image.
+
+    ValueError: another suffix, a layer that has not been called, a Trainer before its first fit. TypeError: what is
+    something else. OSError: the file cannot be written."""
+    from alloy.tools import drawing  # seldom needed
+
+    formats = {".html": drawing.html, ".svg": drawing.svg}
+    path = os.fspath(path)
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in formats:
+        raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}", act="called")
+    text = formats[suffix](_ops(what), _title(what))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _ops(what):
+    from alloy.training.trainer import Trainer
+
+    if isinstance(what, Graph):
+        return what.inspect()
+    if isinstance(what, Executable):
+        fetches = what.fetches
+        graph = (fetches or [update.variable for update in what.updates])[0].graph
+        return graph.inspect(fetches=fetches, updates=what.updates)
+    if isinstance(what, Trainer):
+        what = what.model
+        hint = "a trainer after its first fit"
+    else:
+        hint = "a layer that has been called, for instance model(graph.placeholder((None, 28, 28, 1)))"
+    if isinstance(what, Layer):
+        if what._gave is None:
+            raise mistake("draw", f"Expected {hint}", act="called")
+        what = what._gave
+    tensors = leaves(what)
+    if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise mistake(
+            "draw",
+            "Expected a layer, a trainer, tensors, a graph or an executable, got "
+            f"{'nothing' if not tensors else type(what).__name__}",
+            TypeError,
+            "called",
+        )
+    return tensors[0].graph.inspect(fetches=tensors)
+
+
+def _title(what):
+    model = getattr(what, "model", what)
+    return f"{model.name} {type(model).__name__}".strip() if isinstance(model, Tensor) else type(model).__name__
