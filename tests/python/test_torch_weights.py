@@ -12,6 +12,7 @@ from safetensors.numpy import save_file
 import alloy as al
 from alloy import nn
 from alloy.training.torch_flattened import Flattened
+from alloy.training.torch_layouts import LAYOUTS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "goldens"))
 from torch_weights_reference import GOLDEN
@@ -186,6 +187,17 @@ def test_a_first_layer_that_flattens_needs_the_shape(tmp_path):
     np.testing.assert_allclose(run(), arrays["y"], rtol=1e-5, atol=1e-5)
     al.load_torch(model, path, flattened={"dense_0": (24,)})
     np.testing.assert_array_equal(model.variables[0].numpy(), state_of("flattened images")["1.weight"].T)
+
+
+def test_every_layer_with_variables_has_a_line_and_a_case():
+    making = {
+        kind
+        for kind in (getattr(nn, name) for name in nn.__all__)
+        if any("build" in vars(base) for base in kind.__mro__ if base is not nn.Layer)
+    }
+    assert making == set(LAYOUTS)
+    tested = {type(layer) for make, *_ in CASES.values() for layer in make()._tree()}
+    assert making <= tested
 
 
 # ---- what is made flat ----
