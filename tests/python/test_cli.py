@@ -181,3 +181,11 @@ cli.app()
         and done.stderr
         == "alloy: Expected a directory to write into, got runs/cnn-digits: No such file or directory.\n"
     )
+
+
+def test_importing_the_package_imports_none_of_its_tools(tmp_path):
+    script = "import alloy, sys; print({name.split('.')[0] for name in sys.modules} & {*sys.argv[1:]}, end='')"
+    slow = ("typer", "click", "rich", "matplotlib", "tqdm", "tomllib", "PIL")
+    assert run("-c", script, *slow, cwd=tmp_path).stdout == "set()"
+    drawing = "import alloy, sys; print('alloy.tools.drawing' in sys.modules, end='')"
+    assert run("-c", drawing, cwd=tmp_path).stdout == "False"
