@@ -17,8 +17,19 @@ from alloy.training.input_profile import InputProfile
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
 GRAPHS = ("Graph", "Tensor", "Variable", "Executable", "Submission", "Update", "Op", "gradients", "empty")
-SAVING = ("save", "load")
-DEVICES = ("device", "devices", "set_threads", "threads", "Device", "DeviceError", "stats", "device_stats", "op_table")
+SAVING = ("save", "load", "load_torch")
+DEVICES = (
+    "draw",
+    "device",
+    "devices",
+    "set_threads",
+    "threads",
+    "Device",
+    "DeviceError",
+    "stats",
+    "device_stats",
+    "op_table",
+)
 GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile)
 CALLBACKS = ("Callback", "EarlyStopping", "Checkpoint", "CSVLogger", "TensorBoard", "LambdaCallback", "History")
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")

@@ -23,9 +23,6 @@ python transfer.py digits04.safetensors --examples 100"""
 
 import argparse
 
-import numpy as np
-from safetensors.numpy import load_file
-
 import alloy as al
 
 
@@ -47,25 +44,8 @@ class Network(al.nn.Layer):
         return self.head(self.body(x, training), training)
 
 
-# What PyTorch calls the variables of the body.
-NAMES = {
-    "body/conv2d_0/weights": "conv1.weight",
-    "body/conv2d_0/bias": "conv1.bias",
-    "body/batchnorm_0/gamma": "bn1.weight",
-    "body/batchnorm_0/beta": "bn1.bias",
-    "body/batchnorm_0/moving_mean": "bn1.running_mean",
-    "body/batchnorm_0/moving_variance": "bn1.running_var",
-    "body/conv2d_1/weights": "conv2.weight",
-    "body/conv2d_1/bias": "conv2.bias",
-}
-
-
-def load_body(model, path):
-    """PyTorch's weights of convolutions are (out, in, height, width), Alloy's (height, width, in, out)."""
-    arrays = load_file(path)
-    for variable in model.body.variables:
-        array = arrays[NAMES[variable.name]]
-        variable.assign(np.ascontiguousarray(array.transpose(2, 3, 1, 0)) if array.ndim == 4 else array)
+# What PyTorch calls the layers of the body.
+NAMES = {"body/conv2d_0": "conv1", "body/batchnorm_0": "bn1", "body/conv2d_1": "conv2"}
 
 
 def main(arguments=None):
@@ -83,7 +63,7 @@ def main(arguments=None):
 
     model = Network(classes=5)
     model(al.Graph().placeholder((None, 8, 8, 1)))  # the first call makes the variables
-    load_body(model, options.checkpoint)
+    al.load_torch(model.body, options.checkpoint, NAMES, skip=["fc.*"])
     model.body.trainable = False  # neither weights nor moving averages change from here on
 
     trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(options.lr), metrics=["accuracy"])

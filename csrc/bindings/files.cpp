@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "arrays.h"
 #include "graph.h"
@@ -36,17 +38,15 @@ class Opened {
   int file_;
 };
 
-void look(int file, int64_t (&state)[5]) {
+// Its device, number, size and last change.
+void look(const Opened& opened, const std::string& path, int64_t (&state)[4]) {
   struct stat found = {};
-  fstat(file, &found);
-#ifdef __APPLE__
-  const timespec& changed = found.st_mtimespec;
-#else
-  const timespec& changed = found.st_mtim;
-#endif
+  fstat(opened.file(), &found);
+  std::error_code failed;
+  const auto changed = std::filesystem::last_write_time(path, failed);
   const int64_t seen[] = {static_cast<int64_t>(found.st_dev), static_cast<int64_t>(found.st_ino),
-                          static_cast<int64_t>(found.st_size), static_cast<int64_t>(changed.tv_sec),
-                          static_cast<int64_t>(changed.tv_nsec)};
+                          static_cast<int64_t>(found.st_size),
+                          failed ? -1 : static_cast<int64_t>(changed.time_since_epoch().count())};
   std::copy(std::begin(seen), std::end(seen), state);
 }
 
@@ -54,7 +54,7 @@ void look(int file, int64_t (&state)[5]) {
 
 FileValues::FileValues(std::string path, int64_t offset, ir::Type type)
     : path_(std::move(path)), offset_(offset), type_(std::move(type)) {
-  look(Opened(path_).file(), state_);
+  look(Opened(path_), path_, state_);
   const auto bytes = static_cast<int64_t>(type_.byte_count());
   if (offset_ < 0 || bytes > state_[2] - offset_) {
     mistake(Kind::kValue,
@@ -70,8 +70,8 @@ ir::LiteralRef FileValues::literal() const {
 
 void FileValues::read(std::byte* out) const {
   const Opened opened(path_);
-  int64_t state[5];
-  look(opened.file(), state);
+  int64_t state[4];
+  look(opened, path_, state);
   if (!std::equal(std::begin(state), std::end(state), state_)) {
     throw ir::Error(Kind::kValue,
                     "[from_file] " + path_ + " has changed since a variable was made that begins with values from it.");

@@ -25,7 +25,7 @@ class FileValues {
   std::string path_;
   int64_t offset_;
   ir::Type type_;
-  int64_t state_[5];  // device, file, size and time of the last change
+  int64_t state_[4];  // its device, number, size and last change
 };
 
 void bind_files(pybind11::module_& m);

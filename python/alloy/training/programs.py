@@ -20,11 +20,10 @@ from alloy.training.measures import Measures, Totals
 
 @dataclass(frozen=True)
 class Report:
-    """What reads totals: an executable, and the names of what it fetches behind `ahead` other values."""
+    """What reads totals: an executable, and the names of the last values that it fetches."""
 
     names: tuple[str, ...]
     executable: Executable
-    ahead: int = 0
 
 
 class Programs:
@@ -94,20 +93,23 @@ class Programs:
         self._build(parts)
         return self._predictions(parts)
 
-    def training_report(self, ends_epoch: bool) -> Report:
+    def training_report(self) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
-        measured. ends_epoch: and begins the next epoch, if they were finite."""
-        key = "training report", ends_epoch
-        if key not in self._made:
-            totals, state = self._totals_of("training"), self.progress
-            found, steps, sound = totals.results(), state["steps"], state["sound"]
-            updates = []
-            if ends_epoch:
-                state["steps"], state["epoch"] = where(sound, 0, steps), state["epoch"] + cast(sound, "int32")
-                updates = [*state.updates(), *totals.restarts(sound)]
-            executable = self.graph.compile([], [steps, sound, *found.values()], updates)
-            self._made[key] = Report(tuple(found), executable, 2)
-        return self._made[key]
+        measured."""
+        if "training report" not in self._made:
+            found = self._totals_of("training").results()
+            fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
+            self._made["training report"] = Report(tuple(found), self.graph.compile([], fetches))
+        return self._made["training report"]
+
+    def end_epoch(self) -> None:
+        """The next epoch begins, and the totals anew."""
+        if "end of epoch" not in self._made:
+            state = self.progress
+            state["steps"], state["epoch"] = 0, state["epoch"] + 1
+            updates = [*state.updates(), *self._totals_of("training").restarts()]
+            self._made["end of epoch"] = self.graph.compile([], [], updates)
+        self._made["end of epoch"]()
 
     def evaluation_report(self) -> Report:
         if "evaluation report" not in self._made:

@@ -23,6 +23,7 @@ from alloy.training.callbacks import Callback, Checkpoint
 from alloy.training.diagnosis import not_finite, require_sound_arrays
 from alloy.training.history import History
 from alloy.training.input_profile import InputProfile, measured_input
+from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
@@ -183,27 +184,29 @@ class Trainer:
             if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
                 shown.show(self.step, self._look(data))
                 looked = time.monotonic()
-        values = self._look(data, ends_epoch=True)
-        self.epoch, self.step = self.epoch + 1, 0
+        values = self._look(data)
         if self._programs.skips:
             skipped = self.optimizer.skipped(self._programs.graph)
             values["skipped_steps"] = skipped - int(np.sum(self.history.get("skipped_steps", 0)))
         if validate is not None:
             values |= {f"val_{name}": value for name, value in validate().items()}
-        self.history.add(values)
-        shown.end(values)
-        self._call("on_epoch_end", self.epoch - 1, logs=values)
-        for callback in self._callbacks:
-            if isinstance(callback, Checkpoint):
-                callback.save_if_due()
+        with uninterrupted():  # the device, the history and all callbacks agree on where the training stands
+            self._programs.end_epoch()
+            self.epoch, self.step = self.epoch + 1, 0
+            self.history.add(values)
+            shown.end(values)
+            self._call("on_epoch_end", self.epoch - 1, logs=values)
+            for callback in self._callbacks:
+                if isinstance(callback, Checkpoint):
+                    callback.save_if_due()
 
     def _call(self, moment, *arguments, logs=None):
         for callback in self._callbacks:
             getattr(callback, moment)(*arguments, logs)
 
-    def _look(self, data=None, ends_epoch=False) -> dict:
+    def _look(self, data=None) -> dict:
         """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
-        report = self._programs.training_report(ends_epoch)
+        report = self._programs.training_report()
         steps, sound, *values = report.executable()
         if not sound:
             raise self._not_finite(data, int(steps))
