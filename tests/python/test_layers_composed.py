@@ -565,7 +565,8 @@ def test_names_that_are_like_none():
         (lambda: nn.Conv2D(32, 3, 1, "same"), "got 4 arguments by position; "
          "the others have names, for instance strides=1, padding='same'"),
         (lambda: nn.Conv2D(32), "got no kernel_size"),
-        (lambda: nn.BatchNorm(64), r"Expected BatchNorm\(\*, momentum=0.99, .*, got 1 argument by position; all have names"),
+        (lambda: nn.BatchNorm(64),
+         r"Expected BatchNorm\(\*, momentum=0.99, .*, got 1 argument by position; all have names"),
         (lambda: nn.BatchNorm(eps=1e-5), "its name here is epsilon"),
         (lambda: nn.LayerNorm(64), r"Expected LayerNorm\(\*, axis=-1, .*, got 1 argument by position; all have names"),
         (lambda: nn.GroupNorm(8, 64), "got 2 arguments by position; the others have names"),

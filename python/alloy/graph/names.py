@@ -52,10 +52,20 @@ def wrong_call(name: str, function, args, kwargs, cls: type | None = None) -> Ex
     elif len(args) > len(by_position):
         said = f"{len(args)} argument{'s' * (len(args) > 1)} by position{_by_name(args, by_position, taken)}"
     elif twice := [key for key in by_position[: len(args)] if key in kwargs]:
-        said = f"{twice[0]} twice"
+        said = f"{twice[0]} twice{_of_twice(args[by_position.index(twice[0])], cls)}"
     else:
         said = f"no {' and no '.join(missing)}"
     return mistake(name.lower(), f"Expected {name}{_signature(taken)}, got {said}", TypeError, "called")
+
+
+def _of_twice(given, cls) -> str:
+    """What to do instead of giving so something by position that has a name, too."""
+    if isinstance(given, (list, tuple)):
+        said = [
+            UNNEEDED[kind.__name__]["params"] for kind in (cls.__mro__ if cls else ()) if kind.__name__ == "Optimizer"
+        ]
+        return f"; {said[0]}" if said else ""
+    return "; arrays that belong together are one tuple, (x, y)" if hasattr(given, "__array__") else ""
 
 
 def parameters_of(function, cls: type | None = None) -> dict[str, inspect.Parameter]:

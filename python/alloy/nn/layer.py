@@ -15,9 +15,10 @@ from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
+from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
-from alloy.nn.structure import graph_of, leaves, require_tensors
+from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import Tensor, Update, Variable
-from alloy.graph.apply import apply, apply_all, require_all, require_tensor
+from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake, user_location
@@ -182,7 +182,10 @@ class Optimizer:
         graph = loss.graph
         if variables is None:
             variables = [variable for variable in graph.variables if variable.trainable]
-        variables = list(variables)
+        if hasattr(variables, "variables"):
+            given = f"a {type(variables).__name__}; write model.variables"
+            raise mistake("minimize", f"Expected a list of variables, got {given}", TypeError)
+        variables = as_sequence("minimize", "variables", variables)
         require_all("minimize", "variables", Variable, variables)
         scale = None
         if self.loss_scale is not None and variables:
