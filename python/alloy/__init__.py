@@ -21,8 +21,9 @@ A step by hand:
 What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 
 graphs          Graph, Tensor, Variable, Executable, Submission, Update, Op, gradients, empty
-training        Trainer, History, Callback, Checkpoint, EarlyStopping, save, load, load_torch
-optimizers      SGD, Adam; al.schedules
+training        Trainer, History, save, load, load_torch
+callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, TensorBoard
+optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
@@ -94,7 +95,7 @@ from alloy.graph.dtypes import (
     uint32,
     uint64,
 )
-from alloy.graph.names import explain, overview, public
+from alloy.graph.names import answer_for, explain, overview, public
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
@@ -176,8 +177,8 @@ _modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random"
 _modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
 _names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}
 for _written, _module in ({"al": _al} | _modules).items():
-    # Functions of losses and metrics are compared and looked up as they are.
-    explain(_module, _written, _names, functions=_module not in (losses, metrics))
+    explain(_module)
+    answer_for(_module, _written, _names[_written], _names)
 nn.__doc__ = f"{nn.__doc__}\n\n{overview(nn)}"  # before what help(al.nn) says of each layer's methods
 # help(alloy) prints all that __all__ names, 2,000 lines; without it, the text above. Type checkers have read it.
 del __all__

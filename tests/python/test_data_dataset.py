@@ -743,10 +743,10 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
 @pytest.mark.parametrize(
     "name, says",
     [
-        ("prefetch", "A data set has no 'prefetch'; training reads ahead without it"),
-        ("skip", "epoch(number, start=...) begins later"),
-        ("shufle", "A data set has no 'shufle'; the nearest is shuffle;"),
-        ("xyz", "A data set has no 'xyz';"),
+        ("prefetch", "A Dataset has no attribute prefetch; nothing stands for it: training reads ahead"),
+        ("skip", "type data.epoch(number, start=...), which begins later"),
+        ("shufle", "A Dataset has no attribute shufle; the nearest is shuffle;"),
+        ("xyz", "A Dataset has no attribute xyz; asked at"),
     ],
 )
 def test_methods_of_others(name, says):

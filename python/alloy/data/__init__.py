@@ -10,8 +10,9 @@ from alloy.data.images import image_folder
 from alloy.data.sets import cifar10, digits
 from alloy.data.sources import from_arrays, from_items, from_iterator
 from alloy.data.splits import split
-from alloy.data.structure import Spec, leaves, rebuild
+from alloy.data.structure import Spec
 from alloy.data.tables import Table, csv
+from alloy.graph.structure import leaves, rebuild
 
 __all__ = [
     "Dataset",

@@ -9,9 +9,9 @@ random numbers either way."""
 import numpy as np
 
 from alloy.data.dataset import Dataset
-from alloy.data.structure import leaves
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
+from alloy.graph.structure import leaves
 
 __all__ = ["mean_and_std", "normalize", "random_crop", "random_flip"]
 

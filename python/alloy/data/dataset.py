@@ -11,14 +11,6 @@ from alloy.graph.location import meant, mistake
 __all__ = ["Dataset"]
 
 _LAST = ("smaller", "drop", "pad")
-_ELSEWHERE = {  # what is a method elsewhere
-    "as_numpy_iterator": "elements are NumPy arrays: iterate it",
-    "cache": "from_arrays keeps everything in memory",
-    "enumerate": "enumerate(data.epoch(0)) counts",
-    "filter": "choose the examples where they come from, for instance from_arrays(x[rows], y[rows])",
-    "prefetch": "training reads ahead without it, and batch(size, workers=4) reads several examples at a time",
-    "skip": "epoch(number, start=...) begins later, and al.data.split(data, fraction=...) sets examples aside",
-}
 
 
 class Dataset:
@@ -212,11 +204,6 @@ class Dataset:
         if not -len(self) <= position < len(self):
             raise mistake("index", f"Expected an index below {len(self)}, got {position}", IndexError, "called")
         return self._node.read(0, position % len(self))
-
-    def __getattr__(self, name):
-        near = meant(name, [each for each in dir(type(self)) if not each.startswith("_")])
-        instead = f"; {_ELSEWHERE[name]}" if name in _ELSEWHERE else near
-        raise mistake("dataset", f"A data set has no {name!r}{instead}", AttributeError, "asked")
 
     def __repr__(self):
         return f"<Dataset {self._node}>"

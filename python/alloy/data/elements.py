@@ -3,8 +3,8 @@
 import numpy as np
 
 from alloy._core import as_array
-from alloy.data.structure import convert
 from alloy.graph.location import warn_user
+from alloy.graph.structure import convert
 
 _INT32, _INT64 = 2**31, 2**63  # the first numbers that do not fit
 _NUMBERS = (bool, int, float, complex, np.generic)
@@ -23,7 +23,7 @@ class Reader:
     def element(self, given):
         """The element: tuples and dictionaries stay, everything else becomes arrays and NumPy's numbers.
         TypeError, to be part of a message: something is not numbers."""
-        return convert(self.leaf, given)
+        return convert(self.leaf, given, (tuple, dict))
 
     def leaf(self, value):
         """An array or a number of NumPy."""

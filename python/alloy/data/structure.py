@@ -1,11 +1,13 @@
-"""Elements of a data set: arrays and numbers in tuples and dictionaries, which may hold each other. What takes one
-apart, puts it together again, and compares it with what is expected."""
+"""What elements of a data set are made of, as a Spec for each array: shown, and compared with what is expected. What
+takes structures apart is alloy.graph.structure."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Spec", "leaves", "rebuild"]
+from alloy.graph.structure import convert
+
+__all__ = ["Spec"]
 
 
 class Spec(NamedTuple):
@@ -17,44 +19,6 @@ class Spec(NamedTuple):
 
     def __str__(self):
         return f"{self.dtype}{str(self.shape).replace('None', '?')}"
-
-
-def leaves(structure) -> list:
-    """The arrays (or numbers, or Specs) of a structure in their order, depth first; those of a dictionary in the order
-    of its keys' insertion."""
-    if isinstance(structure, tuple) and not isinstance(structure, Spec):
-        return [leaf for part in structure for leaf in leaves(part)]
-    if isinstance(structure, dict):
-        return [leaf for part in structure.values() for leaf in leaves(part)]
-    return [structure]
-
-
-def rebuild(structure, leaves):
-    """The structure with other leaves, given in the order of leaves(structure): tuples, named tuples and dictionaries
-    as they were."""
-    return _rebuild(structure, iter(leaves))
-
-
-def _rebuild(structure, given):
-    if isinstance(structure, tuple) and not isinstance(structure, Spec):
-        return like(structure, [_rebuild(part, given) for part in structure])
-    if isinstance(structure, dict):
-        return {key: _rebuild(part, given) for key, part in structure.items()}
-    return next(given)
-
-
-def like(structure: tuple, parts):
-    """A tuple of the parts, named as those of the given one are."""
-    return structure._make(parts) if hasattr(structure, "_make") else tuple(parts)
-
-
-def convert(function, structure):
-    """The structure with function(leaf) for each leaf."""
-    if isinstance(structure, tuple) and not isinstance(structure, Spec):
-        return like(structure, [convert(function, part) for part in structure])
-    if isinstance(structure, dict):
-        return {key: convert(function, part) for key, part in structure.items()}
-    return function(structure)
 
 
 def spec_of(element):

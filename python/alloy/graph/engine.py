@@ -8,7 +8,7 @@ import types
 
 from alloy._core import DeviceError, Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
 from alloy.graph.location import mistake
-from alloy.graph.names import explained, no_attribute, one_of
+from alloy.graph.names import explained, missing_attribute, no_attribute, one_of
 
 
 def method_of(cls, name: str | None = None):
@@ -25,12 +25,6 @@ def method_of(cls, name: str | None = None):
 
 def _sealed(self, name, value):
     raise no_attribute(self, name, one_of(type(self)), "set")
-
-
-def _missing(self, name):
-    if name.startswith("_"):
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-    raise no_attribute(self, name, one_of(type(self)))
 
 
 def _uncopied(self, *protocol):
@@ -54,7 +48,7 @@ Graph.__setattr__ = _set_on_graph
 for _class in (Executable, Op, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
 for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
-    method_of(_class, "__getattr__")(_missing)
+    method_of(_class, "__getattr__")(missing_attribute)
 for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 

@@ -1,6 +1,7 @@
 """Where the user's code stands: the place that every op, message and warning names."""
 
 import difflib
+import functools
 import os
 import site
 import sys
@@ -22,14 +23,22 @@ _INSTALLED = (
 )
 
 
+@functools.cache
+def _whose(file: str) -> str:
+    """Of which code the file is."""
+    if file == _COMMAND or not file.startswith((_PACKAGE, *_INSTALLED)):
+        return "user"
+    return "alloy" if file.startswith(_PACKAGE) else "installed"
+
+
 def _user_frame():
     """The innermost frame of a user's program; where all are of installed packages, the innermost outside this one."""
     frame, outside = sys._getframe(1), None
     while True:
-        file = frame.f_code.co_filename
-        if file == _COMMAND or not file.startswith((_PACKAGE, *_INSTALLED)):
+        whose = _whose(frame.f_code.co_filename)
+        if whose == "user":
             return frame
-        if outside is None and not file.startswith(_PACKAGE):
+        if outside is None and whose == "installed":
             outside = frame
         if frame.f_back is None:
             return outside or frame

@@ -7,79 +7,139 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 
-from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES
+from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES, UNNEEDED, VALUES
 from alloy.graph.location import meant, mistake
 
 FUNCTIONS: dict[str, Callable] = {}  # of tensors by their names, which alloy.ops adds
 _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def explained(function, op: str | None = None):
-    """The function; a call that does not fit its parameters is answered as other mistakes are.
+# ---- calls that do not fit ----
 
-    op: what messages begin with; None is the function's name, of __init__ the class's."""
-    parameters = inspect.signature(function).parameters
+
+def explained(function):
+    """The function; a call that does not fit its parameters is answered as other mistakes are. Nothing is looked up
+    before a call fails, so that wrapping is cheap."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            if error.__traceback__.tb_next is not None:
                 raise  # from within the function
-            of_class = function.__name__ in ("__init__", "__call__")
-            name = op or (type(args[0]).__name__ if of_class and args else function.__name__)
-            wrong = _wrong_call(name, parameters, args, kwargs)
-        raise wrong
+        cls = type(args[0]) if function.__name__ in ("__init__", "__call__") and args else None
+        given = args["self" in inspect.signature(function).parameters :]
+        raise wrong_call(cls.__name__ if cls else function.__name__, function, given, kwargs, cls)
 
+    call.__qualname__ = function.__qualname__.removesuffix(".__wrapped__")
+    function.__qualname__ = f"{call.__qualname__}.__wrapped__"  # where pickle finds it, in tables made before
     return call
 
 
-def _wrong_call(name, parameters, args, kwargs):
-    """The mistake of a call that Python refuses."""
-    given = {key: parameter for key, parameter in parameters.items() if key != "self"}
-    kinds = inspect.Parameter
-    by_position = [key for key, parameter in given.items() if parameter.kind is kinds.POSITIONAL_OR_KEYWORD]
-    count = len(args) - ("self" in parameters)
-    needed = [
-        key
-        for key, parameter in given.items()
-        if parameter.default is kinds.empty and parameter.kind.name[:4] != "VAR_"
-    ]
-    missing = [key for key in needed if key not in kwargs and key not in by_position[:count]]
-    strange = [key for key in kwargs if key not in given]
+def wrong_call(name: str, function, args, kwargs, cls: type | None = None) -> Exception:
+    """The mistake of a call that does not fit. args: without self; cls: whose constructor it is."""
+    taken = parameters_of(function, cls)
+    strange = [key for key in kwargs if key not in taken]
+    if strange and cls is not None and function.__name__ == "__init__":
+        taken = parameters_of(cls.__init__, cls)
+    by_position = [key for key, one in taken.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    needed = [key for key, one in taken.items() if one.default is one.empty and one.kind not in _MANY]
+    missing = [key for key in needed if key not in kwargs and key not in by_position[: len(args)]]
     if strange:
-        fitting = next((other for other in ARGUMENTS.get(strange[0], ()) if other in given), None)
-        said = f"an argument {strange[0]}" + (f"; its name here is {fitting}" if fitting else meant(strange[0], given))
-    elif count > len(by_position):
-        said = f"{count} argument{'s' * (count > 1)} by position"
-    elif twice := [key for key in by_position[:count] if key in kwargs]:
-        said = f"{twice[0]} twice"
+        said = f"an argument {strange[0]}{said_of_argument(strange[0], taken, cls)}"
+    elif len(args) > len(by_position):
+        said = f"{len(args)} argument{'s' * (len(args) > 1)} by position{_by_name(args, by_position, taken)}"
+    elif twice := [key for key in by_position[: len(args)] if key in kwargs]:
+        said = f"{twice[0]} twice{_of_twice(args[by_position.index(twice[0])], cls)}"
     else:
         said = f"no {' and no '.join(missing)}"
-    shown = inspect.Signature([parameter.replace(annotation=kinds.empty) for parameter in given.values()])
-    return mistake(name.lower(), f"Expected {name}{shown}, got {said}", TypeError, "called")
+    return mistake(name.lower(), f"Expected {name}{_signature(taken)}, got {said}", TypeError, "called")
 
 
-def explain(module: types.ModuleType, shown: str, others: Mapping, *, functions: bool = True) -> None:
-    """Explains the module's functions (unless told otherwise) and classes, and says of names that it lacks what to type
-    instead.
+def _of_twice(given, cls) -> str:
+    """What to do instead of giving so something by position that has a name, too."""
+    if isinstance(given, (list, tuple)):
+        said = [
+            UNNEEDED[kind.__name__]["params"] for kind in (cls.__mro__ if cls else ()) if kind.__name__ == "Optimizer"
+        ]
+        return f"; {said[0]}" if said else ""
+    return "; arrays that belong together are one tuple, (x, y)" if hasattr(given, "__array__") else ""
 
-    shown: what users write for the module, such as "al.nn". others: the names that other modules have, by what users
-    write for those."""
-    names = public(module)
-    for name in names:
+
+def parameters_of(function, cls: type | None = None) -> dict[str, inspect.Parameter]:
+    """What the function takes, without self; a constructor of cls that takes any names also what the constructors
+    take to which it hands them on."""
+    found = dict(inspect.signature(function).parameters)
+    found.pop("self", None)
+    constructors = [vars(base)["__init__"] for base in cls.__mro__[:-1] if "__init__" in vars(base)] if cls else []
+    of = [inspect.unwrap(constructor) for constructor in constructors]
+    rest = constructors[of.index(inspect.unwrap(function)) + 1 :] if inspect.unwrap(function) in of else []
+    for constructor in rest:
+        any_names = [key for key, one in found.items() if one.kind is one.VAR_KEYWORD]
+        if not any_names:
+            break
+        del found[any_names[0]]
+        for key, one in list(inspect.signature(constructor).parameters.items())[1:]:
+            if one.kind is not one.VAR_POSITIONAL:
+                found.setdefault(key, one if one.kind is one.VAR_KEYWORD else one.replace(kind=one.KEYWORD_ONLY))
+    return found
+
+
+class _Word(str):
+    __repr__ = str.__str__
+
+
+def _signature(parameters) -> str:
+    """The parameters as Python shows them, without types, and functions by their names."""
+    shown = [
+        one.replace(annotation=one.empty, default=_Word(one.default.__name__))
+        if isinstance(one.default, types.FunctionType)
+        else one.replace(annotation=one.empty)
+        for one in parameters.values()
+    ]
+    return str(inspect.Signature(sorted(shown, key=lambda one: one.kind)))
+
+
+def _by_name(args, by_position, taken) -> str:
+    """How arguments beyond those that are taken by position are written."""
+    others = [key for key, one in taken.items() if one.kind is one.KEYWORD_ONLY and key not in ("seed", "name")]
+    if not others or not by_position:
+        return "; all have names" * bool(others)
+    rest = zip(others, args[len(by_position) :])
+    pairs = [f"{key}={value!r}" if isinstance(value, (int, float, str)) else f"{key}=..." for key, value in rest]
+    return f"; the others have names, for instance {', '.join(pairs)}"
+
+
+def said_of_argument(name: str, taken, cls: type | None = None) -> str:
+    """What to type instead of an argument among those that are taken, or why there is none; cls: of whose
+    constructor."""
+    for here in ARGUMENTS.get(name, ()):
+        if here.partition(",")[0] in taken:
+            return f"; its name here is {here}"
+    for kind in cls.__mro__ if cls else (types.FunctionType,):
+        if name in (said := UNNEEDED.get(kind.__name__, {})):
+            return f"; {said[name]}"
+    return meant(name, taken)
+
+
+# ---- what is explained ----
+
+
+def explain(module: types.ModuleType) -> None:
+    """Explains the functions and classes that the module has for users."""
+    for name in public(module):
         thing = getattr(module, name)
-        if functions and isinstance(thing, types.FunctionType) and not hasattr(thing, "__wrapped__"):
-            home = sys.modules[thing.__module__]
+        if isinstance(thing, types.FunctionType) and not hasattr(thing, "__wrapped__"):
+            home, wrapped = sys.modules[thing.__module__], explained(thing)
             for place in (module, home):
                 if getattr(place, name, None) is thing:
-                    setattr(place, name, explained(thing))
+                    setattr(place, name, wrapped)
         for cls in thing.__mro__ if isinstance(thing, type) else ():
             is_own = cls.__module__.startswith("alloy.") and cls.__module__ != "alloy._core"
             if is_own and not issubclass(cls, dict):
                 _explain_class(cls)
-    answer_for(module, shown, names, others)
 
 
 def _explain_class(cls: type) -> None:
@@ -88,20 +148,15 @@ def _explain_class(cls: type) -> None:
         named = not key.startswith("_") or key in ("__init__", "__call__")
         if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
             setattr(cls, key, explained(method))
-    own = getattr(cls, "__getattr__", None)
-    if hasattr(own, "__wrapped__"):
-        return
+    if not hasattr(cls, "__getattr__"):
+        cls.__getattr__ = missing_attribute
 
-    def __getattr__(self, name):
-        if name.startswith("_") or own is not None:
-            try:
-                return own(self, name) if own is not None else object.__getattribute__(self, name)
-            except AttributeError as error:
-                if name.startswith("_") or str(error).startswith("["):
-                    raise
-        raise no_attribute(self, name, one_of(type(self)))
 
-    cls.__getattr__ = functools.update_wrapper(__getattr__, own or object.__getattribute__)
+def missing_attribute(self, name):
+    """__getattr__ of classes that say what to type instead."""
+    if name.startswith("_"):
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    raise no_attribute(self, name, one_of(type(self)))
 
 
 def one_of(cls: type) -> str:
@@ -149,15 +204,48 @@ def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> 
     module.__class__ = _Module
 
 
+def plain(name: str) -> str:
+    """The name without what libraries write differently."""
+    return name.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+@functools.cache
+def _plain(kind: str) -> dict[str, str]:
+    """The table with its keys plain."""
+    return {plain(name): said for name, said in {"names": NAMES, "values": VALUES}[kind].items()}
+
+
 def _said_of_name(name, shown, names, others):
-    if name in NAMES:
-        return _typed(NAMES[name])
-    written = {given: f"{other}.{given}" for other, given_names in others.items() for given in given_names}
-    if name in written:
-        return f"; it is {written[name]}"
-    written |= {given: f"{shown}.{given}" for given in names}
-    near = meant(name, written, 0.75).rpartition(" ")[2]
-    return f"; the nearest is {written[near]}" if near else ""
+    own = {f"{shown}.{given}": given for given in names}
+    every = own | {f"{other}.{given}": given for other, known in others.items() for given in known}
+    if name not in NAMES and (path := next((path for path, given in every.items() if given == name), None)):
+        return f"; it is {path}"
+    spelt, rank = _stem(name)
+    for key in (plain(name), spelt):
+        said = _plain("names").get(key, "")
+        here = said.replace("{rank}", rank)
+        if said and (here == said or here in every):
+            return _typed(here)
+    ranked = sorted(every, key=lambda path: (every[path][0].isupper() != name[0].isupper(), path not in own))
+    for key in (plain(name), spelt):
+        here = plain(_plain("values").get(key, key))
+        if path := next((path for path in ranked if plain(every[path]) == here), None):
+            return f"; it is {path}" if here == key else _typed(path)
+    near = meant(name, every.values(), 0.75).rpartition(" ")[2]
+    return f"; the nearest is {next(path for path in ranked if every[path] == near)}" if near else ""
+
+
+def _stem(name: str) -> tuple[str, str]:
+    """The plain name without the number of dimensions at its end, and that number, by default 2D."""
+    short = plain(name)
+    return (short[:-2], short[-2:].upper()) if short[-2:] in ("1d", "2d", "3d") else (short, "2D")
+
+
+def said_of_value(name: str, known) -> str:
+    """ "; its name here is NAME", of a name that stands for something among the known ones, or the nearest of them."""
+    here = _plain("values").get(plain(name), name)
+    alike = [one for one in known if plain(one) == plain(here)]
+    return f"; its name here is {alike[0]}" if alike else meant(name.lower(), known)
 
 
 def _typed(said: str) -> str:
@@ -186,8 +274,8 @@ def _said_of_attribute(kind, name, act):
         if name in FUNCTIONS:
             rest = ", ..." if len(inspect.signature(FUNCTIONS[name]).parameters) > 1 else ""
             return f"; type al.{name}(x{rest})"
-        if name in NAMES:
-            return _typed(NAMES[name])
+        if plain(name) in _plain("names"):
+            return _typed(_plain("names")[plain(name)])
         if name.endswith("_") and name[:-1] in FUNCTIONS:
             return f"; tensors do not change, al.{name[:-1]} gives another"
     return meant(name, own)

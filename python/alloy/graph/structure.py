@@ -27,11 +27,12 @@ def rebuild(structure, given):
     return convert(lambda leaf: next(given), structure)
 
 
-def convert(function, structure):
-    """The structure with function(leaf) for each leaf; tuples, named tuples, lists and dicts as they were."""
-    if not _is_node(structure):
+def convert(function, structure, nodes=(tuple, list, dict)):
+    """The structure with function(leaf) for each leaf; tuples, named tuples, lists and dicts as they were. nodes: what
+    is taken apart; all else is a leaf."""
+    if not isinstance(structure, nodes) or not _is_node(structure):
         return function(structure)
     if isinstance(structure, dict):
-        return {key: convert(function, part) for key, part in structure.items()}
-    parts = [convert(function, part) for part in structure]
+        return {key: convert(function, part, nodes) for key, part in structure.items()}
+    parts = [convert(function, part, nodes) for part in structure]
     return structure._make(parts) if hasattr(structure, "_make") else type(structure)(parts)

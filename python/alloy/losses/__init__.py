@@ -14,30 +14,15 @@ Options are keyword arguments. A Trainer takes a loss by its name, or as a funct
     al.Trainer(model, functools.partial(al.losses.softmax_cross_entropy, label_smoothing=0.1), ...)
     al.Trainer(model, lambda predictions, targets: al.square(predictions - targets), ...)"""
 
+import sys
+
+from alloy.graph.names import explain
 from alloy.losses import lookup
 from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
 from alloy.losses.reduction import mean, sums
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
 
-LOSSES = {
-    function.__name__: function
-    for function in (
-        binary_cross_entropy,
-        categorical_hinge,
-        cosine_similarity,
-        hinge,
-        huber,
-        kl_divergence,
-        mean_absolute_error,
-        mean_squared_error,
-        softmax_cross_entropy,
-        squared_hinge,
-    )
-}
-FOREIGN_LOSSES = lookup.FOREIGN_LOSSES
-for _function in LOSSES.values():
-    _function.greater_is_better = False
 __all__ = [
     "binary_cross_entropy",
     "categorical_hinge",
@@ -61,10 +46,26 @@ def get(loss, op: str = "losses"):
     ValueError: no loss has that name; the message lists all, and says what a name of another library is here.
     TypeError: neither a name nor a function."""
     if isinstance(loss, str):
-        return lookup.by_name("losses", loss, LOSSES, FOREIGN_LOSSES, op)
+        return lookup.by_name("losses", loss, LOSSES, op)
     lookup.require_function("losses", loss, op)
     return loss
 
 
-def __getattr__(name):
-    raise lookup.missing("losses", name, LOSSES, FOREIGN_LOSSES)
+explain(sys.modules[__name__])  # before the table, which then holds what users see
+LOSSES = {
+    function.__name__: function
+    for function in (
+        binary_cross_entropy,
+        categorical_hinge,
+        cosine_similarity,
+        hinge,
+        huber,
+        kl_divergence,
+        mean_absolute_error,
+        mean_squared_error,
+        softmax_cross_entropy,
+        squared_hinge,
+    )
+}
+for _function in LOSSES.values():
+    _function.greater_is_better = False

@@ -20,17 +20,16 @@ measure training and validation.
 
 Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
 
-from alloy.losses import FOREIGN_LOSSES, LOSSES, lookup
+import sys
+
+from alloy.graph.names import explain
+from alloy.losses import LOSSES, lookup
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
 from alloy.metrics.classification import ConfusionMatrix, F1Score, Precision, Recall
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
 from alloy.metrics.ranking import AUC
 from alloy.metrics.regression import R2Score, RootMeanSquaredError
 
-FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy, top_k_accuracy)}
-CLASSES = {
-    kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
-}
 __all__ = [
     "AUC",
     "ConfusionMatrix",
@@ -48,29 +47,6 @@ __all__ = [
     "get",
     "top_k_accuracy",
 ]
-for _function in FUNCTIONS.values():
-    _function.greater_is_better = True
-_NAMED = FUNCTIONS | CLASSES | LOSSES
-FOREIGN = FOREIGN_LOSSES | {
-    "acc": "accuracy",
-    "auroc": "auc",
-    "binary_acc": "binary_accuracy",
-    "categorical_accuracy": "accuracy",
-    "confusion": "confusion_matrix",
-    "f1": "f1_score",
-    "f1score": "f1_score",
-    "r2": "r2_score",
-    "r_squared": "r2_score",
-    "rmse": "root_mean_squared_error",
-    "roc_auc": "auc",
-    "roc_auc_score": "auc",
-    "sparse_categorical_accuracy": "accuracy",
-    "sparse_top_k_categorical_accuracy": "top_k_accuracy",
-    "top5": "top_k_accuracy",
-    "top_5_accuracy": "top_k_accuracy",
-    "top_k": "top_k_accuracy",
-    "top_k_categorical_accuracy": "top_k_accuracy",
-}
 
 
 def get(metric, loss=None, op: str = "metrics") -> Metric:
@@ -82,7 +58,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
-        found = lookup.by_name("metrics", metric, _NAMED, FOREIGN, op)
+        found = lookup.by_name("metrics", metric, _NAMED, op)
         if found is accuracy and (loss if isinstance(loss, str) else lookup.name_of(loss)) == "binary_cross_entropy":
             return Mean(binary_accuracy, "accuracy")
         return found() if isinstance(found, type) else Mean(found)
@@ -90,5 +66,11 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     return Mean(metric)
 
 
-def __getattr__(name):
-    raise lookup.missing("metrics", name, {**_NAMED, **dict.fromkeys(__all__)}, FOREIGN)
+explain(sys.modules[__name__])  # before the tables, which then hold what users see
+FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy, top_k_accuracy)}
+CLASSES = {
+    kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
+}
+for _function in FUNCTIONS.values():
+    _function.greater_is_better = True
+_NAMED = FUNCTIONS | CLASSES | LOSSES

@@ -7,7 +7,8 @@ from functools import wraps
 from alloy import ops
 from alloy.graph.apply import require_tensor
 from alloy.graph.dtypes import is_half
-from alloy.graph.location import meant, mistake
+from alloy.graph.location import mistake
+from alloy.graph.names import said_of_value
 from alloy.nn.layer import Layer
 from alloy.ops import cast
 
@@ -46,10 +47,9 @@ ACTIVATIONS = {
     "softplus": _softplus,
     "tanh": ops.tanh,
 }
-_ELSEWHERE = {
+_INSTEAD = {
     "leaky_relu": "the layer al.nn.LeakyReLU(alpha)",
     "linear": "None",
-    "swish": "'silu'",
     "gelu_tanh": "the layer al.nn.GELU(approximate=True)",
 }
 
@@ -65,7 +65,7 @@ def activation_of(op: str, given):
     if not isinstance(given, str):
         raise mistake(op, f"Expected a name or a function as the activation, got {given!r}", TypeError)
     if given not in ACTIVATIONS:
-        hint = f"; here it is {_ELSEWHERE[given]}" if given in _ELSEWHERE else meant(given, ACTIVATIONS)
+        hint = f"; type {_INSTEAD[given]}" if given in _INSTEAD else said_of_value(given, ACTIVATIONS)
         raise mistake(
             op, f"Expected a function or one of {', '.join(ACTIVATIONS)} as the activation, got {given!r}{hint}"
         )

@@ -1,6 +1,7 @@
 """What every layer is: a function of tensors that makes its variables at its first call."""
 
 import inspect
+import re
 import zlib
 from contextlib import suppress
 from contextvars import ContextVar
@@ -12,42 +13,17 @@ from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
+from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
+from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
-from alloy.nn.structure import graph_of, leaves, require_tensors
+from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
 
 # The layers at work, each called by the one before. The list is one and the same during a call of the outermost.
 _AT_WORK: ContextVar[list["Layer"] | None] = ContextVar("layers at work", default=None)
-
-# What other libraries have as an attribute of a layer, and what to type here.
-_ELSEWHERE = {
-    "add": "model.layers.append(layer)",
-    "add_weight": "self.add_variable(x.graph, name, lambda seed: value), in build",
-    "append": "model.layers.append(layer)",
-    "compile": "al.Trainer(model, loss, optimizer)",
-    "count_params": "model.summary()",
-    "eval": "model(x), which is inference; training is model(x, training=True)",
-    "evaluate": "al.Trainer(model, loss, optimizer).evaluate(data)",
-    "fit": "al.Trainer(model, loss, optimizer).fit(data, epochs)",
-    "get_weights": "[variable.numpy() for variable in model.variables]",
-    "kernel": "layer.variables[0]",
-    "load_state_dict": "al.load(model, path)",
-    "load_weights": "al.load(model, path)",
-    "parameters": "model.variables",
-    "predict": "al.Trainer(model, loss, optimizer).predict(x)",
-    "register_buffer": "self.add_variable(x.graph, name, lambda seed: value, trainable=False), in build",
-    "register_parameter": "self.add_variable(x.graph, name, lambda seed: value), in build",
-    "save": "al.save(model, path)",
-    "save_weights": "al.save(model, path)",
-    "state_dict": "al.save(model, path)",
-    "train": "model(x, training=True)",
-    "trainable_variables": "[variable for variable in model.variables if variable.trainable]",
-    "weight": "layer.variables[0]",
-    "weights": "model.variables",
-}
 
 
 class Layer:
@@ -87,26 +63,30 @@ class Layer:
             raise AttributeError(
                 f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
             )
-        if name in _ELSEWHERE:
-            raise AttributeError(f"[{self._kind()}] A layer has no attribute {name}; here it is {_ELSEWHERE[name]}")
-        return object.__getattribute__(self, name)  # for Python's own message
+        return missing_attribute(self, name)
 
     def __setattr__(self, name, value):
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
-            raise AttributeError(f"[{self._kind()}] A layer has no attribute {name} to set: did you mean trainable?")
+            raise no_attribute(self, name, one_of(type(self)), "set")
         object.__setattr__(self, name, value)
 
     def __getitem__(self, key):
-        raise TypeError(
-            f"[{self._kind()}] A layer has no items; the layers that it was given are model.layers[{key!r}]"
+        raise mistake(
+            self._kind(),
+            f"A layer has no items; the layers that it was given are model.layers[{key!r}]",
+            TypeError,
+            "asked",
         )
 
     def __getstate__(self):
         if vars(self).get("graph") is not None:
-            raise TypeError(
-                f"[{self._kind()}] A layer that has been called belongs to a graph and cannot be copied or pickled; "
-                "al.save(layer, path) and al.load(layer, path) move the values of its variables"
+            raise mistake(
+                self._kind(),
+                "A layer that has been called belongs to a graph and cannot be copied or pickled; "
+                "al.save(layer, path) and al.load(layer, path) move the values of its variables",
+                TypeError,
+                "asked",
             )
         return vars(self).copy()
 
@@ -245,19 +225,14 @@ class Layer:
         parameters = list(inspect.signature(self.forward).parameters.values())
         if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
             return
-        others = [parameter.name for parameter in parameters[2:]]
         missing = [p.name for p in parameters[2:] if p.default is p.empty and p.name not in operands]
         if len(parameters) < 2 or missing:
             given = ", ".join(["self", *(parameter.name for parameter in parameters)])
             hint = f"; give {missing[0]} by name in the call, or several inputs as one tuple" if missing else ""
             expected = f"a method forward(self, x, training) of {type(self).__name__}"
             raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
-        for name in operands:
-            if name not in others:
-                takes = ", ".join(others) or "x and training alone"
-                raise mistake(
-                    self._kind(), f"Expected {takes} in the call, got an operand {name}{meant(name, others)}", TypeError
-                )
+        if any(name not in [parameter.name for parameter in parameters[2:]] for name in operands):
+            raise wrong_call(type(self).__name__, self.forward, (None, training), operands)
 
     def _instruct(self):
         """What the layers in it that have not been called need to know."""
@@ -395,10 +370,11 @@ def _name_layer(error, path):
         error.layer = path
     message = error.args[0] if error.args else None
     if isinstance(message, str) and message.startswith("["):
-        text, place, line = message.rpartition("; built at ")
-        error.args = (f"{text}; in {path}{place}{line}" if place else f"{message}; in {path}", *error.args[1:])
+        text, place = _PLACE.fullmatch(message).groups()
+        error.args = (f"{text}; in {path}{place}", *error.args[1:])
     elif hasattr(error, "add_note"):  # since Python 3.11
         error.add_note(f"in the layer {path}")
 
 
+_PLACE = re.compile(r"(.*?)(; \w+ at \S+\.)?", re.DOTALL)
 _OWN = frozenset(vars(Layer()))  # attributes that every layer has

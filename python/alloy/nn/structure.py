@@ -1,15 +1,9 @@
-"""Several tensors as one value: a tensor by itself, or tuples, lists and dicts of them, however deep."""
+"""What is asked of several tensors that are one value (alloy.graph.structure)."""
 
 from alloy._core import Graph, Tensor
 from alloy.graph.location import mistake
+from alloy.graph.structure import leaves
 from alloy.graph.text import describe
-
-
-def leaves(value) -> list:
-    """What the value holds, in its order: all that is no tuple, list or dict."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (tuple, list)) else [value]
 
 
 def require_tensors(op: str, value, source: str = "") -> None:

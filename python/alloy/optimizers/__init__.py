@@ -1,7 +1,8 @@
 """Optimizers: what a step does to the variables, in the step's graph. Formulas, names and defaults are those of
 torch.optim."""
 
-from alloy.graph.location import meant, mistake
+from alloy.graph.location import mistake
+from alloy.graph.names import said_of_value
 from alloy.optimizers.adagrad import Adagrad
 from alloy.optimizers.adam import Adam, AdamW
 from alloy.optimizers.lion import Lion
@@ -23,7 +24,7 @@ def named(optimizer):
             known = ", ".join(_NAMED)
             raise mistake(
                 "trainer",
-                f"Expected an optimizer or a name ({known}), got {optimizer!r}{meant(optimizer.lower(), _NAMED)}",
+                f"Expected an optimizer or a name ({known}), got {optimizer!r}{said_of_value(optimizer, _NAMED)}",
             )
         return _NAMED[optimizer.lower()]()
     if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):

@@ -10,37 +10,17 @@ import numpy as np
 
 from alloy import _core
 from alloy._core import Tensor, Update, Variable
-from alloy.graph.apply import apply, apply_all, require_all, require_tensor
+from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
-from alloy.graph.location import meant, mistake, user_location
+from alloy.graph.location import mistake, user_location
+from alloy.graph.names import said_of_argument
 from alloy.graph.scope import OPTIMIZER, scope
 from alloy.graph.state import State
 from alloy.ops import cast, equal, where
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
 
-# What other libraries, and this one before, call the options.
-_ELSEWHERE = {
-    "learning_rate": "lr",
-    "alpha": "lr",
-    "beta1": "betas, a pair",
-    "beta2": "betas, a pair",
-    "beta_1": "betas, a pair",
-    "beta_2": "betas, a pair",
-    "epsilon": "eps",
-    "rho": "alpha",
-    "decay": "weight_decay",
-    "l2": "weight_decay",
-    "clipnorm": "clip_norm, of all gradients together",
-    "global_clipnorm": "clip_norm",
-    "max_norm": "clip_norm",
-    "clipvalue": "clip_value",
-    "gradient_accumulation_steps": "accumulate_steps",
-    "use_ema": "ema_decay",
-    "ema_momentum": "ema_decay",
-    "loss_scale_factor": "loss_scale",
-}
 _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
 
 
@@ -90,10 +70,7 @@ class Optimizer:
         skip_nonfinite: bool = False,
         loss_scale: LossScale | None = None,
         ema_decay: float | None = None,
-        **others,
     ):
-        for name in others:
-            raise self._unknown(name)
         self._rates: list[_core.WeakVariable] = []  # where the steps made so far have the rate, a number
         self._computed = False  # whether a step was made that computes its rate
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
@@ -174,8 +151,7 @@ class Optimizer:
                 raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
 
     def _unknown(self, name):
-        options = [*self.bounds, *_SHARED, "lr"]
-        here = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, options)
+        here = said_of_argument(name, [*self.bounds, *_SHARED, "lr"], type(self))
         return mistake(self._name(), f"There is no option {name}{here}", TypeError)
 
     def _checked_rate(self, rate):
@@ -206,7 +182,10 @@ class Optimizer:
         graph = loss.graph
         if variables is None:
             variables = [variable for variable in graph.variables if variable.trainable]
-        variables = list(variables)
+        if hasattr(variables, "variables"):
+            given = f"a {type(variables).__name__}; write model.variables"
+            raise mistake("minimize", f"Expected a list of variables, got {given}", TypeError)
+        variables = as_sequence("minimize", "variables", variables)
         require_all("minimize", "variables", Variable, variables)
         scale = None
         if self.loss_scale is not None and variables:

@@ -63,6 +63,8 @@ def _is_tuple(element) -> bool:
 def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last: str = "smaller") -> Dataset:
     """Batches of what a user gives: a tuple of arrays, an al.data.Dataset, or an object with __len__ and __getitem__.
     seed: of the order of what is no Dataset; None: as they are."""
+    if hasattr(batch_size, "__array__"):
+        raise mistake(op, "Expected examples and targets as one tuple, (x, y), got two arguments", TypeError, "called")
     as_count(op, "a batch size", batch_size, "called")
     if isinstance(data, Dataset):
         return data if data.batched else data.batch(batch_size, last=last)

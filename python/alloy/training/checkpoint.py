@@ -5,11 +5,14 @@ import fcntl
 import json
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 from glob import escape, glob
 
 import numpy as np
 
+from alloy._core import Variable
+from alloy.graph.apply import require_all
 from alloy.graph.arrays import empty
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import mistake
@@ -32,7 +35,7 @@ def save(variables, path) -> None:
             "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
         )
     arrays = _read(list(named.values()))
-    _replace(os.path.realpath(os.fsdecode(path)), to_bytes(dict(zip(named, arrays))))
+    _replace(os.path.realpath(_decoded("save", path)), to_bytes(dict(zip(named, arrays))))
 
 
 def load(variables, path) -> None:
@@ -65,7 +68,7 @@ def opened(path, op: str = "load"):
     """The file, opened, and its path. OSError: it cannot be read. ValueError: it is no safetensors file."""
     from safetensors import SafetensorError, safe_open
 
-    path = os.fsdecode(path)
+    path = _decoded("load", path)
     with open(path, "rb"):
         pass  # what is the matter with the file in the system's words
     try:
@@ -223,8 +226,19 @@ def _tidy(prefix: str) -> None:
             os.remove(left)
 
 
+def _decoded(op: str, path) -> str:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
+    return os.fsdecode(path)
+
+
 def _by_name(op: str, variables) -> dict:
-    variables = list(getattr(variables, "variables", variables))
+    given, variables = variables, getattr(variables, "variables", variables)
+    if isinstance(given, (str, os.PathLike)) or not isinstance(variables, Iterable):
+        what = f"al.{op}(model, path), got {type(given).__name__} as the model"
+        raise mistake(op, f"Expected {what}", TypeError, "called")
+    variables = list(variables)
+    require_all(op, "variables, or a model", Variable, variables)
     named = {variable.name: variable for variable in variables}
     if not variables:
         raise mistake(op, "Expected variables, got none (a model has none before its first call)", act="called")

@@ -3,7 +3,7 @@ model, and where a training stands."""
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
 
 import numpy as np
@@ -130,7 +130,7 @@ class Trainer:
         epochs = as_count("fit", "a number of epochs", epochs, "called")
         data = self._dataset("fit", data, batch_size, shuffle, last_batch)
         validation = None if validation is None else self._dataset("fit", validation, batch_size)
-        callbacks = list(callbacks)
+        callbacks = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
         parts = parts_of("fit", data)
         step = self._programs.step(parts, class_weight)
