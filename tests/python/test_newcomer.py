@@ -1129,7 +1129,7 @@ ROWS = [  # graphs and tensors
      "TypeError [batchnorm] Expected BatchNorm(*, momentum=0.99, epsilon=0.001, center=True, scale=True), got 1 "
      "argument by position; all have names; called at HERE."),
     ("al.nn.Embedding(10)",
-     "TypeError [embedding] Expected Embedding(input_dim, output_dim, *, init=uniform, dtype='float32', "
+     "TypeError [embedding] Expected Embedding(input_dim, output_dim, *, init=uniform, dtype=None, "
      "seed=None), got no output_dim; called at HERE."),
     ("al.nn.LSTM(3, batch_first=True)",
      "TypeError [lstm] Expected LSTM(units, *, activation='tanh', recurrent_activation='sigmoid', "
