@@ -14,9 +14,9 @@ import reference as ref
 from alloy.graph.dtypes import numpy_dtype
 from alloy.graph.location import user_location
 from alloy.ops import table
+from kinds import HALVES
 
-# macOS 13 has no bfloat16 (csrc/ir/quirks.def).
-FLOATS = ("float32", "float16") + ("bfloat16",) * (not al.device().system.startswith("macOS 13"))
+FLOATS = ("float32", *HALVES)
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 TYPES = {"floating": FLOATS, "numeric": FLOATS + INTEGERS, "integer": INTEGERS, "any": FLOATS + INTEGERS + ("bool",)}
 # Half of the distance from 1 to the next number.

@@ -4,6 +4,8 @@ import pytest
 
 import alloy as al
 
+HAS_BFLOAT16 = not al.device().system.startswith("macOS 13")  # csrc/ir/quirks.def
+HALVES = ("float16",) + ("bfloat16",) * HAS_BFLOAT16
 # The portable framework's second device (tests/remote_device) has none of these; of Apple's they are asked.
 _IS_REMOTE = al.device().kind == "remote"
 READS_HOST_MEMORY = pytest.mark.skipif(_IS_REMOTE, reason="the device cannot read arrays in place")

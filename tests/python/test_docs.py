@@ -9,6 +9,7 @@ import threading
 import pytest
 
 import alloy as al
+from kinds import HAS_BFLOAT16
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -23,6 +24,8 @@ def name(page):
 def test_code(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()
+    if not HAS_BFLOAT16 and page.stem == "mixed-precision":
+        pytest.skip("that system has no bfloat16")
     namespace = {"__name__": "__main__"}
     for block in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S):
         lines_before = text[: block.start(1)].count("\n")

@@ -9,6 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import alloy as al
+from kinds import HAS_BFLOAT16
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -73,7 +74,7 @@ def write_cifar10(directory, rng):
         (directory / f"{name}.bin").write_bytes(np.hstack([classes[:, None], images.reshape(count, -1)]).tobytes())
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"][: 1 + HAS_BFLOAT16])
 def test_resnet_on_cifar10(dtype, run, tmp_path, rng):
     write_cifar10(tmp_path, rng)
     size = ("--blocks", 1, "--width", 4, "--batch-size", 16, "--epochs", 12)

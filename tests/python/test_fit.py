@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import alloy as al
+from kinds import HALVES
 
 W = np.float32([[1], [-2], [0.5]])
 
@@ -322,7 +323,7 @@ def test_a_step_with_everything_is_one_dispatch():
 # ---- types ----
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", HALVES)
 def test_mixed_precision(dtype):
     """Activations of two bytes, variables of four; it learns as float32 does."""
     (x, y), test = al.data.split(*al.data.digits())
@@ -353,7 +354,7 @@ def test_mixed_precision_of_ids_and_bytes():
         (rng.integers(0, 256, (16, 5), "uint8"), lambda: al.nn.Rescaling(1 / 255)),
         (rng.integers(0, 9, (16, 5), "int32"), lambda: al.nn.Embedding(9, 4)),
     ]:
-        for dtype in ("float32", "bfloat16"):
+        for dtype in ("float32", HALVES[-1]):
             model = al.nn.Sequential(first(), Watch(), al.nn.Flatten(), al.nn.Dense(3))
             trainer = al.Trainer(model, "softmax_cross_entropy", "adam", dtype=dtype)
             trainer.fit((source, rng.integers(0, 3, 16, "int32")), 2, 8, progress=False)

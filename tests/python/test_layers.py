@@ -11,6 +11,8 @@ import alloy as al
 import layers_reference as torch_values
 import reference as ref
 from alloy.graph.dtypes import numpy_dtype
+from cases import ROUNDING
+from kinds import HALVES
 
 nn = al.nn
 
@@ -157,7 +159,7 @@ def test_values_and_gradients_are_pytorchs(name, shapes):
         np.testing.assert_allclose(result, wanted, rtol=2e-5, atol=2e-6 * greatest)
 
 
-@pytest.mark.parametrize("dtype, error", [("float16", 2**-11), ("bfloat16", 2**-8)])
+@pytest.mark.parametrize("dtype, error", [(dtype, ROUNDING[dtype]) for dtype in HALVES])
 @pytest.mark.parametrize("name", sorted(PYTORCH.keys() - {"embedding"}))
 def test_halves_give_halves(name, dtype, error):
     """Of the type, within a few roundings of PyTorch's float64 (of products of products a few more); gradients of the
@@ -300,7 +302,7 @@ def test_a_causal_convolution_sees_nothing_later(rng):
     np.testing.assert_array_equal(step(later)[0][:, :5], value[:, :5])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", *HALVES])
 @pytest.mark.parametrize("name", nn.activation.ACTIVATIONS)
 def test_activations_by_name_are_those_of_the_layers(name, dtype, rng):
     """As an argument; of halves the one nearest to the exact value, but for one rounding of the product before."""
@@ -363,7 +365,7 @@ def test_a_trainer_stops_at_an_id_outside(rng):
         np.testing.assert_array_equal(variable.numpy(), value)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", HALVES)
 def test_an_embedding_begins_a_model_of_halves(dtype):
     graph, model = al.Graph(), nn.Sequential(nn.Embedding(5, 4, dtype=dtype), nn.Dense(3))
     feed = graph.placeholder((2, 3), "int32")

@@ -5,6 +5,7 @@ import pytest
 
 import alloy as al
 import reference as ref
+from kinds import HALVES
 
 OPTIMIZERS = pytest.mark.parametrize(
     "optimizer, reference",
@@ -462,7 +463,7 @@ class Memory(al.Optimizer):
         return parameter - (gradient + last * self.keep) * self.rate * self._turns
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", *HALVES])
 def test_an_optimizer_of_a_users(dtype, graph):
     element = al.graph.dtypes.numpy_dtype(dtype)
     variables = [graph.variable(np.zeros(shape, element)) for shape in ((2,), ())]

@@ -11,6 +11,7 @@ import pytest
 from safetensors import safe_open
 
 import alloy as al
+from kinds import HALVES
 
 
 def data(rng_seed=1, count=90):
@@ -126,7 +127,7 @@ def test_the_place_in_the_data_is_resumed(source, steps, tmp_path):
     assert_same((state(again[0]), again[1]), (state(whole[0]), whole[1]))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", HALVES)
 def test_mixed_precision_is_resumed(dtype, tmp_path):
     path = tmp_path / "run.safetensors"
 

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file
 
 import alloy as al
 from alloy.tools import config
-from kinds import FAST
+from kinds import FAST, HALVES
 
 MODELS = """
 import alloy as al
@@ -166,7 +166,8 @@ def test_images_from_folders(place, rng, alloy):
     (place / "photos.toml").write_text(
         'data = {name = "images", path = "photos", size = 8, workers = 2, normalize = true}\n'
         'augmentation = ["random_flip", {name = "random_crop", padding = 1}]\n'
-        'validation = "photos"\nbatch_size = 4\ndtype = "bfloat16"\n'
+        'validation = "photos"\nbatch_size = 4\n'
+        f'dtype = "{HALVES[-1]}"\n'
     )
     first = alloy("train photos.toml --epochs 3")
     assert first.status == 0 and "val_accuracy 1.0000" in first.out.splitlines()[2], first.out + first.err
