@@ -682,7 +682,7 @@ ROWS = [  # graphs and tensors
      "HERE."),
     ("al.int", "AttributeError [al] There is no al.int; type al.int32; asked at HERE."),
     ('al.device("cuda")',
-     "ValueError [device] Expected 'cpu', the kind of the one device here, got 'cuda'; called at HERE."),
+     "ValueError [device] Expected '..., the kind... here, got 'cuda'; called at HERE."),
     ("al.set_threads(0)", "ValueError [set_threads] Expected a number of threads of 1 or more, got 0; called at HERE."),
     ('al.set_threads("a")',
      "TypeError [set_threads] Expected a number of threads as an integer, got 'a'; called at HERE."),
