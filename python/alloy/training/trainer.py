@@ -219,8 +219,9 @@ class Trainer:
         if data is not None:
             with suppress(Exception):  # a stream that can be read once
                 element = next(data.epoch(self.epoch, step), None)
-        batch = None if element is None else parts_of("fit", data, element)
-        return not_finite(self._programs, self._measures, None if batch is None else parts_of("fit", data), batch, when)
+        if data is None or element is None:
+            return not_finite(self._programs, self._measures, None, None, when)
+        return not_finite(self._programs, self._measures, parts_of("fit", data), parts_of("fit", data, element), when)
 
     def _left(self, error):
         """After an exception in the midst of a fit: the place is that of the last step that the device has made."""
@@ -340,7 +341,7 @@ class Trainer:
             callback.state = state
 
     def _require_training(self, op):
-        if self._programs.progress is None:
+        if not self._programs.begun:
             raise mistake(op, "Expected a training that has begun; call fit first", act="called")
 
     # ---- what is known ----
