@@ -369,8 +369,9 @@ def _name_layer(error, path):
     with suppress(AttributeError):
         error.layer = path
     message = error.args[0] if error.args else None
-    if isinstance(message, str) and message.startswith("["):
-        text, place = _PLACE.fullmatch(message).groups()
+    said = _PLACE.fullmatch(message) if isinstance(message, str) and message.startswith("[") else None
+    if said is not None:
+        text, place = said.groups()
         error.args = (f"{text}; in {path}{place}", *error.args[1:])
     elif hasattr(error, "add_note"):  # since Python 3.11
         error.add_note(f"in the layer {path}")
