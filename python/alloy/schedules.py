@@ -110,7 +110,7 @@ def piecewise(boundaries, values) -> Schedule:
     return rate
 
 
-def as_schedule(op: str, given) -> Schedule:
+def as_schedule(op: str, given: Schedule | float) -> Schedule:
     """The schedule itself, or that of a number."""
     if callable(given):
         return given

@@ -1,6 +1,7 @@
 """Losses of logits, whose targets are classes or probabilities."""
 
 import math
+from typing import overload
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
@@ -20,6 +21,12 @@ from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, lo
 from alloy.ops import sum as sum_of
 
 
+@overload
+def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0) -> Tensor: ...
+@overload
+def softmax_cross_entropy(
+    logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
+) -> Tensor | tuple[Tensor, Tensor]: ...
 def softmax_cross_entropy(
     logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:

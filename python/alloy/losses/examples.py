@@ -91,7 +91,8 @@ def classes_or_distributions(op, logits, labels):
 
 def share(op, name, value):
     """A number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+    # The declarations of numbers.Real lack >=.
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # pyright: ignore[reportOperatorIssue]
         raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
     return float(value)
 

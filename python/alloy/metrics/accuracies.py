@@ -1,5 +1,7 @@
 """How often predictions are right: one value for each example."""
 
+from typing import overload
+
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
@@ -27,6 +29,10 @@ from alloy.ops import (
 from alloy.ops import sum as sum_of
 
 
+@overload
+def accuracy(logits: Tensor, labels: Tensor) -> Tensor: ...
+@overload
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None) -> Tensor | tuple[Tensor, Tensor]: ...
 def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
@@ -61,6 +67,12 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
 
 
+@overload
+def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5) -> Tensor: ...
+@overload
+def top_k_accuracy(
+    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None
+) -> Tensor | tuple[Tensor, Tensor]: ...
 def top_k_accuracy(
     logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:

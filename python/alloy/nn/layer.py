@@ -58,7 +58,7 @@ class Layer:
         self._gave: list | None = None  # the tensors that the last call gave
         self._path = ""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name) -> Any:
         if "_left" not in vars(self) and not name.startswith("__"):
             raise AttributeError(
                 f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"

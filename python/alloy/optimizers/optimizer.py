@@ -5,6 +5,7 @@ import fnmatch
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from alloy.graph.state import State
 from alloy.ops import cast, equal, where
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
+
+Rate = float | Tensor | Callable[[Tensor], Tensor]
 
 _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
 
@@ -142,13 +145,14 @@ class Optimizer:
         if bounds is None or (value is None and name in Optimizer._bounds):
             return
         low, high = bounds
-        numbers = list(value) if isinstance(value, (tuple, list)) else [value]
+        limit = math.inf if high is None else high
+        numbers: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
         if name == "betas" and len(numbers) != 2:
             raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
         require_all(self._name(), f"numbers as {name}", Real, numbers)
         for number in numbers:
             above = "" if high is None else f" and below {high}"
-            if not low <= number < (math.inf if high is None else high):
+            if not low <= number < limit:
                 raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
 
     def _unknown(self, name):
@@ -165,7 +169,8 @@ class Optimizer:
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
                 TypeError,
             )
-        if isinstance(rate, Real) and not 0 <= rate < math.inf:
+        # The declarations of numbers.Real lack >=.
+        if isinstance(rate, Real) and not 0 <= rate < math.inf:  # pyright: ignore[reportOperatorIssue]
             raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}")
         return rate
 
@@ -284,7 +289,8 @@ class Optimizer:
         if own is None:
             member.rate = self._rate_in(variable, self._rate, "lr")
             if isinstance(self._rate, Real):
-                self._rates = [*(weak for weak in self._rates if not _same(weak, member.rate)), member.rate.weak()]
+                rate = self._state(variable).variables["lr"]
+                self._rates = [*(weak for weak in self._rates if not _same(weak, rate)), rate.weak()]
             else:
                 self._computed = True
         else:

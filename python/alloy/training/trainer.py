@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import numpy as np
 
@@ -258,7 +259,7 @@ class Trainer:
 
         return evaluate
 
-    def predict(self, x, batch_size: int = 32):
+    def predict(self, x, batch_size: int = 32) -> Any:
         """What the model gives for the rows of x: an array, or the structure of arrays that the model gives.
 
         x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
