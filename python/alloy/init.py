@@ -90,7 +90,7 @@ def from_file(path, name: str | None = None) -> FileValues:
     with open(path, "rb") as file:
         is_npy = file.read(6) == b"\x93NUMPY"
     shape, dtype, offset = _npy(path) if is_npy else _safetensor(path, name)
-    if dtype not in STORED.values():
+    if dtype is None or dtype not in STORED.values():
         raise _refused(f"elements of a type that variables have, got {dtype} in {path}")
     return FileValues(path, offset, shape, dtype)
 

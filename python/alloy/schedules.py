@@ -110,10 +110,12 @@ def piecewise(boundaries, values) -> Schedule:
     return rate
 
 
-def as_schedule(op: str, given) -> Schedule:
+def as_schedule(op: str, given: Schedule | float) -> Schedule:
     """The schedule itself, or that of a number."""
-    require_all(op, "a number or a function of the step", (Real, Callable), [given])
-    return constant(given) if isinstance(given, Real) else given
+    if callable(given):
+        return given
+    require_all(op, "a number or a function of the step", Real, [given])
+    return constant(given)
 
 
 def _half_wave(x, low, high):

@@ -47,6 +47,10 @@ class _Images:
             raise mistake(self.op, f"Expected images of uint8 or float32, got {images.dtype}", TypeError, "called")
         return images
 
+    def change(self, images: np.ndarray, rng) -> np.ndarray:
+        """Of images (n, height, width, channels)."""
+        raise NotImplementedError
+
     @property
     def __name__(self):
         return self.op
@@ -137,7 +141,7 @@ def mean_and_std(images) -> tuple[np.ndarray, np.ndarray]:
     or of a data set whose elements have images as their first part: of its first epoch. Bytes count as values from 0
     to 1. It is for normalize(*mean_and_std(images))."""
     parts = (leaves(element)[0] for element in images.epoch(0)) if isinstance(images, Dataset) else _parts(images)
-    count, total, squares = 0, 0.0, 0.0
+    count, total, squares = 0, np.zeros(()), np.zeros(())
     for part in parts:
         rows = np.asarray(part).reshape(-1, np.shape(part)[-1]).astype(np.float64)
         rows /= 255 if part.dtype == np.uint8 else 1

@@ -186,31 +186,32 @@ class Dataset:
             yield element
         self._cursor = (epoch + 1, 0)
 
-    def __len__(self):
-        self._require_indices("len", "how many examples it has shows only when it has been read", TypeError)
-        return self._node.count
+    def __len__(self) -> int:
+        return self._require_indices("len", "how many examples it has shows only when it has been read", TypeError)
 
     def __bool__(self):
         return True
 
     def __getitem__(self, place):
-        self._require_indices("index", "its examples come in order; iterate it", TypeError)
+        count = self._require_indices("index", "its examples come in order; iterate it", TypeError)
         try:
             position = index(place)
         except TypeError:
             raise mistake(
                 "index", f"Expected an integer, got {place!r}; take(count) gives the first ones", TypeError, "called"
             ) from None
-        if not -len(self) <= position < len(self):
-            raise mistake("index", f"Expected an index below {len(self)}, got {position}", IndexError, "called")
-        return self._node.read(0, position % len(self))
+        if not -count <= position < count:
+            raise mistake("index", f"Expected an index below {count}, got {position}", IndexError, "called")
+        return self._node.read(0, position % count)
 
     def __repr__(self):
         return f"<Dataset {self._node}>"
 
-    def _require_indices(self, op, reason, kind=ValueError):
+    def _require_indices(self, op, reason, kind: type[Exception] = ValueError) -> int:
+        """The number of elements."""
         if self._node.count is None:
             raise mistake(op, f"Expected a data set with indices, got a stream: {reason}", kind, "called")
+        return self._node.count
 
     def _place(self, op, epoch, position):
         """(epoch, position) in range; the end of an epoch is the beginning of the next one for a cursor."""

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 __all__ = ["idx", "mnist", "npz"]
 
@@ -84,7 +85,7 @@ def _idx(file):
     return np.frombuffer(data, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=dtype.itemsize > 1)
 
 
-def mnist(directory, dtype=np.float32):
+def mnist(directory, dtype: DTypeLike = np.float32):
     """((images, classes) for training, (images, classes) for tests) of MNIST (LeCun, Cortes and Burges), or of a data
     set in the same files, as Fashion-MNIST: images (n, 28, 28, 1) and classes (n,), int32.
 

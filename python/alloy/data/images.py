@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from alloy.data.dataset import Dataset
 from alloy.data.files import scaled, sentence
@@ -15,7 +16,7 @@ _ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".t
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}  # as Pillow names them, by the number of channels
 
 
-def image_folder(path, size=None, *, channels: int = 3, dtype=np.float32):
+def image_folder(path, size=None, *, channels: int = 3, dtype: DTypeLike = np.float32):
     """(data, names) of a folder that has a folder of images for each class: a data set of (image, class), and the names
     of the classes, which are those of the folders, sorted.
 

@@ -17,25 +17,20 @@ from alloy.graph.structure import convert, leaves, rebuild
 
 
 class Node:
-    """A link. parent: the one before it. place: the user's line that made it."""
+    """What elements are read from. place: the user's line that made it."""
 
     op = "dataset"  # as messages name it
-    count = None  # of the elements of an epoch, or None
+    count: int | None = None  # of the elements of an epoch, or None
     gathers = False  # whether gather(epoch, rows, out) gives many elements, stacked, at the cost of one copy
     static = False  # whether it does so for all epochs alike
     distinct = True  # whether an element is at one place, the same in all epochs
     batched = 0  # how many of the first axes of an element count examples
-    batch_size = None  # how many examples an element has at most, where it is known
+    batch_size: int | None = None  # how many examples an element has at most, where it is known
     seeds = 0  # how many links with a random generator for each element there are up to this one
 
-    def __init__(self, parent=None):
-        self.parent = parent
+    def __init__(self):
         self.place = user_location()
         self._spec = None
-        if parent is not None:
-            self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
-            self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
-            self.distinct = parent.distinct
 
     @property
     def spec(self):
@@ -45,29 +40,66 @@ class Node:
         return self._spec
 
     def find_spec(self):
-        return self.parent.spec
+        raise NotImplementedError
 
     def sample(self):
         """An element, or a batch of one, to know the structure by."""
-        return self.parent.sample()
+        raise NotImplementedError
 
     def read(self, epoch, position, out=None):
         """The element at a position of an epoch. out: arrays for its leaves, where the caller has some."""
-        return self.parent.read(epoch, position, out)
+        raise NotImplementedError
 
     def gather(self, epoch, rows, out=None):
         """The elements at these positions, which are an array or a slice, stacked. out: arrays to write them into."""
-        return self.parent.gather(epoch, rows, out)
+        raise NotImplementedError
 
-    def name(self, epoch, position):
+    def stream(self, epoch):
+        """Iterates functions load(out=None) of the elements of an epoch."""
+        raise NotImplementedError
+
+    def name(self, epoch, position) -> str:
         """What messages call an element: its index in the source where there is one."""
-        return self.parent.name(epoch, position)
+        raise NotImplementedError
 
-    def fault(self, message, kind=ValueError):
+    @property
+    def known_count(self) -> int:
+        """count, of what is no stream."""
+        if self.count is None:
+            raise self.fault("Expected a data set with indices, got a stream", TypeError)
+        return self.count
+
+    def fault(self, message, kind: type[Exception] = ValueError) -> Exception:
         return kind(f"[{self.op}] {message}; built at {self.place}.")
 
 
-class Shuffle(Node):
+class Link(Node):
+    """What is read from the node before it, parent."""
+
+    def __init__(self, parent: Node):
+        super().__init__()
+        self.parent = parent
+        self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
+        self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
+        self.distinct = parent.distinct
+
+    def find_spec(self):
+        return self.parent.spec
+
+    def sample(self):
+        return self.parent.sample()
+
+    def read(self, epoch, position, out=None):
+        return self.parent.read(epoch, position, out)
+
+    def gather(self, epoch, rows, out=None):
+        return self.parent.gather(epoch, rows, out)
+
+    def name(self, epoch, position):
+        return self.parent.name(epoch, position)
+
+
+class Shuffle(Link):
     """Another order in each epoch: that of np.random.default_rng([seed, epoch]).permutation."""
 
     op = "shuffle"
@@ -79,7 +111,7 @@ class Shuffle(Node):
         self._orders = {}  # of the last epochs
         self._kept = 2  # so many: a step may still read one while the next begins
         turns, node = 1, parent
-        while node is not None:  # what comes before is read in this order, which may jump between its epochs
+        while isinstance(node, Link):  # what comes before is read in this order, which may jump between its epochs
             if isinstance(node, Repeat):
                 turns *= node.times
             elif isinstance(node, Shuffle):
@@ -92,7 +124,7 @@ class Shuffle(Node):
     def _order(self, epoch):
         order = self._orders.get(epoch)
         if order is None:
-            order = np.random.default_rng([self.seed, epoch]).permutation(self.count)
+            order = np.random.default_rng([self.seed, epoch]).permutation(self.known_count)
             self._orders = {**dict(list(self._orders.items())[1 - self._kept :]), epoch: order}
         return order
 
@@ -106,7 +138,7 @@ class Shuffle(Node):
         return self.parent.name(epoch, int(self._order(epoch)[position]))
 
 
-class Select(Node):
+class Select(Link):
     """The elements at some places."""
 
     op = "split"
@@ -129,7 +161,7 @@ class Select(Node):
         return self.parent.name(epoch, int(self._places[position]))
 
 
-class Take(Node):
+class Take(Link):
     """The first elements of each epoch."""
 
     op = "take"
@@ -149,7 +181,7 @@ class Take(Node):
                 return  # before one more is read
 
 
-class Repeat(Node):
+class Repeat(Link):
     """Several epochs of the link before as one: epoch e here is the epochs times * e to times * (e + 1) - 1 there."""
 
     op = "repeat"
@@ -164,7 +196,7 @@ class Repeat(Node):
         return f"{self.parent}.repeat({self.times})"
 
     def _place(self, epoch, position):
-        turn, position = divmod(position, self.parent.count)
+        turn, position = divmod(position, self.parent.known_count)
         return epoch * self.times + turn, position
 
     def name(self, epoch, position):
@@ -178,10 +210,10 @@ class Repeat(Node):
     def gather(self, epoch, rows, out=None):
         if isinstance(rows, slice):
             (turn, first), count = self._place(epoch, rows.start), rows.stop - rows.start
-            if first + count <= self.parent.count:
+            if first + count <= self.parent.known_count:
                 return self.parent.gather(turn, slice(first, first + count), out)
             rows = np.arange(rows.start, rows.stop)
-        turns, rows = np.divmod(rows, self.parent.count)
+        turns, rows = np.divmod(rows, self.parent.known_count)
         if self.static:
             return self.parent.gather(0, rows, out)
         out = fresh(self.spec, len(rows)) if out is None else [array[: len(rows)] for array in out]
@@ -197,7 +229,7 @@ class Repeat(Node):
             yield from self.parent.stream(epoch * self.times + turn)
 
 
-class Map(Node):
+class Map(Link):
     """What a function makes of each element."""
 
     op = "map"
@@ -218,8 +250,8 @@ class Map(Node):
         return batches_of(spec_of(self.sample()), self.batched)
 
     def sample(self):
-        source = self
-        while source.parent is not None:
+        source = self.parent
+        while isinstance(source, Link):
             source = source.parent
         first = source.name(0, 0)
         return self._call(self.parent.sample(), 0, 0, f"a batch of {first}" if self.batched else first)
@@ -261,7 +293,7 @@ class Map(Node):
         return element if out is None else placed(self.spec, found, out)
 
 
-class Batch(Node):
+class Batch(Link):
     """Several elements stacked, as one."""
 
     op = "batch"
@@ -301,7 +333,7 @@ class Batch(Node):
 
     def read(self, epoch, position, out=None):
         first = position * self.size
-        stop = min(first + self.size, self.parent.count)
+        stop = min(first + self.size, self.parent.known_count)
         if not self.parent.gathers:
             loads = [partial(self.parent.read, epoch, row) for row in range(first, stop)]
             return self._stack(loads, lambda row: self.parent.name(epoch, first + row), out)

@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from alloy.data.files import scaled
 from alloy.graph.arrays import as_count
@@ -56,7 +57,7 @@ def _are_integers(values, most):
     return bool(np.all((values >= 0) & (values <= most) & (values == np.floor(values))))
 
 
-def cifar10(path, dtype=np.float32):
+def cifar10(path, dtype: DTypeLike = np.float32):
     """((images, classes) for training, (images, classes) for tests) of CIFAR-10 (Krizhevsky, 2009): images
     (n, 32, 32, 3) and classes (n,), int32.
 

@@ -1,7 +1,9 @@
 """Where the examples of a data set come from: arrays, objects with indices, iterators."""
 
 import threading
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +42,7 @@ def from_items(items, *, batched: bool = False) -> Dataset:
     return Dataset(Items(items, batched))
 
 
-def from_iterator(function, *, batched: bool = False) -> Dataset:
+def from_iterator(function: Callable[[], Iterable] | Iterable, *, batched: bool = False) -> Dataset:
     """A data set of what an iterator gives, in its order: a stream. function() gives a fresh iterator for each epoch.
     An object that can be iterated many times, such as a DataLoader of PyTorch, will do too. An iterator, or what a
     generator function returned, has only one epoch: ValueError when a second one is begun.
@@ -174,6 +176,7 @@ class Stream(_Given):
                 TypeError,
             )
         self._function = function
+        self._open: Callable[[], Any] = function if callable(function) and not self._once else lambda: function
         self._lock = threading.Lock()
         self._begun = False  # an iterator that can be read once
         self._kept = None  # the iterator of the first epoch, of which the first example was read to know the structure
@@ -226,8 +229,7 @@ class Stream(_Given):
                 )
             self._begun = True
         try:
-            given = self._function() if callable(self._function) and not self._once else self._function
-            iterator = iter(given)
+            iterator = iter(self._open())
         except Exception as error:
             raise self.fault(f"The iterator of epoch {epoch} could not be made: {what(error)}") from error
         return self._elements(iterator, epoch)

@@ -79,7 +79,7 @@ def _rows(path, delimiter, header):
             rows = [(found.line_num, [field.strip() for field in row]) for row in found if row]
     except (OSError, TypeError, UnicodeDecodeError, reader.Error) as error:
         raise ValueError(f"[csv] Expected a CSV file, got {path}: {sentence(error)}.") from error
-    names = rows.pop(0)[1] if header and rows else list(range(len(rows[0][1]) if rows else 0))
+    names: list = rows.pop(0)[1] if header and rows else list(range(len(rows[0][1]) if rows else 0))
     if not rows:
         raise ValueError(f"[csv] Expected one or more rows{' below the header' if names else ''} in {path}, got none.")
     if len(set(names)) < len(names):

@@ -1,8 +1,7 @@
 """A graph and what it is made of: tensors, variables, updates, executables."""
 
-from alloy.graph import indexing, shown, tensor  # noqa: F401
-from alloy.graph.executable import Executable, Submission
-from alloy.graph.graph import Graph, Op, Update, Variable, gradients
-from alloy.graph.tensor import Tensor
+from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, Variable
+from alloy.graph import executable, indexing, shown, tensor  # noqa: F401  they add methods to the engine's classes
+from alloy.graph.graph import gradients
 
 __all__ = ["Executable", "Graph", "Op", "Submission", "Tensor", "Update", "Variable", "gradients"]

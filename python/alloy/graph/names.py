@@ -27,7 +27,7 @@ def explained(function):
         try:
             return function(*args, **kwargs)
         except TypeError as error:
-            if error.__traceback__.tb_next is not None:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
                 raise  # from within the function
         cls = type(args[0]) if function.__name__ in ("__init__", "__call__") and args else None
         given = args["self" in inspect.signature(function).parameters :]

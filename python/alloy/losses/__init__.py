@@ -68,4 +68,4 @@ LOSSES = {
     )
 }
 for _function in LOSSES.values():
-    _function.greater_is_better = False
+    vars(_function)["greater_is_better"] = False

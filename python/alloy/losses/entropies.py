@@ -1,6 +1,7 @@
 """Losses of logits, whose targets are classes or probabilities."""
 
 import math
+from typing import overload
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
@@ -9,6 +10,7 @@ from alloy.graph.location import mistake
 from alloy.losses.examples import (
     class_count,
     classes_or_distributions,
+    extents,
     index_or_none,
     mean_of_examples,
     of_same_shape,
@@ -19,6 +21,12 @@ from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, lo
 from alloy.ops import sum as sum_of
 
 
+@overload
+def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0) -> Tensor: ...
+@overload
+def softmax_cross_entropy(
+    logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
+) -> Tensor | tuple[Tensor, Tensor]: ...
 def softmax_cross_entropy(
     logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -39,13 +47,13 @@ def softmax_cross_entropy(
     smoothing, ignore_index = share(op, "label_smoothing", label_smoothing), index_or_none(op, ignore_index)
     logits, labels = classes_or_distributions(op, logits, labels)
     plain = smoothing == 0 and class_weights is None and not is_integer(labels.dtype)
-    count = None if plain else class_count(op, logits)
-    scales = weights_of_classes(op, "class_weights", class_weights, (count,))
+    scales = weights_of_classes(op, "class_weights", class_weights, (None if plain else class_count(op, logits),))
     if not is_integer(labels.dtype):
         if ignore_index is not None:
             raise mistake(op, "Expected integers as labels beside ignore_index, got distributions")
-        labels = labels if smoothing == 0 else labels * (1 - smoothing) + smoothing / count
+        labels = labels if smoothing == 0 else labels * (1 - smoothing) + smoothing / class_count(op, logits)
         return _of_distributions(logits, labels if scales is None else labels * scales)
+    count = class_count(op, logits)
     inside = clamp(labels, 0, count - 1)
     own = None if scales is None else gather(_tensor(logits, scales), inside)
     distributions = one_hot(labels, count)
@@ -80,7 +88,8 @@ def binary_cross_entropy(
     op = "binary_cross_entropy"
     smoothing = share(op, "label_smoothing", label_smoothing)
     logits, targets = of_same_shape(op, logits, targets)
-    shapes = ((), *((logits.shape[-1],) for _ in logits.shape[-1:]))
+    last = extents(logits)[-1:]
+    shapes = ((), last) if last else ((),)
     scales, positive = (
         weights_of_classes(op, name, given, *shapes)
         for name, given in (("class_weights", class_weights), ("pos_weight", pos_weight))

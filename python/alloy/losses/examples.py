@@ -24,6 +24,12 @@ def widened(op, predictions, targets):
     return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
 
 
+def extents(x: Tensor) -> tuple[int | None, ...]:
+    """The shape of a tensor whose rank is known."""
+    assert x.shape is not None
+    return x.shape
+
+
 def of_same_shape(op, predictions, targets):
     """Both in float32; targets may be bools or integers. ValueError: their shapes differ."""
     predictions, targets = widened(op, predictions, targets)
@@ -42,7 +48,7 @@ def require_shapes(op, role, given, like, expected):
         raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")
 
 
-def class_count(op, logits):
+def class_count(op, logits) -> int:
     """How many logits an example has: the extent of the last axis."""
     require_tensor(op, logits)
     if not logits.shape or logits.shape[-1] is None:
@@ -52,7 +58,8 @@ def class_count(op, logits):
 
 def mean_of_examples(x):
     """(n,) of (n, ...)."""
-    return x if len(x.shape) < 2 else mean(x, axis=range(1, len(x.shape)))
+    rank = len(extents(x))
+    return x if rank < 2 else mean(x, axis=range(1, rank))
 
 
 def classes_or_distributions(op, logits, labels):
@@ -63,27 +70,29 @@ def classes_or_distributions(op, logits, labels):
     integers = is_integer(labels.dtype)
     if logits.shape is None and not integers:
         return logits, cast(labels, logits.dtype)
-    count, rank = class_count(op, logits) if integers else None, None if labels.shape is None else len(labels.shape)
-    if integers and count != 1 and rank == len(logits.shape) and labels.shape[-1] == count:
+    count = class_count(op, logits) if integers else None
+    given, shape = labels.shape, extents(logits)
+    if integers and count != 1 and given and len(given) == len(shape) and given[-1] == count:
         raise mistake(
             op,
             f"Expected integer labels of one axis less than {describe(logits)}, got {describe(labels)}; "
             "cast distributions to float32",
         )
-    if not integers and rank == len(logits.shape) - 1:
+    if not integers and given is not None and len(given) == len(shape) - 1:
         raise mistake(
             op,
-            f"Expected classes as integers, or labels of shape {shape_text(logits.shape)} for {describe(logits)}, "
+            f"Expected classes as integers, or labels of shape {shape_text(shape)} for {describe(logits)}, "
             f"got {describe(labels)}",
         )
-    require_shapes(op, "labels", labels, logits, logits.shape[:-1] if integers else logits.shape)
+    require_shapes(op, "labels", labels, logits, shape[:-1] if integers else shape)
     dtype = logits.dtype if not integers else "int64" if labels.dtype in ("int64", "uint64") else "int32"
     return logits, cast(labels, dtype)
 
 
 def share(op, name, value):
     """A number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+    # The declarations of numbers.Real lack >=.
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # pyright: ignore[reportOperatorIssue]
         raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
     return float(value)
 

@@ -2,7 +2,7 @@
 
 from alloy._core import Tensor
 from alloy.graph.dtypes import is_integer
-from alloy.losses.examples import classes_or_distributions, mean_of_examples, of_same_shape
+from alloy.losses.examples import class_count, classes_or_distributions, mean_of_examples, of_same_shape
 from alloy.ops import clamp, equal, max, maximum, one_hot, square, where
 from alloy.ops import sum as sum_of
 
@@ -27,10 +27,15 @@ def categorical_hinge(scores: Tensor, labels: Tensor) -> Tensor:
     scores: (..., classes). labels: the classes as integers (...), or distributions of the scores' shape. Result: (...),
     NaN where a class is none from 0 to classes - 1. ValueError: the shapes do not belong together."""
     scores, labels = classes_or_distributions("categorical_hinge", scores, labels)
-    classes, count = (labels, scores.shape[-1]) if is_integer(labels.dtype) else (None, None)
-    labels = labels if classes is None else one_hot(classes, count)
-    losses = maximum(max((1.0 - labels) * scores, axis=-1) - sum_of(labels * scores, axis=-1) + 1.0, 0.0)
-    return losses if classes is None else where(equal(clamp(classes, 0, count - 1), classes), losses, float("nan"))
+    if not is_integer(labels.dtype):
+        return _behind(scores, labels)
+    count = class_count("categorical_hinge", scores)
+    losses = _behind(scores, one_hot(labels, count))
+    return where(equal(clamp(labels, 0, count - 1), labels), losses, float("nan"))
+
+
+def _behind(scores, labels):
+    return maximum(max((1.0 - labels) * scores, axis=-1) - sum_of(labels * scores, axis=-1) + 1.0, 0.0)
 
 
 def _missing(op, scores, targets):

@@ -35,7 +35,7 @@ def sums(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = 
     return weighted_sum(values, given), number_of(values) if counted is None else sum_of(counted)
 
 
-def pair(values) -> tuple[Tensor, Tensor | None]:
+def pair(values: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor | None]:
     """What a loss gives, as float32 values and float32 weights or None."""
     values, weights = values if isinstance(values, tuple) and len(values) == 2 else (values, None)
     require_tensor("mean", values)

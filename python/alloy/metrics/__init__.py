@@ -72,5 +72,5 @@ CLASSES = {
     kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
 }
 for _function in FUNCTIONS.values():
-    _function.greater_is_better = True
+    vars(_function)["greater_is_better"] = True
 _NAMED = FUNCTIONS | CLASSES | LOSSES

@@ -1,5 +1,7 @@
 """How often predictions are right: one value for each example."""
 
+from typing import overload
+
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
@@ -27,6 +29,10 @@ from alloy.ops import (
 from alloy.ops import sum as sum_of
 
 
+@overload
+def accuracy(logits: Tensor, labels: Tensor) -> Tensor: ...
+@overload
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None) -> Tensor | tuple[Tensor, Tensor]: ...
 def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
@@ -61,6 +67,12 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
 
 
+@overload
+def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5) -> Tensor: ...
+@overload
+def top_k_accuracy(
+    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None
+) -> Tensor | tuple[Tensor, Tensor]: ...
 def top_k_accuracy(
     logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -71,17 +83,19 @@ def top_k_accuracy(
     op = "top_k_accuracy"
     require_tensor(op, labels)
     ignore_index = index_or_none(op, ignore_index)
-    if as_count(op, "k", k) > class_count(op, logits):
+    k = as_count(op, "k", k)
+    count = class_count(op, logits)
+    if k > count:
         raise mistake(op, f"Expected logits of {k} classes or more, got {describe(logits)}")
     classes = classes_of(op, logits, labels)
-    at = cast(expand_dims(clamp(classes, 0, logits.shape[-1] - 1), axis=-1), "int32")
+    at = cast(expand_dims(clamp(classes, 0, count - 1), axis=-1), "int32")
     own = take_along_axis(logits, at, -1)
     # A NaN is not less: it stands before every label, and one of the label's own is never right.
     before = logical_or(
         logical_not(less_equal(logits, own)), logical_and(equal(logits, own), less(coordinates(logits, axis=-1), at))
     )
     rank = sum_of(cast(before, "int32"), axis=-1)
-    right = cast(less(rank, k), "float32") * legal(classes, logits.shape[-1], None)
+    right = cast(less(rank, k), "float32") * legal(classes, count, None)
     return _counted(right, classes, ignore_index)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
-from alloy.losses.examples import index_or_none
+from alloy.losses.examples import class_count, index_or_none
 from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
 from alloy.metrics.metric import Metric, accumulate, accumulated
 from alloy.ops import argmax, cast, clamp, divide_no_nan, equal, greater, logical_and, reshape, scatter, squeeze, where
@@ -63,10 +63,11 @@ class _Rates(_OfClasses):
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)
-        single = logits.shape[-1] == 1 or self.threshold is not None
+        count = class_count(self.name, logits)
+        single = count == 1 or self.threshold is not None
         counts = (self._decisions if single else self._choices)(logits, targets, weights)
-        for name, count in zip(("found", "predicted", "actual"), counts):
-            accumulate(totals, name, count, np.zeros(logits.shape[-1], np.float32))
+        for name, added in zip(("found", "predicted", "actual"), counts):
+            accumulate(totals, name, added, np.zeros(count, np.float32))
 
     def _decisions(self, logits, labels, weights):
         """How many of each logit are rightly above the threshold, above it, and should be: three of (k,)."""
@@ -140,7 +141,8 @@ class ConfusionMatrix(_OfClasses):
 
     def update(self, totals, predictions, targets, weights):
         logits = logits_of(self.name, predictions, targets)
-        if logits.shape[-1] == 1:
+        count = class_count(self.name, logits)
+        if count == 1:
             count, targets = 2, squeeze(targets_of(self.name, logits, targets), axis=-1)
             chosen = cast(self._above(squeeze(logits, axis=-1)), "int32")
             own = unless(targets, self.ignore_index)
@@ -148,7 +150,7 @@ class ConfusionMatrix(_OfClasses):
         elif self.threshold is not None:
             raise mistake(self.name, f"Expected one logit for each example beside a threshold, got {describe(logits)}")
         else:
-            count, labels = logits.shape[-1], classes_of(self.name, logits, targets)
+            labels = classes_of(self.name, logits, targets)
             chosen, own = argmax(logits, axis=-1), legal(labels, count, self.ignore_index)
             labels = cast(clamp(labels, 0, count - 1), "int32")
         added = column(weights_at(labels, weights, own))

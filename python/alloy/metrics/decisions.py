@@ -15,8 +15,8 @@ def logits_of(op, logits, labels):
     require_all(op, "a tensor", Tensor, [logits, labels])
     if not logits.shape or (len(logits.shape) > 1 and logits.shape[-1] is None):
         raise mistake(op, f"Expected logits (n, classes) of a known number of classes, or (n,), got {describe(logits)}")
-    logits = cast(logits, "float32")
-    return expand_dims(logits, axis=-1) if len(logits.shape) == 1 else logits
+    rank, logits = len(logits.shape), cast(logits, "float32")
+    return expand_dims(logits, axis=-1) if rank == 1 else logits
 
 
 def targets_of(op, logits, labels):

@@ -1,6 +1,9 @@
 """What a metric is, and the sums that metrics are made of."""
 
 import re
+from collections.abc import Callable
+
+import numpy as np
 
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
@@ -51,7 +54,7 @@ class Mean(Metric):
     function: gives a value for each example, (n, ...); or a pair (values, weights) as losses do; or a scalar for the
     batch, which then counts as often as the batch has examples."""
 
-    def __init__(self, function, name: str | None = None, greater_is_better: bool | None = None):
+    def __init__(self, function: Callable, name: str | None = None, greater_is_better: bool | None = None):
         if isinstance(function, type) or not callable(function):
             raise mistake("mean", f"Expected a function of predictions and targets, got {function!r}", TypeError)
         super().__init__(name_of(function) if name is None else name)
@@ -75,7 +78,7 @@ class Mean(Metric):
         return divide_no_nan(accumulated(totals, "total"), accumulated(totals, "count"))
 
 
-def accumulate(totals: State, name: str, value: Tensor, start=0.0) -> None:
+def accumulate(totals: State, name: str, value: Tensor, start: float | np.ndarray = 0.0) -> None:
     """Adds the value to a sum that starts with `start`, zeros of the value's shape, over many batches.
 
     The sum is kept as two float32, of which the second is what rounding took from the first (Knuth's TwoSum): as exact

@@ -3,7 +3,7 @@
 import numpy as np
 
 from alloy.graph.arrays import as_count
-from alloy.losses.examples import index_or_none
+from alloy.losses.examples import class_count, index_or_none
 from alloy.metrics.decisions import classes_of, column, legal, logits_of, targets_of, unless, weights_at
 from alloy.metrics.metric import Metric, accumulate, accumulated
 from alloy.ops import (
@@ -53,7 +53,7 @@ class AUC(Metric):
     def update(self, totals, predictions, targets, weights):
         scores, ones, own = self._scores(logits_of(self.name, predictions, targets), targets)
         weights = weights_at(ones, weights, own)
-        count = scores.shape[-1]
+        count = class_count(self.name, scores)
         scores = clamp(scores, -_MOST, _MOST)
         places = floor((scores / (abs(scores) + 4.0) + 1.0) * (self.bins / 2))
         places = cast(clamp(places, 0.0, self.bins - 1.0), "int32") + cast(ones, "int32") * self.bins

@@ -4,7 +4,7 @@ import numpy as np
 
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
-from alloy.losses.examples import of_same_shape
+from alloy.losses.examples import extents, of_same_shape
 from alloy.losses.regression import mean_squared_error
 from alloy.metrics.decisions import weights_at
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
@@ -33,11 +33,13 @@ class R2Score(Metric):
 
     def update(self, totals, predictions, targets, weights):
         p, y = of_same_shape(self.name, predictions, targets)
-        if not y.shape or y.shape[-1] is None and len(y.shape) > 1:
+        shape = extents(y)
+        columns = shape[-1] if len(shape) > 1 else 1
+        if not shape or columns is None:
             raise mistake(self.name, f"Expected predictions (n,) or (n, k) of a known k, got {describe(predictions)}")
-        if len(y.shape) == 1:
+        if len(shape) == 1:
             p, y = expand_dims(p, axis=-1), expand_dims(y, axis=-1)
-        start, axes = np.zeros(y.shape[-1], np.float32), range(len(y.shape) - 1)
+        start, axes = np.zeros(columns, np.float32), range(len(extents(y)) - 1)
         weights = weights_at(y, weights)
 
         def total(values):

@@ -5,9 +5,9 @@ from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.init import glorot_uniform
 from alloy.nn.affine import Affine
-from alloy.nn.windows import Extents, Padding, extents
+from alloy.nn.windows import extents
 from alloy.ops import conv2d, conv2d_transpose, conv3d, depthwise_conv2d, expand_dims, squeeze
-from alloy.ops.windows import explicit_padding
+from alloy.ops.windows import Extents, Padding, explicit_padding
 
 
 class _Windows(Affine):

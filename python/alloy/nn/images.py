@@ -6,8 +6,9 @@ from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
 from alloy.nn.precision import compute_dtype
-from alloy.nn.windows import Extents, Padding, extents
+from alloy.nn.windows import extents
 from alloy.ops import cast, pad, resize
+from alloy.ops.windows import Extents, Padding
 
 
 class _Images(Layer):

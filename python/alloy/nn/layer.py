@@ -58,7 +58,7 @@ class Layer:
         self._gave: list | None = None  # the tensors that the last call gave
         self._path = ""
 
-    def __getattr__(self, name):
+    def __getattr__(self, name) -> Any:
         if "_left" not in vars(self) and not name.startswith("__"):
             raise AttributeError(
                 f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
@@ -369,8 +369,9 @@ def _name_layer(error, path):
     with suppress(AttributeError):
         error.layer = path
     message = error.args[0] if error.args else None
-    if isinstance(message, str) and message.startswith("["):
-        text, place = _PLACE.fullmatch(message).groups()
+    said = _PLACE.fullmatch(message) if isinstance(message, str) and message.startswith("[") else None
+    if said is not None:
+        text, place = said.groups()
         error.args = (f"{text}; in {path}{place}", *error.args[1:])
     elif hasattr(error, "add_note"):  # since Python 3.11
         error.add_note(f"in the layer {path}")

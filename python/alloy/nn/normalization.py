@@ -10,8 +10,8 @@ from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.nn.windows import Extents
 from alloy.ops import cast, expand_dims, mean, reshape, rsqrt, square, tile, variance
+from alloy.ops.windows import Extents
 
 
 class Normalization(Layer):

@@ -185,7 +185,7 @@ class _Padding:
             raise mistake(op, f"Expected integer lengths (batch,), got {describe(lengths)}", TypeError)
         self._lengths = expand_dims(lengths, axis=1)
         places = np.arange(steps, dtype=lengths.dtype)
-        counts = places < self._lengths  # (batch, steps)
+        counts = self._lengths > places  # (batch, steps)
         self._reversed = where(counts, self._lengths - 1 - places, places)
         self._counts = expand_dims(transpose(cast(counts, "float32"), (1, 0)), axis=2)
 

@@ -1,12 +1,7 @@
 """What convolutions and pooling are given for each axis that their windows move along."""
 
-from collections.abc import Sequence
-
 from alloy.graph.location import mistake
 from alloy.ops.windows import per_axis
-
-Extents = int | Sequence[int]  # one for all axes, or one for each
-Padding = str | Sequence[int] | Sequence[Sequence[int]]  # a style, or how much before and after each axis
 
 
 def extents(op: str, what: str, value, axes: int = 2, least: int = 1) -> list[int]:

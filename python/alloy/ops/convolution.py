@@ -2,13 +2,21 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
-from alloy.ops.windows import explicit_padding, per_axis, window_attributes
+from alloy.ops.windows import Extents, Padding, explicit_padding, per_axis, window_attributes
 
 __all__ = ["col2im", "conv2d", "conv2d_transpose", "conv3d", "depthwise_conv2d", "depthwise_conv3d", "im2col"]
 
 
 def conv2d(
-    x: Tensor, weights, *, strides=1, padding="valid", dilations=1, groups=1, data_layout="NHWC", weights_layout="HWIO"
+    x: Tensor,
+    weights,
+    *,
+    strides: Extents = 1,
+    padding: Padding = "valid",
+    dilations: Extents = 1,
+    groups=1,
+    data_layout="NHWC",
+    weights_layout="HWIO",
 ) -> Tensor:
     """The 2-D correlation of x with the weights, zero padded, without bias.
 
@@ -25,9 +33,9 @@ def conv3d(
     x: Tensor,
     weights,
     *,
-    strides=1,
-    padding="valid",
-    dilations=1,
+    strides: Extents = 1,
+    padding: Padding = "valid",
+    dilations: Extents = 1,
     groups=1,
     data_layout="NDHWC",
     weights_layout="DHWIO",
@@ -41,7 +49,14 @@ def conv3d(
 
 
 def depthwise_conv2d(
-    x: Tensor, weights, *, strides=1, padding="valid", dilations=1, data_layout="NHWC", weights_layout="HWIO"
+    x: Tensor,
+    weights,
+    *,
+    strides: Extents = 1,
+    padding: Padding = "valid",
+    dilations: Extents = 1,
+    data_layout="NHWC",
+    weights_layout="HWIO",
 ) -> Tensor:
     """conv2d of each channel by itself.
 
@@ -52,7 +67,9 @@ def depthwise_conv2d(
     return apply(op, [x, weights], attributes)
 
 
-def depthwise_conv3d(x: Tensor, weights, *, strides=1, padding="valid", dilations=1, axis=-1) -> Tensor:
+def depthwise_conv3d(
+    x: Tensor, weights, *, strides: Extents = 1, padding: Padding = "valid", dilations: Extents = 1, axis=-1
+) -> Tensor:
     """conv3d of each channel by itself, with one filter for each.
 
     x: (..., depth, height, width, channels) and weights: (depth, height, width, channels); or with the channels at
@@ -66,9 +83,9 @@ def conv2d_transpose(
     weights,
     *,
     output_size=None,
-    strides=1,
-    padding="valid",
-    dilations=1,
+    strides: Extents = 1,
+    padding: Padding = "valid",
+    dilations: Extents = 1,
     groups=1,
     data_layout="NHWC",
     weights_layout="HWIO",
@@ -85,7 +102,9 @@ def conv2d_transpose(
     return apply(op, [x, weights], attributes | {"groups": groups, "size": size})
 
 
-def im2col(x: Tensor, *, window, strides=1, padding="valid", dilations=1, data_layout="NHWC") -> Tensor:
+def im2col(
+    x: Tensor, *, window, strides: Extents = 1, padding: Padding = "valid", dilations: Extents = 1, data_layout="NHWC"
+) -> Tensor:
     """The elements of each window over an image as columns, zeros where it hangs over: PyTorch's unfold.
 
     x: (n, height, width, channels) gives (n, windows, window height * window width * channels); with the layout NCHW
@@ -95,7 +114,16 @@ def im2col(x: Tensor, *, window, strides=1, padding="valid", dilations=1, data_l
     return apply("im2col", [x], _columns("im2col", window, strides, padding, dilations, data_layout))
 
 
-def col2im(columns: Tensor, like: Tensor, *, window, strides=1, padding="valid", dilations=1, data_layout="NHWC"):
+def col2im(
+    columns: Tensor,
+    like: Tensor,
+    *,
+    window,
+    strides: Extents = 1,
+    padding: Padding = "valid",
+    dilations: Extents = 1,
+    data_layout="NHWC",
+):
     """An image of the shape of `like` from columns as im2col gives them: elements of windows that overlap are added.
     It is im2col's adjoint, and PyTorch's fold."""
     return apply("col2im", [columns, like], _columns("col2im", window, strides, padding, dilations, data_layout))

@@ -1,7 +1,12 @@
 """What convolutions and pooling have in common: windows that move over several axes."""
 
+from collections.abc import Sequence
+
 from alloy.graph.arrays import as_integers
 from alloy.graph.location import mistake
+
+Extents = int | Sequence[int]  # one for all axes, or one for each
+Padding = str | Sequence[int] | Sequence[Sequence[int]]  # a style, or how much before and after each axis
 
 
 def window_attributes(op, strides, dilations, padding, axes=2) -> dict:

@@ -1,7 +1,7 @@
 import numpy as np
 
 from alloy.ops import cast, sqrt, square
-from alloy.optimizers.optimizer import Optimizer
+from alloy.optimizers.optimizer import Optimizer, Rate
 
 
 class Adagrad(Optimizer):
@@ -15,7 +15,9 @@ class Adagrad(Optimizer):
 
     bounds = dict.fromkeys(("lr_decay", "weight_decay", "initial_accumulator_value", "eps"), (0, None))
 
-    def __init__(self, lr=1e-2, lr_decay=0.0, weight_decay=0.0, initial_accumulator_value=0.0, eps=1e-10, **options):
+    def __init__(
+        self, lr: Rate = 1e-2, lr_decay=0.0, weight_decay=0.0, initial_accumulator_value=0.0, eps=1e-10, **options
+    ):
         super().__init__(lr, **options)
         self.lr_decay = lr_decay
         self.weight_decay = weight_decay
@@ -25,7 +27,8 @@ class Adagrad(Optimizer):
     def update(self, parameter, gradient, slots, step):
         if self.weight_decay:
             gradient = gradient + parameter * self.weight_decay
-        start = np.full(parameter.shape, self.initial_accumulator_value, np.float32)
+        # Unlike a tensor's in general, a parameter's shape is known.
+        start = np.full(parameter.shape, self.initial_accumulator_value, np.float32)  # pyright: ignore
         slots["square_sum"] = s = slots.setdefault("square_sum", start) + square(gradient)
         rate = self.rate
         if self.lr_decay:

@@ -1,5 +1,5 @@
 from alloy.ops import maximum, sqrt
-from alloy.optimizers.optimizer import Optimizer, adam_step
+from alloy.optimizers.optimizer import Optimizer, Rate, adam_step
 
 
 class Adam(Optimizer):
@@ -18,7 +18,7 @@ class Adam(Optimizer):
     bounds = {"betas": (0, 1), "eps": (0, None), "weight_decay": (0, None)}
     decoupled = False  # whether the decay is no part of the gradient
 
-    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, **options):
+    def __init__(self, lr: Rate = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False, **options):
         super().__init__(lr, **options)
         self.betas = betas
         self.eps = eps
@@ -57,5 +57,5 @@ class AdamW(Adam):
 
     decoupled = True
 
-    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, amsgrad=False, **options):
+    def __init__(self, lr: Rate = 1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01, amsgrad=False, **options):
         super().__init__(lr, betas, eps, weight_decay, amsgrad, **options)

@@ -1,5 +1,5 @@
 from alloy.ops import sign
-from alloy.optimizers.optimizer import Optimizer
+from alloy.optimizers.optimizer import Optimizer, Rate
 
 
 class Lion(Optimizer):
@@ -12,7 +12,7 @@ class Lion(Optimizer):
 
     bounds = {"betas": (0, 1), "weight_decay": (0, None)}
 
-    def __init__(self, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0, **options):
+    def __init__(self, lr: Rate = 1e-4, betas=(0.9, 0.99), weight_decay=0.0, **options):
         super().__init__(lr, **options)
         self.betas = betas
         self.weight_decay = weight_decay

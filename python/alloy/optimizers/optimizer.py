@@ -5,21 +5,24 @@ import fnmatch
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from alloy import _core
-from alloy._core import Tensor, Update, Variable
+from alloy._core import OPTIMIZER, Tensor, Update, Variable
 from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake, user_location
 from alloy.graph.names import said_of_argument
-from alloy.graph.scope import OPTIMIZER, scope
+from alloy.graph.scope import scope
 from alloy.graph.state import State
 from alloy.ops import cast, equal, where
 from alloy.optimizers import gradients as processing
 from alloy.optimizers.loss_scale import LossScale
+
+Rate = float | Tensor | Callable[[Tensor], Tensor]
 
 _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
 
@@ -56,7 +59,7 @@ class Optimizer:
     ValueError or TypeError: an option is none of these, or outside its bounds."""
 
     bounds: dict = {}  # for each option of numbers the least value, and the first that is too great or None
-    _bounds = {"clip_value": (0, None), "clip_norm": (0, None), "ema_decay": (0, 1)}
+    _bounds: dict = {"clip_value": (0, None), "clip_norm": (0, None), "ema_decay": (0, 1)}
     rate: Tensor
 
     def __init__(
@@ -118,8 +121,9 @@ class Optimizer:
                 "make another optimizer, and steps with it",
                 act="set",
             )
-        for variable in rates:
-            variable.assign(np.float32(rate))
+        if isinstance(rate, Real):
+            for variable in rates:
+                variable.assign(np.float32(float(rate)))
         self._rate = rate
 
     def __setattr__(self, name, value):
@@ -141,13 +145,14 @@ class Optimizer:
         if bounds is None or (value is None and name in Optimizer._bounds):
             return
         low, high = bounds
-        numbers = list(value) if isinstance(value, (tuple, list)) else [value]
+        limit = math.inf if high is None else high
+        numbers: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
         if name == "betas" and len(numbers) != 2:
             raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
         require_all(self._name(), f"numbers as {name}", Real, numbers)
         for number in numbers:
             above = "" if high is None else f" and below {high}"
-            if not low <= number < (math.inf if high is None else high):
+            if not low <= number < limit:
                 raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
 
     def _unknown(self, name):
@@ -164,7 +169,8 @@ class Optimizer:
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
                 TypeError,
             )
-        if isinstance(rate, Real) and not 0 <= rate < math.inf:
+        # The declarations of numbers.Real lack >=.
+        if isinstance(rate, Real) and not 0 <= rate < math.inf:  # pyright: ignore[reportOperatorIssue]
             raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}")
         return rate
 
@@ -283,7 +289,8 @@ class Optimizer:
         if own is None:
             member.rate = self._rate_in(variable, self._rate, "lr")
             if isinstance(self._rate, Real):
-                self._rates = [*(weak for weak in self._rates if not _same(weak, member.rate)), member.rate.weak()]
+                rate = self._state(variable).variables["lr"]
+                self._rates = [*(weak for weak in self._rates if not _same(weak, rate)), rate.weak()]
             else:
                 self._computed = True
         else:
@@ -331,13 +338,13 @@ class Optimizer:
     def skipped(self, graph) -> int:
         """How many steps in the graph changed nothing because a gradient was not finite (skip_nonfinite, loss_scale).
         A device read."""
-        found = [state for weak, state in self._shared if weak() is not None and weak().graph is graph]
+        found = [state for weak, state in self._shared if _is_in(graph, weak)]
         return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
 
     def _state(self, variable) -> State:
         """What is kept in the variable's graph for all variables together."""
         for weak, state in self._shared:
-            if weak() is not None and weak().graph is variable.graph:
+            if _is_in(variable.graph, weak):
                 return state
         taken = [v.name for v in variable.graph.variables]
         root, i = OPTIMIZER, 0
@@ -349,7 +356,7 @@ class Optimizer:
         return self._shared[-1][1]
 
     def _root(self, graph) -> str:
-        return next(state.path for weak, state in self._shared if weak() is not None and weak().graph is graph)
+        return next(state.path for weak, state in self._shared if _is_in(graph, weak))
 
     def _slot_path(self, variable):
         graph = variable.graph
@@ -359,7 +366,7 @@ class Optimizer:
     def _new_steps(self, variable) -> State:
         """The state of variables that begin to be trained together."""
         root = self._root(variable.graph)
-        taken = {steps.path for weak, _, steps in self._slots.values() if weak().graph is variable.graph}
+        taken = {steps.path for weak, _, steps in self._slots.values() if _is_in(variable.graph, weak)}
         i = next(i for i in range(len(taken) + 1) if f"{root}/steps_{i}" not in taken)
         steps = State(variable, f"{root}/steps_{i}")
         steps.setdefault("step", 0)
@@ -374,6 +381,12 @@ def sgd_step(rate, parameter, gradient) -> Tensor:
 def adam_step(*operands) -> list[Tensor]:
     """The parameter and its moments after a step: csrc/ir/ops.def."""
     return apply_all("adam", operands)
+
+
+def _is_in(graph, weak) -> bool:
+    """Whether the variable is still there, and of the graph."""
+    variable = weak()
+    return variable is not None and variable.graph is graph
 
 
 def _same(weak, variable):

@@ -1,5 +1,5 @@
 from alloy.ops import maximum, sqrt, square
-from alloy.optimizers.optimizer import Optimizer
+from alloy.optimizers.optimizer import Optimizer, Rate
 
 
 class RMSprop(Optimizer):
@@ -15,7 +15,9 @@ class RMSprop(Optimizer):
 
     bounds = {"alpha": (0, 1), "eps": (0, None), "weight_decay": (0, None), "momentum": (0, None)}
 
-    def __init__(self, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, **options):
+    def __init__(
+        self, lr: Rate = 1e-2, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0, centered=False, **options
+    ):
         super().__init__(lr, **options)
         self.alpha = alpha
         self.eps = eps

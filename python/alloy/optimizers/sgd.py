@@ -1,5 +1,5 @@
 from alloy.ops import equal, where
-from alloy.optimizers.optimizer import Optimizer, sgd_step
+from alloy.optimizers.optimizer import Optimizer, Rate, sgd_step
 
 
 class SGD(Optimizer):
@@ -16,7 +16,7 @@ class SGD(Optimizer):
 
     bounds = {"momentum": (0, None), "weight_decay": (0, None)}
 
-    def __init__(self, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, **options):
+    def __init__(self, lr: Rate = 1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, **options):
         super().__init__(lr, **options)
         self.momentum = momentum
         self.dampening = dampening

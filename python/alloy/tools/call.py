@@ -3,13 +3,14 @@
 import importlib.util
 import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from alloy.graph.location import meant
 from alloy.tools.config import is_users, mistake
 
 
-def users(name: str):
+def users(name: str) -> Callable:
     """The function of a user's file that "FILE.py:FUNCTION" names, with the file run once. ValueError: there is none;
     what the file itself raises is passed on."""
     file, _, function = name.rpartition(":")
@@ -19,6 +20,8 @@ def users(name: str):
     key = f"alloy_user_{path}"
     if key not in sys.modules:
         spec = importlib.util.spec_from_file_location(key, path)
+        if spec is None or spec.loader is None:
+            raise mistake(f"Expected a file of Python, whose name ends with .py, in {name!r}")
         module = sys.modules[key] = importlib.util.module_from_spec(spec)
         sys.path.insert(0, str(path.parent))  # for what lies beside it
         try:
@@ -32,7 +35,7 @@ def users(name: str):
     return known[function]
 
 
-def found(what: str, part: dict, known: dict):
+def found(what: str, part: dict, known: dict) -> Callable:
     """The function that the part names, among the known ones or in a user's file."""
     name = part["name"]
     if is_users(name):

@@ -40,7 +40,7 @@ KEYS = (*PARTS[:2], "validation", *PARTS[2:], *LISTS, *COUNTS, "dtype", "classes
 MOST_IN_A_BATCH = 65536
 
 
-def mistake(message: str, kind=ValueError) -> Exception:
+def mistake(message: str, kind: type[Exception] = ValueError) -> Exception:
     return kind(f"[config] {message}.")
 
 

@@ -144,7 +144,9 @@ def questions(program) -> tuple[str, list[Question]]:
     systems = [line[1] for line in lines if line[0] == "system"]
     if listed.ended or not systems or not rows:
         raise RuntimeError(f"The questions cannot be listed: {listed.ended or 'no list'} {listed.last_words}".rstrip())
-    return systems[0], [Question(*row[:3], float(row[3]), *row[4:]) for row in rows]
+    return systems[0], [
+        Question(name, text, expected, float(tolerance), *rest) for name, text, expected, tolerance, *rest in rows
+    ]
 
 
 def whose(system: str) -> str:
@@ -161,8 +163,9 @@ def ask(program, question: Question, limit: float = LIMIT) -> Finding:
 
 def judge(question: Question, outcome: Outcome) -> str:
     """One of VERDICTS."""
-    answered = outcome.answer is not None
-    is_right = answered and question.expected != "" and agrees(outcome.answer, question.expected, question.tolerance)
+    answer = outcome.answer
+    answered = answer is not None
+    is_right = answered and question.expected != "" and agrees(answer, question.expected, question.tolerance)
     if question.effect == "aborts":
         return (
             "known"

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,8 @@ class Examples:
     """train, test: (x, y) in arrays, or an al.data.Dataset; test may be None. names: of the classes, or None.
     options: of the data, as they turned out."""
 
-    train: object
-    test: object = None
+    train: Any
+    test: Any = None
     names: list | None = None
     options: dict | None = None
 
@@ -47,7 +48,7 @@ def npz(path, x="x", y="y", x_test=None, y_test=None):
 
 
 def _single(array):
-    return np.float32(array) if array.dtype == np.float64 else array
+    return array.astype(np.float32) if array.dtype == np.float64 else array
 
 
 def csv(path, target, columns=None, categories=(), delimiter=",", header=True, missing=None):
@@ -129,7 +130,10 @@ def _read(part) -> Examples:
 
 
 def _split(data, share):
-    return al.data.split(data, fraction=share) if isinstance(data, al.data.Dataset) else al.data.split(*data, share)
+    if isinstance(data, al.data.Dataset):
+        return al.data.split(data, fraction=share)
+    x, y = data
+    return al.data.split(x, y, share)
 
 
 def _shape(data):
@@ -146,7 +150,7 @@ def _in_a_column(data):
     if isinstance(data, al.data.Dataset) and not data.batched:
         return data.map(lambda x, y, *rest: (x, np.float32(y).reshape(-1), *rest))
     if isinstance(data, tuple) and isinstance(data[1], np.ndarray) and data[1].ndim == 1:
-        return (data[0], np.float32(data[1])[:, None], *data[2:])
+        return (data[0], data[1].astype(np.float32)[:, None], *data[2:])
     return data
 
 
@@ -195,7 +199,7 @@ def _changed(data, normalize):
 def normalized(x, normalize):
     """(x - mean) / std in float32; bytes count as values from 0 to 1."""
     mean, std = (np.float32(normalize[key]) for key in ("mean", "std"))
-    return (np.float32(x) / np.float32(255 if x.dtype == np.uint8 else 1) - mean) / std
+    return (x.astype(np.float32) / np.float32(255 if x.dtype == np.uint8 else 1) - mean) / std
 
 
 # ---- files to predict for ----

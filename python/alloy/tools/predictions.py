@@ -13,7 +13,7 @@ def write(file, settings: dict, labels: list, values: np.ndarray) -> None:
     """A row for each label: of classes the likeliest one and the probability of each, otherwise what the model gives.
     values: of the model, one row for each label. ValueError: it says more of an example than one of such a kind."""
     loss, classes = settings["loss"]["name"], settings.get("classes")
-    values = np.float64(values)
+    values = np.asarray(values, np.float64)
     columns = 1 if values.ndim == 1 else values.shape[1]
     if values.ndim > 2:
         raise mistake(f"Expected a model that gives (n, columns), got {values.shape}; Trainer.predict gives arrays")

@@ -5,6 +5,7 @@ import inspect
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,9 @@ class Run:
     """settings: complete, with what the data tell."""
 
     settings: dict
-    examples: data.Examples | None
+    examples: data.Examples
     trainer: al.Trainer
-    train: object  # as Trainer.fit takes it
+    train: Any  # as Trainer.fit takes it
 
 
 def made(settings: dict) -> Run:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,10 @@ from alloy.graph.structure import leaves
 class Parts(NamedTuple):
     """What the parts of an element are for: structures of Specs or of arrays, in the order of the feeds."""
 
-    x: object
-    y: object = None
-    weights: object = None
-    mask: object = None
+    x: Any
+    y: Any = None
+    weights: Any = None
+    mask: Any = None
 
     @property
     def arrays(self) -> list:
@@ -39,10 +39,10 @@ class Parts(NamedTuple):
 def parts_of(op: str, data: Dataset, element=None) -> Parts:
     """The parts of the data set's elements as Specs, or those of an element."""
     element, mask = data.spec if element is None else element, None
-    given = element if _is_tuple(element) else (element,)
+    given = list(element) if _is_tuple(element) else [element]
     if data.padded:
         if isinstance(element, dict):
-            given = ({key: part for key, part in element.items() if key != "mask"},)
+            given = [{key: part for key, part in element.items() if key != "mask"}]
             mask = element["mask"]
         else:
             *given, mask = given
@@ -53,7 +53,8 @@ def parts_of(op: str, data: Dataset, element=None) -> Parts:
         raise mistake(
             op, f"Expected examples of two parts, (x, y), or three, (x, y, weight), got {what}", TypeError, "called"
         )
-    return Parts(*given, *[None] * (3 - len(given)), mask)
+    x, y, *weights = given
+    return Parts(x, y, weights[0] if weights else None, mask)
 
 
 def _is_tuple(element) -> bool:
@@ -118,7 +119,7 @@ class Feed:
         """ahead: how many further steps are in flight when one is waited for. several: so many steps in one dispatch of
         that executable, for as long as there are enough batches of full size."""
         self._data, self._step, self._ahead = data, step, ahead
-        self._together, self._several = several or (1, None)
+        self._together, self._several = several or (1, step)
         self._sets = [self._new_memory() for _ in range(ahead + (1 if data.in_memory else 2))]
         self.waited = 0.0  # seconds for input, so far
 

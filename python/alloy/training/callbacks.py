@@ -3,12 +3,16 @@
 import csv
 import math
 import os
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from alloy.graph.arrays import as_count
 from alloy.graph.location import meant, mistake
 from alloy.training.checkpoint import require_place
+
+if TYPE_CHECKING:
+    from alloy.training.trainer import Trainer
 
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "TensorBoard"]
 
@@ -33,7 +37,7 @@ class Callback:
     state: a subclass that keeps something from epoch to epoch keeps it in self.state, a dict of numbers, strings and
     lists of these; checkpoints hold it. TypeError: a method is named like one of the moments but is never called."""
 
-    trainer = None
+    trainer: "Trainer"  # fit sets it
 
     def __init__(self):
         self.state: dict = {}
@@ -52,19 +56,19 @@ class Callback:
                     TypeError,
                 )
 
-    def on_train_begin(self, logs=None) -> None:
+    def on_train_begin(self, logs: Any = None) -> None:
         """Before the first epoch of a fit."""
 
-    def on_train_end(self, logs=None) -> None:
+    def on_train_end(self, logs: Any = None) -> None:
         """After the last one; also after an interrupt."""
 
-    def on_epoch_begin(self, epoch: int, logs=None) -> None:
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Before an epoch."""
 
-    def on_epoch_end(self, epoch: int, logs=None) -> None:
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """After an epoch and its validation."""
 
-    def on_train_batch_end(self, batch: int, logs=None) -> None:
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """After a dispatch of one training step or more."""
 
 
@@ -92,29 +96,29 @@ class _Best(Callback):
             raise mistake(type(self).__name__.lower(), f'Expected the mode "auto", "min" or "max", got {mode!r}')
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None):
         self.state = {"best": None, "waited": 0, **self.state} if self.trainer.resumed else {"best": None, "waited": 0}
 
     def improved(self, logs) -> bool:
         """Whether the quantity is better than ever."""
-        if self.monitor not in logs:
+        if self.monitor is None or self.monitor not in logs:
             raise mistake(
                 "fit", f"Expected a quantity to monitor among {', '.join(logs)}, got {self.monitor}", act="called"
             )
-        merit = float(logs[self.monitor]) * (1 if self._greater_is_better() else -1)
+        merit = float(logs[self.monitor]) * (1 if self._greater_is_better(self.monitor) else -1)
         best = self.state["best"]
         better = not math.isnan(merit) and (best is None or merit > best + (self.min_delta if best is not None else 0))
         self.state |= {"best": merit if better else best, "waited": 0 if better else self.state["waited"] + 1}
         return better
 
-    def _greater_is_better(self):
+    def _greater_is_better(self, monitor: str):
         if self.mode != "auto":
             return self.mode == "max"
-        known = self.trainer.greater_is_better(self.monitor)
+        known = self.trainer.greater_is_better(monitor)
         if known is None:
             raise mistake(
                 type(self).__name__.lower(),
-                f'Expected mode="max" where the greatest {self.monitor} is best, or '
+                f'Expected mode="max" where the greatest {monitor} is best, or '
                 'mode="min" where the least is; none was given',
                 act="called",
             )
@@ -147,7 +151,7 @@ class EarlyStopping(_Best):
         self.patience = as_count("earlystopping", "a patience", patience, least=0)
         self.restore_best_weights = restore_best_weights
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch, logs: Any = None):
         variables = self.trainer.model.variables
         if self.improved(logs):
             if self.restore_best_weights:
@@ -155,7 +159,7 @@ class EarlyStopping(_Best):
         elif self.state["waited"] >= max(self.patience, 1):
             self.trainer.stop_training = True
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None):
         if "weights" in self.state:
             variables = self.trainer.model.variables
             variables[0].graph.assign_variables(variables, self.state["weights"])
@@ -177,19 +181,19 @@ class Checkpoint(_Best):
         self._saved = 0  # how many times every_steps of this epoch
         self._due = False
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None):
         super().on_train_begin(logs)
         require_place(self.path)
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch, logs: Any = None):
         if self.every_steps is not None and (batch + 1) // self.every_steps > self._saved:
             self._saved = (batch + 1) // self.every_steps
             self.trainer.save(self.path)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch, logs: Any = None):
         self._saved = 0
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch, logs: Any = None):
         self._due = self.monitor is None or self.improved(logs)
 
     def save_if_due(self):
@@ -207,7 +211,7 @@ class CSVLogger(Callback):
         super().__init__()
         self.path = path
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None):
         require_place(self.path)
         rows = []
         if self.trainer.resumed and os.path.exists(self.path):
@@ -217,7 +221,7 @@ class CSVLogger(Callback):
             csv.writer(file).writerows(rows)
         self._names = rows[0] if rows else None
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch, logs: Any = None):
         values = {"epoch": epoch, **{name: value for name, value in logs.items() if np.ndim(value) == 0}}
         with open(self.path, "a", newline="") as file:
             writer = csv.writer(file)
@@ -236,9 +240,9 @@ class TensorBoard(Callback):
         self.directory = os.fspath(directory)
         self._writers = {}
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Any = None):
         try:
-            from tensorboardX import SummaryWriter
+            from tensorboardX import SummaryWriter  # pyright: ignore[reportMissingImports]  an optional package
         except ImportError:
             raise ImportError("[tensorboard] The package tensorboardX is missing: pip install tensorboardX") from None
         # What a fit that is resumed had written behind the checkpoint is hidden.
@@ -247,7 +251,7 @@ class TensorBoard(Callback):
             name: SummaryWriter(os.path.join(self.directory, name), purge_step=step) for name in ("train", "validation")
         }
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch, logs: Any = None):
         for name, value in logs.items():
             if np.ndim(value) == 0:
                 part = "validation" if name.startswith("val_") else "train"
@@ -255,7 +259,7 @@ class TensorBoard(Callback):
         for writer in self._writers.values():
             writer.flush()
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Any = None):
         for writer in self._writers.values():
             writer.close()
         self._writers = {}

@@ -132,7 +132,8 @@ def read_training(path, variables, callbacks: int) -> dict:
 
 def _record(file, metadata, path, callbacks) -> dict:
     """ValueError where it is not what write_training writes."""
-    try:
+    record, whole = {}, False
+    with suppress(KeyError, TypeError, AttributeError, ValueError, RecursionError):
         record = json.loads(metadata["record"], object_hook=lambda part: _taken(part, file))
         whole = (
             isinstance(record["fit_from"], int)
@@ -140,8 +141,6 @@ def _record(file, metadata, path, callbacks) -> dict:
             and all(isinstance(values, list) for values in record["history"].values())
             and all(isinstance(state, dict) for state in record["callbacks"])
         )
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
-        whole = False
     if not whole:
         raise mistake("load", f"Expected the checkpoint of a training, got {path} with a damaged record", act="called")
     if len(record["callbacks"]) != callbacks:

@@ -36,7 +36,9 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
 def _wrong_label(labels, predictions):
     """What to say of a label outside the classes, and its row; None where there is none."""
     classes = (getattr(predictions, "shape", None) or (None,))[-1]
-    wrong = (labels < 0) | (labels >= classes) if classes else np.False_
+    if not classes:
+        return None
+    wrong = (labels < 0) | (labels >= classes)
     if not wrong.any():
         return None
     place = np.argwhere(wrong)[0]

@@ -1,6 +1,9 @@
 """What a training minimizes and measures: the losses and metrics of a model's outputs, and their totals."""
 
+import functools
 import itertools
+import operator
+from typing import Any
 
 from alloy import losses, metrics
 from alloy._core import Graph, Tensor, Update
@@ -64,10 +67,8 @@ class Measures:
         means = {key: divide_no_nan(*pair) for key, pair in sums.items()}
         if None in means:
             return {"loss": means[None]}
-        total = None
-        for key, value in means.items():
-            weighted = value * float(self._weights[key]) if self._weights else value
-            total = weighted if total is None else total + weighted
+        weighted = (value * float(self._weights[key]) if self._weights else value for key, value in means.items())
+        total = functools.reduce(operator.add, weighted)
         return {"loss": total, **{f"{key}_loss": value for key, value in means.items()}}
 
 
@@ -111,7 +112,7 @@ def _count(predictions):
     return apply("count", [first], {"axes": [0]})
 
 
-def _outputs(given, of_lists=False):
+def _outputs(given, of_lists=False) -> list[tuple[Any, Any]]:
     """Pairs of an output and what is given for it; the output None stands for what a model gives as a whole."""
     if isinstance(given, dict):
         pairs = given.items()

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alloy._core import Update
+from alloy._core import OPTIMIZER, Update
 from alloy.graph import Executable, Graph, Tensor, Variable
 from alloy.graph.dtypes import is_float, is_half
 from alloy.graph.location import mistake
-from alloy.graph.scope import OPTIMIZER, scope
+from alloy.graph.scope import scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.nn.precision import computing_in
@@ -36,13 +36,32 @@ class Programs:
         self._dtype = dtype
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
-        self.graph: Graph | None = model.graph
-        self.progress: State | None = None  # steps of the epoch, epochs, whether all losses were finite
+        self._graph: Graph | None = model.graph
+        self._progress: State | None = None
         self._placeholders: dict[tuple, Tensor] = {}
         self._predicted: dict[tuple, object] = {}
         self._totals: dict[str, Totals] = {}
         self._requests: dict[tuple, tuple] = {}
-        self._made: dict[tuple, object] = {}
+        self._made: dict[tuple, Executable] = {}
+        self._reports: dict[str, Report] = {}
+
+    @property
+    def graph(self) -> Graph:
+        """The model's; a new one if it has none yet."""
+        if self._graph is None:
+            self._graph = Graph()
+        return self._graph
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was made."""
+        return self._progress is not None
+
+    @property
+    def progress(self) -> State:
+        """Once anything was made: the steps of the epoch, the epochs, whether all losses were finite."""
+        assert self._progress is not None
+        return self._progress
 
     @property
     def lasting(self) -> list[Variable]:
@@ -96,26 +115,26 @@ class Programs:
     def training_report(self) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
         measured."""
-        if "training report" not in self._made:
+        if "training" not in self._reports:
             found = self._totals_of("training").results()
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
-            self._made["training report"] = Report(tuple(found), self.graph.compile([], fetches))
-        return self._made["training report"]
+            self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
+        return self._reports["training"]
 
     def end_epoch(self) -> None:
         """The next epoch begins, and the totals anew."""
-        if "end of epoch" not in self._made:
+        if ("end of epoch",) not in self._made:
             state = self.progress
             state["steps"], state["epoch"] = 0, state["epoch"] + 1
             updates = [*state.updates(), *self._totals_of("training").restarts()]
-            self._made["end of epoch"] = self.graph.compile([], [], updates)
-        self._made["end of epoch"]()
+            self._made["end of epoch",] = self.graph.compile([], [], updates)
+        self._made["end of epoch",]()
 
     def evaluation_report(self) -> Report:
-        if "evaluation report" not in self._made:
+        if "evaluation" not in self._reports:
             found = self._totals_of("evaluation").results()
-            self._made["evaluation report"] = Report(tuple(found), self.graph.compile([], list(found.values())))
-        return self._made["evaluation report"]
+            self._reports["evaluation"] = Report(tuple(found), self.graph.compile([], list(found.values())))
+        return self._reports["evaluation"]
 
     def restart(self, kind: str) -> None:
         """The totals of that kind, "training" or "evaluation", begin anew."""
@@ -142,13 +161,11 @@ class Programs:
 
     def _build(self, parts: Parts) -> None:
         """The graph and the model's variables."""
-        if self.graph is None:
-            self.graph = Graph()
-        if self.progress is None:
+        if not self.begun:
             self._predictions(parts)  # before any variable of the training, so that the model's come first
-            self.progress = State(self.graph, "training")
+            self._progress = State(self.graph, "training")
             for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
-                self.progress.setdefault(name, start)
+                self._progress.setdefault(name, start)
 
     def _step(self, parts, class_weight, trainable):
         """(feeds, updates)"""
@@ -166,11 +183,12 @@ class Programs:
                     taken = logical_and(state["sound"], taken)
         moved, others = self._optimizer.minimize(loss, list(trainable)), self._model.updates
         totals.add(sums, predictions, y, mask)
-        state["steps"] = state["steps"] + (cast(taken, "int32") if self.stops else 1)
-        if self.stops:
+        if self.stops and taken is not None:  # an optimizer that skips such steps holds its own updates back
+            state["steps"] = state["steps"] + cast(taken, "int32")
             state["sound"] = taken
-        if self.stops:  # an optimizer that skips such steps holds its own updates back
             moved = [self._held_back(update, taken) for update in moved]
+        else:
+            state["steps"] = state["steps"] + 1
         if taken is not None:
             others = [self._held_back(update, taken) for update in others]
         return self._feeds(parts), [*moved, *others, *totals.updates(taken), *state.updates()]
@@ -222,7 +240,7 @@ class Programs:
         known = set(self._model.variables)
         for op in self.graph.inspect(fetches=list(fetches)):
             for variable in op.results if op.kind == "variable" else ():
-                if variable.trainable and variable not in known:
+                if isinstance(variable, Variable) and variable.trainable and variable not in known:
                     raise mistake(
                         "fit",
                         f"Expected variables that the model knows, got {variable!r} of "

@@ -37,20 +37,20 @@ class Progress:
         """The values after so many steps of the epoch: as many of them as one line has room for."""
         if self._bar is None:
             return
-        counter, values = self._counter(step), [text.replace("{", "{{").replace("}", "}}") for text in _texts(values)]
+        counter, texts = self._counter(step), [text.replace("{", "{{").replace("}", "}}") for text in _texts(values)]
         left = "{remaining} left" if self._steps is not None else "{elapsed}"
         bar = "|{bar:10}|" if self._steps is not None else ""
         widths = {left: 10, bar: 12}
         room = _columns(sys.stderr) - len(self._title) - len(counter) - 3
         chosen = []
-        for part in filter(None, [*values[:1], left, *values[1:2], bar, *values[2:]]):  # the first ones matter most
+        for part in filter(None, [*texts[:1], left, *texts[1:2], bar, *texts[2:]]):  # the first ones matter most
             width = widths.get(part, len(part)) + 2
             if width > room:
                 break
             room -= width
             chosen.append(part)
         text = "  ".join(
-            part for part in (self._title, bar, counter, left, *values) if part in (self._title, counter, *chosen)
+            part for part in (self._title, bar, counter, left, *texts) if part in (self._title, counter, *chosen)
         )
         self._bar.bar_format = text
         self._bar.update(step - self._bar.n)

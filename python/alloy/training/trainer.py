@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import numpy as np
 
@@ -219,8 +220,9 @@ class Trainer:
         if data is not None:
             with suppress(Exception):  # a stream that can be read once
                 element = next(data.epoch(self.epoch, step), None)
-        batch = None if element is None else parts_of("fit", data, element)
-        return not_finite(self._programs, self._measures, None if batch is None else parts_of("fit", data), batch, when)
+        if data is None or element is None:
+            return not_finite(self._programs, self._measures, None, None, when)
+        return not_finite(self._programs, self._measures, parts_of("fit", data), parts_of("fit", data, element), when)
 
     def _left(self, error):
         """After an exception in the midst of a fit: the place is that of the last step that the device has made."""
@@ -257,7 +259,7 @@ class Trainer:
 
         return evaluate
 
-    def predict(self, x, batch_size: int = 32):
+    def predict(self, x, batch_size: int = 32) -> Any:
         """What the model gives for the rows of x: an array, or the structure of arrays that the model gives.
 
         x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
@@ -340,7 +342,7 @@ class Trainer:
             callback.state = state
 
     def _require_training(self, op):
-        if self._programs.progress is None:
+        if not self._programs.begun:
             raise mistake(op, "Expected a training that has begun; call fit first", act="called")
 
     # ---- what is known ----
