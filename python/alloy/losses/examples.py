@@ -25,8 +25,9 @@ def widened(op, predictions, targets):
 
 
 def extents(x: Tensor) -> tuple[int | None, ...]:
-    """The shape of a tensor whose rank is known."""
-    assert x.shape is not None
+    """The shape of a tensor. ValueError: its rank is not known."""
+    if x.shape is None:
+        raise mistake("mean", f"Expected values of known rank, got {describe(x)}")
     return x.shape
 
 

@@ -33,7 +33,7 @@ class R2Score(Metric):
 
     def update(self, totals, predictions, targets, weights):
         p, y = of_same_shape(self.name, predictions, targets)
-        shape = extents(y)
+        shape = y.shape or ()
         columns = shape[-1] if len(shape) > 1 else 1
         if not shape or columns is None:
             raise mistake(self.name, f"Expected predictions (n,) or (n, k) of a known k, got {describe(predictions)}")

@@ -244,7 +244,8 @@ def profile(
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
     runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
-    by: Group = typer.Option("layer", help="What a line stands for."),  # pyright: ignore[reportInvalidTypeForm] from GROUPS
+    # Its members are GROUPS, which are known only at run time.
+    by: Group = typer.Option("layer", help="What a line of the table stands for."),  # pyright: ignore
     trace: Path = typer.Option(None, help="Where a trace for Perfetto goes."),
 ):
     """Takes the time of every kernel of a step."""

@@ -37,7 +37,8 @@ class Callback:
     state: a subclass that keeps something from epoch to epoch keeps it in self.state, a dict of numbers, strings and
     lists of these; checkpoints hold it. TypeError: a method is named like one of the moments but is never called."""
 
-    trainer: "Trainer"  # fit sets it
+    # None until fit sets it, before it calls anything here.
+    trainer: "Trainer" = None  # pyright: ignore[reportAssignmentType]
 
     def __init__(self):
         self.state: dict = {}

@@ -23,6 +23,8 @@ class Measures:
     def __init__(self, loss, given=(), loss_weights=None):
         self.loss = loss
         self._losses = {key: losses.get(one, "trainer") for key, one in _outputs(loss)}
+        if not self._losses:
+            raise mistake("trainer", f"Expected one loss or more, got {loss!r}")
         self._weights = dict(_outputs(loss_weights)) if loss_weights is not None else {}
         if loss_weights is not None and self._weights.keys() != self._losses.keys():
             raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="built")
