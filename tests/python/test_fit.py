@@ -396,6 +396,23 @@ def test_averaged_weights():
         assert not np.array_equal(a, b)
 
 
+def test_two_trainers_of_one_model(tmp_path):
+    """Made before its first call, they train it by turns; each has a place, totals and an optimizer of its own."""
+    x, y = linear(40)
+    model = dense()
+    one, two = (al.Trainer(model, "mean_squared_error", al.SGD(rate)) for rate in (0.1, 0.01))
+    alone = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
+    expected = [*alone.fit((x, y), 1, 8, progress=False)["loss"]]
+    alone.optimizer.lr = 0.01
+    expected += alone.fit((x, y), 1, 8, progress=False)["loss"]
+    first = one.fit((x, y), 1, 8, progress=False)["loss"]
+    two.epoch = 1  # the second epoch's order
+    assert [*first, *two.fit((x, y), 1, 8, progress=False)["loss"]] == expected
+    assert len({v.name for v in model.graph.variables}) == len(model.graph.variables)
+    two.save(tmp_path / "two.safetensors")
+    al.load(model, tmp_path / "two.safetensors")
+
+
 # ---- callbacks ----
 
 

@@ -4,6 +4,7 @@ go on."""
 import fcntl
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
@@ -56,7 +57,7 @@ def load(variables, path) -> None:
                 act="called",
             )
         if (file.metadata() or {}).get("format") == _FORMAT:
-            names = {name for name in names if name in named or not name.startswith(_OF_TRAINING)}
+            names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
         _require_same("missing from", set(named) - names, path)
         _require_same("unknown to the model but in", names - set(named), path)
         arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
@@ -85,7 +86,8 @@ def assign_all(variables, arrays) -> None:
 
 
 _FORMAT = "alloy training 1"  # of the record in a file's metadata
-_OF_TRAINING = ("optimizer/", "metrics/", "training/", "callbacks/")  # what names begin with that are no model's
+# How names begin that are no model's.
+_OF_TRAINING = re.compile(r"(optimizer|callbacks|(metrics|training)(_\d+)?)/")
 
 
 def write_training(path, variables, record: dict) -> None:

@@ -1,6 +1,7 @@
 """What is compiled of a model, its measures and its optimizer: the training step, the evaluation and the prediction,
 over the variables of one graph."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from alloy._core import OPTIMIZER, Update
 from alloy.graph import Executable, Graph, Tensor, Variable
 from alloy.graph.dtypes import is_float, is_half
 from alloy.graph.location import mistake
-from alloy.graph.scope import scope
+from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.nn.precision import computing_in
@@ -36,7 +37,8 @@ class Programs:
         self._dtype = dtype
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
-        self._graph: Graph | None = model.graph
+        self._graph: Graph | None = None
+        self._metrics = "metrics"  # what the names of the totals begin with
         self._progress: State | None = None
         self._placeholders: dict[tuple, Tensor] = {}
         self._predicted: dict[tuple, object] = {}
@@ -49,7 +51,7 @@ class Programs:
     def graph(self) -> Graph:
         """The model's; a new one if it has none yet."""
         if self._graph is None:
-            self._graph = Graph()
+            self._graph = self._model.graph or Graph()
         return self._graph
 
     @property
@@ -67,7 +69,9 @@ class Programs:
     def lasting(self) -> list[Variable]:
         """What a training goes on with: all variables of the graph but the totals of evaluations, each of which begins
         anew."""
-        return [variable for variable in self.graph.variables if not variable.name.startswith("metrics/evaluation/")]
+        return [
+            variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
+        ]
 
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
@@ -163,7 +167,9 @@ class Programs:
         """The graph and the model's variables."""
         if not self.begun:
             self._predictions(parts)  # before any variable of the training, so that the model's come first
-            self._progress = State(self.graph, "training")
+            root = free_path(self.graph, "training", "")  # another trainer of the model may have the first one
+            self._metrics = root.replace("training", "metrics")
+            self._progress = State(self.graph, root)
             for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
                 self._progress.setdefault(name, start)
 
@@ -232,7 +238,7 @@ class Programs:
 
     def _totals_of(self, kind: str) -> Totals:
         if kind not in self._totals:
-            self._totals[kind] = Totals(self.graph, f"metrics/{kind}", self._measures)
+            self._totals[kind] = Totals(self.graph, f"{self._metrics}/{kind}", self._measures)
         return self._totals[kind]
 
     def _require_known(self, fetches) -> None:
