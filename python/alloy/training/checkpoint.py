@@ -198,9 +198,11 @@ def _replace(path: str, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
             os.replace(file.name, path)
-        except BaseException:
+        except BaseException as error:
             with suppress(OSError):
                 os.remove(file.name)
+            if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+                error.filename = path  # for the message of a full disk
             raise
     descriptor = os.open(directory, os.O_RDONLY)
     try:
