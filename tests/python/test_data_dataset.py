@@ -110,7 +110,7 @@ def test_orders_are_made_once_an_epoch(monkeypatch, items):
 def test_batches_are_the_rows_in_order():
     data = from_arrays(ROWS, LABELS).shuffle(seed=1).batch(5)
     order = np.random.default_rng([1, 2]).permutation(23)
-    assert (len(data), data.batch_size) == (5, 5)
+    assert (len(data), data.rows) == (5, 5)
     batches = list(data.epoch(2))
     assert [len(y) for _, y in batches] == [5, 5, 5, 5, 3]
     for i, batch in enumerate(batches):
@@ -181,7 +181,7 @@ def test_every_place_can_be_resumed(source, chain):
         load = next(iter(make().loads(epoch, index)))
         assert same(load(), elements[i])
         out = [np.full((50, *leaf.shape[1:]), 99, leaf.dtype) for leaf in al.data.leaves(elements[i])]
-        if data.batch_size:
+        if data.batched:
             given = load(out)
             assert same(given, elements[i])
             assert all(np.shares_memory(leaf, array) for leaf, array in zip(al.data.leaves(given), out))
@@ -215,7 +215,7 @@ def test_spec_is_that_of_the_elements(chain):
             assert spec.dtype == leaf.dtype
             assert len(spec.shape) == leaf.ndim
             assert all(extent in (None, real) for extent, real in zip(spec.shape, leaf.shape))
-            assert (spec.shape[:1] == (None,)) == bool(data.batch_size)
+            assert (spec.shape[:1] == (None,)) == data.batched
 
 
 def test_loads_in_any_order_in_threads():
@@ -378,7 +378,7 @@ def test_what_can_be_iterated_again_needs_no_function():
 def test_batches_of_the_source():
     batches = [(ROWS[i : i + 8], LABELS[i : i + 8]) for i in range(0, 23, 8)]
     for data in (from_iterator(lambda: batches, batched=True), from_items(batches, batched=True)):
-        assert data.spec == (((None, 2), np.float32), ((None,), np.int32)) and data.batch_size is None
+        assert data.spec == (((None, 2), np.float32), ((None,), np.int32)) and data.rows is None
         assert same(list(data), batches)
         mapped = data.map(lambda x, y: (x * 2, y))
         assert mapped.spec == data.spec and [len(y) for _, y in mapped] == [8, 8, 7]

@@ -99,12 +99,6 @@ class Dataset:
         return self._node.spec
 
     @property
-    def batch_size(self) -> int | None:
-        """How many examples an element has at most: the size of the batches, or None where elements are single examples
-        or batches that the source made. What a map makes of a batch may have another number."""
-        return self._node.batch_size
-
-    @property
     def length(self) -> int | None:
         """len(data), or None of a stream."""
         return self._node.count

@@ -25,7 +25,6 @@ class Node:
     static = False  # whether it does so for all epochs alike
     distinct = True  # whether an element is at one place, the same in all epochs
     batched = 0  # how many of the first axes of an element count examples
-    batch_size: int | None = None  # how many examples an element has at most, where it is known
     seeds = 0  # how many links with a random generator for each element there are up to this one
 
     def __init__(self):
@@ -80,7 +79,7 @@ class Link(Node):
         super().__init__()
         self.parent = parent
         self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
-        self.batched, self.batch_size, self.seeds = parent.batched, parent.batch_size, parent.seeds
+        self.batched, self.seeds = parent.batched, parent.seeds
         self.distinct = parent.distinct
 
     def find_spec(self):
@@ -304,7 +303,6 @@ class Batch(Link):
         self.last = last
         self.workers = workers
         self.batched = parent.batched + 1
-        self.batch_size = size
         self.gathers = self.static = False
         if parent.count is not None:
             self.count = parent.count // size if last == "drop" else -(-parent.count // size)

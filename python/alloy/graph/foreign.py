@@ -213,6 +213,12 @@ NAMES = {
 
 # Of losses, metrics, activations and optimizers that are given by name. Capitals and underscores do not count.
 VALUES = {
+    "begin": "on_train_begin",
+    "epoch_end": "on_epoch_end",
+    "on_batch_end": "on_train_batch_end",
+    "on_fit_end": "on_train_end",
+    "on_fit_start": "on_train_begin",
+    "on_step_end": "on_train_batch_end",
     "acc": "accuracy",
     "auroc": "auc",
     "bce": "binary_cross_entropy",

@@ -243,9 +243,14 @@ def _stem(name: str) -> tuple[str, str]:
 
 def said_of_value(name: str, known) -> str:
     """ "; its name here is NAME", of a name that stands for something among the known ones, or the nearest of them."""
+    return said_of_foreign(name, known) or meant(name.lower(), known)
+
+
+def said_of_foreign(name: str, known) -> str:
+    """ "; its name here is NAME", of a name that stands for something among the known ones, or nothing."""
     here = _plain("values").get(plain(name), name)
     alike = [one for one in known if plain(one) == plain(here)]
-    return f"; its name here is {alike[0]}" if alike else meant(name.lower(), known)
+    return f"; its name here is {alike[0]}" if alike else ""
 
 
 def _typed(said: str) -> str:

@@ -229,12 +229,12 @@ class Optimizer:
                 found = [gradient * (1.0 / scale) for gradient in found]
             slots = [self._slots[hash(variable)][1] for variable in variables]
             found, flags, updates = processing.processed(self, found, slots, state)
-        for member, steps, _ in members.values():
+        for member, steps in members.values():
             with scope(graph, steps.path):
                 member.begin(steps, steps["step"])
         for gradient, variable in zip(found, variables):
             updates += self._moved(variable, gradient, members, flags.take)
-        for _, steps, _ in members.values():
+        for _, steps in members.values():
             steps["step"] = steps["step"] + 1
             updates += steps.updates(flags.take)
         with scope(graph, root):
@@ -260,7 +260,7 @@ class Optimizer:
 
     def _members(self, variables) -> dict:
         """For all variables that have the same options and have made as many steps: this optimizer with their options
-        and their rate, their steps, which options. By the identity of their steps."""
+        and their rate, and their steps. By the identity of their steps."""
         members, fresh = {}, {}
         self._slots = {key: kept for key, kept in self._slots.items() if kept[0]() is not None}
         for variable in variables:
@@ -272,7 +272,7 @@ class Optimizer:
                 kept = variable.weak(), State(variable, self._slot_path(variable)), fresh[which]
                 self._slots[hash(variable)] = kept
             if id(kept[2]) not in members:
-                members[id(kept[2])] = self._member(which, variable), kept[2], which
+                members[id(kept[2])] = self._member(which, variable), kept[2]
         return members
 
     def _member(self, which, variable):

@@ -9,6 +9,7 @@ import numpy as np
 
 from alloy.graph.arrays import as_count
 from alloy.graph.location import meant, mistake
+from alloy.graph.names import said_of_foreign, said_of_value
 from alloy.training.checkpoint import require_place
 
 if TYPE_CHECKING:
@@ -17,14 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "TensorBoard"]
 
 _MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_train_batch_end")
-_ELSEWHERE = {
-    "begin": "on_train_begin",
-    "epoch_end": "on_epoch_end",
-    "on_batch_end": "on_train_batch_end",
-    "on_fit_start": "on_train_begin",
-    "on_fit_end": "on_train_end",
-    "on_step_end": "on_train_batch_end",
-}
 
 
 class Callback:
@@ -46,9 +39,7 @@ class Callback:
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         for name in (name for name in vars(cls) if not name.startswith("_")):
-            like = meant(name, _MOMENTS, cutoff=0.8)
-            if name in _ELSEWHERE:
-                like = f"; its name here is {_ELSEWHERE[name]}"
+            like = said_of_foreign(name, _MOMENTS) or meant(name, _MOMENTS, cutoff=0.8)
             if name not in _MOMENTS and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(
                     cls.__name__.lower(),
@@ -61,7 +52,7 @@ class Callback:
         """Before the first epoch of a fit."""
 
     def on_train_end(self, logs: Any = None) -> None:
-        """After the last one; also after an interrupt."""
+        """After the last one; not after an exception, such as an interrupt."""
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Before an epoch."""
@@ -80,10 +71,8 @@ class LambdaCallback(Callback):
         super().__init__()
         for name, function in functions.items():
             if name not in _MOMENTS or not callable(function):
-                here = f"; its name here is {_ELSEWHERE[name]}" if name in _ELSEWHERE else meant(name, _MOMENTS)
-                raise mistake(
-                    "lambdacallback", f"Expected functions by {', '.join(_MOMENTS)}, got {name}{here}", TypeError
-                )
+                said = f"{name}{said_of_value(name, _MOMENTS)}"
+                raise mistake("lambdacallback", f"Expected functions by {', '.join(_MOMENTS)}, got {said}", TypeError)
             vars(self)[name] = function
 
 
@@ -234,7 +223,7 @@ class CSVLogger(Callback):
 
 class TensorBoard(Callback):
     """Writes the values of each epoch into a directory that TensorBoard shows: those of the training in "train", those
-    of the validation in "validation", as Keras does. Needs the package tensorboardX or tensorboard: ImportError."""
+    of the validation in "validation", as Keras does. Needs the package tensorboardX: ImportError."""
 
     def __init__(self, directory):
         super().__init__()

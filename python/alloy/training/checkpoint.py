@@ -5,7 +5,6 @@ import fcntl
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
 from glob import escape, glob
@@ -36,7 +35,7 @@ def save(variables, path) -> None:
             "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
         )
     arrays = _read(list(named.values()))
-    _replace(os.path.realpath(_decoded("save", path)), to_bytes(dict(zip(named, arrays))))
+    _replace(os.path.realpath(decoded("save", path)), to_bytes(dict(zip(named, arrays))))
 
 
 def load(variables, path) -> None:
@@ -69,7 +68,7 @@ def opened(path, op: str = "load"):
     """The file, opened, and its path. OSError: it cannot be read. ValueError: it is no safetensors file."""
     from safetensors import SafetensorError, safe_open
 
-    path = _decoded("load", path)
+    path = decoded(op, path)
     with open(path, "rb"):
         pass  # what is the matter with the file in the system's words
     try:
@@ -99,7 +98,7 @@ def write_training(path, variables, record: dict) -> None:
     values = dict(zip(named, _read(list(named.values()))))
     text = json.dumps(plain, allow_nan=True)
     content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
-    _replace(os.path.realpath(os.fsdecode(path)), content)
+    _replace(os.path.realpath(decoded("save", path)), content)
 
 
 def _put(leaf, arrays):
@@ -164,7 +163,7 @@ def _taken(part, file):
 
 def require_place(path) -> None:
     """OSError where a file cannot be written at that path; a directory that is missing is made."""
-    directory = os.path.dirname(os.path.realpath(os.fsdecode(path)))
+    directory = os.path.dirname(os.path.realpath(decoded("fit", path)))
     os.makedirs(directory, exist_ok=True)
     with _open_new(os.path.join(directory, ".alloy.saving-")) as file:
         os.remove(file.name)
@@ -214,7 +213,7 @@ def _replace(path: str, content: bytes) -> None:
 def _open_new(prefix: str):
     """A new file, locked for as long as it is open."""
     while True:
-        file = open(prefix + secrets.token_hex(8), "xb")
+        file = open(prefix + os.urandom(8).hex(), "xb")
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.path.exists(file.name):
             return file
@@ -229,7 +228,7 @@ def _tidy(prefix: str) -> None:
             os.remove(left)
 
 
-def _decoded(op: str, path) -> str:
+def decoded(op: str, path) -> str:
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
     return os.fsdecode(path)

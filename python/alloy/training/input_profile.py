@@ -42,9 +42,6 @@ def measured_input(data: Dataset, step: Executable, ahead: int) -> InputProfile:
         step(*arrays)
     computing = (time.perf_counter() - before) / count
     feed = Feed(data, step, ahead)
-    for _ in feed.turns(2):  # memory and sizes that are new
-        break
-    feed = Feed(data, step, ahead)
     before = time.perf_counter()
     for _ in feed.turns(2):
         pass

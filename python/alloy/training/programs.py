@@ -14,7 +14,7 @@ from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.nn.precision import computing_in
-from alloy.ops import cast, equal, gather, logical_and, where
+from alloy.ops import cast, clamp, equal, gather, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
 
@@ -262,9 +262,12 @@ def _weighted_by_class(class_weight, y, weights):
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
         raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
-    table = np.ones(max(class_weight) + 1, np.float32)
+    if not class_weight or not all(isinstance(one, (int, np.integer)) and one >= 0 for one in class_weight):
+        raise mistake("fit", f"Expected class_weight as {{class: weight}}, got {class_weight!r}", act="called")
+    greatest = int(max(class_weight))
+    table = np.ones(greatest + 1, np.float32)
     table[list(class_weight)] = list(class_weight.values())
-    of_each = gather(y.graph.constant(table), cast(y, "int32"))
-    # Beyond the table every class counts once.
-    of_each = where(y > int(max(class_weight)), 1.0, of_each)
+    of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))
+    # Others count once: classes beyond the table, and labels that are none, whose loss must show.
+    of_each = where(logical_and(y >= 0, y <= greatest), of_each, 1.0)
     return of_each if weights is None else weights * of_each

@@ -2,7 +2,6 @@
 any case a line on the standard output after it."""
 
 import os
-import shutil
 import sys
 import textwrap
 
@@ -106,6 +105,8 @@ def _columns(file) -> int:
     try:
         return os.get_terminal_size(file.fileno()).columns or 80
     except (OSError, ValueError, AttributeError):
+        import shutil  # seldom needed
+
         return shutil.get_terminal_size().columns
 
 

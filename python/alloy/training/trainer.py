@@ -35,9 +35,9 @@ class Trainer:
 
     loss, metrics: names of al.losses and al.metrics, or functions of predictions and targets; metrics may also be
     al.metrics.Metric. Of a model with several outputs, a dict or list of them, loss may be a dict or list with one for
-    each, and metrics one with such lists; loss_weights are what the losses are multiplied by. All of it is computed in
-    the step's graph, and what it adds up to is read once an epoch (about once a second while a bar shows it, and to
-    notice a loss that is not finite).
+    each output, and metrics a dict or list with the metrics of each; loss_weights are what the losses are multiplied
+    by. Sample weights count in losses, not in metrics. All of it is computed in the step's graph, and what it adds up
+    to is read once an epoch (about once a second while a bar shows it, and to notice a loss that is not finite).
 
     optimizer: as al.Adam(1e-3), or its name in small letters, for its defaults. seed: of the order of the examples. A
     model that was called before is trained in the graph of that call.
@@ -115,8 +115,8 @@ class Trainer:
         class_weight: how much the examples of a class count, {class: weight}; 1 for others. last_batch: "smaller", as
         many examples as are left; "drop", none of them; "pad", filled up with examples that do not count, so that only
         one size is compiled. progress: a bar for each epoch where there is a terminal or a notebook, and a line after
-        it. resume: the path of a Checkpoint; the fit that it is of goes on where it was saved, and ends as if it had
-        not been interrupted. Where there is no such file, it begins.
+        it. resume: the path of a checkpoint. Where there is such a file, the fit that wrote it goes on from there, and
+        ends as if it had not been interrupted; else a fit begins.
 
         ValueError: the arrays do not belong together, hold numbers that are not finite, or labels outside the
         classes. FloatingPointError: the loss is not finite (check_finite). KeyboardInterrupt (Ctrl-C) leaves the model
@@ -146,12 +146,12 @@ class Trainer:
             self._call("on_train_begin")
             while self.epoch < self._fit_from + epochs and not self.stop_training:
                 self._epoch(feed, data, validate, shown)
+            self._call("on_train_end", logs={name: values[-1] for name, values in self.history.items()})
         except BaseException as error:
             self._left(error)
             raise
         finally:
             shown.close()
-            self._call("on_train_end", logs={name: values[-1] for name, values in self.history.items()})
         return self.history
 
     def _begin(self, callbacks, resume):
@@ -163,7 +163,7 @@ class Trainer:
         self.stop_training = False
         self._programs.restart("training")
         state = self._programs.progress.variables
-        self.resumed = resume is not None and os.path.exists(resume)
+        self.resumed = resume is not None and os.path.exists(checkpoint.decoded("fit", resume))
         if self.resumed:
             self._load(resume)
             self._follow_device()
@@ -177,10 +177,10 @@ class Trainer:
         """The present epoch, from the present step on."""
         self._call("on_epoch_begin", self.epoch)
         shown.begin(self.epoch + 1, self.step)
-        looked = time.monotonic()
+        logs, looked = _Logs(lambda: self._look(data)), time.monotonic()
         for turn in feed.turns(self.epoch, self.step):
             self.step += turn.steps
-            self._call("on_train_batch_end", self.step - 1, logs=_Logs(self._look))
+            self._call("on_train_batch_end", self.step - 1, logs=logs)
             now = time.monotonic()
             if now - looked > (0.2 if shown.bars else 1.0) and (shown.bars or self._programs.stops):
                 shown.show(self.step, self._look(data))
@@ -205,7 +205,7 @@ class Trainer:
         for callback in self._callbacks:
             getattr(callback, moment)(*arguments, logs)
 
-    def _look(self, data=None) -> dict:
+    def _look(self, data) -> dict:
         """What the present epoch has measured so far. FloatingPointError: a loss was not finite."""
         report = self._programs.training_report()
         steps, sound, *values = report.executable()
@@ -216,13 +216,10 @@ class Trainer:
     def _not_finite(self, data, step):
         """The error for that step of the present epoch, counted from 0."""
         when = f"step {step + 1} of epoch {self.epoch - self._fit_from + 1}"
-        element = None
-        if data is not None:
-            with suppress(Exception):  # a stream that can be read once
-                element = next(data.epoch(self.epoch, step), None)
-        if data is None or element is None:
-            return not_finite(self._programs, self._measures, None, None, when)
-        return not_finite(self._programs, self._measures, parts_of("fit", data), parts_of("fit", data, element), when)
+        batch = None
+        with suppress(Exception):  # a stream that can be read once
+            batch = parts_of("fit", data, next(data.epoch(self.epoch, step)))
+        return not_finite(self._programs, self._measures, parts_of("fit", data), batch, when)
 
     def _left(self, error):
         """After an exception in the midst of a fit: the place is that of the last step that the device has made."""
