@@ -16,7 +16,7 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 IMITATED := macos13 macos14 macos15 macos26
 
 .PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
-  test-all $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
+  test-all test-types test-kills $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -49,7 +49,15 @@ REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 test-remote: build-tests
 	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)
 
-test-all: test $(IMITATED:%=test-all-%) test-all-remote
+test-all: test test-types test-kills $(IMITATED:%=test-all-%) test-all-remote
+
+# What type checkers say of the package and of users' programs.
+test-types: $(VENV)/.types-tools
+	$(VENV)/bin/pyright --level error --pythonpath $(VENV)/bin/python python/alloy tests/typed
+
+# A training that is killed 50 times, where test-python kills it 10 times.
+test-kills: setup
+	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest -q tests/python/test_resume.py -k killed
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
@@ -141,6 +149,11 @@ $(BENCH)/.peers: $(VENV)/.created benchmarks/requirements.txt
 $(VENV)/.docs-tools: $(BUILD)/.installed
 	$(VENV)/bin/python -m pip install --quiet $(BUILD_OPTIONS) --config-settings=editable.rebuild=true \
 	  --editable '.[digits,test,docs]'
+	@touch $@
+
+$(VENV)/.types-tools: $(BUILD)/.installed
+	$(VENV)/bin/python -m pip install --quiet $(BUILD_OPTIONS) --config-settings=editable.rebuild=true \
+	  --editable '.[digits,test,types]'
 	@touch $@
 
 $(VENV)/.wheel-tools: $(VENV)/.created packaging/requirements.txt

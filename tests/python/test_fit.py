@@ -97,6 +97,17 @@ def test_class_weights():
         np.testing.assert_allclose(a, b, rtol=1e-6)
     with pytest.raises(ValueError, match=r"^\[fit\] Expected classes as integers .* beside class_weight"):
         fitted(linear(), 5, class_weight={0: 1.0})
+    for wrong in ({}, {-1: 2.0}, {"cat": 2.0}):
+        with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, got"):
+            trainer.fit((x, y), 1, progress=False, class_weight=wrong)
+
+
+@pytest.mark.parametrize("label", [-1, 4])
+def test_class_weights_hide_no_label_outside_the_classes(label):
+    x, y = np.zeros((6, 2), "f"), np.int32([0, 1, 2, label, 0, 1])
+    trainer = al.Trainer(al.nn.Sequential(al.nn.Dense(4)), "softmax_cross_entropy", "sgd")
+    with pytest.raises(FloatingPointError, match=rf"expected labels from 0 to 3, .* got {label} in row 1 of the batch"):
+        trainer.fit(al.data.from_arrays(x, y).batch(2), 1, progress=False, class_weight={1: 2.0})
 
 
 def test_metrics_leave_padding_out():
@@ -466,6 +477,39 @@ def test_best_weights_are_restored():
     assert len(history["loss"]) == 5
     for v in trainer.model.variables:
         np.testing.assert_array_equal(v.numpy(), best[v.name])
+
+
+def test_the_end_of_a_fit_is_called_where_it_ended():
+    ended = []
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.05))
+
+    def fail(epoch, logs):
+        raise KeyError(epoch)
+
+    note = al.LambdaCallback(on_train_end=ended.append)
+    with pytest.raises(KeyError):
+        trainer.fit(linear(), 2, progress=False, callbacks=[note, al.LambdaCallback(on_epoch_end=fail)])
+    assert ended == []
+    trainer.fit(linear(), 1, progress=False, callbacks=[note])
+    assert [list(logs) for logs in ended] == [["loss"]]
+
+
+def test_what_tensorboard_reads(tmp_path):
+    """The events in the files that it shows."""
+    import struct
+
+    from tensorboardX.proto.event_pb2 import Event
+
+    x, y = linear()
+    *_, history = fitted((x, y), 8, epochs=3, validation=(x, y), callbacks=[al.TensorBoard(tmp_path)])
+    for part, name in (("train", "loss"), ("validation", "val_loss")):
+        (file,) = (tmp_path / part).iterdir()
+        content, found = file.read_bytes(), []
+        while content:
+            (size,) = struct.unpack("<Q", content[:8])  # then a checksum, the event, a checksum
+            event, content = Event.FromString(content[12 : 12 + size]), content[16 + size :]
+            found += [(event.step, value.tag, value.simple_value) for value in event.summary.value]
+        assert found == [(i, "epoch_loss", np.float32(value)) for i, value in enumerate(history[name])]
 
 
 def test_stopping_from_a_callback():

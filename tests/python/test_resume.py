@@ -325,6 +325,12 @@ def test_a_checkpoint_that_cannot_be_written_is_known_before_training(tmp_path):
     assert (tmp_path / "new" / "directory" / "run.safetensors").exists()
 
 
+@pytest.mark.parametrize("path", [True, 3, ["run"]])
+def test_a_checkpoint_that_is_no_path(path):
+    with pytest.raises(TypeError, match=r"^\[fit\] Expected a path, got (bool|int|list); called at "):
+        fit(everything, resume=path)
+
+
 def test_saving_before_training_is_refused(tmp_path):
     trainer = al.Trainer(model(), "softmax_cross_entropy", "adam")
     with pytest.raises(ValueError, match=r"^\[save\] Expected a training that has begun; call fit first"):

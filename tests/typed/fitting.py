@@ -25,7 +25,6 @@ images: np.ndarray = np.random.default_rng(0).normal(size=(16, 4)).astype(np.flo
 classes = (images[:, 0] > 0).astype(np.int32)
 data: al.data.Dataset = al.data.from_arrays(images, classes).shuffle(seed=1).map(noisy, seed=2).batch(4, last="drop")
 batches: int = len(data)
-size: int | None = data.batch_size
 epoch, position = data.cursor
 pairs = al.data.from_items([(x, y) for x, y in zip(images, classes)]).batch(8).repeat(2).take(3)
 stream = al.data.from_iterator(lambda: zip(images, classes)).batch(4)
@@ -48,4 +47,4 @@ for optimizer in optimizers:
     measured: dict[str, float] = trainer.evaluate((images, classes))
     with_stream = trainer.evaluate(stream)
     first: float = history["loss"][0]
-assert batches == 4 and size == 4 and len(losses.seen) == 6
+assert batches == 4 and len(losses.seen) == 6

@@ -92,7 +92,6 @@ def classes_or_distributions(op, logits, labels):
 
 def share(op, name, value):
     """A number from 0 to 1."""
-    # The declarations of numbers.Real lack >=.
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise mistake(op, f"Expected {name} from 0 to 1, got {value!r}")
     return float(value)
