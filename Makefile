@@ -31,15 +31,18 @@ test-native: build-tests
 build-tests: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
 
+# Two tests at a time, because many wait for a child of theirs; each computes in as many threads as it would alone.
+PYTEST := $(VENV)/bin/python -m pytest --quiet --numprocesses 2 --dist worksteal
+
 test-python: setup
-	$(VENV)/bin/python -m pytest
+	$(PYTEST)
 
 # The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and
 # whole trainings take seconds, all that sees the engine takes minutes.
 test-imitations: $(IMITATED:%=test-%)
 
 $(IMITATED:%=test-%): test-%: setup
-	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q \
+	env ALLOY_PRETEND=$* $(PYTEST) \
 	  $(addprefix tests/python/test_,ops.py quirks.py storage.py training.py)
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
@@ -47,7 +50,7 @@ $(IMITATED:%=test-%): test-%: setup
 REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 
 test-remote: build-tests
-	$(REMOTE) $(VENV)/bin/python -m pytest -q $(addprefix tests/python/test_,ops.py device.py)
+	$(REMOTE) $(PYTEST) $(addprefix tests/python/test_,ops.py device.py)
 
 test-all: test test-types test-kills $(IMITATED:%=test-all-%) test-all-remote
 
@@ -57,15 +60,15 @@ test-types: $(VENV)/.types-tools
 
 # A training that is killed 50 times, where test-python kills it 10 times.
 test-kills: setup
-	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest -q tests/python/test_resume.py -k killed
+	env ALLOY_KILLS=50 $(VENV)/bin/python -m pytest --quiet tests/python/test_resume.py -k killed
 
 test-all-remote: build-tests
 	$(REMOTE) $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^facade\.'
-	$(REMOTE) $(VENV)/bin/python -m pytest -q -rs
+	$(REMOTE) $(PYTEST) -rs
 
 $(IMITATED:%=test-all-%): test-all-%: build-tests
 	env ALLOY_PRETEND=$* $(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure --tests-regex '^engine$$'
-	env ALLOY_PRETEND=$* $(VENV)/bin/python -m pytest -q
+	env ALLOY_PRETEND=$* $(PYTEST)
 
 # Everything there is, each source also after others were refused.
 compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks

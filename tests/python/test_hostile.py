@@ -43,26 +43,29 @@ things = [None, 0, -1, 1.5, 2**70, "x", "", [], [None], [1], {}, {"axis": None},
           x, v, g, update, step, [x], [v], [update], [x, None], [other], [(None, None)], [(x, v)],
           [(x,)], (2, 3), ((2, 3),), [(2, 3), None], float("nan")]
 owners = [g, x, v, update, step, v.weak(), g.inspect()[0], _core]
+names = [repr(thing) for thing in things]  # once, see OPS
 random = np.random.default_rng(0)
 for owner in owners:
+    shown = repr(owner)
     for name in dir(owner):
         if name.startswith("__") and name not in (
                 "__call__", "__eq__", "__hash__", "__str__", "__getitem__", "__len__", "__setattr__"):
             continue
         member = getattr(type(owner), name, None) if owner is not _core else getattr(_core, name)
         if isinstance(member, property):
-            for thing in things:
-                call(f"{owner!r}.{name} of {thing!r}", member.fget, thing)
+            for thing, its_name in zip(things, names):
+                call(f"{shown}.{name} of {its_name}", member.fget, thing)
                 if member.fset is not None:
-                    call(f"{owner!r}.{name} = {thing!r}", setattr, owner, name, thing)
+                    call(f"{shown}.{name} = {its_name}", setattr, owner, name, thing)
         elif callable(member) and not isinstance(member, type) and name != "set_threads":
             for count in range(7):
                 all_of_them = list(itertools.product(range(len(things)), repeat=count)) if count < 2 else [
                     random.integers(0, len(things), count) for _ in range(60)]
                 for chosen in all_of_them:
                     arguments = [things[i] for i in chosen]
-                    call(f"{owner!r}.{name}{arguments!r}", getattr(owner, name), *arguments)
-                    call(f"{type(owner)}.{name}{arguments!r}", member, *arguments)
+                    given = ", ".join(names[i] for i in chosen)
+                    call(f"{shown}.{name}({given})", getattr(owner, name), *arguments)
+                    call(f"{type(owner)}.{name}({given})", member, *arguments)
 """
 
 # Objects that nothing was put into, and objects turned into others.
@@ -93,32 +96,32 @@ x.shape, v.numpy(), step(np.ones((2, 3), np.float32))
 
 # Every op of the table, added as the engine's own layers add it, with operands and attributes that it does not take.
 OPS = """
-g, x, v, loss, update, step = world()
-i, b, s, u = g.placeholder((2, 3), "int32"), g.placeholder((2, 3), "bool"), g.placeholder(()), g.placeholder(None)
-operands = [[], [None], [x], [x, None], [x, x], [v, x], [x, v], [i, i], [b, x, x], [s], [u, u], [v],
-            [x] * 3, [x] * 8, [i] * 9, [update]]
 big = 2**62
 attributes = [{}, {"axis": 0}, {"axis": big}, {"axes": [0]}, {"axes": [-big, big]}, {"shape": (2, 3)},
               {"shape": (big, big)}, {"shape": None}, {"dtype": "int32"}, {"dtype": "x"}, {"value": 1},
-              {"slot": 0}, {"slot": big, "value": x}, {"nonsense": 1}, {1: 2},
+              {"slot": 0}, {"slot": big, "value": 1}, {"nonsense": 1}, {1: 2},
               {"shape": (2,), "dtype": "float32"}, {"permutation": [1, 0]}, {"permutation": [big, 0]},
               {"starts": [0, 0], "ends": [big, big], "strides": [1, big]}, {"starts": [0], "ends": [], "strides": [0]},
               {"transpose_a": True, "transpose_b": None}, {"axis": -1, "reduction": "none"},
               {"axis": 0, "reduction": "x"}]
 window = {"strides": [1, 1], "dilations": [1, 1], "padding": [0, 0, 0, 0], "padding_style": "valid",
           "data_layout": "NHWC"}
-images, weights = g.placeholder((1, 4, 4, 2)), g.placeholder((2, 2, 2, 2))
+changes = [{}, {"strides": [0, 0]}, {"strides": [big, 1]}, {"dilations": [big, big]}, {"padding": [big] * 4},
+           {"padding": [-1] * 4}, {"window": [2, 2]}, {"window": [big, 1]},
+           {"groups": 1, "weights_layout": "HWIO"}, {"groups": big, "weights_layout": "HWIO"},
+           {"groups": -big, "weights_layout": "OIHW"}, {"data_layout": "NHCW"}, {"padding_style": "same"}]
 for row in _core.op_table():
-    for some in operands:
-        for given in attributes:
+    g, x, v, loss, update, step = world()  # anew, because messages show the graph and take as long as it is large
+    i, b, s, u = g.placeholder((2, 3), "int32"), g.placeholder((2, 3), "bool"), g.placeholder(()), g.placeholder(None)
+    images, weights = g.placeholder((1, 4, 4, 2)), g.placeholder((2, 2, 2, 2))
+    for some in ([], [None], [x], [x, None], [x, x], [v, x], [x, v], [i, i], [b, x, x], [s], [u, u], [v], [x] * 3,
+                 [x] * 8, [i] * 9, [update]):
+        for given in [*attributes, {"slot": big, "value": x}]:
             call(f"{row['name']}{some!r}{given!r}", g.apply, row["name"], some, given, "", "")
-    for change in ({}, {"strides": [0, 0]}, {"strides": [big, 1]}, {"dilations": [big, big]}, {"padding": [big] * 4},
-                   {"padding": [-1] * 4}, {"window": [2, 2]}, {"window": [big, 1]},
-                   {"groups": 1, "weights_layout": "HWIO"}, {"groups": big, "weights_layout": "HWIO"},
-                   {"groups": -big, "weights_layout": "OIHW"}, {"data_layout": "NHCW"}, {"padding_style": "same"}):
-        for some in ([images], [images, weights], [images, weights, images], [images, images]):
+    for some in ([images], [images, weights], [images, weights, images], [images, images]):
+        for change in changes:
             call(f"{row['name']}{some!r}{change!r}", g.apply, row["name"], some, window | change, "", "")
-step(np.ones((2, 3), np.float32))
+    step(np.ones((2, 3), np.float32))
 """
 
 # What has killed the process, each by itself.
