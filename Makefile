@@ -77,7 +77,7 @@ compile: $(BUILD)/.with-tests $(BUILD)/.with-benchmarks
 # The native tests under AddressSanitizer and UndefinedBehaviorSanitizer, then the Python tests that reach most of the
 # framework's code, with the framework alone under them.
 SANITIZED_PYTHON := $(addprefix tests/python/test_, \
-  ops.py feeds.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
+  ops.py feeds.py from_file.py graph.py gradients.py nn.py optimizers.py storage.py training.py)
 asan: setup $(VENV)/.asan-packages
 	$(VENV)/bin/cmake --preset asan
 	$(VENV)/bin/cmake --build --preset asan --target tests

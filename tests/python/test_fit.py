@@ -97,9 +97,11 @@ def test_class_weights():
         np.testing.assert_allclose(a, b, rtol=1e-6)
     with pytest.raises(ValueError, match=r"^\[fit\] Expected classes as integers .* beside class_weight"):
         fitted(linear(), 5, class_weight={0: 1.0})
-    for wrong in ({}, {-1: 2.0}, {"cat": 2.0}):
+    for wrong in ({}, {-1: 2.0}, {"cat": 2.0}, {1: "x"}, {1: -1.0}, {1: np.nan}, [1.0, 2.0], "balanced"):
         with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, got"):
             trainer.fit((x, y), 1, progress=False, class_weight=wrong)
+    with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight for classes of \d scores, got 10000000000"):
+        trainer.fit((x, y), 1, progress=False, class_weight={0: 1.0, 10**10: 2.0})
 
 
 @pytest.mark.parametrize("label", [-1, 4])

@@ -2,6 +2,7 @@
 over the variables of one graph."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,7 @@ class Programs:
         a new first axis."""
         self._build(parts)
         trainable = tuple(variable for variable in self._model.variables if variable.trainable)
-        key = "step", parts, None if class_weight is None else tuple(class_weight.items()), trainable
+        key = "step", parts, repr(class_weight), trainable
         if key not in self._requests:
             self._requests[key] = self._step(parts, class_weight, trainable)
         if (*key, together) not in self._made:
@@ -176,8 +177,8 @@ class Programs:
     def _step(self, parts, class_weight, trainable):
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
-        weights = _weighted_by_class(class_weight, y, weights)
         predictions = self._called(x, training=True)
+        weights = _weighted_by_class(class_weight, predictions, y, weights)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
         state, taken = self.progress, None
@@ -256,15 +257,23 @@ class Programs:
                     )
 
 
-def _weighted_by_class(class_weight, y, weights):
+def _weighted_by_class(class_weight, predictions, y, weights):
     """The weights of the examples times that of each one's class."""
     if class_weight is None:
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
         raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
-    if not class_weight or not all(isinstance(one, (int, np.integer)) and one >= 0 for one in class_weight):
+    if not (
+        isinstance(class_weight, Mapping)
+        and class_weight
+        and all(isinstance(one, (int, np.integer)) and one >= 0 for one in class_weight)
+        and all(isinstance(weight, (int, float, np.number)) and weight >= 0 for weight in class_weight.values())
+    ):
         raise mistake("fit", f"Expected class_weight as {{class: weight}}, got {class_weight!r}", act="called")
     greatest = int(max(class_weight))
+    scores = predictions.shape[-1] if isinstance(predictions, Tensor) and predictions.shape else None
+    if scores is not None and greatest >= max(scores, 2):  # one score tells two classes apart
+        raise mistake("fit", f"Expected class_weight for classes of {scores} scores, got {greatest}", act="called")
     table = np.ones(greatest + 1, np.float32)
     table[list(class_weight)] = list(class_weight.values())
     of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))
