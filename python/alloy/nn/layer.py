@@ -11,6 +11,7 @@ import numpy as np
 
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
@@ -46,7 +47,7 @@ class Layer:
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
         _require_layers(self._kind(), layers)
         self.layers = list(layers)
-        self.seed = seed
+        self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0)
         self.name = name
         self.graph: Graph | None = None
         self._trainable = True

@@ -1,6 +1,5 @@
 """The command `alloy`."""
 
-import contextlib
 import os
 import re
 import sys
@@ -21,6 +20,7 @@ from alloy.tools import bench as timing
 from alloy.tools import config, doctor, drawing, examples, predictions, run
 from alloy.tools.recipes import MODELS, complete, small_cnn
 from alloy.training.batches import as_dataset, parts_of
+from alloy.training.checkpoint import said_of
 
 __all__ = ["app", "small_cnn"]
 
@@ -88,6 +88,11 @@ def train(
     output = output or _place(path, settings)
     made = run.made(settings)
     run.prove(output)
+    with run.claimed(output):
+        _trained(made, output, resume)
+
+
+def _trained(made, output, resume):
     if resume:
         _require_same(made.settings, output / "config.toml")
     config.write(made.settings, output / "config.toml")
@@ -196,9 +201,12 @@ def predict(
     values = trainer.predict(rows, settings["batch_size"])
     if not isinstance(values, np.ndarray):
         raise config.mistake("Expected a model that gives one array, got one that gives several; use Trainer.predict")
-    target = contextlib.nullcontext(sys.stdout) if output is None else open(output, "w", newline="", encoding="utf-8")
-    with target as file:
-        predictions.write(file, settings, labels, values)
+    text = predictions.table(settings, labels, values)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with said_of(output):
+        output.write_text(text, encoding="utf-8", newline="")
 
 
 def _of_run(path: Path) -> dict:
@@ -233,7 +241,8 @@ def inspect(
     typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
     typer.echo(step.memory_plan(*shapes) or "the framework does not tell what memory it takes")
     for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
-        (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
+        with said_of(output / f"graph{suffix}"):
+            (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
     typer.echo(f"wrote {output / 'graph.svg'} and {output / 'graph.html'}")
 
 
@@ -260,7 +269,8 @@ def profile(
         raise typer.Exit(1)
     typer.echo(measured.table(by.value))
     if trace is not None:
-        measured.save_trace(trace)
+        with said_of(trace):
+            measured.save_trace(trace)
         typer.echo(f"saved {trace}")
 
 
@@ -297,7 +307,7 @@ def info():
 
 @_commands.command("doctor")
 def ask():
-    """Asks MPSGraph on this machine 40 questions.
+    """Asks MPSGraph on this machine over 40 questions.
 
     Status 1 where an answer is neither expected nor known."""
     program = doctor.program()
@@ -347,7 +357,8 @@ def _sentence(error) -> str:
         error, (OSError, ImportError)
     ):
         text = f"{type(error).__name__}: {text}"
-    users = [f for f in traceback.extract_tb(error.__traceback__) if is_users_file(f.filename)]
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if is_users_file(frame.filename) and os.path.exists(frame.filename)]
     if users and f"{Path(users[-1].filename).name}:" not in text:
         text = f"{text.rstrip('.')}; at {users[-1].filename}:{users[-1].lineno}."
     return text

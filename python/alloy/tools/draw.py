@@ -6,6 +6,7 @@ from alloy.graph import Executable, Graph, Tensor
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves
 from alloy.nn import Layer
+from alloy.training.checkpoint import said_of
 
 __all__ = ["draw"]
 
@@ -28,7 +29,7 @@ def draw(what, path) -> None:
     if suffix not in formats:
         raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}", act="called")
     text = formats[suffix](_ops(what), _title(what))
-    with open(path, "w", encoding="utf-8") as file:
+    with said_of(path), open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -35,7 +35,7 @@ def save(variables, path) -> None:
             "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
         )
     arrays = _read(list(named.values()))
-    _replace(os.path.realpath(decoded("save", path)), to_bytes(dict(zip(named, arrays))))
+    replace_file(decoded("save", path), to_bytes(dict(zip(named, arrays))))
 
 
 def load(variables, path) -> None:
@@ -98,7 +98,7 @@ def write_training(path, variables, record: dict) -> None:
     values = dict(zip(named, _read(list(named.values()))))
     text = json.dumps(plain, allow_nan=True)
     content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
-    _replace(os.path.realpath(decoded("save", path)), content)
+    replace_file(decoded("save", path), content)
 
 
 def _put(leaf, arrays):
@@ -184,24 +184,33 @@ def _by_graph(variables) -> dict:
     return graphs
 
 
-def _replace(path: str, content: bytes) -> None:
+@contextmanager
+def said_of(path):
+    """An error of the system in here names the file, also where the system does not: a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def replace_file(path, content: bytes) -> None:
     """Puts a file with this content in the place of whatever is there, in one step."""
-    directory, name = os.path.split(path)
+    directory, name = os.path.split(os.path.realpath(path))
     prefix = os.path.join(directory, f".{name}.saving-")
     _tidy(prefix)
-    with _open_new(prefix) as file:
+    with said_of(path), _open_new(prefix) as file:
         try:
             with suppress(FileNotFoundError):
                 os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException as error:
+            os.replace(file.name, os.path.join(directory, name))
+        except BaseException:
             with suppress(OSError):
                 os.remove(file.name)
-            if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-                error.filename = path  # for the message of a full disk
             raise
     descriptor = os.open(directory, os.O_RDONLY)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from alloy.graph.location import mistake
+from alloy.training.checkpoint import said_of
 
 
 class History(dict):
@@ -43,7 +44,8 @@ class History(dict):
             if i == 0 and any(f"val_{name}" in drawn for name in names):
                 axes.legend()
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120)
+        with said_of(path):
+            figure.savefig(path, dpi=120)
 
 
 def _panel(axes, name, drawn):
