@@ -15,7 +15,7 @@ from alloy.graph.apply import apply, apply_all, as_sequence, require_all, requir
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake, user_location
-from alloy.graph.names import said_of_argument
+from alloy.graph.names import parameters_of, said_of_argument
 from alloy.graph.scope import scope
 from alloy.graph.state import State
 from alloy.ops import cast, equal, where
@@ -182,6 +182,16 @@ class Optimizer:
 
     def _name(self):
         return type(self).__name__.lower()
+
+    def __repr__(self):
+        taken, own = parameters_of(type(self).__init__, type(self)), vars(self)
+        shown = [f"lr={getattr(self._rate, '__name__', self._rate)}"]
+        shown += [
+            f"{name}={own[name]!r}"
+            for name, parameter in taken.items()
+            if name in own and own[name] != parameter.default and own[name] != {}
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     # ---- steps ----
 
