@@ -1,5 +1,6 @@
 """Trainings that are interrupted and go on: they end as if nothing had happened, to the bit."""
 
+import errno
 import json
 import os
 import subprocess
@@ -171,6 +172,21 @@ def test_logs_are_continued(tmp_path):
         fit(everything, path, [al.CSVLogger(log), Interrupt(15)])
     fit(everything, path, [al.CSVLogger(log), Interrupt(-1)], resume=path)
     assert log.read_text() == whole
+
+
+def test_a_log_that_cannot_be_continued_stays_as_it_is(tmp_path, monkeypatch):
+    path, log = tmp_path / "run.safetensors", tmp_path / "log.csv"
+    with pytest.raises(KeyboardInterrupt):
+        fit(everything, path, [al.CSVLogger(log), Interrupt(15)])
+    before = log.read_text()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*log\.csv'"):
+        fit(everything, path, [al.CSVLogger(log), Interrupt(-1)], resume=path)
+    assert log.read_text() == before and len(before.splitlines()) > 1
 
 
 # ---- killed ----
