@@ -36,11 +36,11 @@ Group = Enum("Group", {name: name for name in GROUPS}, type=str)
 
 _CONFIG = typer.Argument(None, metavar="CONFIG", help="A run's file in TOML, or its directory.")
 _RUN = typer.Argument(..., metavar="RUN", help="The directory of a training.")
-_MODEL = typer.Option(None, help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
-_DATA = typer.Option(None, help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
-_PATH = typer.Option(None, "--path", help="The data's file or directory.")
-_BATCH_SIZE = typer.Option(None, min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
-_DTYPE = typer.Option(None, help="float32, bfloat16 or float16: what the model computes in.")
+_MODEL = typer.Option(None, metavar="NAME", help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
+_DATA = typer.Option(None, metavar="NAME", help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
+_PATH = typer.Option(None, "--path", metavar="PATH", help="The data's file or directory.")
+_BATCH_SIZE = typer.Option(None, metavar="N", min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
+_DTYPE = typer.Option(None, metavar="TYPE", help="float32, bfloat16 or float16: what the model computes in.")
 
 
 def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
@@ -69,12 +69,12 @@ def train(
     model: str = _MODEL,
     data: str = _DATA,
     where: Path = _PATH,
-    epochs: int = typer.Option(None, min=1, help="Passes over the training data."),
+    epochs: int = typer.Option(None, metavar="N", min=1, help="Passes over the training data."),
     batch_size: int = _BATCH_SIZE,
-    lr: float = typer.Option(None, help="The optimizer's learning rate."),
-    seed: int = typer.Option(None, min=0, help="Of the initial weights and of the order of the examples."),
+    lr: float = typer.Option(None, metavar="RATE", help="The optimizer's learning rate."),
+    seed: int = typer.Option(None, metavar="N", min=0, help="Of the initial weights and of the order of the examples."),
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, help="Where the run is kept; runs/NAME without it."),
+    output: Path = typer.Option(None, metavar="PATH", help="Where the run is kept; runs/NAME without it."),
     resume: bool = typer.Option(False, "--resume", help="Go on where the run in that directory was interrupted."),
 ):
     """Trains a model.
@@ -189,7 +189,7 @@ def evaluate(
 def predict(
     path: Path = _RUN,
     files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
-    output: Path = typer.Option(None, help="The file of the results; without it they are printed."),
+    output: Path = typer.Option(None, metavar="PATH", help="The file of the results; without it they are printed."),
 ):
     """Prints what a trained model says of examples.
 
@@ -221,7 +221,7 @@ def inspect(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, help="Where the drawings go; runs/MODEL without it."),
+    output: Path = typer.Option(None, metavar="PATH", help="Where the drawings go; runs/MODEL without it."),
 ):
     """Prints a model's layers and draws its graph.
 
@@ -252,10 +252,10 @@ def profile(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
+    runs: int = typer.Option(10, metavar="N", min=1, max=100_000, help="Steps that are measured."),
     # Its members are GROUPS, which are known only at run time.
     by: Group = typer.Option("layer", help="What a line of the table stands for."),  # pyright: ignore
-    trace: Path = typer.Option(None, help="Where a trace for Perfetto goes."),
+    trace: Path = typer.Option(None, metavar="PATH", help="Where a trace for Perfetto goes."),
 ):
     """Takes the time of every kernel of a step."""
     settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
@@ -280,7 +280,7 @@ def bench(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    seconds: float = typer.Option(2.0, min=0.01, max=3600, help="How long each is measured."),
+    seconds: float = typer.Option(2.0, metavar="N", min=0.01, max=3600, help="How long each is measured."),
 ):
     """Takes the time of training and of inference.
 
