@@ -113,6 +113,14 @@ def test_a_file_gets_one_plain_line(screen, monkeypatch):
         assert not isinstance(stderr, io.StringIO) or stderr.getvalue() == ""
 
 
+def test_a_narrow_terminal_breaks_lines_between_values(screen, monkeypatch):
+    terminal = screen(20)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "stdout", terminal.file)
+    an_epoch(values={"loss": 0.5, "accuracy": 0.25}, validation={"val_loss": 0.75})
+    assert terminal.read() == "epoch  9/30\n  loss 0.5000\n  accuracy 0.2500\n  val_loss 0.7500\n"
+
+
 @pytest.fixture
 def notebook(monkeypatch):
     """A shell as of a notebook, in whose cell 3 this file stands."""

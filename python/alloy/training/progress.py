@@ -69,12 +69,19 @@ class Progress:
         if len("  ".join([self._title, *texts])) > width:
             validation = [text.startswith("val_") for text in texts]
             groups = [[text for text, of in zip(texts, validation) if of is part] for part in (False, True)]
-        lines = [self._title, *[" " * len(self._title)] * (len(groups) - 1)]
-        for start, group in zip(lines, groups):
-            if group or start == self._title:
-                line = "  ".join([start, *(text.replace(" ", "\0") for text in group)])
-                indent = " " * (len(self._title) + 2)
-                print(textwrap.fill(line, width, subsequent_indent=indent).replace("\0", " "), flush=True)
+        indent = " " * (len(self._title) + 2 if width >= 40 else 2)
+        for start, group in zip([self._title, ""], groups):
+            if group or start:
+                line = "  ".join(text.replace(" ", "\0") for text in [start, *group] if text)
+                filled = textwrap.fill(
+                    line,
+                    width,
+                    initial_indent="" if start else indent,
+                    subsequent_indent=indent,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                print(filled.replace("\0", " "), flush=True)
 
     def close(self) -> None:
         if self._bar is not None:
