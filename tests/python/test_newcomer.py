@@ -693,7 +693,7 @@ ROWS = [  # graphs and tensors
     ("al.nn.Dense(4)(A)",
      "TypeError [dense] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
      "placeholder, graph.placeholder(shape), or hand them to al.Trainer; built at HERE."),
-    ("al.nn.Dense(4)()", "TypeError [dense] Expected Dense(x, training=False, **operands), got no x; called at HERE."),
+    ("al.nn.Dense(4)()", "TypeError [dense] Expected Dense(x, training=None, **operands), got no x; called at HERE."),
     ("al.nn.Dense(4)(y)",
      'TypeError [dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
      "dense_1; built at HERE."),
@@ -982,6 +982,15 @@ ROWS = [  # graphs and tensors
      "verbose; its name here is progress; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))',
      "TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of 4; called at HERE."),
+    ("al.History(loss=[1.0]).history",
+     "AttributeError [history] A History has no attribute history; type history itself, which is a dict; asked at "
+     "HERE."),
+    ("al.nn.LSTM(3, dropout=0.2)",
+     "TypeError [lstm] Expected LSTM(...), got an argument dropout; al.nn.Dropout is a layer of its own, before or "
+     "behind it; called at HERE."),
+    ("al.nn.Embedding(5, 3, mask_zero=True)",
+     "TypeError [embedding] Expected Embedding(...), got an argument mask_zero; the layer behind takes lengths=, as in "
+     "al.nn.LSTM(8)(x, lengths=lengths); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit({"x": A, "y": A})',
      "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got dict; make a tuple of its arrays: "
      '(data["x"], data["y"]); called at HERE.'),
@@ -1347,6 +1356,7 @@ LETTERS = {
     "data": al.data.Dataset,
     "trainer": al.Trainer(al.nn.Sequential(), "hinge", "sgd"),
     "callback": al.Callback(),
+    "history": al.History(),
 }
 
 

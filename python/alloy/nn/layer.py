@@ -51,6 +51,7 @@ class Layer:
         self.name = name
         self.graph: Graph | None = None
         self._trainable = True
+        self._training = False  # in its present call
         self._variables: list[Variable] = []
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
         self._step: object = None  # stands for the most recent training call of the outermost layer
@@ -180,12 +181,17 @@ class Layer:
         """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
         self._left[variable] = variable.graph.assign(variable, value)
 
-    def __call__(self, x, training: bool = False, **operands) -> Any:
+    def __call__(self, x, training: bool | None = None, **operands) -> Any:
         """The layer's value, as it is while training or after it. The first call makes the variables, in x's
         graph; further calls use the same. operands: what else its forward takes.
 
+        training: None is what it is for the layer whose forward makes the call, as in Keras, and False outside of one.
+
         ValueError: x belongs to another graph than that of the first call. Errors on the way name the layer; a first
         call that fails leaves the layer as if it had not been called."""
+        around = _AT_WORK.get()
+        if training is None:
+            training = bool(around) and around[-1]._training
         self._require_call(training, operands)
         graph = graph_of(self._kind(), x, operands)
         if self.graph is not None and self.graph is not graph:
@@ -194,10 +200,10 @@ class Layer:
         unbuilt = {layer: layer._own() for layer in self._tree() if layer.graph is None}
         if self.graph is None:
             self._path = self._new_path(graph)
-        around = _AT_WORK.get()
         if around is None:
             _AT_WORK.set(around := [])
         around.append(self)
+        self._training = training
         try:
             with scope(graph, self._path):
                 self._begin(x, graph, training, around)

@@ -154,7 +154,7 @@ def _scheduled(settings, steps):
     if steps is None and (needs or 0 < warmup < 1):
         raise mistake("Expected steps and warmup in steps for the schedule of data whose length is not known")
     total = None if steps is None else settings["epochs"] * steps
-    if 0 < warmup < 1:
+    if total is not None and 0 < warmup < 1:
         part["warmup"] = max(int(warmup * total), 1)
     if needs:
         part["steps"] = max(total - part.get("warmup", 0), 1)

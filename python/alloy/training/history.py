@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from alloy.graph.location import mistake
+from alloy.graph.names import missing_attribute
 from alloy.graph.notebook import Picture, in_notebook
 from alloy.training.checkpoint import said_of
 
@@ -20,6 +21,9 @@ class History(dict):
     def add(self, values: dict[str, float]) -> None:
         for name, value in values.items():
             self.setdefault(name, []).append(value)
+
+    def __getattr__(self, name):
+        return missing_attribute(self, name)
 
     def plot(self, path=None):
         """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.
