@@ -319,6 +319,22 @@ def test_wrong_checkpoints_are_refused_and_change_nothing(tmp_path):
     assert trainer.fit(data(), 1, 16, progress=False)["loss"]
 
 
+def test_the_file_of_another_training_is_said_to_be_one(tmp_path):
+    """Of another program in the same directory, or of this one before its model was changed."""
+    path = tmp_path / "run.safetensors"
+
+    def train(*layers):
+        trainer = al.Trainer(al.nn.Sequential(*layers), "softmax_cross_entropy", al.Adam())
+        trainer.fit(data(), callbacks=[al.Checkpoint(path)], resume=path, progress=False)
+
+    train(al.nn.Dense(8), al.nn.Dense(3))
+    hint = "; the file is of another model or optimizer: remove it, or give another path, to begin anew; called at "
+    with pytest.raises(ValueError, match=r"^\[load\] Expected dense_0/weights of float32 .*" + hint):
+        train(al.nn.Dense(9), al.nn.Dense(3))
+    with pytest.raises(ValueError, match=r"^\[load\] (\S+, ){3}\S+ and 2 more: missing from .*" + hint):
+        train(al.nn.Dense(8), al.nn.Dense(3), al.nn.Dense(3))
+
+
 def test_a_models_variables_are_taken_from_a_checkpoint(tmp_path):
     path = tmp_path / "run.safetensors"
     trainer, _ = fit(everything, path)

@@ -84,6 +84,8 @@ def assign_all(variables, arrays) -> None:
         graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
 
 
+_MOST_NAMES = 4  # in a message
+_OTHER = "; the file is of another model or optimizer: remove it, or give another path, to begin anew"
 _FORMAT = "alloy training 1"  # of the record in a file's metadata
 # How names begin that are no model's.
 _OF_TRAINING = re.compile(r"(optimizer|callbacks|(metrics|training)(_\d+)?)/")
@@ -123,9 +125,9 @@ def read_training(path, variables, callbacks: int) -> dict:
                 act="called",
             )
         names = [name for name in file.keys() if not name.startswith("callbacks/")]
-        _require_same("missing from", set(named) - set(names), path)
-        _require_same("unknown to this training but in", set(names) - set(named), path)
-        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+        _require_same("missing from", set(named) - set(names), path, _OTHER)
+        _require_same("unknown to this training but in", set(names) - set(named), path, _OTHER)
+        arrays = [_of_type(file, name, variable, path, _OTHER) for name, variable in named.items()]
         record = _record(file, metadata, path, callbacks)
     assign_all(named.values(), arrays)
     return record
@@ -258,12 +260,14 @@ def _by_name(op: str, variables) -> dict:
     return named
 
 
-def _require_same(what: str, names: set, path) -> None:
+def _require_same(what: str, names: set, path, hint: str = "") -> None:
     if names:
-        raise mistake("load", f"{', '.join(sorted(names))}: {what} {path}", act="called")
+        shown = ", ".join(sorted(names)[:_MOST_NAMES])
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        raise mistake("load", f"{shown}{more}: {what} {path}{hint}", act="called")
 
 
-def _of_type(file, name: str, variable, path) -> np.ndarray:
+def _of_type(file, name: str, variable, path, hint: str = "") -> np.ndarray:
     """The array of that name, which must be of the variable's type; in memory that the device reads where it
     lies."""
     stored = file.get_slice(name)
@@ -271,7 +275,7 @@ def _of_type(file, name: str, variable, path) -> np.ndarray:
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
-        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}", act="called")
+        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}{hint}", act="called")
     array = empty(*reversed(expected))
     array[...] = file.get_tensor(name)
     return array
