@@ -49,7 +49,7 @@ def set_threads(count: int) -> None:
     goes before it. There are fewer, as threads() tells, where OpenMP's limits (OMP_THREAD_LIMIT) or the system allow
     no more; never above 512. Steps give the same bits from run to run as long as the count stays. ValueError: below 1.
     DeviceError: the device has no such choice, as Apple's have none."""
-    count = as_count("set_threads", "a number of threads", count, "called")
+    count = min(as_count("set_threads", "a number of threads", count, "called"), 512)
     if not _core.set_threads(count):
         raise _core.DeviceError(f"[set_threads] {device().name} has no choice of threads.")
 

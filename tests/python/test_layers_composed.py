@@ -142,7 +142,7 @@ def test_operands_of_a_call_that_forward_does_not_take():
     ):
         with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}"):
             layer(x, **operands)
-    for training in (x, "yes", None):
+    for training in (x, "yes", 0.5):
         with pytest.raises(TypeError, match=r"^\[dense\] Expected training as True or False, got "):
             nn.Dense(3)(x, training)
 
@@ -820,3 +820,30 @@ def test_a_transformer_of_layers_alone():
     graph = al.Graph()
     y = model(graph.placeholder((None, None), "int32"), training=True)
     assert y.shape == (None, None, 11) and y.dtype == "bfloat16" and {v.dtype for v in model.variables} == {"float32"}
+
+
+def test_training_is_that_of_the_layer_around(rng):
+    """Keras's habit: an inner layer is called without `training`."""
+
+    class Inner(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.drop = nn.Dropout(0.5)
+
+        def forward(self, x, training):
+            return self.drop(x)
+
+    class Outer(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.fixed = Inner(), nn.Dropout(0.5)
+
+        def forward(self, x, training):
+            return self.inner(x), self.fixed(x, False)
+
+    model, x, ones = Outer(), al.Graph().placeholder((200,)), np.ones(200, np.float32)
+    dropped, fixed = x.graph.run(list(model(x, training=True)), {x: ones})
+    assert set(dropped) == {0, 2} and [update.variable.name for update in model.updates] == ["inner/drop/state"]
+    np.testing.assert_array_equal(fixed, ones)
+    np.testing.assert_array_equal(x.graph.run(model(x)[0], {x: ones}), ones)
+    np.testing.assert_array_equal(x.graph.run(nn.Dropout(0.5)(x), {x: ones}), ones)

@@ -97,11 +97,11 @@ def test_softmax_losses_of_the_confident_and_right(shape, axis, rng):
 # fmt: off
 WRONG_SHAPES = [
     ("softmax_cross_entropy", [(4, 3), (4, 1)], "int32",
-     r"labels of shape \(4\) for float32\(4, 3\), got int32\(4, 1\)"),
+     r"labels of shape \(4,\) for float32\(4, 3\), got int32\(4, 1\)"),
     ("softmax_cross_entropy", [(4, 3), (3,)], "float32", r"labels of shape \(4, 3\)"),
     ("mean_squared_error", [(4, 1), (4,)], "float32",
      r"targets of shape \(4, 1\) for float32\(4, 1\), got float32\(4,\)"),
-    ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4\)"),
+    ("binary_cross_entropy", [(4,), (4, 4)], "float32", r"targets of shape \(4,\)"),
 ]
 # fmt: on
 
@@ -461,3 +461,40 @@ def test_targets_before_predictions(name):
         TypeError, match=rf"^\[{name}\] Expected predictions, which are floats, before the targets, got int32\(\?,\)"
     ):
         al.losses.get(name)(labels, logits)
+
+
+@pytest.mark.parametrize(
+    "activation, loss, targets",
+    [
+        ("softmax", "softmax_cross_entropy", np.arange(6, dtype=np.int32) % 3),
+        ("sigmoid", "binary_cross_entropy", np.ones((6, 3), np.float32)),
+    ],
+)
+def test_probabilities_in_place_of_logits_are_noticed(activation, loss, targets):
+    """Keras's habit: a model that ends with what the loss has itself. It would train, and badly."""
+    model = al.nn.Sequential(al.nn.Dense(4, activation=activation), al.nn.Dense(3, activation=activation))
+    trainer = al.Trainer(model, loss, "sgd")
+    with pytest.warns(UserWarning, match=rf"^\[{loss}\] Expected logits, got what {activation} gives: the loss has it"):
+        trainer.fit((np.ones((6, 2), np.float32), targets), progress=False)
+
+
+@pytest.mark.parametrize(
+    "predictions, targets, says",
+    [
+        (
+            (None, 1),
+            (None,),
+            r"Expected targets of shape \(\?, 1\) .* got float32\(\?,\); targets\[..., None\] of an array",
+        ),
+        (
+            (None,),
+            (None, 1),
+            r"Expected targets of shape \(\?,\) .* got float32\(\?, 1\); targets\[..., 0\] of an array",
+        ),
+        ((None, 3), (None,), r"got float32\(\?,\); built"),
+    ],
+)
+def test_a_missing_axis_is_said_how_to_add(predictions, targets, says):
+    graph = al.Graph()
+    with pytest.raises(ValueError, match=says):
+        al.losses.mean_squared_error(graph.placeholder(predictions), graph.placeholder(targets))

@@ -506,7 +506,7 @@ def test_mistakes_with_metrics(make, kind, says):
 # fmt: off
 WRONG_SHAPES = [
     ("accuracy", [(4, 3), (4,)], "float32", r"classes as integers, or labels of shape \(4, 3\) .* got float32\(4,\)"),
-    ("accuracy", [(4, 3), (5,)], "int32", r"labels of shape \(4\) for float32\(4, 3\), got int32\(5,\)"),
+    ("accuracy", [(4, 3), (5,)], "int32", r"labels of shape \(4,\) for float32\(4, 3\), got int32\(5,\)"),
     ("top_k_accuracy", [(4, 3), (4,)], "int32", r"logits of 5 classes or more, got float32\(4, 3\)"),
     ("precision", [(4, 1), (4, 2)], "float32", r"targets of shape \(4, 1\)"),
     ("confusion_matrix", [(4, 3), (4, 3)], "int32", r"one axis less than float32\(4, 3\), got int32\(4, 3\); cast"),

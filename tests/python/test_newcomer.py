@@ -693,7 +693,7 @@ ROWS = [  # graphs and tensors
     ("al.nn.Dense(4)(A)",
      "TypeError [dense] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
      "placeholder, graph.placeholder(shape), or hand them to al.Trainer; built at HERE."),
-    ("al.nn.Dense(4)()", "TypeError [dense] Expected Dense(x, training=False, **operands), got no x; called at HERE."),
+    ("al.nn.Dense(4)()", "TypeError [dense] Expected Dense(x, training=None, **operands), got no x; called at HERE."),
     ("al.nn.Dense(4)(y)",
      'TypeError [dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
      "dense_1; built at HERE."),
@@ -982,6 +982,30 @@ ROWS = [  # graphs and tensors
      "verbose; its name here is progress; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))',
      "TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of 4; called at HERE."),
+    ("al.History(loss=[1.0]).history",
+     "AttributeError [history] A History has no attribute history; type history itself, which is a dict; asked at "
+     "HERE."),
+    ("al.nn.LSTM(3, dropout=0.2)",
+     "TypeError [lstm] Expected LSTM(...), got an argument dropout; al.nn.Dropout is a layer of its own, before or "
+     "behind it; called at HERE."),
+    ("al.nn.Embedding(5, 3, mask_zero=True)",
+     "TypeError [embedding] Expected Embedding(...), got an argument mask_zero; the layer behind takes lengths=, as in "
+     "al.nn.LSTM(8)(x, lengths=lengths); called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").fit({"x": A, "y": A})',
+     "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got dict; make a tuple of its arrays: "
+     '(data["x"], data["y"]); called at HERE.'),
+    ('al.Trainer(model, "hinge", "sgd").fit(part for part in [(A, A)])',
+     "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got generator; "
+     "al.data.from_iterator(function, batched=True) makes one, where function() gives it anew; called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").fit(al.data.tables.Table(A, A[0], ["a", "b", "c"], None))',
+     "TypeError [fit] Expected a tuple (x, y) of arrays, or (x, y, weight), got a table of al.data.csv; make a tuple "
+     "of its arrays: (table.x, table.y); called at HERE."),
+    ("al.data.split((A, A))",
+     "TypeError [split] Expected arrays x and y, or a data set, got no y; write split(*data) for a tuple of them; "
+     "called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").predict(A[0])',
+     "ValueError [dense] Expected a tensor of rank 2 or more with a known last dimension, got float32(?,); in dense_0; "
+     "built at HERE; a single example is a row: x[None]."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A[:1]))',
      "ValueError [fit] Expected arrays of one or more examples each, as many in all, got (float32(2, 3), "
      "float32(1, 3)); built at HERE."),
@@ -1332,6 +1356,7 @@ LETTERS = {
     "data": al.data.Dataset,
     "trainer": al.Trainer(al.nn.Sequential(), "hinge", "sgd"),
     "callback": al.Callback(),
+    "history": al.History(),
 }
 
 

@@ -554,3 +554,16 @@ def test_accumulated_steps_that_are_skipped_begin_anew(graph):
     np.testing.assert_allclose(v.numpy(), [-7], rtol=1e-6)
     with pytest.raises(ValueError, match=r"^\[swap\] Expected variables with averages.*ema_decay"):
         al.SGD().swap([v])
+
+
+def test_an_optimizer_is_shown_as_it_was_made():
+    class Plain(al.Optimizer):
+        pass
+
+    for shown in (
+        "Adam(lr=0.001)",
+        "SGD(lr=0.1, momentum=0.9, nesterov=True, clip_norm=1.0)",
+        "AdamW(lr=0.5, betas=(0.8, 0.9), groups={'*/bias': {'weight_decay': 0}})",
+    ):
+        assert repr(eval(shown, vars(al))) == shown
+    assert repr(Plain(0.5)) == "Plain(lr=0.5)" and repr(al.SGD(al.exp)) == "SGD(lr=exp)"

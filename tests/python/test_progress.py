@@ -113,16 +113,54 @@ def test_a_file_gets_one_plain_line(screen, monkeypatch):
         assert not isinstance(stderr, io.StringIO) or stderr.getvalue() == ""
 
 
-def test_a_notebook(monkeypatch):
+def test_a_narrow_terminal_breaks_lines_between_values(screen, monkeypatch):
+    terminal = screen(20)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys, "stdout", terminal.file)
+    an_epoch(values={"loss": 0.5, "accuracy": 0.25}, validation={"val_loss": 0.75})
+    assert terminal.read() == "epoch  9/30\n  loss 0.5000\n  accuracy 0.2500\n  val_loss 0.7500\n"
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A shell as of a notebook, in whose cell 3 this file stands."""
     shell = type("ZMQInteractiveShell", (), {})()
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    cells = {__file__: ("Cell", "In[3]")}
+    shell.compile = types.SimpleNamespace(format_code_name=cells.get)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell, version_info=(9, 0)))
+
+
+def test_a_notebook(notebook, monkeypatch):
+    """Bars and lines are in one box: an empty one of the bar would stay before each line."""
     out, err = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
     monkeypatch.setenv("COLUMNS", "80")
     an_epoch()
-    assert "loss 0.2178" in err.getvalue() and out.getvalue().startswith("epoch  9/30  loss 0.2")
-    assert len(out.getvalue().splitlines()) == 2
+    assert "loss 0.2178" in out.getvalue() and err.getvalue() == ""
+    left = "\n".join(line.rpartition("\r")[2] for line in out.getvalue().split("\n"))
+    assert left.startswith("epoch  9/30  loss 0.2") and len(left.splitlines()) == 2
+
+
+def test_messages_name_the_cell_of_a_notebook(notebook):
+    x = al.Graph().placeholder((3,), name="x")
+    with pytest.raises(ValueError, match=r"; built at In\[3\]:\d+\.$"):
+        x.reshape(5, 5)
+    assert re.fullmatch(r"In\[3\]:\d+", x.location)
+
+
+def test_pictures_in_a_notebook(notebook):
+    plot = al.History(loss=[2.0, 1.0]).plot()
+    assert plot._repr_mimebundle_()["image/png"].startswith(b"\x89PNG")
+    drawing = al.draw(al.relu(al.Graph().placeholder((3,))))
+    assert drawing._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
+
+
+def test_pictures_elsewhere_need_a_path():
+    with pytest.raises(ValueError, match=r'^\[plot\] Expected a path, as history.plot\("history.png"\), got none'):
+        al.History(loss=[1.0]).plot()
+    with pytest.raises(ValueError, match=r"^\[draw\] Expected a path that ends with .html or .svg, got None"):
+        al.draw(al.relu(al.Graph().placeholder((3,))))
 
 
 def test_odd_values(monkeypatch):

@@ -1,5 +1,6 @@
 """Trainings that are interrupted and go on: they end as if nothing had happened, to the bit."""
 
+import errno
 import json
 import os
 import subprocess
@@ -173,6 +174,21 @@ def test_logs_are_continued(tmp_path):
     assert log.read_text() == whole
 
 
+def test_a_log_that_cannot_be_continued_stays_as_it_is(tmp_path, monkeypatch):
+    path, log = tmp_path / "run.safetensors", tmp_path / "log.csv"
+    with pytest.raises(KeyboardInterrupt):
+        fit(everything, path, [al.CSVLogger(log), Interrupt(15)])
+    before = log.read_text()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*log\.csv'"):
+        fit(everything, path, [al.CSVLogger(log), Interrupt(-1)], resume=path)
+    assert log.read_text() == before and len(before.splitlines()) > 1
+
+
 # ---- killed ----
 
 KILLED = """
@@ -301,6 +317,22 @@ def test_wrong_checkpoints_are_refused_and_change_nothing(tmp_path):
     with pytest.raises(ValueError, match=r"callbacks with which .* was saved, 1, got 0"):
         trainer.fit(data(), 1, 16, progress=False, resume=path)
     assert trainer.fit(data(), 1, 16, progress=False)["loss"]
+
+
+def test_the_file_of_another_training_is_said_to_be_one(tmp_path):
+    """Of another program in the same directory, or of this one before its model was changed."""
+    path = tmp_path / "run.safetensors"
+
+    def train(*layers):
+        trainer = al.Trainer(al.nn.Sequential(*layers), "softmax_cross_entropy", al.Adam())
+        trainer.fit(data(), callbacks=[al.Checkpoint(path)], resume=path, progress=False)
+
+    train(al.nn.Dense(8), al.nn.Dense(3))
+    hint = "; the file is of another model or optimizer: remove it, or give another path, to begin anew; called at "
+    with pytest.raises(ValueError, match=r"^\[load\] Expected dense_0/weights of float32 .*" + hint):
+        train(al.nn.Dense(9), al.nn.Dense(3))
+    with pytest.raises(ValueError, match=r"^\[load\] (\S+, ){3}\S+ and 2 more: missing from .*" + hint):
+        train(al.nn.Dense(8), al.nn.Dense(3), al.nn.Dense(3))
 
 
 def test_a_models_variables_are_taken_from_a_checkpoint(tmp_path):

@@ -1,5 +1,6 @@
 """Runs that files describe: what comes out of them, that they repeat to the bit, and what is wrong with a file."""
 
+import errno
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from safetensors.numpy import load_file
 
 import alloy as al
 from alloy.tools import config
+from alloy.tools.run import claimed
 from kinds import FAST, HALVES
 
 MODELS = """
@@ -295,13 +297,17 @@ def test_what_is_resumed(place, alloy):
 @pytest.mark.parametrize(
     "text, says",
     [
-        ("epoch = 3", r"^\[config\] Expected keys among model, .*, got 'epoch'; the nearest is epochs in run.toml\."),
+        ("epoch = 3", r"^\[config\] Expected keys among model, .*, got 'epoch' in run.toml; the nearest is epochs\."),
         ("epochs = ", r"Expected a TOML file, got run\.toml: "),
         ("epochs = 0", "Expected an integer from 1 on as epochs, got 0 in run.toml"),
         ("epochs = true", "Expected an integer from 1 on as epochs, got true"),
         ('epochs = "3"', 'Expected an integer from 1 on as epochs, got "3"'),
         ("batch_size = 100000", "Expected up to 65536 as batch_size"),
         ("seed = -1", "Expected an integer from 0 on as seed"),
+        ("threads = 1.0", "Expected an integer from 1 on as threads"),
+        pytest.param("metrics = " + "[" * 100_000, r"Expected a TOML file, got run\.toml: .*recursion", id="deep"),
+        pytest.param("epochs = " + "1" * 5000, r"Expected a TOML file, got run\.toml: .*digits", id="digits"),
+        ("metrics = " + "[" * 150 + "]" * 150, r'as metrics, got \[{100}\.\.\. in run\.toml'),
         ("dtype = 16", "Expected a text as dtype, got 16"),
         ('dtype = "float8"', 'Expected the dtype "float32", "bfloat16" or "float16", got \'float8\''),
         ("model = 3", r'Expected a name, or a table \{name = "\.\.\."'),
@@ -319,13 +325,28 @@ def test_what_is_resumed(place, alloy):
         ('data = {name = "digits", sizes = 3}', "the options size, channels .*, got 'sizes'; the nearest is size"),
         ('data = {name = "npz", path = "none.npz"}', r"\[npz\] Expected the file .*none\.npz, which is not there"),
         ('data = {name = "digits", normalize = 3}', r"Expected normalize = true or \{mean"),
+        ('data = {name = "digits", normalize = {mean = ["a"], std = [1]}}', r"Expected normalize = .* of numbers, got"),
+        ('data = {name = "digits", normalize = {mean = [nan], std = [1]}}', r"Expected normalize = .* of numbers, got"),
+        ('data = {name = "digits", normalize = {mean = [0], std = [0]}}', r"Expected normalize = .* of numbers, got"),
+        ('data = {name = "digits", path = "x"}', "got the path .*/x for digits, which need none"),
+        ('data = {name = "npz", path = 3}', "Expected a text as path of the data, got 3"),
+        ('data = {name = "mnist", path = ".", dtype = 3}', "Expected a text as dtype of the data, got 3"),
+        ("input_shape = [3, 3, 1]", r"Expected as input_shape that of the examples, \[8, 8, 1\], got \[3, 3, 1\]"),
         ("validation = 2.0", "Expected a fraction between 0 and 1"),
+        ('validation = "elsewhere"', "got the path .*/elsewhere for digits, which need none"),
         ('loss = "mse"', "its name here is mean_squared_error"),
         ('loss = {name = "huber", deltas = 2}', "Expected the options delta for loss 'huber', got 'deltas'"),
         ('metrics = ["f1"]', "its name here is f1_score"),
         ('optimizer = "adamw2"', "the nearest is adamw"),
         ('optimizer = {name = "adam", learning_rate = 1.0}', "lr"),
         ('schedule = "cosin"', "got 'cosin'; the nearest is cosine"),
+        ('optimizer = {name = "adam", lr = 1e300}', r"Expected lr of 0 or more and up to 3\.4e\+38, got 1e\+300"),
+        ('optimizer = {name = "adam", groups = [1, 2]}', r"Expected groups as \{which: \{option: value\}\}, got list"),
+        ('optimizer = {name = "adam", loss_scale = [1]}', r"Expected loss_scale = true or \{init_scale"),
+        ('model = {name = "cnn", seed = "a"}', r"^\[sequential\] Expected a seed as an integer, got 'a'"),
+        ('schedule = {name = "cosine", warmup = "a"}', "Expected warmup in steps, or as a share .*, got 'a'"),
+        ('schedule = {name = "cosine", warmup = 1.5}', "Expected warmup in steps, or as a share .*, got 1.5"),
+        ('schedule = {name = "cosine", warmup = nan}', "Expected warmup in steps, or as a share .*, got nan"),
         ('schedule = {name = "step"}', "Expected step_size for schedule 'step'"),
         ('schedule = {name = "cosine", gamma = 2}', "got 'gamma'"),
         ('augmentation = "random_flop"', "got 'random_flop'; the nearest is random_flip"),
@@ -339,6 +360,58 @@ def test_what_is_wrong_with_a_file(text, says, place, alloy):
     assert done.status == 1 and done.out == "" and not (place / "runs").exists(), done.out
     assert done.err.startswith("alloy: ") and done.err.count("\n") == 1 and "alloy/tools" not in done.err
     assert re.search(says, done.err.removeprefix("alloy: ")), done.err
+
+
+def test_what_fails_inside_of_numpy_has_no_place(place, alloy):
+    (place / "run.toml").write_text("classes = 1_000_000_000_000")
+    assert re.fullmatch(r"alloy: MemoryError: [^;]*\n", alloy("train run.toml").err)
+
+
+def test_a_file_of_an_editor_that_marks_its_encoding(tmp_path):
+    (tmp_path / "run.toml").write_text("\ufeffepochs = 3\r\n", encoding="utf-8")
+    assert config.read(tmp_path / "run.toml") == {"epochs": 3}
+
+
+def test_a_directory_is_of_one_training_at_a_time(place, alloy):
+    (place / "here").mkdir()
+    with claimed(place / "here"):
+        refused = alloy("train flowers.toml --output here")
+    assert refused.status == 1 and list((place / "here").iterdir()) == []
+    assert "Expected a directory in which no other training runs, got here" in refused.err
+    assert alloy("train flowers.toml --output here --epochs 1").status == 0
+
+
+@pytest.mark.parametrize(
+    "command, file",
+    [
+        ("train flowers.toml --epochs 1 --resume", "runs/flowers/config.toml"),
+        ("inspect flowers.toml --output drawn", "drawn/graph.svg"),
+        ("predict runs/flowers x.npy --output predicted.csv", "predicted.csv"),
+    ],
+)
+def test_a_full_disk_is_named_and_costs_no_settings(command, file, place, alloy, monkeypatch):
+    assert alloy("train flowers.toml --epochs 1").status == 0
+    before = (place / "runs" / "flowers" / "config.toml").read_text()
+    np.save(place / "x.npy", np.ones((2, 4), np.float32))
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(type(place), "write_text", full)
+    done = alloy(command)
+    assert done.status == 1 and done.err.startswith("alloy: [Errno 28] No space left on device: '"), done.err
+    assert f"{file}'" in done.err
+    assert (place / "runs" / "flowers" / "config.toml").read_text() == before
+
+
+def test_predictions_without_a_standard_output(place, alloy, monkeypatch):
+    assert alloy("train flowers.toml --epochs 1").status == 0
+    np.save(place / "x.npy", np.ones((2, 4), np.float32))
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        done = alloy("predict runs/flowers x.npy")
+    assert (done.status, done.err) == (0, "")
 
 
 @pytest.mark.parametrize(

@@ -285,6 +285,29 @@ def test_a_loss_that_is_not_finite_changes_nothing(storage, optimizer, rng):
     assert not np.array_equal(model.variables[0].numpy(), before["norm/gamma"])
 
 
+class Distance(al.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense = al.nn.Dense(4)
+
+    def forward(self, x, training):
+        a, b = (self.dense(part, training) for part in x)
+        return al.sqrt(al.sum(al.square(a - b), axis=-1, keepdims=True))
+
+
+def test_what_may_have_made_a_loss_that_is_not_finite_is_said(rng):
+    x = rng.normal(size=(64, 3)).astype(np.float32)
+    t = al.Trainer(Distance(), "mean_squared_error", "sgd")
+    with pytest.raises(
+        FloatingPointError, match=r"'dense/weights', built at [^;]*; a step before may have .* al.sqrt at 0"
+    ):
+        t.fit(((x, x), np.zeros((64, 1), np.float32)), progress=False)
+    model = al.nn.Sequential(al.nn.Embedding(5, 3), al.nn.Flatten(), al.nn.Dense(2))
+    t = al.Trainer(model, "softmax_cross_entropy", "sgd")
+    with pytest.raises(FloatingPointError, match=r"'embedding_0/select', built at [^;]*; ids outside 0 to 4 give NaN"):
+        t.fit((np.arange(8)[:, None], np.zeros(8, np.int32)), progress=False)
+
+
 def test_steps_behind_one_that_is_not_finite_change_nothing_either(rng):
     """They are in flight before its loss is read. Afterwards training goes on."""
     x, y = linear_data(40, rng)

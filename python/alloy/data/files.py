@@ -3,6 +3,7 @@ a sentence that names the file."""
 
 import gzip
 import math
+import os
 import zlib
 from pathlib import Path
 
@@ -137,6 +138,8 @@ def scaled(op, dtype):
 
 
 def existing(op, path) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"[{op}] Expected a path, got {type(path).__name__}.")
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"[{op}] Expected the file {path}, which is {'no file' if path.exists() else 'not there'}.")

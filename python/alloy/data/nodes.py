@@ -359,7 +359,13 @@ class Batch(Link):
             element = loads[row]()
             found = leaves_like(spec, element)
             if found is None:
-                raise self.fault(f"Expected {text(spec)} as of the first example, got {text(element)} of {name(row)}")
+                source = self.parent
+                while isinstance(source, Link):
+                    source = source.parent
+                hint = "; size= makes all images one size" if source.op == "image_folder" else ""
+                raise self.fault(
+                    f"Expected {text(spec)} as of the first example, got {text(element)} of {name(row)}{hint}"
+                )
             return found
 
         def write(row, found):

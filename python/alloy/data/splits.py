@@ -30,7 +30,8 @@ def split(x, y=None, fraction=0.2, seed: int = 0):
         train, test = _rows(node.count, fraction, seed)
         return Dataset(Select(node, train)), Dataset(Select(node, test))
     if y is None:
-        raise mistake("split", "Expected arrays x and y, or a data set, got no y", TypeError, "called")
+        hint = "; write split(*data) for a tuple of them" if isinstance(x, tuple) else ""
+        raise mistake("split", f"Expected arrays x and y, or a data set, got no y{hint}", TypeError, "called")
     if len(x) != len(y):
         raise mistake("split", f"Expected as many labels as examples, got {len(y)} for {len(x)}", act="called")
     train, test = _rows(len(x), fraction, seed)

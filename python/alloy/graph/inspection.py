@@ -95,7 +95,7 @@ class Stored:
         return _PURPOSES[phase_of(self.name)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MemoryPlan:
     """The bytes that a run takes."""
 
@@ -120,7 +120,7 @@ class MemoryPlan:
             for purpose in _PURPOSES.values()
         }
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         rows = [
             ("variables", self.variables),
             ("feeds", self.feeds),

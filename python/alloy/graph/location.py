@@ -8,6 +8,8 @@ import sys
 import sysconfig
 import warnings
 
+from alloy.graph.notebook import cell_of
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _COMMAND = os.path.join(_PACKAGE, "tools", "cli.py")  # a program like a user's
 _INSTALLED = (
@@ -51,9 +53,13 @@ def is_users_file(path: str) -> bool:
 
 
 def user_location() -> str:
-    """The innermost line of the user's program, as "file.py:12", relative to the working directory."""
+    """The innermost line of the user's program, as "file.py:12", relative to the working directory, or "In[3]:12" of a
+    cell of a notebook."""
     frame = _user_frame()
     path = frame.f_code.co_filename
+    cell = cell_of(path)
+    if cell is not None:
+        return f"{cell}:{frame.f_lineno}"
     try:
         path = path.removeprefix(os.getcwd() + os.sep)
     except OSError:

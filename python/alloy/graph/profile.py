@@ -43,7 +43,7 @@ class Kernel:
         return phase_of(self.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """The kernels of a step in the order in which they ran."""
 
@@ -96,7 +96,7 @@ class Profile:
             f"{moved / 1e9:.1f}",
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.table()
 
     def save_trace(self, path) -> None:

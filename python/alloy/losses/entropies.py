@@ -15,6 +15,7 @@ from alloy.losses.examples import (
     mean_of_examples,
     of_same_shape,
     share,
+    warn_of_probabilities,
     weights_of_classes,
 )
 from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, log, one_hot, softplus, squeeze, where
@@ -45,6 +46,7 @@ def softmax_cross_entropy(
     An example of a class of weight 0 does not count; PyTorch would still add what smoothing moved to other classes."""
     op = "softmax_cross_entropy"
     smoothing, ignore_index = share(op, "label_smoothing", label_smoothing), index_or_none(op, ignore_index)
+    warn_of_probabilities(op, logits, "softmax")
     logits, labels = classes_or_distributions(op, logits, labels)
     plain = smoothing == 0 and class_weights is None and not is_integer(labels.dtype)
     scales = weights_of_classes(op, "class_weights", class_weights, (None if plain else class_count(op, logits),))
@@ -87,6 +89,7 @@ def binary_cross_entropy(
     of it with log s(z), is multiplied by."""
     op = "binary_cross_entropy"
     smoothing = share(op, "label_smoothing", label_smoothing)
+    warn_of_probabilities(op, logits, "sigmoid")
     logits, targets = of_same_shape(op, logits, targets)
     last = extents(logits)[-1:]
     shapes = ((), last) if last else ((),)

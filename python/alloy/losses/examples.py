@@ -8,7 +8,7 @@ from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half, is_integer
-from alloy.graph.location import mistake
+from alloy.graph.location import mistake, warn_user
 from alloy.graph.text import describe, shape_text
 from alloy.ops import cast, mean
 
@@ -22,6 +22,14 @@ def widened(op, predictions, targets):
             op, f"Expected predictions, which are floats, before the targets, got {describe(predictions)}", TypeError
         )
     return [cast(x, "float32") if is_half(x.dtype) else x for x in (predictions, targets)]
+
+
+def warn_of_probabilities(op, logits, made_by: str) -> None:
+    """A UserWarning where the logits are probabilities already, which op would take for logits."""
+    ops = logits.graph.inspect(fetches=[logits]) if isinstance(logits, Tensor) else []
+    kinds = [each.kind for each in ops if each.kind != "cast"]
+    if kinds[-1:] == [made_by]:
+        warn_user(f"[{op}] Expected logits, got what {made_by} gives: the loss has it itself, so leave it out before")
 
 
 def extents(x: Tensor) -> tuple[int | None, ...]:
@@ -45,8 +53,14 @@ def require_shapes(op, role, given, like, expected):
     if given.shape is None or expected is None:
         return
     if len(given.shape) != len(expected) or differ(given.shape, expected):
-        wanted = ", ".join("?" if extent is None else str(extent) for extent in expected)
-        raise mistake(op, f"Expected {role} of shape ({wanted}) for {describe(like)}, got {describe(given)}")
+        hint = ""
+        if tuple(expected[-1:]) == (1,) and len(given.shape) == len(expected) - 1:
+            hint = f"; {role}[..., None] of an array has that shape"
+        elif given.shape[-1:] == (1,) and len(expected) == len(given.shape) - 1:
+            hint = f"; {role}[..., 0] of an array has that shape"
+        raise mistake(
+            op, f"Expected {role} of shape {shape_text(expected)} for {describe(like)}, got {describe(given)}{hint}"
+        )
 
 
 def class_count(op, logits) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
+from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
@@ -46,10 +47,11 @@ class Layer:
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
         _require_layers(self._kind(), layers)
         self.layers = list(layers)
-        self.seed = seed
+        self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0)
         self.name = name
         self.graph: Graph | None = None
         self._trainable = True
+        self._training = False  # in its present call
         self._variables: list[Variable] = []
         self._parameters: list[Variable] = []  # those of its variables that are trainable unless the layer is not
         self._step: object = None  # stands for the most recent training call of the outermost layer
@@ -179,12 +181,17 @@ class Layer:
         """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
         self._left[variable] = variable.graph.assign(variable, value)
 
-    def __call__(self, x, training: bool = False, **operands) -> Any:
+    def __call__(self, x, training: bool | None = None, **operands) -> Any:
         """The layer's value, as it is while training or after it. The first call makes the variables, in x's
         graph; further calls use the same. operands: what else its forward takes.
 
+        training: None is what it is for the layer whose forward makes the call, as in Keras, and False outside of one.
+
         ValueError: x belongs to another graph than that of the first call. Errors on the way name the layer; a first
         call that fails leaves the layer as if it had not been called."""
+        around = _AT_WORK.get()
+        if training is None:
+            training = bool(around) and around[-1]._training
         self._require_call(training, operands)
         graph = graph_of(self._kind(), x, operands)
         if self.graph is not None and self.graph is not graph:
@@ -193,10 +200,10 @@ class Layer:
         unbuilt = {layer: layer._own() for layer in self._tree() if layer.graph is None}
         if self.graph is None:
             self._path = self._new_path(graph)
-        around = _AT_WORK.get()
         if around is None:
             _AT_WORK.set(around := [])
         around.append(self)
+        self._training = training
         try:
             with scope(graph, self._path):
                 self._begin(x, graph, training, around)

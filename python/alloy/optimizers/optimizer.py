@@ -15,7 +15,7 @@ from alloy.graph.apply import apply, apply_all, as_sequence, require_all, requir
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake, user_location
-from alloy.graph.names import said_of_argument
+from alloy.graph.names import parameters_of, said_of_argument
 from alloy.graph.scope import scope
 from alloy.graph.state import State
 from alloy.ops import cast, equal, where
@@ -24,6 +24,7 @@ from alloy.optimizers.loss_scale import LossScale
 
 Rate = float | Tensor | Callable[[Tensor], Tensor]
 
+_GREATEST = float(np.finfo(np.float32).max)
 _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
 
 
@@ -79,6 +80,10 @@ class Optimizer:
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
         self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
         self._rate = self._checked_rate(lr)
+        if not isinstance(groups, (Mapping, type(None))):
+            raise mistake(
+                self._name(), f"Expected groups as {{which: {{option: value}}}}, got {type(groups).__name__}", TypeError
+            )
         self.groups = dict(groups or {})
         self.clip_value = clip_value
         self.clip_norm = clip_norm
@@ -170,12 +175,23 @@ class Optimizer:
                 TypeError,
             )
         # The declarations of numbers.Real lack >=.
-        if isinstance(rate, Real) and not 0 <= rate < math.inf:  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}")
+        if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
+            most = f" and up to {_GREATEST:.3g}" if rate > _GREATEST else ""  # pyright: ignore[reportOperatorIssue]
+            raise mistake(self._name(), f"Expected lr of 0 or more{most}, got {rate}")
         return rate
 
     def _name(self):
         return type(self).__name__.lower()
+
+    def __repr__(self):
+        taken, own = parameters_of(type(self).__init__, type(self)), vars(self)
+        shown = [f"lr={getattr(self._rate, '__name__', self._rate)}"]
+        shown += [
+            f"{name}={own[name]!r}"
+            for name, parameter in taken.items()
+            if name in own and own[name] != parameter.default and own[name] != {}
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     # ---- steps ----
 

@@ -1,6 +1,5 @@
 """The command `alloy`."""
 
-import contextlib
 import os
 import re
 import sys
@@ -21,6 +20,7 @@ from alloy.tools import bench as timing
 from alloy.tools import config, doctor, drawing, examples, predictions, run
 from alloy.tools.recipes import MODELS, complete, small_cnn
 from alloy.training.batches import as_dataset, parts_of
+from alloy.training.checkpoint import said_of
 
 __all__ = ["app", "small_cnn"]
 
@@ -36,11 +36,11 @@ Group = Enum("Group", {name: name for name in GROUPS}, type=str)
 
 _CONFIG = typer.Argument(None, metavar="CONFIG", help="A run's file in TOML, or its directory.")
 _RUN = typer.Argument(..., metavar="RUN", help="The directory of a training.")
-_MODEL = typer.Option(None, help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
-_DATA = typer.Option(None, help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
-_PATH = typer.Option(None, "--path", help="The data's file or directory.")
-_BATCH_SIZE = typer.Option(None, min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
-_DTYPE = typer.Option(None, help="float32, bfloat16 or float16: what the model computes in.")
+_MODEL = typer.Option(None, metavar="NAME", help=f"The network: {', '.join(MODELS)}, or FILE.py:FUNCTION.")
+_DATA = typer.Option(None, metavar="NAME", help=f"The examples: {', '.join(examples.READERS)}, or FILE.py:FUNCTION.")
+_PATH = typer.Option(None, "--path", metavar="PATH", help="The data's file or directory.")
+_BATCH_SIZE = typer.Option(None, metavar="N", min=1, max=config.MOST_IN_A_BATCH, help="Examples in a step.")
+_DTYPE = typer.Option(None, metavar="TYPE", help="float32, bfloat16 or float16: what the model computes in.")
 
 
 def _given(path, *, data=None, where=None, lr=None, **others) -> dict:
@@ -69,12 +69,12 @@ def train(
     model: str = _MODEL,
     data: str = _DATA,
     where: Path = _PATH,
-    epochs: int = typer.Option(None, min=1, help="Passes over the training data."),
+    epochs: int = typer.Option(None, metavar="N", min=1, help="Passes over the training data."),
     batch_size: int = _BATCH_SIZE,
-    lr: float = typer.Option(None, help="The optimizer's learning rate."),
-    seed: int = typer.Option(None, min=0, help="Of the initial weights and of the order of the examples."),
+    lr: float = typer.Option(None, metavar="RATE", help="The optimizer's learning rate."),
+    seed: int = typer.Option(None, metavar="N", min=0, help="Of the initial weights and of the order of the examples."),
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, help="Where the run is kept; runs/NAME without it."),
+    output: Path = typer.Option(None, metavar="PATH", help="Where the run is kept; runs/NAME without it."),
     resume: bool = typer.Option(False, "--resume", help="Go on where the run in that directory was interrupted."),
 ):
     """Trains a model.
@@ -88,6 +88,11 @@ def train(
     output = output or _place(path, settings)
     made = run.made(settings)
     run.prove(output)
+    with run.claimed(output):
+        _trained(made, output, resume)
+
+
+def _trained(made, output, resume):
     if resume:
         _require_same(made.settings, output / "config.toml")
     config.write(made.settings, output / "config.toml")
@@ -184,7 +189,7 @@ def evaluate(
 def predict(
     path: Path = _RUN,
     files: list[Path] = typer.Argument(..., metavar="FILE", help="Images, .npy, .npz or .csv files."),
-    output: Path = typer.Option(None, help="The file of the results; without it they are printed."),
+    output: Path = typer.Option(None, metavar="PATH", help="The file of the results; without it they are printed."),
 ):
     """Prints what a trained model says of examples.
 
@@ -196,9 +201,12 @@ def predict(
     values = trainer.predict(rows, settings["batch_size"])
     if not isinstance(values, np.ndarray):
         raise config.mistake("Expected a model that gives one array, got one that gives several; use Trainer.predict")
-    target = contextlib.nullcontext(sys.stdout) if output is None else open(output, "w", newline="", encoding="utf-8")
-    with target as file:
-        predictions.write(file, settings, labels, values)
+    text = predictions.table(settings, labels, values)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with said_of(output):
+        output.write_text(text, encoding="utf-8", newline="")
 
 
 def _of_run(path: Path) -> dict:
@@ -213,7 +221,7 @@ def inspect(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    output: Path = typer.Option(None, help="Where the drawings go; runs/MODEL without it."),
+    output: Path = typer.Option(None, metavar="PATH", help="Where the drawings go; runs/MODEL without it."),
 ):
     """Prints a model's layers and draws its graph.
 
@@ -233,7 +241,8 @@ def inspect(
     typer.echo(f"training step\n  {len(ops):,} ops, {amount(inspection.flops(ops))} flops")
     typer.echo(step.memory_plan(*shapes) or "the framework does not tell what memory it takes")
     for suffix, draw in ((".svg", drawing.svg), (".html", drawing.html)):
-        (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
+        with said_of(output / f"graph{suffix}"):
+            (output / f"graph{suffix}").write_text(draw(forward, name), encoding="utf-8")
     typer.echo(f"wrote {output / 'graph.svg'} and {output / 'graph.html'}")
 
 
@@ -243,10 +252,10 @@ def profile(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    runs: int = typer.Option(10, min=1, max=100_000, help="Steps that are measured."),
+    runs: int = typer.Option(10, metavar="N", min=1, max=100_000, help="Steps that are measured."),
     # Its members are GROUPS, which are known only at run time.
     by: Group = typer.Option("layer", help="What a line of the table stands for."),  # pyright: ignore
-    trace: Path = typer.Option(None, help="Where a trace for Perfetto goes."),
+    trace: Path = typer.Option(None, metavar="PATH", help="Where a trace for Perfetto goes."),
 ):
     """Takes the time of every kernel of a step."""
     settings = _given(path, model=model, batch_size=batch_size, dtype=dtype)
@@ -260,7 +269,8 @@ def profile(
         raise typer.Exit(1)
     typer.echo(measured.table(by.value))
     if trace is not None:
-        measured.save_trace(trace)
+        with said_of(trace):
+            measured.save_trace(trace)
         typer.echo(f"saved {trace}")
 
 
@@ -270,7 +280,7 @@ def bench(
     model: str = _MODEL,
     batch_size: int = _BATCH_SIZE,
     dtype: str = _DTYPE,
-    seconds: float = typer.Option(2.0, min=0.01, max=3600, help="How long each is measured."),
+    seconds: float = typer.Option(2.0, metavar="N", min=0.01, max=3600, help="How long each is measured."),
 ):
     """Takes the time of training and of inference.
 
@@ -297,7 +307,7 @@ def info():
 
 @_commands.command("doctor")
 def ask():
-    """Asks MPSGraph on this machine 40 questions.
+    """Asks MPSGraph on this machine over 40 questions.
 
     Status 1 where an answer is neither expected nor known."""
     program = doctor.program()
@@ -347,7 +357,8 @@ def _sentence(error) -> str:
         error, (OSError, ImportError)
     ):
         text = f"{type(error).__name__}: {text}"
-    users = [f for f in traceback.extract_tb(error.__traceback__) if is_users_file(f.filename)]
+    frames = traceback.extract_tb(error.__traceback__)
+    users = [frame for frame in frames if is_users_file(frame.filename) and os.path.exists(frame.filename)]
     if users and f"{Path(users[-1].filename).name}:" not in text:
         text = f"{text.rstrip('.')}; at {users[-1].filename}:{users[-1].lineno}."
     return text

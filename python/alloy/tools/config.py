@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from alloy.graph.location import meant
+from alloy.training.checkpoint import replace_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,6 +39,7 @@ COUNTS = {"epochs": 1, "batch_size": 1, "seed": 0, "threads": 1}  # and the leas
 OTHERS = {"dtype": (str,), "validation": (int, float, str), "classes": (int, list), "input_shape": (list,)}
 KEYS = (*PARTS[:2], "validation", *PARTS[2:], *LISTS, *COUNTS, "dtype", "classes", "input_shape")
 MOST_IN_A_BATCH = 65536
+_MOST_SHOWN = 100  # characters of a value in a message
 
 
 def mistake(message: str, kind: type[Exception] = ValueError) -> Exception:
@@ -55,8 +57,8 @@ def read(path) -> dict:
     with open(path, "rb") as file:
         content = file.read()
     try:
-        given = tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        given = tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, a number of too many digits, or too deep
         raise mistake(f"Expected a TOML file, got {path}: {str(error).rstrip('.')}") from None
     base = os.path.abspath(path.parent)
     return with_paths(checked(given, f" in {path}"), lambda inner: os.path.normpath(os.path.join(base, inner)))
@@ -67,7 +69,7 @@ def checked(given: dict, where: str = "") -> dict:
     found = {}
     for key, value in given.items():
         if key not in KEYS:
-            raise mistake(f"Expected keys among {', '.join(KEYS)}, got {key!r}{meant(key, KEYS)}{where}")
+            raise mistake(f"Expected keys among {', '.join(KEYS)}, got {key!r}{where}{meant(key, KEYS)}")
         if key in PARTS:
             value = _part(key, value, where)
         elif key in LISTS:
@@ -95,7 +97,9 @@ def _part(key, value, where) -> dict:
 
 def _require(good, key, expected, value, where):
     if not good:
-        raise mistake(f"Expected {expected} as {key}, got {_text(value)}{where}")
+        text = _text(value)
+        text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+        raise mistake(f"Expected {expected} as {key}, got {text}{where}")
 
 
 def with_paths(settings: dict, change) -> dict:
@@ -122,11 +126,11 @@ def is_users(name: str) -> bool:
 
 
 def write(settings: dict, path) -> None:
-    """Writes a file that read gives back."""
+    """Writes a file that read gives back, completely or not at all."""
     base = os.path.abspath(os.path.dirname(path))
     relative = with_paths(settings, lambda inner: os.path.relpath(inner, base))
     lines = [f"{key} = {_text(relative[key])}" for key in KEYS if relative.get(key) is not None]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    replace_file(path, ("\n".join(lines) + "\n").encode())
 
 
 def _text(value) -> str:

@@ -4,32 +4,38 @@ import os
 
 from alloy.graph import Executable, Graph, Tensor
 from alloy.graph.location import mistake
+from alloy.graph.notebook import Picture, in_notebook
 from alloy.graph.structure import leaves
 from alloy.nn import Layer
+from alloy.training.checkpoint import said_of
 
 __all__ = ["draw"]
 
 
-def draw(what, path) -> None:
+def draw(what, path=None):
     """Draws what leads from inputs to results, each layer a box around its ops: `al.draw(model, "model.html")`.
 
     what: a layer that has been called (its last call), a Trainer after its first fit, a tensor or a list, tuple or dict
     of tensors, a Graph (all of its ops), or an Executable (with its updates).
 
-    path: of the file; its directory must exist. ".html" gives a page where layers fold, ".svg" an image.
+    path: of the file; its directory must exist. ".html" gives a page where layers fold, ".svg" an image. Without a path
+    it gives the image to a notebook: `al.draw(model)` at the end of a cell.
 
-    ValueError: another suffix, a layer that has not been called, a Trainer before its first fit. TypeError: what is
-    something else. OSError: the file cannot be written."""
+    ValueError: another suffix, no path outside of a notebook, a layer that has not been called, a Trainer before its
+    first fit. TypeError: what is something else. OSError: the file cannot be written."""
     from alloy.tools import drawing  # seldom needed
 
     formats = {".html": drawing.html, ".svg": drawing.svg}
-    path = os.fspath(path)
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix not in formats:
+    if path is None and in_notebook():
+        return Picture("image/svg+xml", drawing.svg(_ops(what), _title(what)))
+    path = None if path is None else os.fspath(path)
+    suffix = os.path.splitext(path or "")[1].lower()
+    if path is None or suffix not in formats:
         raise mistake("draw", f"Expected a path that ends with .html or .svg, got {path!r}", act="called")
     text = formats[suffix](_ops(what), _title(what))
-    with open(path, "w", encoding="utf-8") as file:
+    with said_of(path), open(path, "w", encoding="utf-8") as file:
         file.write(text)
+    return None
 
 
 def _ops(what):

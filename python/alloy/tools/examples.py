@@ -112,6 +112,8 @@ def read(settings: dict) -> tuple[Examples, dict]:
         examples.train, examples.test = _in_a_column(examples.train), _in_a_column(examples.test)
     known = 10 if part["name"] in SHAPES else None
     shape, classes = _shape(examples.train), known or counted
+    if shape is not None and settings.get("input_shape", shape) != shape:
+        raise mistake(f"Expected as input_shape that of the examples, {shape}, got {settings['input_shape']}")
     return examples, {"classes": classes, "input_shape": shape} | settings
 
 
@@ -124,6 +126,13 @@ def _require_names(examples, names, path):
 def _read(part) -> Examples:
     reader = found("data", part, READERS)
     own = {key: value for key, value in part.items() if key not in _SHARED}
+    if "path" in own and reader is digits:
+        raise mistake(
+            f"Expected data that are read from a path, got the path {own['path']} for digits, which need none"
+        )
+    for key in ("path", "dtype"):
+        if key in own and not isinstance(own[key], str):
+            raise mistake(f"Expected a text as {key} of the data, got {own[key]!r}")
     if reader is not digits and "path" not in own:
         raise mistake(f'Expected a path for {part["name"]}: --path, or data = {{name = "{part["name"]}", path = ...}}')
     return reader(**options("data", own, reader))
@@ -174,13 +183,21 @@ def _normalized(examples, settings):
     if given is True:
         mean, std = _mean_and_std(examples.train)
         given = {"mean": mean.tolist(), "std": np.where(std > 0, std, 1.0).tolist()}
-    elif not isinstance(given, dict) or given.keys() != {"mean", "std"}:
-        raise mistake(f"Expected normalize = true or {{mean = [...], std = [...]}}, got {given!r}")
+    elif not isinstance(given, dict) or given.keys() != {"mean", "std"} or not _are_moments(given):
+        raise mistake(f"Expected normalize = true or {{mean = [...], std = [...]}} of numbers, got {given!r}")
     settings = settings | {"data": settings["data"] | {"normalize": given}}
     examples.train, examples.test = (
         part if part is None else _changed(part, given) for part in (examples.train, examples.test)
     )
     return examples, settings
+
+
+def _are_moments(given):
+    """Whether they are finite numbers, and the deviations above 0."""
+    parts = [value if isinstance(value, list) else [value] for value in given.values()]
+    if not all(type(number) in (int, float) for part in parts for number in part):
+        return False
+    return bool(np.isfinite(np.concatenate(parts)).all() and np.min(given["std"]) > 0)
 
 
 def _mean_and_std(data):

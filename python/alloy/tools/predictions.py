@@ -1,6 +1,7 @@
 """What a model says of examples, as a table of comma-separated values."""
 
 import csv
+import io
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from alloy.tools.config import mistake
 _CLASSES = ("softmax_cross_entropy", "categorical_hinge")
 
 
-def write(file, settings: dict, labels: list, values: np.ndarray) -> None:
+def table(settings: dict, labels: list, values: np.ndarray) -> str:
     """A row for each label: of classes the likeliest one and the probability of each, otherwise what the model gives.
     values: of the model, one row for each label. ValueError: it says more of an example than one of such a kind."""
     loss, classes = settings["loss"]["name"], settings.get("classes")
@@ -18,7 +19,8 @@ def write(file, settings: dict, labels: list, values: np.ndarray) -> None:
     if values.ndim > 2:
         raise mistake(f"Expected a model that gives (n, columns), got {values.shape}; Trainer.predict gives arrays")
     values = values.reshape(len(labels), columns)
-    writer = csv.writer(file, lineterminator="\n")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
     if loss in _CLASSES or loss == "binary_cross_entropy" and columns == 1:
         count = max(columns, 2)
         names = classes if isinstance(classes, list) and len(classes) == count else [str(i) for i in range(count)]
@@ -26,13 +28,14 @@ def write(file, settings: dict, labels: list, values: np.ndarray) -> None:
         writer.writerow(["example", "class", *names])
         for label, row in zip(labels, shares):
             writer.writerow([label, names[row.argmax()], *(f"{share:.6g}" for share in row)])
-        return
+        return text.getvalue()
     values, what = (
         ((1 + np.tanh(values / 2)) / 2, "probability") if loss == "binary_cross_entropy" else (values, "value")
     )
     writer.writerow(["example", *(f"{what}_{i}" for i in range(columns))])
     for label, row in zip(labels, values):
         writer.writerow([label, *(f"{value:.6g}" for value in row)])
+    return text.getvalue()
 
 
 def _shares(logits):

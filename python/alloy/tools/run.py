@@ -1,8 +1,11 @@
 """A run: the model, the trainer and the data that settings describe, and what is kept of it in a directory."""
 
+import fcntl
 import functools
 import inspect
+import os
 import tempfile
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,8 +108,11 @@ def _optimizer(settings):
     part = settings["optimizer"]
     kind = _optimizer_class(part)
     given = options("optimizer", part, kind)
-    if given.get("loss_scale"):
-        given["loss_scale"] = al.LossScale(**(given["loss_scale"] if isinstance(given["loss_scale"], dict) else {}))
+    scale = given.get("loss_scale")
+    if scale:
+        if scale is not True and not isinstance(scale, dict):
+            raise mistake(f"Expected loss_scale = true or {{init_scale = ...}}, got {scale!r}")
+        given["loss_scale"] = al.LossScale(**({} if scale is True else scale))
     else:
         given.pop("loss_scale", None)
     if "schedule" in settings:
@@ -142,11 +148,13 @@ def _scheduled(settings, steps):
         return settings
     part = dict(settings["schedule"])
     function, warmup = found("schedule", part, SCHEDULES), part.get("warmup", 0)
+    if isinstance(warmup, bool) or not isinstance(warmup, (int, float)) or not (0 <= warmup < 1 or warmup % 1 == 0):
+        raise mistake(f"Expected warmup in steps, or as a share below 1 of all steps, got {warmup!r}")
     needs = "steps" in inspect.signature(function).parameters and "steps" not in part
     if steps is None and (needs or 0 < warmup < 1):
         raise mistake("Expected steps and warmup in steps for the schedule of data whose length is not known")
     total = None if steps is None else settings["epochs"] * steps
-    if 0 < warmup < 1:
+    if total is not None and 0 < warmup < 1:
         part["warmup"] = max(int(warmup * total), 1)
     if needs:
         part["steps"] = max(total - part.get("warmup", 0), 1)
@@ -208,6 +216,23 @@ def prove(directory: Path) -> None:
             pass
     except OSError as error:
         raise ValueError(f"Expected a directory to write into, got {directory}: {error.strerror}.") from None
+
+
+@contextmanager
+def claimed(directory: Path):
+    """Within it nobody else trains in the directory. ValueError: somebody does."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise mistake(
+                    f"Expected a directory in which no other training runs, got {directory}; --output names another"
+                ) from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def trained(op: str, directory: Path, settings: dict, rows) -> al.Trainer:

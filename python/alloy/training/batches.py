@@ -4,7 +4,7 @@ in place, while the step before computes."""
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 from alloy.data import Dataset, from_items
 from alloy.data.sources import Arrays
 from alloy.data.structure import Spec
+from alloy.data.tables import Table
 from alloy.graph import Executable
 from alloy.graph.arrays import as_count, empty
 from alloy.graph.location import mistake
@@ -61,6 +62,12 @@ def _is_tuple(element) -> bool:
     return isinstance(element, tuple) and not isinstance(element, Spec)
 
 
+def _of_many(data) -> str:
+    if isinstance(data, Table):
+        return "a table of al.data.csv; make a tuple of its arrays: (table.x, table.y)"
+    return f"a tuple of {len(data)}"
+
+
 def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last: str = "smaller") -> Dataset:
     """Batches of what a user gives: a tuple of arrays, an al.data.Dataset, or an object with __len__ and __getitem__.
     seed: of the order of what is no Dataset; None: as they are."""
@@ -74,18 +81,21 @@ def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last:
     elif isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
             raise mistake(
-                op,
-                f"Expected a tuple (x, y) of arrays, or (x, y, weight), got a tuple of {len(data)}",
-                TypeError,
-                "called",
+                op, f"Expected a tuple (x, y) of arrays, or (x, y, weight), got {_of_many(data)}", TypeError, "called"
             )
         data = Dataset(Arrays(data, op))
     elif _is_items(data):
         data = from_items(data)
     else:
-        hint = "; al.data.from_iterator(data, batched=True) makes one of it" if hasattr(data, "__iter__") else ""
+        hint = ""
         if isinstance(data, np.ndarray):
             hint = "; put the examples and their targets into one tuple: (x, y)"
+        elif isinstance(data, Mapping):
+            hint = '; make a tuple of its arrays: (data["x"], data["y"])'
+        elif isinstance(data, Iterator):
+            hint = "; al.data.from_iterator(function, batched=True) makes one, where function() gives it anew"
+        elif hasattr(data, "__iter__"):
+            hint = "; al.data.from_iterator(data, batched=True) makes one of it"
         raise mistake(
             op,
             f"Expected a tuple (x, y) of arrays, or an al.data.Dataset, got {type(data).__name__}{hint}",

@@ -1,6 +1,7 @@
 """What a trainer calls while it trains."""
 
 import csv
+import io
 import math
 import os
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 from alloy.graph.arrays import as_count
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import said_of_foreign, said_of_value
-from alloy.training.checkpoint import require_place
+from alloy.training.checkpoint import replace_file, require_place, said_of
 
 if TYPE_CHECKING:
     from alloy.training.trainer import Trainer
@@ -207,13 +208,14 @@ class CSVLogger(Callback):
         if self.trainer.resumed and os.path.exists(self.path):
             with open(self.path, newline="") as file:
                 rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
-        with open(self.path, "w", newline="") as file:
-            csv.writer(file).writerows(rows)
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        replace_file(self.path, text.getvalue().encode())
         self._names = rows[0] if rows else None
 
     def on_epoch_end(self, epoch, logs: Any = None):
         values = {"epoch": epoch, **{name: value for name, value in logs.items() if np.ndim(value) == 0}}
-        with open(self.path, "a", newline="") as file:
+        with said_of(self.path), open(self.path, "a", newline="") as file:
             writer = csv.writer(file)
             if self._names is None:
                 self._names = list(values)

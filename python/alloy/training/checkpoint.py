@@ -35,7 +35,7 @@ def save(variables, path) -> None:
             "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
         )
     arrays = _read(list(named.values()))
-    _replace(os.path.realpath(decoded("save", path)), to_bytes(dict(zip(named, arrays))))
+    replace_file(decoded("save", path), to_bytes(dict(zip(named, arrays))))
 
 
 def load(variables, path) -> None:
@@ -84,6 +84,8 @@ def assign_all(variables, arrays) -> None:
         graph.assign_variables([variable for _, variable in chosen], [arrays[i] for i, _ in chosen])
 
 
+_MOST_NAMES = 4  # in a message
+_OTHER = "; the file is of another model or optimizer: remove it, or give another path, to begin anew"
 _FORMAT = "alloy training 1"  # of the record in a file's metadata
 # How names begin that are no model's.
 _OF_TRAINING = re.compile(r"(optimizer|callbacks|(metrics|training)(_\d+)?)/")
@@ -98,7 +100,7 @@ def write_training(path, variables, record: dict) -> None:
     values = dict(zip(named, _read(list(named.values()))))
     text = json.dumps(plain, allow_nan=True)
     content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
-    _replace(os.path.realpath(decoded("save", path)), content)
+    replace_file(decoded("save", path), content)
 
 
 def _put(leaf, arrays):
@@ -123,9 +125,9 @@ def read_training(path, variables, callbacks: int) -> dict:
                 act="called",
             )
         names = [name for name in file.keys() if not name.startswith("callbacks/")]
-        _require_same("missing from", set(named) - set(names), path)
-        _require_same("unknown to this training but in", set(names) - set(named), path)
-        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+        _require_same("missing from", set(named) - set(names), path, _OTHER)
+        _require_same("unknown to this training but in", set(names) - set(named), path, _OTHER)
+        arrays = [_of_type(file, name, variable, path, _OTHER) for name, variable in named.items()]
         record = _record(file, metadata, path, callbacks)
     assign_all(named.values(), arrays)
     return record
@@ -184,24 +186,33 @@ def _by_graph(variables) -> dict:
     return graphs
 
 
-def _replace(path: str, content: bytes) -> None:
+@contextmanager
+def said_of(path):
+    """An error of the system in here names the file, also where the system does not: a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = os.fspath(path)
+        raise
+
+
+def replace_file(path, content: bytes) -> None:
     """Puts a file with this content in the place of whatever is there, in one step."""
-    directory, name = os.path.split(path)
+    directory, name = os.path.split(os.path.realpath(path))
     prefix = os.path.join(directory, f".{name}.saving-")
     _tidy(prefix)
-    with _open_new(prefix) as file:
+    with said_of(path), _open_new(prefix) as file:
         try:
             with suppress(FileNotFoundError):
                 os.fchmod(file.fileno(), os.stat(path).st_mode & 0o777)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException as error:
+            os.replace(file.name, os.path.join(directory, name))
+        except BaseException:
             with suppress(OSError):
                 os.remove(file.name)
-            if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-                error.filename = path  # for the message of a full disk
             raise
     descriptor = os.open(directory, os.O_RDONLY)
     try:
@@ -249,12 +260,14 @@ def _by_name(op: str, variables) -> dict:
     return named
 
 
-def _require_same(what: str, names: set, path) -> None:
+def _require_same(what: str, names: set, path, hint: str = "") -> None:
     if names:
-        raise mistake("load", f"{', '.join(sorted(names))}: {what} {path}", act="called")
+        shown = ", ".join(sorted(names)[:_MOST_NAMES])
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        raise mistake("load", f"{shown}{more}: {what} {path}{hint}", act="called")
 
 
-def _of_type(file, name: str, variable, path) -> np.ndarray:
+def _of_type(file, name: str, variable, path, hint: str = "") -> np.ndarray:
     """The array of that name, which must be of the variable's type; in memory that the device reads where it
     lies."""
     stored = file.get_slice(name)
@@ -262,7 +275,7 @@ def _of_type(file, name: str, variable, path) -> np.ndarray:
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
-        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}", act="called")
+        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}{hint}", act="called")
     array = empty(*reversed(expected))
     array[...] = file.get_tensor(name)
     return array

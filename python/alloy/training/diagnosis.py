@@ -9,6 +9,7 @@ from alloy._core import DeviceError
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves, paths
 from alloy.graph.text import describe
+from alloy.nn import Embedding
 from alloy.ops import sum
 from alloy.training.batches import parts_of
 
@@ -56,7 +57,7 @@ def not_finite(programs, measures, parts, batch, when: str) -> Exception:
     feeds, loss = programs.loss(parts)
     arrays = batch.arrays
     (value,) = programs.graph.compile(feeds, [loss])(*arrays)
-    first = _of_batch(programs, measures, parts, batch) or _first_tensor(programs.graph, feeds, loss, arrays)
+    first = _of_batch(programs, measures, parts, batch) or _first_tensor(programs, feeds, loss, arrays)
     return _error(f"The loss is {value} in {when}, which changed nothing: {first}")
 
 
@@ -78,8 +79,22 @@ def _of_batch(programs, measures, parts, batch):
     return None
 
 
-def _first_tensor(graph, feeds, loss, arrays):
+def _hint(op, model):
+    """What may have made the value of the op what it is."""
+    if op.kind == "variable":
+        return (
+            "; a step before may have given it a gradient that is not finite, such as that of al.sqrt at 0, and an "
+            "optimizer with skip_nonfinite=True leaves such steps out"
+        )
+    for layer in model._tree():
+        if isinstance(layer, Embedding) and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
+            return f"; ids outside 0 to {layer.input_dim - 1} give NaN there"
+    return ""
+
+
+def _first_tensor(programs, feeds, loss, arrays):
     """Names the first tensor on the way to the loss which is not finite."""
+    graph = programs.graph
     tensors = [
         (op, tensor)
         for op in graph.inspect(fetches=[loss])
@@ -98,6 +113,6 @@ def _first_tensor(graph, feeds, loss, arrays):
             wrong = np.size(found) - np.count_nonzero(np.isfinite(np.asarray(found, np.float32)))
             return (
                 f"the first tensor that is not finite, in {wrong} of {np.size(found)} elements, is "
-                f"{describe(tensor)} of {op.kind}{name}, built at {op.location}"
+                f"{describe(tensor)} of {op.kind}{name}, built at {op.location}{_hint(op, programs.model)}"
             )
     return "no tensor on the way to it is, when it is computed again"

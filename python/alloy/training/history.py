@@ -1,6 +1,7 @@
 """What a training run has measured."""
 
 import contextlib
+import io
 import math
 import os
 import sys
@@ -9,6 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from alloy.graph.location import mistake
+from alloy.graph.names import missing_attribute
+from alloy.graph.notebook import Picture, in_notebook
+from alloy.training.checkpoint import said_of
 
 
 class History(dict):
@@ -18,11 +22,18 @@ class History(dict):
         for name, value in values.items():
             self.setdefault(name, []).append(value)
 
-    def plot(self, path) -> None:
-        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.
-        Values that are not finite leave a gap, and quantities that are arrays are left out.
+    def __getattr__(self, name):
+        return missing_attribute(self, name)
 
-        ValueError: there are no numbers to plot, or matplotlib does not know the suffix."""
+    def plot(self, path=None):
+        """Writes an image with one panel for each quantity, of training and validation. The suffix gives the format.
+        Values that are not finite leave a gap, and quantities that are arrays are left out. Without a path it gives
+        the image to a notebook: `history.plot()` at the end of a cell.
+
+        ValueError: there are no numbers to plot, matplotlib does not know the suffix, or there is no path outside of
+        a notebook."""
+        if path is None and not in_notebook():
+            raise mistake("plot", 'Expected a path, as history.plot("history.png"), got none', act="called")
         drawn = {name: values for name, values in self.items() if values and not any(map(np.ndim, values))}
         names = list(dict.fromkeys(name.removeprefix("val_") for name in drawn))
         if not names:
@@ -42,8 +53,14 @@ class History(dict):
                 axes.set_xlabel("epoch")
             if i == 0 and any(f"val_{name}" in drawn for name in names):
                 axes.legend()
+        if path is None:
+            content = io.BytesIO()
+            figure.savefig(content, format="png", dpi=80)
+            return Picture("image/png", content.getvalue())
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=120)
+        with said_of(path):
+            figure.savefig(path, dpi=120)
+        return None
 
 
 def _panel(axes, name, drawn):

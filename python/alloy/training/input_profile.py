@@ -9,7 +9,7 @@ from alloy.graph.structure import leaves
 from alloy.training.batches import Feed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InputProfile:
     """Times in seconds of a batch, in the mean."""
 
@@ -19,7 +19,7 @@ class InputProfile:
     both: float  # of both, as fit does them
     waited: float  # of `both` the part in which the training waited for a batch
 
-    def __str__(self):
+    def __repr__(self):
         greater = max(self.load, self.step)
         return (
             f"{1e3 * self.load:.3f} ms to load a batch, {1e3 * self.step:.3f} ms for a step, {1e3 * self.both:.3f} ms "

@@ -34,7 +34,7 @@ class Programs:
     def __init__(self, model, measures: Measures, optimizer, dtype: str, check_finite: bool):
         """dtype: that the model is given floats in. check_finite: whether a loss that is not finite ends the training;
         one whose optimizer skips such steps goes on."""
-        self._model, self._measures, self._optimizer = model, measures, optimizer
+        self.model, self._measures, self._optimizer = model, measures, optimizer
         self._dtype = dtype
         self.skips = bool(getattr(optimizer, "skip_nonfinite", False) or getattr(optimizer, "loss_scale", None))
         self.stops = check_finite and not self.skips
@@ -52,7 +52,7 @@ class Programs:
     def graph(self) -> Graph:
         """The model's; a new one if it has none yet."""
         if self._graph is None:
-            self._graph = self._model.graph or Graph()
+            self._graph = self.model.graph or Graph()
         return self._graph
 
     @property
@@ -78,7 +78,7 @@ class Programs:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
         a new first axis."""
         self._build(parts)
-        trainable = tuple(variable for variable in self._model.variables if variable.trainable)
+        trainable = tuple(variable for variable in self.model.variables if variable.trainable)
         key = "step", parts, repr(class_weight), trainable
         if key not in self._requests:
             self._requests[key] = self._step(parts, class_weight, trainable)
@@ -149,7 +149,7 @@ class Programs:
 
     def swap(self) -> None:
         """Exchanges the values of the trainable variables with their averages, or back."""
-        trainable = tuple(variable for variable in self._model.variables if variable.trainable)
+        trainable = tuple(variable for variable in self.model.variables if variable.trainable)
         if ("swap", trainable) not in self._made:
             self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
         self._made["swap", trainable]()
@@ -188,7 +188,7 @@ class Programs:
                 taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
-        moved, others = self._optimizer.minimize(loss, list(trainable)), self._model.updates
+        moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
         totals.add(sums, predictions, y, mask)
         if self.stops and taken is not None:  # an optimizer that skips such steps holds its own updates back
             state["steps"] = state["steps"] + cast(taken, "int32")
@@ -229,7 +229,7 @@ class Programs:
         if is_half(self._dtype):
             x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
         with computing_in(self._dtype):
-            return self._model(x, training=training)
+            return self.model(x, training=training)
 
     def _predictions(self, parts: Parts):
         key = Parts(parts.x)
@@ -244,7 +244,7 @@ class Programs:
 
     def _require_known(self, fetches) -> None:
         """ValueError where a variable would stay as it is because the model does not know it."""
-        known = set(self._model.variables)
+        known = set(self.model.variables)
         for op in self.graph.inspect(fetches=list(fetches)):
             for variable in op.results if op.kind == "variable" else ():
                 if isinstance(variable, Variable) and variable.trainable and variable not in known:

@@ -1,11 +1,14 @@
-"""What a training shows while it runs: in a terminal or a notebook a bar on the standard error for each epoch, and in
-any case a line on the standard output after it."""
+"""What a training shows while it runs: in a terminal or a notebook a bar for each epoch, and in any case a line on the
+standard output after it. The bar is on the standard error, of a notebook on the standard output: there the two are
+boxes below each other, and an empty one of a bar that is gone would stay."""
 
 import os
 import sys
 import textwrap
 
 import numpy as np
+
+from alloy.graph.notebook import in_notebook
 
 _UNLIMITED = 10_000  # columns of a file
 
@@ -14,7 +17,8 @@ class Progress:
     def __init__(self, shown: bool, epochs: int, first: int, steps: int | None):
         """first: epochs that the trainer had made before. steps: of an epoch, or None where they are not known."""
         self._shown, self._epochs, self._first, self._steps = shown, epochs, first, steps
-        self.bars = shown and _is_screen(sys.stderr)
+        self._file = sys.stdout if in_notebook() else sys.stderr  # of the bar
+        self.bars = shown and _is_screen(self._file)
         self._bar = None
 
     def begin(self, epoch: int, step: int) -> None:
@@ -28,7 +32,7 @@ class Progress:
                 initial=step,
                 leave=False,
                 dynamic_ncols=True,
-                file=sys.stderr,
+                file=self._file,
                 bar_format=f"{self._title}  {self._counter(step)}",
             )
 
@@ -40,7 +44,7 @@ class Progress:
         left = "{remaining} left" if self._steps is not None else "{elapsed}"
         bar = "|{bar:10}|" if self._steps is not None else ""
         widths = {left: 10, bar: 12}
-        room = _columns(sys.stderr) - len(self._title) - len(counter) - 3
+        room = _columns(self._file) - len(self._title) - len(counter) - 3
         chosen = []
         for part in filter(None, [*texts[:1], left, *texts[1:2], bar, *texts[2:]]):  # the first ones matter most
             width = widths.get(part, len(part)) + 2
@@ -65,12 +69,19 @@ class Progress:
         if len("  ".join([self._title, *texts])) > width:
             validation = [text.startswith("val_") for text in texts]
             groups = [[text for text, of in zip(texts, validation) if of is part] for part in (False, True)]
-        lines = [self._title, *[" " * len(self._title)] * (len(groups) - 1)]
-        for start, group in zip(lines, groups):
-            if group or start == self._title:
-                line = "  ".join([start, *(text.replace(" ", "\0") for text in group)])
-                indent = " " * (len(self._title) + 2)
-                print(textwrap.fill(line, width, subsequent_indent=indent).replace("\0", " "), flush=True)
+        indent = " " * (len(self._title) + 2 if width >= 40 else 2)
+        for start, group in zip([self._title, ""], groups):
+            if group or start:
+                line = "  ".join(text.replace(" ", "\0") for text in [start, *group] if text)
+                filled = textwrap.fill(
+                    line,
+                    width,
+                    initial_indent="" if start else indent,
+                    subsequent_indent=indent,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+                print(filled.replace("\0", " "), flush=True)
 
     def close(self) -> None:
         if self._bar is not None:
@@ -96,7 +107,7 @@ def _text(value):
 
 def _is_screen(file) -> bool:
     """Whether somebody looks at it while it is written: a terminal, or a notebook."""
-    return file is not None and file.isatty() or _in_notebook()
+    return file is not None and file.isatty() or in_notebook()
 
 
 def _columns(file) -> int:
@@ -108,8 +119,3 @@ def _columns(file) -> int:
         import shutil  # seldom needed
 
         return shutil.get_terminal_size().columns
-
-
-def _in_notebook() -> bool:
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return type(shell).__name__ == "ZMQInteractiveShell"

@@ -263,7 +263,14 @@ class Trainer:
         the first part is taken."""
         data = as_dataset("predict", x, batch_size)
         parts = parts_of("predict", data)
-        feed, found = Feed(data, self._programs.prediction(parts), self._ahead()), []
+        try:
+            step = self._programs.prediction(parts)
+        except ValueError as error:
+            known, given = leaves(self.model._took), leaves(parts.x)
+            if [len(tensor.shape or ()) for tensor in known] == [len(spec.shape) + 1 for spec in given]:
+                raise ValueError(f"{str(error).rstrip('.')}; a single example is a row: x[None].") from None
+            raise
+        feed, found = Feed(data, step, self._ahead()), []
         for turn in feed.turns(0):
             mask = parts_of("predict", data, turn.element).mask
             found.append((turn.results, None if mask is None else int(mask.sum())))
