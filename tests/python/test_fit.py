@@ -97,9 +97,15 @@ def test_class_weights():
         np.testing.assert_allclose(a, b, rtol=1e-6)
     with pytest.raises(ValueError, match=r"^\[fit\] Expected classes as integers .* beside class_weight"):
         fitted(linear(), 5, class_weight={0: 1.0})
-    for wrong in ({}, {-1: 2.0}, {"cat": 2.0}):
-        with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, got"):
+    classes = ({}, {-1: 2.0}, {"cat": 2.0}, {True: 2.0}, {10**12: 2.0}, [1, 2], "ab")
+    values = (-1.0, np.nan, np.inf, 1e39, "a", None, True, np.ones(2))
+    for wrong in (*classes, *({0: value} for value in values)):
+        with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, .*, got"):
             trainer.fit((x, y), 1, progress=False, class_weight=wrong)
+    compiled = len(trainer._programs._made)
+    for same in ({1: 3.0, 2: 0.0}, {2: 0, np.int64(1): np.float32(3)}):
+        trainer.fit((x, y), 1, 8, progress=False, class_weight=same)
+        assert len(trainer._programs._made) == compiled + 1
 
 
 @pytest.mark.parametrize("label", [-1, 4])
@@ -127,6 +133,23 @@ def test_metrics_leave_padding_out():
         np.testing.assert_array_equal(values["confusion_matrix"], matrix)
     assert found["loss"] == pytest.approx(whole["loss"], rel=1e-6)
     np.testing.assert_allclose(trainer.predict(padded), trainer.predict(x), rtol=1e-5, atol=1e-6)
+    mapped = padded.map(lambda x, y, mask: (x * 1, y, mask))
+    assert trainer.evaluate(mapped)["loss"] == found["loss"]
+    np.testing.assert_array_equal(trainer.predict(mapped), trainer.predict(padded))
+    part = al.data.split(padded, fraction=1)[0]
+    assert trainer.predict(part).shape == (6 * 3 - (4 if part[len(part) - 1][2].sum() < 6 else 0), 3)
+
+
+@pytest.mark.parametrize("function", [lambda x, y, mask: (x, y), lambda x, y, mask: x, lambda x, y, mask: (x, mask, y)])
+def test_a_map_keeps_the_mask_of_padding(function):
+    x, y = linear()
+    data = al.data.from_arrays(x, y).batch(6, last="pad").map(function)
+    trainer = al.Trainer(dense(), "mean_squared_error", "sgd")
+    for use in (trainer.fit, trainer.evaluate, trainer.predict):
+        with pytest.raises(
+            ValueError, match=r'^\[map\] Expected the mask of last="pad" as the last part of what .*, got'
+        ):
+            use(data)
 
 
 # ---- structures ----

@@ -5,6 +5,7 @@ import re
 import zlib
 from contextlib import suppress
 from contextvars import ContextVar
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,19 @@ class Layer:
         """Its own in the order of their creation, then those of its layers, each once; empty before the first
         call."""
         return list(dict.fromkeys(variable for layer in self._tree() for variable in layer._own()))
+
+    @property
+    def form(self) -> tuple:
+        """What decides what a call of it computes, as far as that can be compared: the layers in it, and the options of
+        those of this package. What was made of calls is made anew where it has changed."""
+        return tuple((layer, *layer._options()) for layer in self._tree())
+
+    def _options(self):
+        if not type(self).__module__.startswith("alloy."):
+            return ()  # whose forward may keep in attributes what it likes
+        return tuple(
+            (name, value) for name, value in vars(self).items() if name not in _OWN and isinstance(value, _COMPARED)
+        )
 
     @property
     def trainable(self) -> bool:
@@ -342,6 +356,7 @@ class Layer:
 
 
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
+_COMPARED = (bool, int, float, str, NoneType, FunctionType)
 
 
 def _require_layers(op, layers):

@@ -2,7 +2,9 @@
 over the variables of one graph."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, equal, gather, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
+
+_MOST_CLASSES = 2**24  # for which there is a table of weights
 
 
 @dataclass(frozen=True)
@@ -77,10 +81,11 @@ class Programs:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
         a new first axis."""
         self._build(parts)
+        weight_of = None if class_weight is None else _weights_of_classes(class_weight)
         trainable = tuple(variable for variable in self._model.variables if variable.trainable)
-        key = "step", parts, None if class_weight is None else tuple(class_weight.items()), trainable
+        key = "step", parts, self._model.form, weight_of, trainable
         if key not in self._requests:
-            self._requests[key] = self._step(parts, class_weight, trainable)
+            self._requests[key] = self._step(parts, weight_of, trainable)
         if (*key, together) not in self._made:
             feeds, updates = self._requests[key]
             self._made[(*key, together)] = self.graph.compile(feeds, [], updates, steps=together)
@@ -89,7 +94,7 @@ class Programs:
     def evaluation(self, parts: Parts) -> Executable:
         """Adds a batch to the totals of the evaluation."""
         self._build(parts)
-        key = "evaluation", parts
+        key = "evaluation", parts, self._model.form
         if key not in self._made:
             x, y, weights, mask = self._tensors(parts)
             predictions = self._predictions(parts)
@@ -104,7 +109,7 @@ class Programs:
         """Fetches the leaves of what the model gives."""
         parts = Parts(parts.x)
         self._build(parts)
-        key = "prediction", parts
+        key = "prediction", parts, self._model.form
         if key not in self._made:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
@@ -164,19 +169,19 @@ class Programs:
     # ---- how they are made ----
 
     def _build(self, parts: Parts) -> None:
-        """The graph and the model's variables."""
+        """The graph and the model's variables, also where layers were added to it."""
+        self._predictions(parts)  # before any variable of the training, so that the model's come first
         if not self.begun:
-            self._predictions(parts)  # before any variable of the training, so that the model's come first
             root = free_path(self.graph, "training", "")  # another trainer of the model may have the first one
             self._metrics = root.replace("training", "metrics")
             self._progress = State(self.graph, root)
             for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
                 self._progress.setdefault(name, start)
 
-    def _step(self, parts, class_weight, trainable):
+    def _step(self, parts, weight_of, trainable):
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
-        weights = _weighted_by_class(class_weight, y, weights)
+        weights = _weighted_by_class(weight_of, y, weights)
         predictions = self._called(x, training=True)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
@@ -231,10 +236,12 @@ class Programs:
             return self._model(x, training=training)
 
     def _predictions(self, parts: Parts):
-        key = Parts(parts.x)
-        if key not in self._predicted:
-            self._predicted[key] = self._called(self._tensors(key)[0])
-        return self._predicted[key]
+        x = Parts(parts.x)
+        found = self._predicted.get((x, self._model.form))
+        if found is None:
+            found = self._called(self._tensors(x)[0])
+            self._predicted[x, self._model.form] = found  # which the call may have changed
+        return found
 
     def _totals_of(self, kind: str) -> Totals:
         if kind not in self._totals:
@@ -256,17 +263,37 @@ class Programs:
                     )
 
 
-def _weighted_by_class(class_weight, y, weights):
+def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
+    """Pairs of a class and its weight, in order."""
+    given = class_weight if isinstance(class_weight, Mapping) else {}
+    sound = all(
+        isinstance(one, Integral)
+        and 0 <= one < _MOST_CLASSES
+        and isinstance(weight, Real)
+        and not isinstance(one, bool)
+        and not isinstance(weight, bool)
+        and 0 <= float(weight) <= float(np.finfo(np.float32).max)
+        for one, weight in given.items()
+    )
+    if not given or not sound:
+        raise mistake(
+            "fit",
+            f"Expected class_weight as {{class: weight}}, classes from 0 to {_MOST_CLASSES - 1} and numbers of 0 or "
+            f"more, got {class_weight!r}",
+            act="called",
+        )
+    return tuple(sorted((int(one), float(weight)) for one, weight in given.items()))
+
+
+def _weighted_by_class(weight_of, y, weights):
     """The weights of the examples times that of each one's class."""
-    if class_weight is None:
+    if weight_of is None:
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
         raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
-    if not class_weight or not all(isinstance(one, (int, np.integer)) and one >= 0 for one in class_weight):
-        raise mistake("fit", f"Expected class_weight as {{class: weight}}, got {class_weight!r}", act="called")
-    greatest = int(max(class_weight))
+    greatest = weight_of[-1][0]
     table = np.ones(greatest + 1, np.float32)
-    table[list(class_weight)] = list(class_weight.values())
+    table[[one for one, _ in weight_of]] = [weight for _, weight in weight_of]
     of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))
     # Others count once: classes beyond the table, and labels that are none, whose loss must show.
     of_each = where(logical_and(y >= 0, y <= greatest), of_each, 1.0)
