@@ -1,0 +1,110 @@
+"""Safetensors files, read whole before anything of them is looked at: a file that is mapped ends the process where
+another program cuts it off meanwhile. The format: https://github.com/huggingface/safetensors#format"""
+
+import errno
+import json
+import math
+import os
+import stat
+
+import numpy as np
+
+from alloy.graph.dtypes import STORED, item_size, numpy_dtype
+from alloy.graph.location import mistake
+
+_TYPES = {**STORED, "F64": "float64", "C64": "complex64"}
+_LONGEST = 100_000_000  # bytes of a header, as the package safetensors has it
+
+
+class Stored:
+    """The tensors of a file by their names. ValueError: its content is not that of such a file."""
+
+    def __init__(self, content: bytes):
+        size = int.from_bytes(content[:8], "little")
+        if len(content) < 8 or size > min(len(content) - 8, _LONGEST):
+            raise ValueError(f"it ends within its header, after {len(content):,} bytes")
+        try:
+            entries = json.loads(content[8 : 8 + size])
+        except (ValueError, RecursionError):
+            entries = None
+        if not isinstance(entries, dict):
+            raise ValueError("its header is no JSON object")
+        self._content, self._start = content, 8 + size
+        self.metadata = entries.pop("__metadata__", {})
+        if not isinstance(self.metadata, dict) or not all(isinstance(text, str) for text in self.metadata.values()):
+            raise ValueError("its metadata are no strings")
+        self._entries = {name: _entry(name, entry) for name, entry in entries.items()}
+        stop = 0
+        for name, (_, _, begin, end) in sorted(self._entries.items(), key=lambda item: item[1][2:]):
+            if begin != stop:
+                raise ValueError(f"{name!r} begins at byte {begin:,}, not {stop:,}")
+            stop = end
+        if stop != len(content) - self._start:
+            raise ValueError(f"its tensors take {stop:,} bytes, and it has {len(content) - self._start:,}")
+
+    def names(self) -> list[str]:
+        return list(self._entries)
+
+    def spec(self, name: str) -> tuple[str, tuple[int, ...]]:
+        """The element type, as the file calls it where no variable has it, and the shape."""
+        dtype, shape, *_ = self._entries[name]
+        return STORED.get(dtype, "float64" if dtype == "F64" else dtype), shape
+
+    def array(self, name: str) -> np.ndarray:
+        """A view of the tensor, read-only. ValueError: no array of NumPy has its element type."""
+        dtype, shape, begin, end = self._entries[name]
+        if dtype not in _TYPES:
+            raise ValueError(f"{name!r} is of {dtype}")
+        bytes_of = np.frombuffer(self._content, np.uint8, end - begin, self._start + begin)
+        return (bytes_of != 0 if dtype == "BOOL" else bytes_of.view(numpy_dtype(_TYPES[dtype]))).reshape(shape)
+
+
+def _entry(name, entry) -> tuple[str, tuple[int, ...], int, int]:
+    """The element type, the shape, and where it begins and ends behind the header."""
+    dtype, shape, offsets = (
+        (entry.get(key) for key in ("dtype", "shape", "data_offsets")) if isinstance(entry, dict) else (None,) * 3
+    )
+    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
+        raise ValueError(f"{name!r} lacks an element type, a shape or its place")
+    begin, end = offsets
+    taken = math.prod(shape) * item_size(_TYPES[dtype]) if dtype in _TYPES else end - begin
+    if end - begin != taken or taken < 0:
+        raise ValueError(f"{name!r} takes {taken:,} bytes, and it has {end - begin:,}")
+    return dtype, tuple(shape), begin, end
+
+
+def _are_counts(values) -> bool:
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+
+
+def read(path, op: str = "load") -> tuple[Stored, str]:
+    """The file, and its path as text. OSError: it cannot be read. ValueError: it is no safetensors file."""
+    path = decoded(op, path)
+    require_file(op, path)
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        return Stored(content), path
+    except ValueError as error:
+        raise mistake(op, f"Expected a safetensors file, got {path}: {error}", act="called") from None
+
+
+def decoded(op: str, path) -> str:
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
+    path = os.fsdecode(path)
+    if "\0" in path:
+        raise mistake(op, f"Expected a path, got {path!r}", act="called")
+    return path
+
+
+def require_file(op: str, path: str) -> None:
+    """IsADirectoryError or ValueError where there is something else at that path."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise mistake(op, f"Expected the path of a file, got {path}, which is another thing", act="called")
