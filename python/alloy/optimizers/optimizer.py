@@ -106,8 +106,11 @@ class Optimizer:
 
     @property
     def lr(self):
-        """As it was given. It may be set to another number at any time; to a tensor or a schedule, or from one,
-        only before the first step is made: ValueError."""
+        """As it was given, or as a checkpoint had it. It may be set to another number at any time; to a tensor or a
+        schedule, or from one, only before the first step is made: ValueError."""
+        for variable in (weak() for weak in self._rates if isinstance(self._rate, Real)):
+            if variable is not None and variable.numpy() != np.float32(float(self._rate)):
+                return variable.numpy().item()
         return self._rate
 
     @lr.setter
@@ -290,7 +293,8 @@ class Optimizer:
             member.rate = self._rate_in(variable, self._rate, "lr")
             if isinstance(self._rate, Real):
                 rate = self._state(variable).variables["lr"]
-                self._rates = [*(weak for weak in self._rates if not _same(weak, rate)), rate.weak()]
+                others = [weak for weak in self._rates if weak() is not None and not _same(weak, rate)]
+                self._rates = [*others, rate.weak()]
             else:
                 self._computed = True
         else:

@@ -7,7 +7,7 @@ from typing import Any
 
 from alloy import losses, metrics
 from alloy._core import Graph, Tensor, Update
-from alloy.graph.apply import apply
+from alloy.graph.apply import apply, require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.state import State
 from alloy.graph.structure import leaves
@@ -102,6 +102,8 @@ class Totals:
         """The values by the names that they have in the history."""
         sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in self._losses.items()}
         found = {name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()}
+        for name, value in found.items():
+            require_tensor(name, value)
         return self._measures.losses_of(sums) | found
 
     def _states(self):
