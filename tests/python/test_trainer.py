@@ -1,6 +1,7 @@
 """The training loop."""
 
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -661,3 +662,65 @@ def test_a_metric_without_a_tensor_as_its_result(rng):
 
     with pytest.raises(TypeError, match=r"^\[mine\] Expected a tensor, got float"):
         trainer(metrics=[Mine()]).fit(linear_data(4, rng), progress=False)
+
+
+@pytest.mark.parametrize(
+    "loss_weights", [2.0, {"a": "x"}, {"a": float("nan")}, {"b": 1.0}, {"a": 1.0, "b": 1.0}, [1.0]]
+)
+def test_wrong_loss_weights(loss_weights):
+    loss = "mean_squared_error" if loss_weights == 2.0 else {"a": "mean_squared_error"}
+    with pytest.raises((TypeError, ValueError), match=r"^\[trainer\] Expected .*(weight|loss_weights).*, got"):
+        trainer(loss, loss_weights=loss_weights)
+
+
+def test_averages_are_put_back_whatever_happens_meanwhile(rng):
+    x, y = linear_data(12, rng)
+    model = al.nn.Sequential(al.nn.Dense(2), al.nn.Dense(1))
+    t = al.Trainer(model, "mean_squared_error", al.SGD(0.1, ema_decay=0.5))
+    t.fit((x, y), 3, progress=False)
+    before = [v.numpy() for v in model.variables]
+    with t.averaged_weights():
+        model.layers[0].trainable = False
+        with pytest.raises(
+            ValueError, match=r"^\[averaged_weights\] Expected one averaged_weights of a trainer at a time"
+        ):
+            with t.averaged_weights():
+                pass
+        with pytest.raises(ValueError, match=r"^\[fit\] Expected a fit outside averaged_weights\(\)"):
+            t.fit((x, y), progress=False)
+        assert not np.array_equal(model.variables[0].numpy(), before[0])
+    for variable, value in zip(model.variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+    class Averaged(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            with self.trainer.averaged_weights():
+                self.trainer.evaluate((x, y))
+
+    t.fit((x, y), 2, progress=False, callbacks=[Averaged()])
+
+
+def test_threads_that_use_a_trainer_first(rng):
+    data = linear_data(12, rng)
+    for _ in range(5):
+        t = trainer(metrics=["r2_score"])
+        start, faults = threading.Barrier(4), []
+
+        def use(action, start=start, faults=faults):
+            start.wait()
+            try:
+                action()
+            except BaseException as error:
+                faults.append(error)
+
+        actions = [lambda t=t: t.fit(data, 2, progress=False), lambda t=t: t.evaluate(data)]
+        actions += [lambda t=t: t.predict(data[0])] * 2
+        threads = [threading.Thread(target=use, args=(action,)) for action in actions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not faults and len(t.model.variables) == 2, faults
+        names = [v.name for v in t.model.graph.variables]
+        assert len(set(names)) == len(names) and not any(name.startswith(("training_", "metrics_")) for name in names)
+        faults.clear(), actions.clear(), threads.clear()

@@ -128,6 +128,18 @@ def test_schedules_far_out():
         (lambda: al.schedules.one_cycle(0.1, 5, pct_start=1.0), ValueError, r"^\[one_cycle\] .*pct_start"),
         (lambda: al.schedules.piecewise([5, 3], [1, 2, 3]), ValueError, r"^\[piecewise\] .*ascending"),
         (lambda: al.schedules.piecewise([5], [1]), ValueError, r"^\[piecewise\] .*one value more"),
+        (lambda: al.schedules.piecewise(["a"], [1, 2]), TypeError, r"^\[piecewise\] Expected numbers, got str"),
+        (lambda: al.schedules.piecewise([float("nan")], [1, 2]), ValueError, r"^\[piecewise\] Expected numbers .* nan"),
+        (
+            lambda: al.schedules.piecewise(3, [1, 2]),
+            TypeError,
+            r"^\[piecewise\] Expected a list of boundaries, got int",
+        ),
+        (lambda: al.schedules.polynomial(0.1, 5, power=-1), ValueError, r"^\[polynomial\] .* got -1"),
+        (lambda: al.schedules.polynomial(0.1, 5, power="a"), TypeError, r"^\[polynomial\] Expected numbers, got str"),
+        (lambda: al.schedules.one_cycle(0.1, 5, pct_start="a"), TypeError, r"^\[one_cycle\] Expected numbers, got str"),
+        (lambda: al.schedules.one_cycle(0.1, 9, div_factor=0), ValueError, r"^\[one_cycle\] .*divide by, got 0"),
+        (lambda: al.schedules.constant(1e39), ValueError, r"^\[constant\] .*got 1e.*float32 must hold"),
         (lambda: al.schedules.warmup("x", 5), TypeError, r"^\[warmup\] Expected a number or a function of the step"),
     ],
 )

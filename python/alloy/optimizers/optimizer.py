@@ -24,6 +24,7 @@ from alloy.optimizers.loss_scale import LossScale
 
 Rate = float | Tensor | Callable[[Tensor], Tensor]
 
+_GREATEST = float(np.finfo(np.float32).max)
 _SHARED = ("clip_value", "clip_norm", "accumulate_steps", "skip_nonfinite", "loss_scale", "ema_decay", "groups")
 
 
@@ -79,7 +80,7 @@ class Optimizer:
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
         self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
         self._rate = self._checked_rate(lr)
-        self.groups = dict(groups or {})
+        self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
         self.clip_norm = clip_norm
         self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
@@ -173,9 +174,20 @@ class Optimizer:
                 TypeError,
             )
         # The declarations of numbers.Real lack >=.
-        if isinstance(rate, Real) and not 0 <= rate < math.inf:  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}")
+        if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
+            raise mistake(self._name(), f"Expected lr of 0 or more, got {rate}; float32 must hold it")
         return rate
+
+    def _checked_groups(self, groups) -> dict:
+        given = {} if groups is None else groups
+        sound = isinstance(given, Mapping) and all(
+            (isinstance(which, str) or callable(which)) and isinstance(options, Mapping)
+            for which, options in given.items()
+        )
+        if not sound:
+            expected = "groups as {pattern or function of a variable: {option: value}}"
+            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError)
+        return dict(given)
 
     def _name(self):
         return type(self).__name__.lower()
@@ -284,7 +296,11 @@ class Optimizer:
         for i in which:
             options |= list(self.groups.values())[i]
         for name, value in options.items():
-            if name in _SHARED or (name != "lr" and name not in vars(self)):
+            if name in _SHARED:
+                raise mistake(
+                    self._name(), f"There is no option {name} of a group; it is one of all parameters", TypeError
+                )
+            if name != "lr" and name not in vars(self):
                 raise self._unknown(name)
             self._check(name, value)
         vars(member).update({"_rate" if name == "lr" else name: value for name, value in options.items()})

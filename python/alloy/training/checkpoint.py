@@ -13,10 +13,10 @@ import numpy as np
 
 from alloy._core import Variable
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import empty
+from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import mistake
 from alloy.graph.structure import convert
-from alloy.training.stored import decoded, read, require_file
+from alloy.training.stored import read, require_file
 
 
 def save(variables, path) -> None:
@@ -158,7 +158,7 @@ def _taken(part, file):
 
 def _place(path, op: str = "save") -> str:
     """Where a file of that path lies. IsADirectoryError or ValueError where something else does."""
-    place = os.path.realpath(decoded(op, path))
+    place = os.path.realpath(as_path(op, path))
     require_file(op, place)
     return place
 

@@ -1,7 +1,10 @@
 """What is compiled of a model, its measures and its optimizer: the training step, the evaluation and the prediction,
 over the variables of one graph."""
 
+import functools
 import re
+import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -21,6 +24,18 @@ from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
 
 _MOST_CLASSES = 2**24  # for which there is a table of weights
+_LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model, which may have several trainers
+
+
+def _one_at_a_time(method):
+    """Threads take turns: what is made first is made once."""
+
+    @functools.wraps(method)
+    def locked(self, *args, **options):
+        with _LOCKS.setdefault(self._model, threading.RLock()):
+            return method(self, *args, **options)
+
+    return locked
 
 
 @dataclass(frozen=True)
@@ -77,6 +92,7 @@ class Programs:
             variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
         ]
 
+    @_one_at_a_time
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
         a new first axis."""
@@ -91,6 +107,7 @@ class Programs:
             self._made[(*key, together)] = self.graph.compile(feeds, [], updates, steps=together)
         return self._made[(*key, together)]
 
+    @_one_at_a_time
     def evaluation(self, parts: Parts) -> Executable:
         """Adds a batch to the totals of the evaluation."""
         self._build(parts)
@@ -105,6 +122,7 @@ class Programs:
             self._made[key] = self.graph.compile(self._feeds(parts), [], totals.updates())
         return self._made[key]
 
+    @_one_at_a_time
     def prediction(self, parts: Parts) -> Executable:
         """Fetches the leaves of what the model gives."""
         parts = Parts(parts.x)
@@ -116,11 +134,13 @@ class Programs:
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
 
+    @_one_at_a_time
     def outputs(self, parts: Parts):
         """What the model gives in inference, tensors in their structure."""
         self._build(parts)
         return self._predictions(parts)
 
+    @_one_at_a_time
     def training_report(self) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
         measured."""
@@ -130,6 +150,7 @@ class Programs:
             self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
         return self._reports["training"]
 
+    @_one_at_a_time
     def end_epoch(self) -> None:
         """The next epoch begins, and the totals anew."""
         if ("end of epoch",) not in self._made:
@@ -139,25 +160,29 @@ class Programs:
             self._made["end of epoch",] = self.graph.compile([], [], updates)
         self._made["end of epoch",]()
 
+    @_one_at_a_time
     def evaluation_report(self) -> Report:
         if "evaluation" not in self._reports:
             found = self._totals_of("evaluation").results()
             self._reports["evaluation"] = Report(tuple(found), self.graph.compile([], list(found.values())))
         return self._reports["evaluation"]
 
+    @_one_at_a_time
     def restart(self, kind: str) -> None:
         """The totals of that kind, "training" or "evaluation", begin anew."""
         if ("restart", kind) not in self._made:
             self._made["restart", kind] = self.graph.compile([], [], self._totals_of(kind).restarts())
         self._made["restart", kind]()
 
-    def swap(self) -> None:
-        """Exchanges the values of the trainable variables with their averages, or back."""
+    @_one_at_a_time
+    def swap(self) -> Executable:
+        """Exchanges the values of the variables that are trainable now with their averages, or back."""
         trainable = tuple(variable for variable in self._model.variables if variable.trainable)
         if ("swap", trainable) not in self._made:
             self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
-        self._made["swap", trainable]()
+        return self._made["swap", trainable]
 
+    @_one_at_a_time
     def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
         """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
         it."""

@@ -9,6 +9,7 @@ import stat
 
 import numpy as np
 
+from alloy.graph.arrays import as_path
 from alloy.graph.dtypes import STORED, item_size, numpy_dtype
 from alloy.graph.location import mistake
 
@@ -79,7 +80,7 @@ def _are_counts(values) -> bool:
 
 def read(path, op: str = "load") -> tuple[Stored, str]:
     """The file, and its path as text. OSError: it cannot be read. ValueError: it is no safetensors file."""
-    path = decoded(op, path)
+    path = as_path(op, path)
     require_file(op, path)
     with open(path, "rb") as file:
         content = file.read()
@@ -87,15 +88,6 @@ def read(path, op: str = "load") -> tuple[Stored, str]:
         return Stored(content), path
     except ValueError as error:
         raise mistake(op, f"Expected a safetensors file, got {path}: {error}", act="called") from None
-
-
-def decoded(op: str, path) -> str:
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
-    path = os.fsdecode(path)
-    if "\0" in path:
-        raise mistake(op, f"Expected a path, got {path!r}", act="called")
-    return path
 
 
 def require_file(op: str, path: str) -> None:

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from alloy.graph import Tensor, Variable
-from alloy.graph.arrays import as_integers, empty
+from alloy.graph.arrays import as_integers, as_path, empty
 from alloy.graph.location import meant, mistake
 from alloy.nn import Layer, MultiHeadAttention
 from alloy.training.checkpoint import assign_all
-from alloy.training.stored import decoded, read, require_file
+from alloy.training.stored import read, require_file
 from alloy.training.torch_flattened import Flattened
 from alloy.training.torch_layouts import channels_first, layout_of, reordered
 
@@ -90,7 +90,7 @@ def _maps_strings(names) -> bool:
 
 
 def _require_no_pickle(path):
-    require_file("load_torch", decoded("load_torch", path))
+    require_file("load_torch", as_path("load_torch", path))
     with open(path, "rb") as file:
         start = file.read(2)
     if start in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):

@@ -12,7 +12,7 @@ import numpy as np
 from alloy._core import DeviceError
 from alloy.device import device
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves, rebuild
@@ -28,7 +28,6 @@ from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
-from alloy.training.stored import decoded
 
 _FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
 
@@ -149,6 +148,8 @@ class Trainer:
         several = None
         if self.steps_per_dispatch > 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
+        if "averaged_weights" in self._busy:
+            raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
         with self._alone("fit"):
             self._begin(callbacks, resume, batches)
             feed = Feed(data, step, self._ahead(), several)
@@ -189,7 +190,7 @@ class Trainer:
         self.stop_training = False
         self._programs.restart("training")
         state = self._programs.progress.variables
-        self.resumed = resume is not None and os.path.exists(decoded("fit", resume))
+        self.resumed = resume is not None and os.path.exists(as_path("fit", resume))
         if self.resumed:
             self._load(resume)
             state["sound"].assign(np.bool_(True))  # a step that was not, and has changed nothing, is made again
@@ -303,11 +304,13 @@ class Trainer:
         """Within it the trainable variables have the values of their averages (an optimizer with ema_decay), to
         evaluate, predict or save them: `with trainer.averaged_weights(): trainer.evaluate(test)`."""
         self._require_training("averaged_weights")
-        self._programs.swap()
-        try:
-            yield
-        finally:
-            self._programs.swap()
+        swap = self._programs.swap()
+        with self._alone("averaged_weights"):
+            swap()
+            try:
+                yield
+            finally:
+                swap()
 
     # ---- measuring ----
 
