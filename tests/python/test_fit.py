@@ -550,3 +550,78 @@ def test_tensorboard_without_its_package(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(ImportError, match=r"^\[tensorboard\] The package tensorboardX is missing: pip install"):
         fitted(linear(), 8, callbacks=[al.TensorBoard(tmp_path)])
+
+
+class Failing:
+    """Whatever calls it: an exception at the call of that number, and then none."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def __call__(self):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_what_could_not_be_built_leaves_nothing_behind(at):
+    """Exceptions in a user's metric, optimizer and schedule, beside another form of data than that of the next fit."""
+    tick = Failing(at)
+
+    class Momentum(al.Optimizer):
+        def begin(self, state, step):
+            state.setdefault("begun", 0.0)
+            state["begun"] = state["begun"] + 1.0
+            tick()
+
+        def update(self, parameter, gradient, slots, step):
+            slots["m"] = slots["m"] * 0.9 + gradient
+            tick()
+            return parameter - slots["m"] * self.rate
+
+    class Sum(al.metrics.Metric):
+        def update(self, totals, predictions, targets, weights):
+            al.metrics.accumulate(totals, "sum", al.sum(predictions))
+            tick()
+
+        def result(self, totals):
+            return al.metrics.accumulated(totals, "sum")
+
+    def rate(step):
+        tick()
+        return step * 0.0 + 0.1
+
+    def trainer():
+        optimizer = Momentum(rate, accumulate_steps=2, ema_decay=0.9)
+        return al.Trainer(dense(), "mean_squared_error", optimizer, [Sum(), "mean_absolute_error"])
+
+    x, y = linear()
+    used, fresh = trainer(), trainer()
+    with pytest.raises(KeyboardInterrupt):
+        used.fit((x, y, np.ones(20, "f")), 1, 7, validation=(x, y), progress=False)
+    tick.left = 0
+    start = [variable.numpy() for variable in used.model.variables]
+    fresh.predict(x)
+    for variable, value in zip(fresh.model.variables, start, strict=True):
+        variable.assign(value)
+    histories = [each.fit((x, y), 3, 7, validation=(x, y), progress=False, shuffle=False) for each in (used, fresh)]
+    assert histories[0] == histories[1] and used.evaluate((x, y)) == fresh.evaluate((x, y))
+
+
+def test_predictions_have_rows():
+    class Whole(al.nn.Layer):
+        def forward(self, x, training):
+            return al.sum(x)
+
+    class Flat(al.nn.Layer):
+        def forward(self, x, training):
+            return al.reshape(x, (-1,))
+
+    x, _ = linear()
+    with pytest.raises(ValueError, match=r"^\[predict\] Expected outputs of rows, got float32\(\); called at"):
+        al.Trainer(Whole(), "mean_squared_error", "sgd").predict(x)
+    trainer = al.Trainer(Flat(), "mean_squared_error", "sgd")
+    np.testing.assert_array_equal(trainer.predict(x, 8), x.ravel())
+    with pytest.raises(ValueError, match=r"^\[predict\] Expected a row for each of 8 examples that are padded, got 24"):
+        trainer.predict(al.data.from_arrays(x).batch(8, last="pad"))

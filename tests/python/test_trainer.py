@@ -724,3 +724,13 @@ def test_threads_that_use_a_trainer_first(rng):
         names = [v.name for v in t.model.graph.variables]
         assert len(set(names)) == len(names) and not any(name.startswith(("training_", "metrics_")) for name in names)
         faults.clear(), actions.clear(), threads.clear()
+
+
+def test_validation_data_is_looked_at_before_training(rng):
+    steps = []
+    callback = al.LambdaCallback(on_train_batch_end=lambda batch, logs: steps.append(batch))
+    t = trainer()
+    for wrong in ((np.zeros((4, 5), "f"), np.zeros((4, 1), "f")), (np.zeros((4, 3), "f"), np.zeros((4, 2), "f"))):
+        with pytest.raises(ValueError, match="Expected"):
+            t.fit(linear_data(8, rng), validation=wrong, callbacks=[callback], progress=False)
+    assert not steps and t.epoch == 0

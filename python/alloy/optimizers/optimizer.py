@@ -235,9 +235,17 @@ class Optimizer:
         _core.require_gradients(pairs)  # before any variable is made
         if not pairs:
             return []
+        state, members = self._state(pairs[0][1]), self._members([variable for _, variable in pairs])
+        try:
+            return self._updates(pairs, scale, state, members)
+        except BaseException:
+            for made in (state, *(kept for _, *states in self._slots.values() for kept in states)):
+                made.forget()
+            raise
+
+    def _updates(self, pairs, scale, state, members) -> list[Update]:
         graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
-        state, root = self._state(variables[0]), self._root(graph)
-        members = self._members(variables)
+        root = self._root(graph)
         with scope(graph, root):
             found = [_wide(gradient) for gradient, _ in pairs]
             if scale is not None:

@@ -105,6 +105,11 @@ class Totals:
     def restarts(self, taken: Tensor | None = None) -> list[Update]:
         return [update for state in self._states() for update in state.restarts(taken)]
 
+    def forget(self) -> None:
+        """Nothing was added since the last updates()."""
+        for state in self._states():
+            state.forget()
+
     def results(self) -> dict[str, Tensor]:
         """The values by the names that they have in the history."""
         sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in self._losses.items()}

@@ -18,6 +18,7 @@ from alloy.graph.location import mistake
 from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
+from alloy.graph.text import describe
 from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, equal, gather, logical_and, where
 from alloy.training.batches import Parts
@@ -28,12 +29,17 @@ _LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model,
 
 
 def _one_at_a_time(method):
-    """Threads take turns: what is made first is made once."""
+    """Threads take turns: what is made first is made once. What an exception leaves half made is forgotten."""
 
     @functools.wraps(method)
     def locked(self, *args, **options):
         with _LOCKS.setdefault(self._model, threading.RLock()):
-            return method(self, *args, **options)
+            try:
+                return method(self, *args, **options)
+            except BaseException:
+                for made in (*self._totals.values(), *([self.progress] if self.begun else [])):
+                    made.forget()
+                raise
 
     return locked
 
@@ -131,6 +137,9 @@ class Programs:
         if key not in self._made:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
+            for tensor in predictions:
+                if tensor.shape == ():
+                    raise mistake("predict", f"Expected outputs of rows, got {describe(tensor)}", act="called")
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
 

@@ -148,13 +148,13 @@ class Trainer:
         several = None
         if self.steps_per_dispatch > 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
+        validate = None if validation is None else self._evaluation(validation)
         if "averaged_weights" in self._busy:
             raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
         with self._alone("fit"):
             self._begin(callbacks, resume, batches)
             feed = Feed(data, step, self._ahead(), several)
             shown = Progress(progress, epochs, self._fit_from, data.length)
-            validate = None if validation is None else self._evaluation(validation)
             try:
                 self._call("on_train_begin")
                 while self.epoch < self._fit_from + epochs and not self.stop_training:
@@ -271,12 +271,11 @@ class Trainer:
 
     def _evaluation(self, data):
         """A function that evaluates."""
-        programs, feed = self._programs, None
+        programs = self._programs
+        feed = Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
 
         def evaluate():
-            nonlocal feed
             with self._alone("evaluate"):
-                feed = feed or Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
                 programs.restart("evaluation")
                 for _ in feed.turns(0):
                     pass
@@ -295,6 +294,13 @@ class Trainer:
         feed, found = Feed(data, self._programs.prediction(parts), self._ahead()), []
         for turn in feed.turns(0):
             mask = parts_of("predict", data, turn.element).mask
+            for result in turn.results if mask is not None else ():
+                if len(result) != len(mask):
+                    raise mistake(
+                        "predict",
+                        f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}",
+                        act="called",
+                    )
             found.append((turn.results, None if mask is None else int(mask.sum())))
         columns = zip(*([result[:count] for result in results] for results, count in found))
         return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in columns])
