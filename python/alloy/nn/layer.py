@@ -145,19 +145,6 @@ class Layer:
         return list(dict.fromkeys(variable for layer in self._tree() for variable in layer._own()))
 
     @property
-    def form(self) -> tuple:
-        """What decides what a call of it computes, as far as that can be compared: the layers in it, and the options of
-        those of this package. What was made of calls is made anew where it has changed."""
-        return tuple((layer, *layer._options()) for layer in self._tree())
-
-    def _options(self):
-        if not type(self).__module__.startswith("alloy."):
-            return ()  # whose forward may keep in attributes what it likes
-        return tuple(
-            (name, value) for name, value in vars(self).items() if name not in _OWN and isinstance(value, _COMPARED)
-        )
-
-    @property
     def trainable(self) -> bool:
         """Whether optimizers update the layer's variables. Setting it sets the layers inside, before the
         first call or after it, for steps that are made from then on; moving averages are never trainable. A layer that
@@ -353,6 +340,20 @@ class Layer:
 
     def _kind(self) -> str:
         return type(self).__name__.lower()
+
+
+def form_of(layer: Layer) -> tuple:
+    """What decides what a call of the layer computes, as far as that can be compared: the layers in it, and the options
+    of those of this package. What was made of calls is made anew where it has changed."""
+    return tuple((inner, *_options_of(inner)) for inner in layer._tree())
+
+
+def _options_of(layer):
+    if not type(layer).__module__.startswith("alloy."):
+        return ()  # whose forward may keep in attributes what it likes
+    return tuple(
+        (name, value) for name, value in vars(layer).items() if name not in _OWN and isinstance(value, _COMPARED)
+    )
 
 
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)

@@ -15,15 +15,9 @@ class LossScale:
     (torch.amp.GradScaler; Micikevicius et al., 2018). TypeError or ValueError: a factor is no number above 0."""
 
     def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
-        for name, value in (
-            ("init_scale", init_scale),
-            ("growth_factor", growth_factor),
-            ("backoff_factor", backoff_factor),
-        ):
-            require_all("lossscale", f"a number as {name}", Real, [value])
-            if not 0 < value <= float(np.finfo(np.float32).max):
-                raise mistake("lossscale", f"Expected {name} above 0 that float32 can hold, got {value}")
-            setattr(self, name, float(value))
+        self.init_scale = _factor("init_scale", init_scale)
+        self.growth_factor = _factor("growth_factor", growth_factor)
+        self.backoff_factor = _factor("backoff_factor", backoff_factor)
         self.growth_interval = as_count("lossscale", "growth_interval", growth_interval)
 
     def scale(self, state):
@@ -38,3 +32,10 @@ class LossScale:
         good = where(grown, 0, good)
         state["loss_scale"] = following if due is None else where(due, following, scale)
         state["loss_scale_growth"] = good if due is None else where(due, good, before)
+
+
+def _factor(name, value) -> float:
+    require_all("lossscale", f"a number as {name}", Real, [value])
+    if not 0 < value <= float(np.finfo(np.float32).max):
+        raise mistake("lossscale", f"Expected {name} above 0 that float32 can hold, got {value}")
+    return float(value)

@@ -109,10 +109,12 @@ class Optimizer:
     def lr(self):
         """As it was given, or as a checkpoint had it. It may be set to another number at any time; to a tensor or a
         schedule, or from one, only before the first step is made: ValueError."""
-        for variable in (weak() for weak in self._rates if isinstance(self._rate, Real)):
-            if variable is not None and variable.numpy() != np.float32(float(self._rate)):
-                return variable.numpy().item()
-        return self._rate
+        rate = self._rate
+        if isinstance(rate, Real):
+            for variable in (weak() for weak in self._rates):
+                if variable is not None and variable.numpy() != np.float32(float(rate)):
+                    return variable.numpy().item()
+        return rate
 
     @lr.setter
     def lr(self, rate) -> None:

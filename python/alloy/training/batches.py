@@ -106,7 +106,7 @@ class Turn(NamedTuple):
 
     steps: int
     element: object  # that it read, of several the last one; in memory that is used again after the next turn
-    results: object  # what the executable fetched: a list, or a Submission
+    results: Any  # what the executable fetched: a list, or a Submission
 
 
 class Feed:

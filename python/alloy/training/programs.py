@@ -7,7 +7,6 @@ import threading
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.graph.text import describe
+from alloy.nn.layer import form_of
 from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, equal, gather, logical_and, where
 from alloy.training.batches import Parts
@@ -105,7 +105,7 @@ class Programs:
         self._build(parts)
         weight_of = None if class_weight is None else _weights_of_classes(class_weight)
         trainable = tuple(variable for variable in self._model.variables if variable.trainable)
-        key = "step", parts, self._model.form, weight_of, trainable
+        key = "step", parts, form_of(self._model), weight_of, trainable
         if key not in self._requests:
             self._requests[key] = self._step(parts, weight_of, trainable)
         if (*key, together) not in self._made:
@@ -117,7 +117,7 @@ class Programs:
     def evaluation(self, parts: Parts) -> Executable:
         """Adds a batch to the totals of the evaluation."""
         self._build(parts)
-        key = "evaluation", parts, self._model.form
+        key = "evaluation", parts, form_of(self._model)
         if key not in self._made:
             x, y, weights, mask = self._tensors(parts)
             predictions = self._predictions(parts)
@@ -133,7 +133,7 @@ class Programs:
         """Fetches the leaves of what the model gives."""
         parts = Parts(parts.x)
         self._build(parts)
-        key = "prediction", parts, self._model.form
+        key = "prediction", parts, form_of(self._model)
         if key not in self._made:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
@@ -271,10 +271,10 @@ class Programs:
 
     def _predictions(self, parts: Parts):
         x = Parts(parts.x)
-        found = self._predicted.get((x, self._model.form))
+        found = self._predicted.get((x, form_of(self._model)))
         if found is None:
             found = self._called(self._tensors(x)[0])
-            self._predicted[x, self._model.form] = found  # which the call may have changed
+            self._predicted[x, form_of(self._model)] = found  # which the call may have changed
         return found
 
     def _totals_of(self, kind: str) -> Totals:
@@ -301,12 +301,12 @@ def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
     """Pairs of a class and its weight, in order."""
     given = class_weight if isinstance(class_weight, Mapping) else {}
     sound = all(
-        isinstance(one, Integral)
+        isinstance(one, (int, np.integer))
         and 0 <= one < _MOST_CLASSES
-        and isinstance(weight, Real)
+        and isinstance(weight, (int, float, np.integer, np.floating))
         and not isinstance(one, bool)
         and not isinstance(weight, bool)
-        and 0 <= float(weight) <= float(np.finfo(np.float32).max)
+        and 0 <= weight <= float(np.finfo(np.float32).max)
         for one, weight in given.items()
     )
     if not given or not sound:

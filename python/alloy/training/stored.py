@@ -62,20 +62,21 @@ class Stored:
 
 def _entry(name, entry) -> tuple[str, tuple[int, ...], int, int]:
     """The element type, the shape, and where it begins and ends behind the header."""
-    dtype, shape, offsets = (
-        (entry.get(key) for key in ("dtype", "shape", "data_offsets")) if isinstance(entry, dict) else (None,) * 3
-    )
-    if not isinstance(dtype, str) or not _are_counts(shape) or not _are_counts(offsets) or len(offsets) != 2:
+    entry = entry if isinstance(entry, dict) else {}
+    dtype, shape, offsets = entry.get("dtype"), _counts(entry.get("shape")), _counts(entry.get("data_offsets"))
+    if not isinstance(dtype, str) or shape is None or offsets is None or len(offsets) != 2:
         raise ValueError(f"{name!r} lacks an element type, a shape or its place")
     begin, end = offsets
     taken = math.prod(shape) * item_size(_TYPES[dtype]) if dtype in _TYPES else end - begin
     if end - begin != taken or taken < 0:
         raise ValueError(f"{name!r} takes {taken:,} bytes, and it has {end - begin:,}")
-    return dtype, tuple(shape), begin, end
+    return dtype, shape, begin, end
 
 
-def _are_counts(values) -> bool:
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+def _counts(values) -> tuple[int, ...] | None:
+    """Integers from 0 on; None where they are something else."""
+    sound = isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+    return tuple(values) if sound else None
 
 
 def read(path, op: str = "load") -> tuple[Stored, str]:

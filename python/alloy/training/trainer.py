@@ -294,16 +294,8 @@ class Trainer:
         feed, found = Feed(data, self._programs.prediction(parts), self._ahead()), []
         for turn in feed.turns(0):
             mask = parts_of("predict", data, turn.element).mask
-            for result in turn.results if mask is not None else ():
-                if len(result) != len(mask):
-                    raise mistake(
-                        "predict",
-                        f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}",
-                        act="called",
-                    )
-            found.append((turn.results, None if mask is None else int(mask.sum())))
-        columns = zip(*([result[:count] for result in results] for results, count in found))
-        return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in columns])
+            found.append(list(turn.results) if mask is None else [_unpadded(one, mask) for one in turn.results])
+        return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in zip(*found)])
 
     @contextmanager
     def averaged_weights(self):
@@ -418,6 +410,17 @@ class _Logs(Mapping):
 
     def __len__(self):
         return len(self._read())
+
+
+def _unpadded(result, mask):
+    """The rows of the examples that are none of the padding."""
+    if len(result) != len(mask):
+        raise mistake(
+            "predict",
+            f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}",
+            act="called",
+        )
+    return result[: int(mask.sum())]
 
 
 def _number(value):
