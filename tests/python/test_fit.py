@@ -1,13 +1,16 @@
 """What a trainer does with models of several inputs and outputs, weights, last batches, types, loaders and callbacks,
 against the same computed by hand."""
 
+import signal
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 
 import alloy as al
+from alloy.training import batches
 from kinds import HALVES
 
 W = np.float32([[1], [-2], [0.5]])
@@ -293,6 +296,33 @@ def test_errors_of_loaders_reach_the_caller_and_threads_end():
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("moment", ["start", "end"])
+def test_an_interrupt_beside_the_input_thread_leaves_no_thread(moment, monkeypatch):
+    """Ctrl-C while the thread starts, or while it is told to end."""
+
+    class Thread(threading.Thread):
+        def start(self):
+            super().start()
+            if moment == "start":
+                signal.raise_signal(signal.SIGINT)
+
+    class Event(threading.Event):
+        def set(self):
+            if moment == "end":
+                signal.raise_signal(signal.SIGINT)
+            super().set()
+
+    trainer, (x, y) = al.Trainer(dense(), "mean_squared_error", "sgd"), linear()
+    data = al.data.from_arrays(x, y).map(lambda x, y: (x, y)).batch(2)
+    trainer.fit(data, 1, progress=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(batches, "threading", types.SimpleNamespace(Thread=Thread, Event=Event))
+        with pytest.raises(KeyboardInterrupt):
+            trainer.fit(data, 1, progress=False)
+    assert not [thread for thread in threading.enumerate() if thread.name == "alloy input"]
+    assert trainer.fit(data, 1, progress=False)["loss"]
 
 
 def test_the_next_batch_is_loaded_while_a_step_computes():

@@ -267,14 +267,15 @@ def test_a_full_disk_leaves_the_file_that_was_there(path):
 import resource, sys
 import numpy as np
 import alloy as al
-resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 try:
-    al.save([al.Graph().variable(np.zeros(10000, np.float32), "v")], sys.argv[1])
+    al.save([al.Graph().variable(np.zeros(int(sys.argv[2]), np.float32), "v")], sys.argv[1])
 except OSError as error:
     print(error.strerror, error.filename == sys.argv[1])
 """
-    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert run.stdout == "File too large True\n"
+    for size in ("10000", "1000"):  # the second one is small enough to be written when the file is closed
+        run = subprocess.run([sys.executable, "-c", code, path, size], capture_output=True, text=True, check=True)
+        assert run.stdout == "File too large True\n"
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
 
 

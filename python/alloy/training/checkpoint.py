@@ -16,7 +16,7 @@ from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import mistake
 from alloy.graph.structure import convert
-from alloy.training.stored import read, require_file
+from alloy.training.stored import opened, require_file
 
 
 def save(variables, path) -> None:
@@ -46,19 +46,21 @@ def load(variables, path) -> None:
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
     named = _by_name("load", variables)
-    file, path = read(path)
-    names = set(file.names())
-    if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
-        raise mistake(
-            "load",
-            f"Expected a file that al.save wrote, got {path} with PyTorch's names; al.load_torch(model, path) loads it",
-            act="called",
-        )
-    if file.metadata.get("format") == _FORMAT:
-        names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
-    _require_same("missing from", set(named) - names, path)
-    _require_same("unknown to the model but in", names - set(named), path)
-    assign_all(named.values(), [_of_type(file, name, variable, path) for name, variable in named.items()])
+    with opened(path) as (file, path):
+        names = set(file.names())
+        if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
+            raise mistake(
+                "load",
+                f"Expected a file that al.save wrote, got {path} with PyTorch's names; al.load_torch(model, path) "
+                "loads it",
+                act="called",
+            )
+        if file.metadata.get("format") == _FORMAT:
+            names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
+        _require_same("missing from", set(named) - names, path)
+        _require_same("unknown to the model but in", names - set(named), path)
+        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+    assign_all(named.values(), arrays)
 
 
 def assign_all(variables, arrays) -> None:
@@ -98,19 +100,19 @@ def read_training(path, variables, progress: dict, batches: dict, callbacks: int
     fails, as load. progress: the names of the variables "epoch" and "steps". batches: what the place within an epoch
     counts. callbacks: how many states the record must hold."""
     named = _by_name("load", variables)
-    file, path = read(path)
-    if file.metadata.get("format") != _FORMAT:
-        raise mistake(
-            "load",
-            f"Expected the checkpoint of a training, got {path}, which holds none; al.load reads a model from it",
-            act="called",
-        )
-    names = [name for name in file.names() if not name.startswith("callbacks/")]
-    _require_same("missing from", set(named) - set(names), path)
-    _require_same("unknown to this training but in", set(names) - set(named), path)
-    values = {name: _of_type(file, name, variable, path) for name, variable in named.items()}
-    epoch, steps = (int(values[progress[part]]) for part in ("epoch", "steps"))
-    record = _record(file, path, epoch, steps, callbacks)
+    with opened(path) as (file, path):
+        if file.metadata.get("format") != _FORMAT:
+            raise mistake(
+                "load",
+                f"Expected the checkpoint of a training, got {path}, which holds none; al.load reads a model from it",
+                act="called",
+            )
+        names = [name for name in file.names() if not name.startswith("callbacks/")]
+        _require_same("missing from", set(named) - set(names), path)
+        _require_same("unknown to this training but in", set(names) - set(named), path)
+        values = {name: _of_type(file, name, variable, path) for name, variable in named.items()}
+        epoch, steps = (int(values[progress[part]]) for part in ("epoch", "steps"))
+        record = _record(file, path, epoch, steps, callbacks)
     if steps and record["batches"] != batches:
         given, here = (", ".join(f"{key} {value}" for key, value in of.items()) for of in (record["batches"], batches))
         raise mistake(
@@ -153,7 +155,7 @@ def _are_numbers(values) -> bool:
 
 def _taken(part, file):
     name = part.get("array")
-    return file.array(name).copy() if len(part) == 1 and str(name).startswith("callbacks/") else part
+    return file.array(name) if len(part) == 1 and str(name).startswith("callbacks/") else part
 
 
 def _place(path, op: str = "save") -> str:
@@ -199,6 +201,8 @@ def _replace(path: str, content: bytes) -> None:
             os.fsync(file.fileno())
             os.replace(file.name, path)
         except BaseException as error:
+            with suppress(OSError):
+                file.close()  # here, where it may fail again to write
             with suppress(OSError):
                 os.remove(file.name)
             if isinstance(error, OSError) and error.errno is not None and error.filename is None:
@@ -263,6 +267,4 @@ def _of_type(file, name: str, variable, path) -> np.ndarray:
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
         raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}", act="called")
-    array = empty(*reversed(expected))
-    array[...] = file.array(name)
-    return array
+    return file.array(name, empty(variable.shape, variable.dtype))

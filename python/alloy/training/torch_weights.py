@@ -12,7 +12,7 @@ from alloy.graph.arrays import as_integers, as_path, empty
 from alloy.graph.location import meant, mistake
 from alloy.nn import Layer, MultiHeadAttention
 from alloy.training.checkpoint import assign_all
-from alloy.training.stored import read, require_file
+from alloy.training.stored import opened, require_file
 from alloy.training.torch_flattened import Flattened
 from alloy.training.torch_layouts import channels_first, layout_of, reordered
 
@@ -55,12 +55,13 @@ def load_torch(
     skip = _patterns(skip)
     _require_arguments(model, names, flattened)
     _require_no_pickle(path)
-    file, path = read(path, "load_torch")
-    loading = _Loading(model, file, path, skip)
-    loading.place(names)
-    chosen = loading.choose(dict(flattened or {}))
-    loading.require_all_used()
-    assign_all(list(chosen), [loading.value(variable, *made) for variable, made in chosen.items()])
+    with opened(path, "load_torch") as (file, path):
+        loading = _Loading(model, file, path, skip)
+        loading.place(names)
+        chosen = loading.choose(dict(flattened or {}))
+        loading.require_all_used()
+        arrays = [loading.value(variable, *made) for variable, made in chosen.items()]
+    assign_all(list(chosen), arrays)
 
 
 def _wrong(message: str, kind: type[Exception] = ValueError) -> Exception:
