@@ -8,14 +8,17 @@ import math
 from collections.abc import Callable
 from numbers import Real
 
+import numpy as np
+
 from alloy._core import Tensor
-from alloy.graph.apply import require_all
+from alloy.graph.apply import as_sequence, require_all
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.ops import clamp, exp, floor, minimum, power, sin, square, where
 
 __all__ = ["constant", "cosine", "exponential", "one_cycle", "piecewise", "polynomial", "step", "warmup"]
 
+_GREATEST = float(np.finfo(np.float32).max)
 Schedule = Callable[[Tensor], Tensor]
 
 
@@ -43,7 +46,7 @@ def exponential(lr: float, gamma: float) -> Schedule:
 def polynomial(lr: float, steps: int, power: float = 1.0, end: float = 0.0) -> Schedule:
     """end + (lr - end) * (1 - step / steps)^power: from lr to end within so many steps; with a power of 1 in a straight
     line (PolynomialLR)."""
-    _require_rates("polynomial", lr, end)
+    _require_rates("polynomial", lr, end, power)
     steps = as_count("polynomial", "a number of steps", steps)
     return lambda step: _power((steps - minimum(step, float(steps))) / steps, power) * (lr - end) + end
 
@@ -76,7 +79,9 @@ def one_cycle(
     final_div_factor in the last one, both along a cosine (OneCycleLR, which changes the momentum, too; Smith and Topin,
     2018)."""
     steps = as_count("one_cycle", "a number of steps", steps)
-    _require_rates("one_cycle", max_lr, div_factor, final_div_factor)
+    _require_rates("one_cycle", max_lr, div_factor, final_div_factor, pct_start)
+    if 0 in (div_factor, final_div_factor):
+        raise mistake("one_cycle", "Expected numbers above 0 to divide by, got 0")
     top = pct_start * steps - 1
     if not 0 < top < steps - 1:
         raise mistake("one_cycle", f"Expected a pct_start that leaves steps on both sides of the top, got {pct_start}")
@@ -93,8 +98,9 @@ def one_cycle(
 def piecewise(boundaries, values) -> Schedule:
     """values[0] in the steps below boundaries[0], values[1] in those from there to below boundaries[1], and so on: one
     value more than boundaries (MultiStepLR with rates in place of factors)."""
-    boundaries, values = list(boundaries), list(values)
+    boundaries, values = as_sequence("piecewise", "boundaries", boundaries), as_sequence("piecewise", "values", values)
     _require_rates("piecewise", *values)
+    _require_rates("piecewise", *boundaries)
     if len(values) != len(boundaries) + 1 or sorted(set(boundaries)) != boundaries:
         raise mistake(
             "piecewise",
@@ -137,5 +143,5 @@ def _logarithm(op, gamma):
 def _require_rates(op, *rates):
     require_all(op, "numbers", Real, rates)
     for rate in rates:
-        if not 0 <= rate < math.inf:
-            raise mistake(op, f"Expected numbers of 0 or more, got {rate}")
+        if not 0 <= rate <= _GREATEST:
+            raise mistake(op, f"Expected numbers of 0 or more that float32 can hold, got {rate}")

@@ -384,3 +384,19 @@ def test_other_csv_files(tmp_path, text, options, says):
 
 def test_no_csv_file(tmp_path):
     refused(lambda: al.data.csv(tmp_path / "none.csv"), tmp_path / "none.csv", "which is not there")
+
+
+@pytest.mark.parametrize("path", [None, 3, ["a"], "a\0b"])
+@pytest.mark.parametrize("name", ["csv", "idx", "npz", "mnist", "cifar10", "image_folder"])
+def test_what_is_no_path(name, path):
+    with pytest.raises((TypeError, ValueError), match=rf"^\[{name}\] Expected a path, got .*; called at "):
+        getattr(al.data, name)(path)
+
+
+def test_other_arguments_of_readers(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,\n")
+    with pytest.raises(TypeError, match=r"^\[csv\] Expected a number as missing, got str"):
+        al.data.csv(tmp_path / "a.csv", missing="x")
+    for read in (al.data.cifar10, al.data.mnist):
+        with pytest.raises(ValueError, match=r"Expected float32 or uint8 as the dtype of images, got 'no'"):
+            read(tmp_path, dtype="no")

@@ -1,13 +1,16 @@
 """What a trainer does with models of several inputs and outputs, weights, last batches, types, loaders and callbacks,
 against the same computed by hand."""
 
+import signal
 import threading
 import time
+import types
 
 import numpy as np
 import pytest
 
 import alloy as al
+from alloy.training import batches
 from kinds import HALVES
 
 W = np.float32([[1], [-2], [0.5]])
@@ -97,11 +100,17 @@ def test_class_weights():
         np.testing.assert_allclose(a, b, rtol=1e-6)
     with pytest.raises(ValueError, match=r"^\[fit\] Expected classes as integers .* beside class_weight"):
         fitted(linear(), 5, class_weight={0: 1.0})
-    for wrong in ({}, {-1: 2.0}, {"cat": 2.0}, {1: "x"}, {1: -1.0}, {1: np.nan}, [1.0, 2.0], "balanced"):
-        with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, got"):
+    classes = ({}, {-1: 2.0}, {"cat": 2.0}, {True: 2.0}, {10**12: 2.0}, [1, 2], "ab")
+    values = (-1.0, np.nan, np.inf, 1e39, "a", None, True, np.ones(2))
+    for wrong in (*classes, *({0: value} for value in values)):
+        with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight as \{class: weight\}, .*, got"):
             trainer.fit((x, y), 1, progress=False, class_weight=wrong)
-    with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight for classes of \d scores, got 10000000000"):
-        trainer.fit((x, y), 1, progress=False, class_weight={0: 1.0, 10**10: 2.0})
+    compiled = len(trainer._programs._made)
+    for same in ({1: 3.0, 2: 0.0}, {2: 0, np.int64(1): np.float32(3)}):
+        trainer.fit((x, y), 1, 8, progress=False, class_weight=same)
+        assert len(trainer._programs._made) == compiled + 1
+    with pytest.raises(ValueError, match=r"^\[fit\] Expected class_weight for classes of 4 scores, got 4; called at "):
+        trainer.fit((x, y), 1, progress=False, class_weight={0: 1.0, 4: 2.0})
 
 
 @pytest.mark.parametrize("label", [-1, 4])
@@ -129,6 +138,23 @@ def test_metrics_leave_padding_out():
         np.testing.assert_array_equal(values["confusion_matrix"], matrix)
     assert found["loss"] == pytest.approx(whole["loss"], rel=1e-6)
     np.testing.assert_allclose(trainer.predict(padded), trainer.predict(x), rtol=1e-5, atol=1e-6)
+    mapped = padded.map(lambda x, y, mask: (x * 1, y, mask))
+    assert trainer.evaluate(mapped)["loss"] == found["loss"]
+    np.testing.assert_array_equal(trainer.predict(mapped), trainer.predict(padded))
+    part = al.data.split(padded, fraction=1)[0]
+    assert trainer.predict(part).shape == (6 * 3 - (4 if part[len(part) - 1][2].sum() < 6 else 0), 3)
+
+
+@pytest.mark.parametrize("function", [lambda x, y, mask: (x, y), lambda x, y, mask: x, lambda x, y, mask: (x, mask, y)])
+def test_a_map_keeps_the_mask_of_padding(function):
+    x, y = linear()
+    data = al.data.from_arrays(x, y).batch(6, last="pad").map(function)
+    trainer = al.Trainer(dense(), "mean_squared_error", "sgd")
+    for use in (trainer.fit, trainer.evaluate, trainer.predict):
+        with pytest.raises(
+            ValueError, match=r'^\[map\] Expected the mask of last="pad" as the last part of what .*, got'
+        ):
+            use(data)
 
 
 # ---- structures ----
@@ -272,6 +298,33 @@ def test_errors_of_loaders_reach_the_caller_and_threads_end():
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("moment", ["start", "end"])
+def test_an_interrupt_beside_the_input_thread_leaves_no_thread(moment, monkeypatch):
+    """Ctrl-C while the thread starts, or while it is told to end."""
+
+    class Thread(threading.Thread):
+        def start(self):
+            super().start()
+            if moment == "start":
+                signal.raise_signal(signal.SIGINT)
+
+    class Event(threading.Event):
+        def set(self):
+            if moment == "end":
+                signal.raise_signal(signal.SIGINT)
+            super().set()
+
+    trainer, (x, y) = al.Trainer(dense(), "mean_squared_error", "sgd"), linear()
+    data = al.data.from_arrays(x, y).map(lambda x, y: (x, y)).batch(2)
+    trainer.fit(data, 1, progress=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(batches, "threading", types.SimpleNamespace(Thread=Thread, Event=Event))
+        with pytest.raises(KeyboardInterrupt):
+            trainer.fit(data, 1, progress=False)
+    assert not [thread for thread in threading.enumerate() if thread.name == "alloy input"]
+    assert trainer.fit(data, 1, progress=False)["loss"]
 
 
 def test_the_next_batch_is_loaded_while_a_step_computes():
@@ -529,3 +582,78 @@ def test_tensorboard_without_its_package(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
     with pytest.raises(ImportError, match=r"^\[tensorboard\] The package tensorboardX is missing: pip install"):
         fitted(linear(), 8, callbacks=[al.TensorBoard(tmp_path)])
+
+
+class Failing:
+    """Whatever calls it: an exception at the call of that number, and then none."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def __call__(self):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_what_could_not_be_built_leaves_nothing_behind(at):
+    """Exceptions in a user's metric, optimizer and schedule, beside another form of data than that of the next fit."""
+    tick = Failing(at)
+
+    class Momentum(al.Optimizer):
+        def begin(self, state, step):
+            state.setdefault("begun", 0.0)
+            state["begun"] = state["begun"] + 1.0
+            tick()
+
+        def update(self, parameter, gradient, slots, step):
+            slots["m"] = slots["m"] * 0.9 + gradient
+            tick()
+            return parameter - slots["m"] * self.rate
+
+    class Sum(al.metrics.Metric):
+        def update(self, totals, predictions, targets, weights):
+            al.metrics.accumulate(totals, "sum", al.sum(predictions))
+            tick()
+
+        def result(self, totals):
+            return al.metrics.accumulated(totals, "sum")
+
+    def rate(step):
+        tick()
+        return step * 0.0 + 0.1
+
+    def trainer():
+        optimizer = Momentum(rate, accumulate_steps=2, ema_decay=0.9)
+        return al.Trainer(dense(), "mean_squared_error", optimizer, [Sum(), "mean_absolute_error"])
+
+    x, y = linear()
+    used, fresh = trainer(), trainer()
+    with pytest.raises(KeyboardInterrupt):
+        used.fit((x, y, np.ones(20, "f")), 1, 7, validation=(x, y), progress=False)
+    tick.left = 0
+    start = [variable.numpy() for variable in used.model.variables]
+    fresh.predict(x)
+    for variable, value in zip(fresh.model.variables, start, strict=True):
+        variable.assign(value)
+    histories = [each.fit((x, y), 3, 7, validation=(x, y), progress=False, shuffle=False) for each in (used, fresh)]
+    assert histories[0] == histories[1] and used.evaluate((x, y)) == fresh.evaluate((x, y))
+
+
+def test_predictions_have_rows():
+    class Whole(al.nn.Layer):
+        def forward(self, x, training):
+            return al.sum(x)
+
+    class Flat(al.nn.Layer):
+        def forward(self, x, training):
+            return al.reshape(x, (-1,))
+
+    x, _ = linear()
+    with pytest.raises(ValueError, match=r"^\[predict\] Expected outputs of rows, got float32\(\); called at"):
+        al.Trainer(Whole(), "mean_squared_error", "sgd").predict(x)
+    trainer = al.Trainer(Flat(), "mean_squared_error", "sgd")
+    np.testing.assert_array_equal(trainer.predict(x, 8), x.ravel())
+    with pytest.raises(ValueError, match=r"^\[predict\] Expected a row for each of 8 examples that are padded, got 24"):
+        trainer.predict(al.data.from_arrays(x).batch(8, last="pad"))

@@ -343,7 +343,7 @@ def use_a_rate_of_one_element():
 @pytest.mark.parametrize(
     "make, kind, says",
     [
-        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected lr of 0 or more, got -1"),
+        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected lr of 0 or more that float32 can hold, got -1"),
         (lambda: al.SGD(float("nan")), ValueError, "got nan"),
         (lambda: al.Adam(float("inf")), ValueError, "got inf"),
         (lambda: al.Adam(betas=(0.9, 2)), ValueError, r"^\[adam\] Expected betas of 0 or more and below 1, got 2"),
@@ -364,6 +364,17 @@ def use_a_rate_of_one_element():
         (lambda: al.SGD(loss_scale=1024), TypeError, r"Expected an al.LossScale, got int"),
         (lambda: setattr(al.SGD(), "lr", -3), ValueError, "got -3"),
         (lambda: al.SGD("fast"), TypeError, "got str"),
+        (lambda: al.SGD(1e39), ValueError, r"^\[sgd\] Expected lr of 0 or more that float32 can hold, got 1e\+39"),
+        (lambda: al.SGD(10**400), ValueError, "got 1000"),
+        (
+            lambda: al.LossScale(0),
+            ValueError,
+            r"^\[lossscale\] Expected init_scale above 0 that float32 can hold, got 0",
+        ),
+        (lambda: al.LossScale(float("nan")), ValueError, "got nan"),
+        (lambda: al.LossScale(1e39), ValueError, "got 1e"),
+        (lambda: al.LossScale("a"), TypeError, r"^\[lossscale\] Expected a number as init_scale, got str"),
+        (lambda: al.LossScale(backoff_factor=-1), ValueError, "Expected backoff_factor above 0"),
         (use_a_rate_of_one_element, TypeError, "got ndarray"),
     ],
 )
@@ -404,9 +415,13 @@ def test_groups_have_their_own_options(rng):
     "groups, kind, says",
     [
         ({"*": {"weight_decy": 1}}, TypeError, "no option weight_decy; the nearest is weight_decay"),
-        ({"*": {"clip_norm": 1}}, TypeError, "no option clip_norm"),
+        ({"*": {"clip_norm": 1}}, TypeError, "no option clip_norm of a group; it is one of all parameters"),
+        ([1], TypeError, r"Expected groups as \{pattern or function of a variable: \{option: value\}\}, got \[1\]"),
+        ("abc", TypeError, "got 'abc'"),
+        ({"*": 3}, TypeError, r"got \{'\*': 3\}"),
+        ({3: {"lr": 1}}, TypeError, r"got \{3: "),
         ({"*": {"weight_decay": -1}}, ValueError, "Expected weight_decay of 0 or more, got -1"),
-        ({"*": {"lr": -1}}, ValueError, "Expected lr of 0 or more, got -1"),
+        ({"*": {"lr": -1}}, ValueError, "Expected lr of 0 or more that float32 can hold, got -1"),
     ],
 )
 def test_wrong_groups(groups, kind, says):

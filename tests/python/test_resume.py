@@ -353,6 +353,9 @@ def test_a_checkpoint_that_cannot_be_written_is_known_before_training(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="file"):
         fit(everything, tmp_path / "file" / "run.safetensors", [Interrupt(1)])
+    for wrong in (tmp_path, tmp_path / ("x" * 250), "/dev/null"):
+        with pytest.raises((OSError, ValueError)):
+            fit(everything, wrong, [Interrupt(1)])
     fit(everything, tmp_path / "new" / "directory" / "run.safetensors", epochs=1)
     assert (tmp_path / "new" / "directory" / "run.safetensors").exists()
 
@@ -367,3 +370,107 @@ def test_saving_before_training_is_refused(tmp_path):
     trainer = al.Trainer(model(), "softmax_cross_entropy", "adam")
     with pytest.raises(ValueError, match=r"^\[save\] Expected a training that has begun; call fit first"):
         trainer.save(tmp_path / "x")
+
+
+class Interrupted(Exception):
+    pass
+
+
+def saved_at(path, step, source=data):
+    """A checkpoint in the midst of an epoch."""
+
+    class Leave(al.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch == step:
+                self.trainer.save(path)
+                raise Interrupted
+
+    with pytest.raises(Interrupted):
+        fit(everything, callbacks=[Leave()], source=source)
+
+
+@pytest.mark.parametrize(
+    "change", [{"batch_size": 45}, {"batch_size": 15}, {"count": 40}, {"count": 200}, {"seed": 4}], ids=str
+)
+def test_the_midst_of_an_epoch_is_one_of_the_same_batches(change, tmp_path):
+    path = tmp_path / "run.safetensors"
+    saved_at(path, 3)
+    trainer = al.Trainer(
+        model(), "softmax_cross_entropy", everything(), ["accuracy", "confusion_matrix"], seed=change.get("seed", 3)
+    )
+    given, size = data(count=change.get("count", 90)), change.get("batch_size", 16)
+    trainer.fit(given, 1, size, validation=data(2, 30), progress=False)
+    before, place = state(trainer), (trainer.epoch, trainer.step)
+    with pytest.raises(
+        ValueError,
+        match=r"^\[load\] Expected the batches with which .*run.safetensors was saved in .*, got .*; called at",
+    ):
+        trainer.fit(given, 4, size, progress=False, resume=path, callbacks=[al.Callback()])
+    for name, value in state(trainer).items():
+        if not name.startswith(("training", "metrics")):
+            np.testing.assert_array_equal(value, before[name], name)
+    assert (trainer.epoch, trainer.step) == place
+    assert len(trainer.fit(given, 1, size, progress=False)["loss"]) == 1
+
+
+def test_a_checkpoint_beside_a_loss_that_is_not_finite_goes_on(tmp_path):
+    """Where the file was written before the loss was looked at."""
+    path = tmp_path / "run.safetensors"
+    x, y = data()
+    broken = x.copy()
+    broken[40] = np.nan
+
+    def batches(x):
+        return al.data.from_arrays(x, y).batch(16)
+
+    def trainer():
+        return al.Trainer(model(), "softmax_cross_entropy", al.SGD(0.05), seed=3)
+
+    with pytest.raises(FloatingPointError):
+        trainer().fit(batches(broken), 2, progress=False, callbacks=[al.Checkpoint(path, every_steps=1)])
+    for _ in range(2):
+        with pytest.raises(FloatingPointError, match="step 3 of epoch 1.*nan in row 8 of the batch"):
+            trainer().fit(batches(broken), 2, progress=False, callbacks=[al.Checkpoint(tmp_path / "x")], resume=path)
+    mended, whole = trainer(), trainer()
+    found = mended.fit(batches(x), 2, progress=False, callbacks=[al.Checkpoint(tmp_path / "x")], resume=path)
+    expected = whole.fit(batches(x), 2, progress=False)
+    assert_same((state(mended), found), (state(whole), expected))
+
+
+def test_the_learning_rate_is_that_of_the_checkpoint(tmp_path):
+    path = tmp_path / "run.safetensors"
+    trainer, _ = fit(lambda: al.SGD(0.1), epochs=1)
+    trainer.optimizer.lr = 0.025
+    trainer.save(path)
+    again, _ = fit(lambda: al.SGD(0.1), epochs=2, resume=path)
+    assert again.optimizer.lr == np.float32(0.025) and trainer.optimizer.lr == 0.025
+    again.optimizer.lr = 0.5
+    assert again.optimizer.lr == 0.5
+
+
+@pytest.mark.parametrize(
+    "change", [{"fit_from": -1}, {"fit_from": 9}, {"history": {"loss": ["a"]}}, {"fit_from": True}]
+)
+def test_a_record_of_impossible_values(change, tmp_path):
+    import safetensors.numpy
+
+    path = tmp_path / "run.safetensors"
+    fit(everything, path, epochs=1)
+    with safe_open(path, "numpy") as file:
+        metadata = file.metadata()
+    record = json.loads(metadata["record"]) | change
+    path.write_bytes(
+        safetensors.numpy.save(safetensors.numpy.load_file(path), metadata | {"record": json.dumps(record)})
+    )
+    with pytest.raises(ValueError, match="with a damaged record"):
+        fit(everything, path, resume=path)
+
+
+def test_logs_that_are_none(tmp_path):
+    path, log = tmp_path / "run.safetensors", tmp_path / "log.csv"
+    trainer, _ = fit(everything, callbacks=[al.Callback()], epochs=1)
+    trainer.save(path)
+    log.write_bytes(b"\xff\xfe\0")
+    trainer = al.Trainer(model(), "softmax_cross_entropy", everything(), ["accuracy", "confusion_matrix"], seed=3)
+    with pytest.raises(ValueError, match=r"^\[csvlogger\] Expected a file of comma-separated values, got .*log\.csv"):
+        trainer.fit(data(), 2, 16, validation=data(2, 30), progress=False, resume=path, callbacks=[al.CSVLogger(log)])

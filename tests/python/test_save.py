@@ -270,14 +270,15 @@ def test_a_full_disk_leaves_the_file_that_was_there(path):
 import resource, sys
 import numpy as np
 import alloy as al
-resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 try:
-    al.save([al.Graph().variable(np.zeros(10000, np.float32), "v")], sys.argv[1])
+    al.save([al.Graph().variable(np.zeros(int(sys.argv[2]), np.float32), "v")], sys.argv[1])
 except OSError as error:
     print(error.strerror, error.filename == sys.argv[1])
 """
-    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
-    assert run.stdout == "File too large True\n"
+    for size in ("10000", "1000"):  # the second one is small enough to be written when the file is closed
+        run = subprocess.run([sys.executable, "-c", code, path, size], capture_output=True, text=True, check=True)
+        assert run.stdout == "File too large True\n"
     assert path.read_bytes() == before and os.listdir(path.parent) == [path.name]
 
 
@@ -293,3 +294,87 @@ def test_a_name_that_such_a_file_keeps_to_itself(path):
     with pytest.raises(ValueError, match="__metadata__"):
         al.save([al.Graph().variable(1.0, "__metadata__")], path)
     assert not path.exists()
+
+
+def test_only_files_are_written_and_read(path):
+    m = model()
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match=r"^\[save\] Expected the path of a file, got .*safetensors, which is another"):
+        al.save(m, path)
+    assert stat.S_ISFIFO(os.stat(path).st_mode), "what is there stays"
+    with pytest.raises(ValueError, match=r"^\[load\] Expected the path of a file, got .*safetensors, which is another"):
+        al.load(m, path)
+    for use in (al.save, al.load):
+        with pytest.raises(ValueError, match=r"^\[(save|load)\] Expected a path, got 'a\\x00b'"):
+            use(m, "a\0b")
+    with pytest.raises(IsADirectoryError) as error:
+        al.save(m, path.parent)
+    assert error.value.filename == str(path.parent)
+
+
+def test_a_file_that_another_program_writes_while_it_is_read(path):
+    """A file that was mapped and is cut off ends the process. Written in place, not by al.save."""
+    code = """
+import sys, threading, time
+import numpy as np
+import alloy as al
+v = al.Graph().variable(np.zeros(300000, np.float32), "v")
+al.save([v], sys.argv[1])
+content, done = open(sys.argv[1], "rb").read(), []
+def write():
+    while not done:
+        with open(sys.argv[1], "wb") as file:
+            file.write(content[:100]), file.flush(), file.write(content)
+threading.Thread(target=write).start()
+refused, end = 0, time.monotonic() + 1.5
+while time.monotonic() < end:
+    try:
+        al.load([v], sys.argv[1])
+    except ValueError as error:
+        assert str(error).startswith("[load] Expected"), error
+        refused += 1
+done.append(1)
+print(refused > 0)
+"""
+    run = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True)
+    assert (run.returncode, run.stdout) == (0, "True\n"), run.stderr
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[]",
+        b"[" * 50000,
+        b'{"v":3}',
+        b'{"v":{"dtype":"F32","shape":[2]}}',
+        b'{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}',
+        b'{"v":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}',
+        b'{"v":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}',
+        b'{"v":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}',
+        b'{"v":{"dtype":"F32","shape":[-1,-2],"data_offsets":[0,8]}}',
+        b'{"v":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}}',
+        b'{"v":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}}',
+        b'{"v":{"dtype":["F32"],"shape":[2],"data_offsets":[0,8]}}',
+        b'{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}',
+        b'{"v":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,8]}}',
+        b'{"__metadata__":3,"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}',
+        b'{"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"\xff":1}',
+    ],
+)
+def test_damaged_headers(header, path):
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
+    v = al.Graph().variable(np.ones(2, np.float32), "v")
+    with pytest.raises(ValueError, match=r"^\[load\] Expected a safetensors file, got .*; called at "):
+        al.load([v], path)
+    assert v.numpy().tolist() == [1, 1]
+
+
+def test_a_file_cut_off_anywhere(path):
+    m = model()
+    al.save(m, path)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match=r"^\[load\] Expected a safetensors file"):
+            al.load(m, path)

@@ -1,6 +1,7 @@
 """The training loop."""
 
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -575,3 +576,184 @@ def test_wrong_arguments_of_a_trainer(arguments, says):
         trainer(**arguments)
     with pytest.raises(TypeError, match=r"^\[trainer\] Expected a layer as the model, got function"):
         al.Trainer(trainer, "mean_squared_error", al.SGD())
+
+
+def test_a_trainer_does_one_thing_at_a_time(rng):
+    """Two fits at once, or two evaluations, would share the totals and the place in the data."""
+    data = linear_data(12, rng)
+    t = trainer()
+    calls = []
+
+    class Again(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            calls.append(self.trainer.evaluate(data)["loss"])  # beside a fit it may be evaluated
+            self.trainer.fit(data, progress=False)
+
+    with pytest.raises(ValueError, match=r"^\[fit\] Expected one fit of a trainer at a time.*test_trainer\.py:\d+\.$"):
+        t.fit(data, 3, progress=False, callbacks=[Again()])
+    assert len(calls) == 1 and t.epoch == 1
+    inner = al.data.from_arrays(*data).map(lambda x, y: (x * t.evaluate(data)["loss"], y)).batch(4, workers=2)
+    with pytest.raises(ValueError, match=r"Expected one evaluate of a trainer at a time"):
+        t.evaluate(inner)
+    assert len(t.fit(data, 2, progress=False)["loss"]) == 2 and t.evaluate(data)["loss"] < calls[0]
+
+
+def test_a_model_may_change_between_fits(rng):
+    x, y = linear_data(12, rng)
+    model = al.nn.Sequential(al.nn.Dense(1, activation="sigmoid"))
+    t = al.Trainer(model, "mean_squared_error", al.SGD(0.1), seed=0)
+    t.fit((x, y), 2, 4, progress=False)
+    compiled = len(t._programs._made)
+    t.fit((x, y), 2, 4, progress=False)
+    assert len(t._programs._made) == compiled, "the same model is compiled once"
+    model.layers.append(al.nn.Dense(1))
+    t.fit((x, y), 40, 4, progress=False)
+    assert len(model.variables) == 4 and t.evaluate((x, y))["loss"] == pytest.approx(
+        np.square(t.predict(x) - y).mean(), rel=1e-5
+    )
+    kept = model.variables[0].numpy()
+    model.layers[0] = al.nn.Dense(1)
+    assert not np.allclose(t.predict(x), 0) and len(model.variables) == 4 and model.variables[0].shape == kept.shape
+    t.fit((x, y), 2, 4, progress=False)
+    dropping = al.nn.Sequential(al.nn.Dropout(0.9), al.nn.Dense(1))
+    t = al.Trainer(dropping, "mean_squared_error", al.SGD(0.0))
+    first = t.fit((x, y), 2, 12, progress=False)["loss"]
+    dropping.layers[0].rate = 0.0
+    later = t.fit((x, y), 2, 12, progress=False)["loss"]
+    assert first[0] != first[1] and later[0] == later[1], "without dropout all steps of a rate of 0 are alike"
+
+
+@pytest.mark.parametrize("name", ["model", "optimizer", "loss", "metrics", "dtype", "check_finite"])
+def test_what_a_trainer_is_made_of_stays(name):
+    t = trainer()
+    with pytest.raises(ValueError, match=rf"^\[trainer\] Expected {name} to stay what it was; make another Trainer"):
+        setattr(t, name, "adam")
+    t.steps_per_dispatch, t.stop_training, t.mine = 2, False, 3
+
+
+def test_a_callback_needs_no_constructor(rng, tmp_path):
+    class Mine(al.Callback):
+        def __init__(self, name):
+            self.name = name
+
+    path = tmp_path / "run.safetensors"
+    for _ in range(2):
+        trainer().fit(linear_data(4, rng), 1, progress=False, callbacks=[Mine("a"), al.Checkpoint(path)], resume=path)
+
+
+@pytest.mark.parametrize(
+    "state, says",
+    [
+        ({"x": object()}, "x of object"),
+        ({"x": [1, {2}]}, "x/1 of set"),
+        ({"x": np.array(["a"])}, "x of <U1"),
+        ([1], "of list"),
+    ],
+)
+def test_the_state_of_a_callback_must_be_plain(state, says, rng, tmp_path):
+    class Mine(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            self.state = state
+
+    t = trainer()
+    callbacks = [Mine(), al.Checkpoint(tmp_path / "x")]
+    with pytest.raises(
+        TypeError, match=rf"^\[save\] Expected .* as the state of Mine, got {re.escape(says)}; called at"
+    ):
+        t.fit(linear_data(4, rng), progress=False, callbacks=callbacks)
+    assert not (tmp_path / "x").exists() and t.fit(linear_data(4, rng), progress=False)["loss"]
+
+
+@pytest.mark.parametrize("value", ["a", None, float("nan"), float("inf")])
+def test_wrong_min_delta(value):
+    with pytest.raises((TypeError, ValueError), match=r"^\[earlystopping\] Expected .*min_delta"):
+        al.EarlyStopping("loss", min_delta=value)
+
+
+def test_examples_without_elements(rng):
+    with pytest.raises(ValueError, match=r"^\[placeholder\] The shape \(4, 0\) has no elements"):
+        trainer().fit((np.zeros((4, 0), np.float32), np.zeros((4, 1), np.float32)), progress=False)
+
+
+def test_a_metric_without_a_tensor_as_its_result(rng):
+    class Mine(al.metrics.Metric):
+        def update(self, totals, predictions, targets, weights):
+            pass
+
+        def result(self, totals):
+            return 3.0
+
+    with pytest.raises(TypeError, match=r"^\[mine\] Expected a tensor, got float"):
+        trainer(metrics=[Mine()]).fit(linear_data(4, rng), progress=False)
+
+
+@pytest.mark.parametrize(
+    "loss_weights", [2.0, {"a": "x"}, {"a": float("nan")}, {"b": 1.0}, {"a": 1.0, "b": 1.0}, [1.0]]
+)
+def test_wrong_loss_weights(loss_weights):
+    loss = "mean_squared_error" if loss_weights == 2.0 else {"a": "mean_squared_error"}
+    with pytest.raises((TypeError, ValueError), match=r"^\[trainer\] Expected .*(weight|loss_weights).*, got"):
+        trainer(loss, loss_weights=loss_weights)
+
+
+def test_averages_are_put_back_whatever_happens_meanwhile(rng):
+    x, y = linear_data(12, rng)
+    model = al.nn.Sequential(al.nn.Dense(2), al.nn.Dense(1))
+    t = al.Trainer(model, "mean_squared_error", al.SGD(0.1, ema_decay=0.5))
+    t.fit((x, y), 3, progress=False)
+    before = [v.numpy() for v in model.variables]
+    with t.averaged_weights():
+        model.layers[0].trainable = False
+        with pytest.raises(
+            ValueError, match=r"^\[averaged_weights\] Expected one averaged_weights of a trainer at a time"
+        ):
+            with t.averaged_weights():
+                pass
+        with pytest.raises(ValueError, match=r"^\[fit\] Expected a fit outside averaged_weights\(\)"):
+            t.fit((x, y), progress=False)
+        assert not np.array_equal(model.variables[0].numpy(), before[0])
+    for variable, value in zip(model.variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+    class Averaged(al.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            with self.trainer.averaged_weights():
+                self.trainer.evaluate((x, y))
+
+    t.fit((x, y), 2, progress=False, callbacks=[Averaged()])
+
+
+def test_threads_that_use_a_trainer_first(rng):
+    data = linear_data(12, rng)
+    for _ in range(5):
+        t = trainer(metrics=["r2_score"])
+        start, faults = threading.Barrier(4), []
+
+        def use(action, start=start, faults=faults):
+            start.wait()
+            try:
+                action()
+            except BaseException as error:
+                faults.append(error)
+
+        actions = [lambda t=t: t.fit(data, 2, progress=False), lambda t=t: t.evaluate(data)]
+        actions += [lambda t=t: t.predict(data[0])] * 2
+        threads = [threading.Thread(target=use, args=(action,)) for action in actions]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not faults and len(t.model.variables) == 2, faults
+        names = [v.name for v in t.model.graph.variables]
+        assert len(set(names)) == len(names) and not any(name.startswith(("training_", "metrics_")) for name in names)
+        faults.clear(), actions.clear(), threads.clear()
+
+
+def test_validation_data_is_looked_at_before_training(rng):
+    steps = []
+    callback = al.LambdaCallback(on_train_batch_end=lambda batch, logs: steps.append(batch))
+    t = trainer()
+    for wrong in ((np.zeros((4, 5), "f"), np.zeros((4, 1), "f")), (np.zeros((4, 3), "f"), np.zeros((4, 2), "f"))):
+        with pytest.raises(ValueError, match="Expected"):
+            t.fit(linear_data(8, rng), validation=wrong, callbacks=[callback], progress=False)
+    assert not steps and t.epoch == 0

@@ -4,7 +4,7 @@ from functools import partial
 from itertools import islice
 from operator import index
 
-from alloy.data.nodes import Batch, Map, Node, Repeat, Shuffle, Take
+from alloy.data.nodes import Batch, Map, Node, Repeat, Select, Shuffle, Take
 from alloy.graph.arrays import as_count
 from alloy.graph.location import meant, mistake
 
@@ -54,8 +54,9 @@ class Dataset:
         seed: the function is also given rng=, a generator of NumPy that depends on the seed, the epoch and the position
         of the element alone (and on how many such maps come before it), so that random augmentation repeats.
 
-        What it returns is read as an example of from_items is. If it raises an exception, ValueError is raised from
-        it, with the index of the example."""
+        What it returns is read as an example of from_items is. Behind batch(..., last="pad") it is given the mask as
+        the last part, and must return it as such. If it raises an exception, ValueError is raised from it, with the
+        index of the example."""
         if not callable(function):
             raise mistake("map", f"Expected a function, got {type(function).__name__}", TypeError, "called")
         seed = None if seed is None else as_count("map", "a seed", seed, "called", 0)
@@ -111,8 +112,7 @@ class Dataset:
     @property
     def padded(self) -> bool:
         """Whether the last part of each element is the mask of batch(..., last="pad")."""
-        batch = self._last_batch()
-        return batch is not None and batch.last == "pad"
+        return self._node.masked
 
     @property
     def in_memory(self) -> bool:
@@ -123,7 +123,7 @@ class Dataset:
     def _last_batch(self):
         """The last link if it makes the batches, whatever only chooses among them put aside."""
         node = self._node
-        while isinstance(node, (Shuffle, Take, Repeat)):
+        while isinstance(node, (Shuffle, Select, Take, Repeat)):
             node = node.parent
         return node if isinstance(node, Batch) else None
 

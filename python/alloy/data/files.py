@@ -3,12 +3,13 @@ a sentence that names the file."""
 
 import gzip
 import math
-import os
 import zlib
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
+
+from alloy.graph.arrays import as_path
 
 __all__ = ["idx", "mnist", "npz"]
 
@@ -93,7 +94,7 @@ def mnist(directory, dtype: DTypeLike = np.float32):
     directory: where train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
     t10k-labels-idx1-ubyte are, or these names with .gz behind. dtype: float32, for values in [0, 1], or uint8, for the
     bytes as they are. ValueError: a file is missing, damaged, or does not hold that."""
-    scale = scaled("mnist", dtype)
+    scale, directory = scaled("mnist", dtype), as_path("mnist", directory)
 
     def images_and_classes(name):
         images_path, classes_path = (
@@ -129,7 +130,10 @@ def _mnist_path(directory, name):
 
 def scaled(op, dtype):
     """The function that makes images of that dtype from bytes: values in [0, 1], or the bytes as they are."""
-    dtype = np.dtype(dtype)
+    try:
+        dtype = np.dtype(dtype)
+    except TypeError:
+        raise ValueError(f"[{op}] Expected float32 or uint8 as the dtype of images, got {dtype!r}.") from None
     if dtype == np.uint8:
         return lambda image: image
     if dtype == np.float32:
@@ -138,9 +142,7 @@ def scaled(op, dtype):
 
 
 def existing(op, path) -> Path:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"[{op}] Expected a path, got {type(path).__name__}.")
-    path = Path(path)
+    path = Path(as_path(op, path))
     if not path.is_file():
         raise ValueError(f"[{op}] Expected the file {path}, which is {'no file' if path.exists() else 'not there'}.")
     return path

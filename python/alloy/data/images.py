@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from alloy.data.dataset import Dataset
 from alloy.data.files import scaled, sentence
 from alloy.data.sources import Items
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_path
 
 __all__ = ["image_folder"]
 
@@ -36,7 +36,7 @@ def image_folder(path, size=None, *, channels: int = 3, dtype: DTypeLike = np.fl
         raise ModuleNotFoundError(
             "[image_folder] Images are read by Pillow, which is missing: pip install Pillow"
         ) from None
-    root = Path(path)
+    root = Path(as_path("image_folder", path))
     if not root.is_dir():
         raise ValueError(f"[image_folder] Expected the folder {root}, which is not there.")
     if channels not in _MODES:

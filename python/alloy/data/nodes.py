@@ -25,6 +25,7 @@ class Node:
     static = False  # whether it does so for all epochs alike
     distinct = True  # whether an element is at one place, the same in all epochs
     batched = 0  # how many of the first axes of an element count examples
+    masked = False  # whether the last part of an element is the mask of batch(..., last="pad")
     seeds = 0  # how many links with a random generator for each element there are up to this one
 
     def __init__(self):
@@ -80,7 +81,7 @@ class Link(Node):
         self.parent = parent
         self.count, self.gathers, self.static = parent.count, parent.gathers, parent.static
         self.batched, self.seeds = parent.batched, parent.seeds
-        self.distinct = parent.distinct
+        self.distinct, self.masked = parent.distinct, parent.masked
 
     def find_spec(self):
         return self.parent.spec
@@ -246,7 +247,15 @@ class Map(Link):
         return f"{self.parent}.map({name}{'' if self.seed is None else f', seed={self.seed}'})"
 
     def find_spec(self):
-        return batches_of(spec_of(self.sample()), self.batched)
+        spec = batches_of(spec_of(self.sample()), self.batched)
+        parts = spec if isinstance(spec, (tuple, dict)) and not isinstance(spec, Spec) else ()
+        last = (parts.get("mask") if isinstance(parts, dict) else parts[-1]) if len(parts) > 1 else None
+        if self.masked and last != Spec((None,), np.dtype(np.float32)):
+            raise self.fault(
+                'Expected the mask of last="pad" as the last part of what the function makes of a batch, as it is '
+                f"given it, got {text(spec)}"
+            )
+        return spec
 
     def sample(self):
         source = self.parent
@@ -304,6 +313,7 @@ class Batch(Link):
         self.workers = workers
         self.batched = parent.batched + 1
         self.gathers = self.static = False
+        self.masked = last == "pad"
         if parent.count is not None:
             self.count = parent.count // size if last == "drop" else -(-parent.count // size)
 

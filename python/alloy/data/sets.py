@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from alloy.data.files import scaled
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_path
 
 _CIFAR10_RECORD = 1 + 3 * 32 * 32  # the class, then a plane of bytes for each of red, green and blue
 
@@ -65,7 +65,7 @@ def cifar10(path, dtype: DTypeLike = np.float32):
     test_batch.bin. dtype: of the images: float32, for values in [0, 1], or uint8, for the bytes as they are, which
     take a quarter of the memory. ValueError: a file is missing, or is not a sequence of records of 3,073 bytes whose
     first is a class from 0 to 9."""
-    scale = scaled("cifar10", dtype)
+    scale, path = scaled("cifar10", dtype), as_path("cifar10", path)
 
     def images_and_classes(*names):
         records = np.concatenate([_cifar10_records(Path(path, name)) for name in names])

@@ -1,11 +1,13 @@
 """Tables of numbers and names in CSV files."""
 
 import csv as reader
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from alloy.data.files import existing, sentence
+from alloy.graph.apply import require_all
 from alloy.graph.location import meant
 
 __all__ = ["Table", "csv"]
@@ -39,6 +41,8 @@ def csv(path, target=None, *, columns=None, categories=(), delimiter=",", header
     ValueError: the file is missing or no text, a row has too few or too many fields, a field is no number or an unknown
     name; the message has the row's line."""
     path = existing("csv", path)
+    if missing is not None:
+        require_all("csv", "a number as missing", Real, [missing])
     names, lines, rows = _rows(path, delimiter, header)
     categories = dict(categories) if isinstance(categories, dict) else dict.fromkeys(_listed(categories))
     wanted = [name for name in names if name != target] if columns is None else _listed(columns)

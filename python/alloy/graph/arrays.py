@@ -1,8 +1,9 @@
-"""Counts and integers as arguments, and arrays that a run reads in place. The engine's bindings validate and cast
-everything else that Python passes: csrc/bindings/arrays.h."""
+"""Counts, integers and paths as arguments, and arrays that a run reads in place. The engine's bindings validate and
+cast everything else that Python passes: csrc/bindings/arrays.h."""
 
 import math
 import mmap
+import os
 from operator import index
 
 import numpy as np
@@ -71,6 +72,16 @@ def as_extents(op: str, shape) -> list:
         return list(shape)
     except TypeError:
         raise mistake(op, f"Expected a shape of integers and None, got {shape!r}", TypeError) from None
+
+
+def as_path(op: str, path) -> str:
+    """A path as text: TypeError where it is none, ValueError where no system has such a one."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
+    path = os.fsdecode(path)
+    if "\0" in path:
+        raise mistake(op, f"Expected a path, got {path!r}", act="called")
+    return path
 
 
 def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:

@@ -68,6 +68,10 @@ class State:
         following, self._next = self._next, {}
         return self._assigned(following, taken)
 
+    def forget(self) -> None:
+        """What was put there since the last updates() is not left: the step could not be built."""
+        self._next = {}
+
     def restarts(self, taken: Tensor | None = None) -> list[Update]:
         """Updates that make everything what it was before the first step; where taken is false, nothing changes."""
         return self._assigned(self._starts, taken)

@@ -5,6 +5,7 @@ import re
 import zlib
 from contextlib import suppress
 from contextvars import ContextVar
+from types import FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -348,7 +349,22 @@ class Layer:
         return type(self).__name__.lower()
 
 
+def form_of(layer: Layer) -> tuple:
+    """What decides what a call of the layer computes, as far as that can be compared: the layers in it, and the options
+    of those of this package. What was made of calls is made anew where it has changed."""
+    return tuple((inner, *_options_of(inner)) for inner in layer._tree())
+
+
+def _options_of(layer):
+    if not type(layer).__module__.startswith("alloy."):
+        return ()  # whose forward may keep in attributes what it likes
+    return tuple(
+        (name, value) for name, value in vars(layer).items() if name not in _OWN and isinstance(value, _COMPARED)
+    )
+
+
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
+_COMPARED = (bool, int, float, str, NoneType, FunctionType)
 
 
 def _require_layers(op, layers):

@@ -1,4 +1,10 @@
+from numbers import Real
+
+import numpy as np
+
+from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count
+from alloy.graph.location import mistake
 from alloy.ops import greater_equal, where
 
 
@@ -6,12 +12,12 @@ class LossScale:
     """A factor that lifts the gradients of float16 activations above the least float16, found while training: the loss
     is multiplied by it, and the gradients divided by it again. Gradients that are not finite make it backoff_factor as
     great, and the step is skipped; growth_interval steps in a row without such make it growth_factor as great
-    (torch.amp.GradScaler; Micikevicius et al., 2018)."""
+    (torch.amp.GradScaler; Micikevicius et al., 2018). TypeError or ValueError: a factor is no number above 0."""
 
     def __init__(self, init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000):
-        self.init_scale = float(init_scale)
-        self.growth_factor = float(growth_factor)
-        self.backoff_factor = float(backoff_factor)
+        self.init_scale = _factor("init_scale", init_scale)
+        self.growth_factor = _factor("growth_factor", growth_factor)
+        self.backoff_factor = _factor("backoff_factor", backoff_factor)
         self.growth_interval = as_count("lossscale", "growth_interval", growth_interval)
 
     def scale(self, state):
@@ -26,3 +32,10 @@ class LossScale:
         good = where(grown, 0, good)
         state["loss_scale"] = following if due is None else where(due, following, scale)
         state["loss_scale_growth"] = good if due is None else where(due, good, before)
+
+
+def _factor(name, value) -> float:
+    require_all("lossscale", f"a number as {name}", Real, [value])
+    if not 0 < value <= float(np.finfo(np.float32).max):
+        raise mistake("lossscale", f"Expected {name} above 0 that float32 can hold, got {value}")
+    return float(value)

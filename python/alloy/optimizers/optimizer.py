@@ -80,11 +80,7 @@ class Optimizer:
         self._shared: list[tuple[_core.WeakVariable, State]] = []  # for each graph a variable of it and the state
         self._slots: dict[int, tuple[_core.WeakVariable, State, State]] = {}  # by hash: the variable, its slots, _steps
         self._rate = self._checked_rate(lr)
-        if not isinstance(groups, (Mapping, type(None))):
-            raise mistake(
-                self._name(), f"Expected groups as {{which: {{option: value}}}}, got {type(groups).__name__}", TypeError
-            )
-        self.groups = dict(groups or {})
+        self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
         self.clip_norm = clip_norm
         self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
@@ -111,9 +107,14 @@ class Optimizer:
 
     @property
     def lr(self):
-        """As it was given. It may be set to another number at any time; to a tensor or a schedule, or from one,
-        only before the first step is made: ValueError."""
-        return self._rate
+        """As it was given, or as a checkpoint had it. It may be set to another number at any time; to a tensor or a
+        schedule, or from one, only before the first step is made: ValueError."""
+        rate = self._rate
+        if isinstance(rate, Real):
+            for variable in (weak() for weak in self._rates):
+                if variable is not None and variable.numpy() != np.float32(float(rate)):
+                    return variable.numpy().item()
+        return rate
 
     @lr.setter
     def lr(self, rate) -> None:
@@ -176,9 +177,19 @@ class Optimizer:
             )
         # The declarations of numbers.Real lack >=.
         if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
-            most = f" and up to {_GREATEST:.3g}" if rate > _GREATEST else ""  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more{most}, got {rate}")
+            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}")
         return rate
+
+    def _checked_groups(self, groups) -> dict:
+        given = {} if groups is None else groups
+        sound = isinstance(given, Mapping) and all(
+            (isinstance(which, str) or callable(which)) and isinstance(options, Mapping)
+            for which, options in given.items()
+        )
+        if not sound:
+            expected = "groups as {pattern or function of a variable: {option: value}}"
+            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError)
+        return dict(given)
 
     def _name(self):
         return type(self).__name__.lower()
@@ -236,9 +247,17 @@ class Optimizer:
         _core.require_gradients(pairs)  # before any variable is made
         if not pairs:
             return []
+        state, members = self._state(pairs[0][1]), self._members([variable for _, variable in pairs])
+        try:
+            return self._updates(pairs, scale, state, members)
+        except BaseException:
+            for made in (state, *(kept for _, *states in self._slots.values() for kept in states)):
+                made.forget()
+            raise
+
+    def _updates(self, pairs, scale, state, members) -> list[Update]:
         graph, variables = pairs[0][1].graph, [variable for _, variable in pairs]
-        state, root = self._state(variables[0]), self._root(graph)
-        members = self._members(variables)
+        root = self._root(graph)
         with scope(graph, root):
             found = [_wide(gradient) for gradient, _ in pairs]
             if scale is not None:
@@ -297,7 +316,11 @@ class Optimizer:
         for i in which:
             options |= list(self.groups.values())[i]
         for name, value in options.items():
-            if name in _SHARED or (name != "lr" and name not in vars(self)):
+            if name in _SHARED:
+                raise mistake(
+                    self._name(), f"There is no option {name} of a group; it is one of all parameters", TypeError
+                )
+            if name != "lr" and name not in vars(self):
                 raise self._unknown(name)
             self._check(name, value)
         vars(member).update({"_rate" if name == "lr" else name: value for name, value in options.items()})
@@ -306,7 +329,8 @@ class Optimizer:
             member.rate = self._rate_in(variable, self._rate, "lr")
             if isinstance(self._rate, Real):
                 rate = self._state(variable).variables["lr"]
-                self._rates = [*(weak for weak in self._rates if not _same(weak, rate)), rate.weak()]
+                others = [weak for weak in self._rates if weak() is not None and not _same(weak, rate)]
+                self._rates = [*others, rate.weak()]
             else:
                 self._computed = True
         else:

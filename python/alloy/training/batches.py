@@ -19,6 +19,7 @@ from alloy.graph import Executable
 from alloy.graph.arrays import as_count, empty
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves
+from alloy.training.interrupts import uninterrupted
 
 
 class Parts(NamedTuple):
@@ -116,7 +117,7 @@ class Turn(NamedTuple):
 
     steps: int
     element: object  # that it read, of several the last one; in memory that is used again after the next turn
-    results: object  # what the executable fetched: a list, or a Submission
+    results: Any  # what the executable fetched: a list, or a Submission
 
 
 class Feed:
@@ -229,8 +230,8 @@ def _in_thread(items, wake):
             give(None, error)
 
     thread = threading.Thread(target=make, daemon=True, name="alloy input")
-    thread.start()
     try:
+        thread.start()
         while True:
             item, error = ready.get()
             if error is not None:
@@ -239,9 +240,11 @@ def _in_thread(items, wake):
                 return
             yield item
     finally:
-        ended.set()
-        wake()
-        with suppress(queue.Empty):
-            while True:
-                ready.get_nowait()
-        thread.join(1.0)
+        with uninterrupted():  # else it might wait for ever
+            ended.set()
+            wake()
+            with suppress(queue.Empty):
+                while True:
+                    ready.get_nowait()
+            if thread.ident is not None:
+                thread.join(1.0)

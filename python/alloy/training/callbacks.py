@@ -4,13 +4,17 @@ import csv
 import io
 import math
 import os
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count
+from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import said_of_foreign, said_of_value
+from alloy.graph.structure import leaves, paths
 from alloy.training.checkpoint import replace_file, require_place, said_of
 
 if TYPE_CHECKING:
@@ -34,8 +38,12 @@ class Callback:
     # None until fit sets it, before it calls anything here.
     trainer: "Trainer" = None  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self):
-        self.state: dict = {}
+    state: dict
+
+    def __new__(cls, *args, **options):
+        self = super().__new__(cls)
+        self.state = {}  # here, so that a subclass needs no constructor
+        return self
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
@@ -65,6 +73,25 @@ class Callback:
         """After a dispatch of one training step or more."""
 
 
+def plain_state(callback: Callback) -> dict:
+    """Its state. TypeError: it holds what a checkpoint cannot."""
+    state = callback.state
+    found = zip(paths(state), leaves(state)) if isinstance(state, dict) else [("", state)]
+    for path, leaf in found:
+        array = leaf if isinstance(leaf, (np.ndarray, np.generic)) else None
+        plain = leaf is None or isinstance(leaf, (bool, int, float, str))
+        if not path or not (plain or (array is not None and str(array.dtype) in (*STORED.values(), "float64"))):
+            given = type(leaf).__name__ if array is None else array.dtype
+            raise mistake(
+                "save",
+                "Expected a dict of numbers, strings, arrays of numbers, and lists and dicts of these as the state of "
+                f"{type(callback).__name__}, got {path + ' ' * bool(path)}of {given}",
+                TypeError,
+                "called",
+            )
+    return state
+
+
 class LambdaCallback(Callback):
     """Calls functions: LambdaCallback(on_epoch_end=lambda epoch, logs: print(logs["loss"]))."""
 
@@ -83,6 +110,9 @@ class _Best(Callback):
 
     def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
         super().__init__()
+        require_all(type(self).__name__.lower(), "a number as min_delta", Real, [min_delta])
+        if not math.isfinite(min_delta):
+            raise mistake(type(self).__name__.lower(), f"Expected a finite min_delta, got {min_delta}")
         if mode not in ("auto", "min", "max"):
             raise mistake(type(self).__name__.lower(), f'Expected the mode "auto", "min" or "max", got {mode!r}')
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
@@ -206,8 +236,13 @@ class CSVLogger(Callback):
         require_place(self.path)
         rows = []
         if self.trainer.resumed and os.path.exists(self.path):
-            with open(self.path, newline="") as file:
-                rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
+            try:
+                with open(self.path, newline="") as file:
+                    rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
+            except (ValueError, csv.Error) as error:
+                raise mistake(
+                    "csvlogger", f"Expected a file of comma-separated values, got {self.path}: {error}", act="called"
+                ) from None
         text = io.StringIO()
         csv.writer(text).writerows(rows)
         replace_file(self.path, text.getvalue().encode())

@@ -13,10 +13,10 @@ import numpy as np
 
 from alloy._core import Variable
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import empty
-from alloy.graph.dtypes import STORED
+from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import mistake
 from alloy.graph.structure import convert
+from alloy.training.stored import Stored, require_file
 
 
 def save(variables, path) -> None:
@@ -35,7 +35,7 @@ def save(variables, path) -> None:
             "save", "Expected names for variables, got '__metadata__', which such a file keeps to itself", act="called"
         )
     arrays = _read(list(named.values()))
-    replace_file(decoded("save", path), to_bytes(dict(zip(named, arrays))))
+    replace_file(path, to_bytes(dict(zip(named, arrays))))
 
 
 def load(variables, path) -> None:
@@ -46,36 +46,21 @@ def load(variables, path) -> None:
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
     named = _by_name("load", variables)
-    with opened(path) as (file, path):
-        names = set(file.keys())
-        if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
-            raise mistake(
-                "load",
-                f"Expected a file that al.save wrote, got {path} with PyTorch's names; al.load_torch(model, path) "
-                "loads it",
-                act="called",
-            )
-        if (file.metadata() or {}).get("format") == _FORMAT:
-            names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
-        _require_same("missing from", set(named) - names, path)
-        _require_same("unknown to the model but in", names - set(named), path)
-        arrays = [_of_type(file, name, variable, path) for name, variable in named.items()]
+    file = Stored("load", path)
+    names = set(file.names())
+    if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
+        raise mistake(
+            "load",
+            f"Expected a file that al.save wrote, got {file.path} with PyTorch's names; al.load_torch(model, path) "
+            "loads it",
+            act="called",
+        )
+    if file.metadata.get("format") == _FORMAT:
+        names = {name for name in names if name in named or not _OF_TRAINING.match(name)}
+    _require_same("missing from", set(named) - names, file.path)
+    _require_same("unknown to the model but in", names - set(named), file.path)
+    arrays = [_of_type(file, name, variable) for name, variable in named.items()]
     assign_all(named.values(), arrays)
-
-
-@contextmanager
-def opened(path, op: str = "load"):
-    """The file, opened, and its path. OSError: it cannot be read. ValueError: it is no safetensors file."""
-    from safetensors import SafetensorError, safe_open
-
-    path = decoded(op, path)
-    with open(path, "rb"):
-        pass  # what is the matter with the file in the system's words
-    try:
-        with safe_open(path, "numpy") as file:
-            yield file, path
-    except SafetensorError as error:
-        raise mistake(op, f"Expected a safetensors file, got {path}: {error}", act="called") from None
 
 
 def assign_all(variables, arrays) -> None:
@@ -100,7 +85,7 @@ def write_training(path, variables, record: dict) -> None:
     values = dict(zip(named, _read(list(named.values()))))
     text = json.dumps(plain, allow_nan=True)
     content = to_bytes(values | arrays, metadata={"format": _FORMAT, "record": text})
-    replace_file(decoded("save", path), content)
+    replace_file(path, content)
 
 
 def _put(leaf, arrays):
@@ -112,62 +97,83 @@ def _put(leaf, arrays):
     return leaf.item() if isinstance(leaf, np.generic) else leaf
 
 
-def read_training(path, variables, callbacks: int) -> dict:
+def read_training(path, variables, progress: dict, batches: dict, callbacks: int) -> dict:
     """Assigns the values of a file that write_training wrote, and gives the record. Changes nothing where anything
-    fails, as load. callbacks: how many states the record must hold."""
+    fails, as load. progress: the names of the variables "epoch" and "steps". batches: what the place within an epoch
+    counts. callbacks: how many states the record must hold."""
     named = _by_name("load", variables)
-    with opened(path) as (file, path):
-        metadata = file.metadata() or {}
-        if metadata.get("format") != _FORMAT:
-            raise mistake(
-                "load",
-                f"Expected the checkpoint of a training, got {path}, which holds none; al.load reads a model from it",
-                act="called",
-            )
-        names = [name for name in file.keys() if not name.startswith("callbacks/")]
-        _require_same("missing from", set(named) - set(names), path, _OTHER)
-        _require_same("unknown to this training but in", set(names) - set(named), path, _OTHER)
-        arrays = [_of_type(file, name, variable, path, _OTHER) for name, variable in named.items()]
-        record = _record(file, metadata, path, callbacks)
-    assign_all(named.values(), arrays)
+    file = Stored("load", path)
+    if file.metadata.get("format") != _FORMAT:
+        raise mistake(
+            "load",
+            f"Expected the checkpoint of a training, got {file.path}, which holds none; al.load reads a model from it",
+            act="called",
+        )
+    names = [name for name in file.names() if not name.startswith("callbacks/")]
+    _require_same("missing from", set(named) - set(names), file.path, _OTHER)
+    _require_same("unknown to this training but in", set(names) - set(named), file.path, _OTHER)
+    values = {name: _of_type(file, name, variable, _OTHER) for name, variable in named.items()}
+    epoch, steps = (int(values[progress[part]]) for part in ("epoch", "steps"))
+    record = _record(file, epoch, steps, callbacks)
+    if steps and record["batches"] != batches:
+        given, here = (", ".join(f"{key} {value}" for key, value in of.items()) for of in (record["batches"], batches))
+        raise mistake(
+            "load",
+            f"Expected the batches with which {file.path} was saved in the midst of an epoch, {given}, got {here}",
+            act="called",
+        )
+    assign_all(named.values(), list(values.values()))
     return record
 
 
-def _record(file, metadata, path, callbacks) -> dict:
+def _record(file, epoch, steps, callbacks) -> dict:
     """ValueError where it is not what write_training writes."""
     record, whole = {}, False
     with suppress(KeyError, TypeError, AttributeError, ValueError, RecursionError):
-        record = json.loads(metadata["record"], object_hook=lambda part: _taken(part, file))
+        record = json.loads(file.metadata["record"], object_hook=lambda part: _taken(part, file))
         whole = (
-            isinstance(record["fit_from"], int)
+            type(record["fit_from"]) is int
+            and 0 <= record["fit_from"] <= epoch
+            and steps >= 0
             and isinstance(record["stop_training"], bool)
-            and all(isinstance(values, list) for values in record["history"].values())
+            and isinstance(record["batches"], dict)
+            and all(_are_numbers(values) for values in record["history"].values())
             and all(isinstance(state, dict) for state in record["callbacks"])
         )
     if not whole:
-        raise mistake("load", f"Expected the checkpoint of a training, got {path} with a damaged record", act="called")
+        raise mistake(
+            "load", f"Expected the checkpoint of a training, got {file.path} with a damaged record", act="called"
+        )
     if len(record["callbacks"]) != callbacks:
         raise mistake(
             "load",
-            f"Expected the callbacks with which {path} was saved, {len(record['callbacks'])}, got {callbacks}",
+            f"Expected the callbacks with which {file.path} was saved, {len(record['callbacks'])}, got {callbacks}",
             act="called",
         )
     return record
 
 
+def _are_numbers(values) -> bool:
+    return isinstance(values, list) and all(isinstance(value, (int, float, np.ndarray)) for value in values)
+
+
 def _taken(part, file):
-    if part.keys() == {"array"}:
-        if part["array"] not in file.keys():
-            raise KeyError(part["array"])
-        return file.get_tensor(part["array"])
-    return part
+    name = part.get("array")
+    return file.array(name).copy() if len(part) == 1 and str(name).startswith("callbacks/") else part
+
+
+def _place(path, op: str = "save") -> str:
+    """Where a file of that path lies. IsADirectoryError or ValueError where something else does."""
+    place = os.path.realpath(as_path(op, path))
+    require_file(op, place)
+    return place
 
 
 def require_place(path) -> None:
     """OSError where a file cannot be written at that path; a directory that is missing is made."""
-    directory = os.path.dirname(os.path.realpath(decoded("fit", path)))
-    os.makedirs(directory, exist_ok=True)
-    with _open_new(os.path.join(directory, ".alloy.saving-")) as file:
+    place = _place(path, "fit")
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with _open_new(_prefix(place)) as file:
         os.remove(file.name)
 
 
@@ -199,8 +205,8 @@ def said_of(path):
 
 def replace_file(path, content: bytes) -> None:
     """Puts a file with this content in the place of whatever is there, in one step."""
-    directory, name = os.path.split(os.path.realpath(path))
-    prefix = os.path.join(directory, f".{name}.saving-")
+    place = _place(path)
+    directory, prefix = os.path.dirname(place), _prefix(place)
     _tidy(prefix)
     with said_of(path), _open_new(prefix) as file:
         try:
@@ -209,8 +215,10 @@ def replace_file(path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, os.path.join(directory, name))
+            os.replace(file.name, place)
         except BaseException:
+            with suppress(OSError):
+                file.close()  # here, where it may fail again to write
             with suppress(OSError):
                 os.remove(file.name)
             raise
@@ -219,6 +227,12 @@ def replace_file(path, content: bytes) -> None:
         os.fsync(descriptor)  # so that the directory keeps the new name, too
     finally:
         os.close(descriptor)
+
+
+def _prefix(path: str) -> str:
+    """What the names of files begin with that are to become that one."""
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f".{name}.saving-")
 
 
 def _open_new(prefix: str):
@@ -239,12 +253,6 @@ def _tidy(prefix: str) -> None:
             os.remove(left)
 
 
-def decoded(op: str, path) -> str:
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise mistake(op, f"Expected a path, got {type(path).__name__}", TypeError, "called")
-    return os.fsdecode(path)
-
-
 def _by_name(op: str, variables) -> dict:
     given, variables = variables, getattr(variables, "variables", variables)
     if isinstance(given, (str, os.PathLike)) or not isinstance(variables, Iterable):
@@ -260,22 +268,21 @@ def _by_name(op: str, variables) -> dict:
     return named
 
 
-def _require_same(what: str, names: set, path, hint: str = "") -> None:
+def _require_same(what: str, names: set, path: str, hint: str = "") -> None:
     if names:
         shown = ", ".join(sorted(names)[:_MOST_NAMES])
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         raise mistake("load", f"{shown}{more}: {what} {path}{hint}", act="called")
 
 
-def _of_type(file, name: str, variable, path, hint: str = "") -> np.ndarray:
+def _of_type(file: Stored, name: str, variable, hint: str = "") -> np.ndarray:
     """The array of that name, which must be of the variable's type; in memory that the device reads where it
     lies."""
-    stored = file.get_slice(name)
-    given = STORED.get(stored.get_dtype(), stored.get_dtype()), tuple(stored.get_shape())
+    given = file.spec(name)
     expected = variable.dtype, variable.shape
     if given != expected:
         given, expected = (f"{dtype} {shape}" for dtype, shape in (given, expected))
-        raise mistake("load", f"Expected {name} of {expected}, got {given} in {path}{hint}", act="called")
-    array = empty(*reversed(expected))
-    array[...] = file.get_tensor(name)
+        raise mistake("load", f"Expected {name} of {expected}, got {given} in {file.path}{hint}", act="called")
+    array = empty(variable.shape, variable.dtype)
+    array[...] = file.array(name)
     return array

@@ -22,7 +22,8 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
     given: the tuple of arrays that data is made of."""
     for what, part in zip(_NAMES, given):
         for path, array in zip(paths(part, _NAMES[what]), map(np.asarray, leaves(part))):
-            if finite and array.dtype.kind == "f" and not (math.isfinite(array.min()) and math.isfinite(array.max())):
+            floats = finite and array.dtype.kind == "f" and array.size
+            if floats and not (math.isfinite(array.min()) and math.isfinite(array.max())):
                 place = np.argwhere(~np.isfinite(array))[0]
                 raise mistake(
                     op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}", act="called"

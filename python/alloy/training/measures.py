@@ -2,12 +2,14 @@
 
 import functools
 import itertools
+import math
 import operator
+from numbers import Real
 from typing import Any
 
 from alloy import losses, metrics
 from alloy._core import Graph, Tensor, Update
-from alloy.graph.apply import apply
+from alloy.graph.apply import apply, require_all, require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.state import State
 from alloy.graph.structure import leaves
@@ -27,7 +29,12 @@ class Measures:
             raise mistake("trainer", f"Expected one loss or more, got {loss!r}")
         self._weights = dict(_outputs(loss_weights)) if loss_weights is not None else {}
         if loss_weights is not None and self._weights.keys() != self._losses.keys():
-            raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="built")
+            raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}")
+        require_all("trainer", "numbers as loss_weights", Real, self._weights.values())
+        if None in self._weights or not all(math.isfinite(weight) for weight in self._weights.values()):
+            raise mistake(
+                "trainer", f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}"
+            )
         self._metrics = {}  # by name in the history: the output, the metric
         taken = {"loss", *(f"{key}_loss" for key in self._losses)}
         for key, some in _outputs(given, of_lists=True):
@@ -98,10 +105,17 @@ class Totals:
     def restarts(self, taken: Tensor | None = None) -> list[Update]:
         return [update for state in self._states() for update in state.restarts(taken)]
 
+    def forget(self) -> None:
+        """Nothing was added since the last updates()."""
+        for state in self._states():
+            state.forget()
+
     def results(self) -> dict[str, Tensor]:
         """The values by the names that they have in the history."""
         sums = {key: [accumulated(state, part) for part in ("total", "count")] for key, state in self._losses.items()}
         found = {name: metric.result(self._metrics[name]) for name, (_, metric) in self._measures._metrics.items()}
+        for name, value in found.items():
+            require_tensor(name, value)
         return self._measures.losses_of(sums) | found
 
     def _states(self):

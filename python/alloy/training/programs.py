@@ -1,7 +1,10 @@
 """What is compiled of a model, its measures and its optimizer: the training step, the evaluation and the prediction,
 over the variables of one graph."""
 
+import functools
 import re
+import threading
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,10 +17,31 @@ from alloy.graph.location import mistake
 from alloy.graph.scope import free_path, scope
 from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
+from alloy.graph.text import describe
+from alloy.nn.layer import form_of
 from alloy.nn.precision import computing_in
 from alloy.ops import cast, clamp, equal, gather, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
+
+_MOST_CLASSES = 2**24  # for which there is a table of weights
+_LOCKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # by the model, which may have several trainers
+
+
+def _one_at_a_time(method):
+    """Threads take turns: what is made first is made once. What an exception leaves half made is forgotten."""
+
+    @functools.wraps(method)
+    def locked(self, *args, **options):
+        with _LOCKS.setdefault(self.model, threading.RLock()):
+            try:
+                return method(self, *args, **options)
+            except BaseException:
+                for made in (*self._totals.values(), *([self.progress] if self.begun else [])):
+                    made.forget()
+                raise
+
+    return locked
 
 
 @dataclass(frozen=True)
@@ -74,23 +98,26 @@ class Programs:
             variable for variable in self.graph.variables if not re.match(r"metrics(_\d+)?/evaluation/", variable.name)
         ]
 
+    @_one_at_a_time
     def step(self, parts: Parts, class_weight: dict | None = None, together: int | None = None) -> Executable:
         """A training step, which adds what it measures to the totals. together: so many steps at once, of batches along
         a new first axis."""
         self._build(parts)
+        weight_of = None if class_weight is None else _weights_of_classes(class_weight)
         trainable = tuple(variable for variable in self.model.variables if variable.trainable)
-        key = "step", parts, repr(class_weight), trainable
+        key = "step", parts, form_of(self.model), weight_of, trainable
         if key not in self._requests:
-            self._requests[key] = self._step(parts, class_weight, trainable)
+            self._requests[key] = self._step(parts, weight_of, trainable)
         if (*key, together) not in self._made:
             feeds, updates = self._requests[key]
             self._made[(*key, together)] = self.graph.compile(feeds, [], updates, steps=together)
         return self._made[(*key, together)]
 
+    @_one_at_a_time
     def evaluation(self, parts: Parts) -> Executable:
         """Adds a batch to the totals of the evaluation."""
         self._build(parts)
-        key = "evaluation", parts
+        key = "evaluation", parts, form_of(self.model)
         if key not in self._made:
             x, y, weights, mask = self._tensors(parts)
             predictions = self._predictions(parts)
@@ -101,22 +128,28 @@ class Programs:
             self._made[key] = self.graph.compile(self._feeds(parts), [], totals.updates())
         return self._made[key]
 
+    @_one_at_a_time
     def prediction(self, parts: Parts) -> Executable:
         """Fetches the leaves of what the model gives."""
         parts = Parts(parts.x)
         self._build(parts)
-        key = "prediction", parts
+        key = "prediction", parts, form_of(self.model)
         if key not in self._made:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
+            for tensor in predictions:
+                if tensor.shape == ():
+                    raise mistake("predict", f"Expected outputs of rows, got {describe(tensor)}", act="called")
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
 
+    @_one_at_a_time
     def outputs(self, parts: Parts):
         """What the model gives in inference, tensors in their structure."""
         self._build(parts)
         return self._predictions(parts)
 
+    @_one_at_a_time
     def training_report(self) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
         measured."""
@@ -126,6 +159,7 @@ class Programs:
             self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
         return self._reports["training"]
 
+    @_one_at_a_time
     def end_epoch(self) -> None:
         """The next epoch begins, and the totals anew."""
         if ("end of epoch",) not in self._made:
@@ -135,25 +169,29 @@ class Programs:
             self._made["end of epoch",] = self.graph.compile([], [], updates)
         self._made["end of epoch",]()
 
+    @_one_at_a_time
     def evaluation_report(self) -> Report:
         if "evaluation" not in self._reports:
             found = self._totals_of("evaluation").results()
             self._reports["evaluation"] = Report(tuple(found), self.graph.compile([], list(found.values())))
         return self._reports["evaluation"]
 
+    @_one_at_a_time
     def restart(self, kind: str) -> None:
         """The totals of that kind, "training" or "evaluation", begin anew."""
         if ("restart", kind) not in self._made:
             self._made["restart", kind] = self.graph.compile([], [], self._totals_of(kind).restarts())
         self._made["restart", kind]()
 
-    def swap(self) -> None:
-        """Exchanges the values of the trainable variables with their averages, or back."""
+    @_one_at_a_time
+    def swap(self) -> Executable:
+        """Exchanges the values of the variables that are trainable now with their averages, or back."""
         trainable = tuple(variable for variable in self.model.variables if variable.trainable)
         if ("swap", trainable) not in self._made:
             self._made["swap", trainable] = self.graph.compile([], [], self._optimizer.swap(trainable))
-        self._made["swap", trainable]()
+        return self._made["swap", trainable]
 
+    @_one_at_a_time
     def loss(self, parts: Parts) -> tuple[list[Tensor], Tensor]:
         """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
         it."""
@@ -165,20 +203,20 @@ class Programs:
     # ---- how they are made ----
 
     def _build(self, parts: Parts) -> None:
-        """The graph and the model's variables."""
+        """The graph and the model's variables, also where layers were added to it."""
+        self._predictions(parts)  # before any variable of the training, so that the model's come first
         if not self.begun:
-            self._predictions(parts)  # before any variable of the training, so that the model's come first
             root = free_path(self.graph, "training", "")  # another trainer of the model may have the first one
             self._metrics = root.replace("training", "metrics")
             self._progress = State(self.graph, root)
             for name, start in (("epoch", 0), ("steps", 0), ("sound", True)):
                 self._progress.setdefault(name, start)
 
-    def _step(self, parts, class_weight, trainable):
+    def _step(self, parts, weight_of, trainable):
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
         predictions = self._called(x, training=True)
-        weights = _weighted_by_class(class_weight, predictions, y, weights)
+        weights = _weighted_by_class(weight_of, predictions, y, weights)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
         state, taken = self.progress, None
@@ -232,10 +270,12 @@ class Programs:
             return self.model(x, training=training)
 
     def _predictions(self, parts: Parts):
-        key = Parts(parts.x)
-        if key not in self._predicted:
-            self._predicted[key] = self._called(self._tensors(key)[0])
-        return self._predicted[key]
+        x = Parts(parts.x)
+        found = self._predicted.get((x, form_of(self.model)))
+        if found is None:
+            found = self._called(self._tensors(x)[0])
+            self._predicted[x, form_of(self.model)] = found  # which the call may have changed
+        return found
 
     def _totals_of(self, kind: str) -> Totals:
         if kind not in self._totals:
@@ -257,25 +297,40 @@ class Programs:
                     )
 
 
-def _weighted_by_class(class_weight, predictions, y, weights):
+def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
+    """Pairs of a class and its weight, in order."""
+    given = class_weight if isinstance(class_weight, Mapping) else {}
+    sound = all(
+        isinstance(one, (int, np.integer))
+        and 0 <= one < _MOST_CLASSES
+        and isinstance(weight, (int, float, np.integer, np.floating))
+        and not isinstance(one, bool)
+        and not isinstance(weight, bool)
+        and 0 <= weight <= float(np.finfo(np.float32).max)
+        for one, weight in given.items()
+    )
+    if not given or not sound:
+        raise mistake(
+            "fit",
+            f"Expected class_weight as {{class: weight}}, classes from 0 to {_MOST_CLASSES - 1} and numbers of 0 or "
+            f"more, got {class_weight!r}",
+            act="called",
+        )
+    return tuple(sorted((int(one), float(weight)) for one, weight in given.items()))
+
+
+def _weighted_by_class(weight_of, predictions, y, weights):
     """The weights of the examples times that of each one's class."""
-    if class_weight is None:
+    if weight_of is None:
         return weights
     if not isinstance(y, Tensor) or not y.dtype.startswith(("int", "uint")):
         raise mistake("fit", "Expected classes as integers (n,) as the only targets beside class_weight", act="called")
-    if not (
-        isinstance(class_weight, Mapping)
-        and class_weight
-        and all(isinstance(one, (int, np.integer)) and one >= 0 for one in class_weight)
-        and all(isinstance(weight, (int, float, np.number)) and weight >= 0 for weight in class_weight.values())
-    ):
-        raise mistake("fit", f"Expected class_weight as {{class: weight}}, got {class_weight!r}", act="called")
-    greatest = int(max(class_weight))
+    greatest = weight_of[-1][0]
     scores = predictions.shape[-1] if isinstance(predictions, Tensor) and predictions.shape else None
     if scores is not None and greatest >= max(scores, 2):  # one score tells two classes apart
         raise mistake("fit", f"Expected class_weight for classes of {scores} scores, got {greatest}", act="called")
     table = np.ones(greatest + 1, np.float32)
-    table[list(class_weight)] = list(class_weight.values())
+    table[[one for one, _ in weight_of]] = [weight for _, weight in weight_of]
     of_each = gather(y.graph.constant(table), clamp(cast(y, "int32"), 0, greatest))
     # Others count once: classes beyond the table, and labels that are none, whose loss must show.
     of_each = where(logical_and(y >= 0, y <= greatest), of_each, 1.0)

@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from alloy.graph import Tensor, Variable
-from alloy.graph.arrays import as_integers, empty
-from alloy.graph.dtypes import STORED
+from alloy.graph.arrays import as_integers, as_path, empty
 from alloy.graph.location import meant, mistake
 from alloy.nn import Layer, MultiHeadAttention
-from alloy.training.checkpoint import assign_all, opened
+from alloy.training.checkpoint import assign_all
+from alloy.training.stored import Stored, require_file
 from alloy.training.torch_flattened import Flattened
 from alloy.training.torch_layouts import channels_first, layout_of, reordered
 
@@ -55,12 +55,11 @@ def load_torch(
     skip = _patterns(skip)
     _require_arguments(model, names, flattened)
     _require_no_pickle(path)
-    with opened(path, "load_torch") as (file, path):
-        loading = _Loading(model, file, path, skip)
-        loading.place(names)
-        chosen = loading.choose(dict(flattened or {}))
-        loading.require_all_used()
-        arrays = [loading.value(variable, *made) for variable, made in chosen.items()]
+    loading = _Loading(model, Stored("load_torch", path), skip)
+    loading.place(names)
+    chosen = loading.choose(dict(flattened or {}))
+    loading.require_all_used()
+    arrays = [loading.value(variable, *made) for variable, made in chosen.items()]
     assign_all(list(chosen), arrays)
 
 
@@ -91,7 +90,8 @@ def _maps_strings(names) -> bool:
 
 
 def _require_no_pickle(path):
-    with open(os.fsdecode(path), "rb") as file:
+    require_file("load_torch", as_path("load_torch", path))
+    with open(path, "rb") as file:
         start = file.read(2)
     if start in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
         raise _wrong(
@@ -102,9 +102,9 @@ def _require_no_pickle(path):
 
 
 class _Loading:
-    def __init__(self, model, file, path, skip):
-        self._model, self._file, self._path, self._skip = model, file, path, skip
-        self._given = {name for name in file.keys() if name.rpartition(".")[2] != "num_batches_tracked"}
+    def __init__(self, model, file, skip):
+        self._model, self._file, self._path, self._skip = model, file, file.path, skip
+        self._given = {name for name in file.names() if name.rpartition(".")[2] != "num_batches_tracked"}
         self._places: dict[Layer, list[str]] = {}  # in PyTorch; several of a layer that the model has in several places
         self._used: set[str] = set()
         self._orders = Flattened(model.graph)
@@ -240,26 +240,24 @@ class _Loading:
     def _require_alike(self, variable, tensors, others):
         for name, other in zip(tensors, others):
             self._used.add(other)
-            if not np.array_equal(self._file.get_tensor(name), self._file.get_tensor(other)):
+            if not np.array_equal(self._file.array(name), self._file.array(other)):
                 raise _wrong(f"Expected {name} and {other} alike, both for {variable.name}, got different values")
 
     def value(self, variable, source, names) -> np.ndarray:
         tensors = []
         for name, shape in zip(names, source.shapes.values()):
-            stored = self._file.get_slice(name)
-            given = tuple(stored.get_shape())
+            dtype, given = self._file.spec(name)
             if given != tuple(shape):
                 raise _wrong(
                     f"Expected {name} of {tuple(shape)} for {variable.name} {variable.shape}, "
                     f"got {given} in {self._path}"
                 )
-            dtype = {"F64": "float64", **STORED}.get(stored.get_dtype(), stored.get_dtype())
             fitting = ("float32", "float16", "bfloat16") if variable.dtype == "float32" else (variable.dtype,)
             if dtype not in fitting:
                 raise _wrong(
                     f"Expected {name} of {', '.join(fitting)} for {variable.name}, got {dtype} in {self._path}"
                 )
-            tensors.append(self._file.get_tensor(name).astype(variable.dtype))
+            tensors.append(self._file.array(name).astype(variable.dtype))
         array = empty(variable.shape, variable.dtype)
         array[...] = source.convert(*tensors)
         return array

@@ -12,7 +12,7 @@ import numpy as np
 from alloy._core import DeviceError
 from alloy.device import device
 from alloy.graph.apply import require_all
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.structure import leaves, rebuild
@@ -20,7 +20,7 @@ from alloy.nn import Layer
 from alloy.optimizers import named
 from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of
-from alloy.training.callbacks import Callback, Checkpoint
+from alloy.training.callbacks import Callback, Checkpoint, plain_state
 from alloy.training.diagnosis import not_finite, require_sound_arrays
 from alloy.training.history import History
 from alloy.training.input_profile import InputProfile, measured_input
@@ -28,6 +28,8 @@ from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
+
+_FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
 
 
 class Trainer:
@@ -84,6 +86,13 @@ class Trainer:
         self._check_finite = check_finite
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the epoch with which the present fit began
+        self._batches: dict = {}  # what the place in an epoch of the present fit counts
+        self._busy: dict[str, object] = {}  # what is under way
+
+    def __setattr__(self, name, value):
+        if name in _FIXED and "_busy" in vars(self):
+            raise mistake("trainer", f"Expected {name} to stay what it was; make another Trainer", act="set")
+        object.__setattr__(self, name, value)
 
     # ---- training ----
 
@@ -131,6 +140,7 @@ class Trainer:
         epochs = as_count("fit", "a number of epochs", epochs, "called")
         data = self._dataset("fit", data, batch_size, shuffle, last_batch)
         validation = None if validation is None else self._dataset("fit", validation, batch_size)
+        batches = {"count": data.length, "size": data.rows, "seed": self.seed}
         callbacks = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
         parts = parts_of("fit", data)
@@ -138,34 +148,52 @@ class Trainer:
         several = None
         if self.steps_per_dispatch > 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
-        self._begin(callbacks, resume)
-        feed = Feed(data, step, self._ahead(), several)
-        shown = Progress(progress, epochs, self._fit_from, data.length)
         validate = None if validation is None else self._evaluation(validation)
-        try:
-            self._call("on_train_begin")
-            while self.epoch < self._fit_from + epochs and not self.stop_training:
-                self._epoch(feed, data, validate, shown)
-            self._call("on_train_end", logs={name: values[-1] for name, values in self.history.items()})
-        except BaseException as error:
-            self._left(error)
-            raise
-        finally:
-            shown.close()
-        return self.history
+        if "averaged_weights" in self._busy:
+            raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
+        with self._alone("fit"):
+            self._begin(callbacks, resume, batches)
+            feed = Feed(data, step, self._ahead(), several)
+            shown = Progress(progress, epochs, self._fit_from, data.length)
+            try:
+                self._call("on_train_begin")
+                while self.epoch < self._fit_from + epochs and not self.stop_training:
+                    self._epoch(feed, data, validate, shown)
+                self._call("on_train_end", logs={name: values[-1] for name, values in self.history.items()})
+            except BaseException as error:
+                self._left(error)
+                raise
+            finally:
+                shown.close()
+            return self.history
 
-    def _begin(self, callbacks, resume):
-        """Where the fit begins: at a new epoch, or where the checkpoint was saved."""
-        self._callbacks = callbacks
+    @contextmanager
+    def _alone(self, op):
+        """ValueError where one is under way, in another thread or around this one: they would count together."""
+        this = object()
+        try:
+            if self._busy.setdefault(op, this) is not this:
+                raise mistake(
+                    op, f"Expected one {op} of a trainer at a time, got one in the midst of another", act="called"
+                )
+            yield
+        finally:
+            if self._busy.get(op) is this:
+                del self._busy[op]
+
+    def _begin(self, callbacks, resume, batches):
+        """Where the fit begins: at a new epoch, or where the checkpoint was saved. batches: what its place counts."""
+        self._callbacks, self._batches = callbacks, batches
         for callback in callbacks:
             callback.trainer = self
         self.history = History()
         self.stop_training = False
         self._programs.restart("training")
         state = self._programs.progress.variables
-        self.resumed = resume is not None and os.path.exists(checkpoint.decoded("fit", resume))
+        self.resumed = resume is not None and os.path.exists(as_path("fit", resume))
         if self.resumed:
             self._load(resume)
+            state["sound"].assign(np.bool_(True))  # a step that was not, and has changed nothing, is made again
             self._follow_device()
             return
         self.epoch += self.step > 0
@@ -243,16 +271,16 @@ class Trainer:
 
     def _evaluation(self, data):
         """A function that evaluates."""
-        programs, feed = self._programs, None
+        programs = self._programs
+        feed = Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
 
         def evaluate():
-            nonlocal feed
-            feed = feed or Feed(data, programs.evaluation(parts_of("evaluate", data)), self._ahead())
-            programs.restart("evaluation")
-            for _ in feed.turns(0):
-                pass
-            report = programs.evaluation_report()
-            return dict(zip(report.names, map(_number, report.executable())))
+            with self._alone("evaluate"):
+                programs.restart("evaluation")
+                for _ in feed.turns(0):
+                    pass
+                report = programs.evaluation_report()
+                return dict(zip(report.names, map(_number, report.executable())))
 
         return evaluate
 
@@ -273,20 +301,21 @@ class Trainer:
         feed, found = Feed(data, step, self._ahead()), []
         for turn in feed.turns(0):
             mask = parts_of("predict", data, turn.element).mask
-            found.append((turn.results, None if mask is None else int(mask.sum())))
-        columns = zip(*([result[:count] for result in results] for results, count in found))
-        return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in columns])
+            found.append(list(turn.results) if mask is None else [_unpadded(one, mask) for one in turn.results])
+        return rebuild(self._programs.outputs(parts), [np.concatenate(column) for column in zip(*found)])
 
     @contextmanager
     def averaged_weights(self):
         """Within it the trainable variables have the values of their averages (an optimizer with ema_decay), to
         evaluate, predict or save them: `with trainer.averaged_weights(): trainer.evaluate(test)`."""
         self._require_training("averaged_weights")
-        self._programs.swap()
-        try:
-            yield
-        finally:
-            self._programs.swap()
+        swap = self._programs.swap()
+        with self._alone("averaged_weights"):
+            swap()
+            try:
+                yield
+            finally:
+                swap()
 
     # ---- measuring ----
 
@@ -334,12 +363,14 @@ class Trainer:
                 "fit_from": self._fit_from,
                 "stop_training": self.stop_training,
                 "history": dict(self.history),
-                "callbacks": [callback.state for callback in self._callbacks],
+                "batches": self._batches,
+                "callbacks": [plain_state(callback) for callback in self._callbacks],
             },
         )
 
     def _load(self, path) -> None:
-        record = checkpoint.read_training(path, self._programs.lasting, len(self._callbacks))
+        progress = {part: variable.name for part, variable in self._programs.progress.variables.items()}
+        record = checkpoint.read_training(path, self._programs.lasting, progress, self._batches, len(self._callbacks))
         self._fit_from, self.stop_training = record["fit_from"], record["stop_training"]
         self.history = History(record["history"])
         for callback, state in zip(self._callbacks, record["callbacks"]):
@@ -386,6 +417,17 @@ class _Logs(Mapping):
 
     def __len__(self):
         return len(self._read())
+
+
+def _unpadded(result, mask):
+    """The rows of the examples that are none of the padding."""
+    if len(result) != len(mask):
+        raise mistake(
+            "predict",
+            f"Expected a row for each of {len(mask)} examples that are padded, got {len(result)}",
+            act="called",
+        )
+    return result[: int(mask.sum())]
 
 
 def _number(value):

@@ -1,0 +1,60 @@
+"""Safetensors files. They are read whole, not mapped: a mapped file ends the process where another program cuts it off
+meanwhile."""
+
+import errno
+import json
+import os
+import stat
+
+import numpy as np
+
+from alloy.graph.arrays import as_path
+from alloy.graph.dtypes import STORED, numpy_dtype
+from alloy.graph.location import mistake
+
+_TYPES = {**STORED, "F64": "float64"}
+
+
+class Stored:
+    """The tensors of a file by their names, and its metadata."""
+
+    def __init__(self, op: str, path):
+        """OSError: it cannot be read. ValueError: it is no safetensors file."""
+        from safetensors import SafetensorError, deserialize
+
+        self.path = as_path(op, path)
+        require_file(op, self.path)
+        with open(self.path, "rb") as file:
+            content = file.read()
+        try:
+            self._tensors = dict(deserialize(content))
+        except SafetensorError as error:
+            raise mistake(op, f"Expected a safetensors file, got {self.path}: {error}", act="called") from None
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        self.metadata: dict[str, str] = header.get("__metadata__") or {}
+
+    def names(self) -> list[str]:
+        return list(self._tensors)
+
+    def spec(self, name: str) -> tuple[str, tuple[int, ...]]:
+        """The element type, as the file calls it where NumPy has none, and the shape."""
+        dtype = self._tensors[name]["dtype"]
+        return _TYPES.get(str(dtype), str(dtype)), tuple(self._tensors[name]["shape"])
+
+    def array(self, name: str) -> np.ndarray:
+        """The tensor, of an element type that NumPy has."""
+        dtype, shape = self.spec(name)
+        elements = np.frombuffer(self._tensors[name]["data"], np.uint8)
+        return (elements != 0 if dtype == "bool" else elements.view(numpy_dtype(dtype))).reshape(shape)
+
+
+def require_file(op: str, path: str) -> None:
+    """IsADirectoryError or ValueError where there is something else at that path."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise mistake(op, f"Expected the path of a file, got {path}, which is another thing", act="called")
