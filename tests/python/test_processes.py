@@ -134,7 +134,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     ],
 )
 def test_the_end_of_the_interpreter_beside_a_daemon_thread(loop):
-    for _ in range(3):
+    for _ in range(2):
         done = run(f"""
 ones = np.ones((300, 300), np.float32)
 import itertools

@@ -326,7 +326,7 @@ def write():
         with open(sys.argv[1], "wb") as file:
             file.write(content[:100]), file.flush(), file.write(content)
 threading.Thread(target=write).start()
-refused, end = 0, time.monotonic() + 1.5
+refused, end = 0, time.monotonic() + 0.5
 while time.monotonic() < end:
     try:
         al.load([v], sys.argv[1])
