@@ -455,18 +455,27 @@ def machine() -> dict[str, str]:
     }
 
 
-def _names(text):
-    return text.split(",")
+def _names(known):
+    """Reads names of these with commas between them."""
+
+    def names(text):
+        given = text.split(",")
+        for name in given:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+        return given
+
+    return names
 
 
 def main():
     parser = argparse.ArgumentParser(description="Measures Alloy beside other frameworks on the CPU.")
     parser.add_argument(
-        "--workload", type=_names, default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all"
+        "--workload", type=_names(WORKLOADS), default=list(WORKLOADS), help=f"from {', '.join(WORKLOADS)}; default: all"
     )
     parser.add_argument(
         "--peers",
-        type=_names,
+        type=_names(PEERS),
         default=[name for name in PEERS if name != "alloy"],
         help="beside Alloy; default: %(default)s",
     )

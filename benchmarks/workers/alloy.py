@@ -24,7 +24,7 @@ def layer_of(node):
         case Conv(filters, size, stride, padding, bias):
             return al.nn.Conv2D(filters, size, strides=stride, padding=padding, use_bias=bias)
         case BatchNorm():
-            return al.nn.BatchNorm(BATCH_NORM_MOMENTUM, BATCH_NORM_EPSILON)
+            return al.nn.BatchNorm(momentum=BATCH_NORM_MOMENTUM, epsilon=BATCH_NORM_EPSILON)
         case ReLU():
             return al.nn.ReLU()
         case MaxPool(size, stride):

@@ -4,15 +4,18 @@ import contextlib
 import dataclasses
 import os
 import pathlib
+import runpy
 import sys
 
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-sys.path.append(str(HERE.parents[1] / "benchmarks"))
+BENCHMARKS = HERE.parents[1] / "benchmarks"
+sys.path.append(str(BENCHMARKS))
 
 import report  # noqa: E402
 import run  # noqa: E402
+import workloads  # noqa: E402
 from workloads import WORKLOADS, Target  # noqa: E402
 
 NUMPY = run.Peer("numpy", (sys.executable, str(HERE / "numpy_worker.py")))
@@ -67,6 +70,29 @@ def test_measures_who_computes_the_same_and_names_who_does_not(bench, tmp_path):
     ):
         assert part in text
     assert (tmp_path / "results.png").stat().st_size > 10_000
+
+
+def test_alloy_has_the_layers_of_all_workloads(monkeypatch):
+    monkeypatch.setenv("BENCH_THREADS", "1")
+    worker = runpy.run_path(str(BENCHMARKS / "workers/alloy.py"))
+    nodes = [node for name in ("resnet18_b32", "cnn_digits", "lstm", "gru") for node in WORKLOADS[name].network()]
+    assert [len(worker["sequential"]([node]).layers) for node in nodes] == [1] * len(nodes)
+    inner = [
+        node
+        for part in nodes
+        if isinstance(part.layer, workloads.Residual)
+        for branch in part.values
+        for node in branch
+    ]
+    kinds = {kind for kind in vars(workloads).values() if hasattr(kind, "_fields")} - {workloads.Node}
+    assert {type(node.layer) for node in nodes + inner} == kinds
+
+
+def test_a_workload_that_is_none(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["run.py", "--workload", "mlp_small,cnn"])
+    with pytest.raises(SystemExit):
+        run.main()
+    assert "argument --workload: 'cnn' is none of resnet50_b64, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
