@@ -66,6 +66,7 @@ class Programs:
         self._metrics = "metrics"  # what the names of the totals begin with
         self._progress: State | None = None
         self._placeholders: dict[tuple, Tensor] = {}
+        self._form: tuple = ()  # of the model, when something was last built or asked for
         self._predicted: dict[tuple, object] = {}
         self._totals: dict[str, Totals] = {}
         self._requests: dict[tuple, tuple] = {}
@@ -105,7 +106,7 @@ class Programs:
         self._build(parts)
         weight_of = None if class_weight is None else _weights_of_classes(class_weight)
         trainable = tuple(variable for variable in self.model.variables if variable.trainable)
-        key = "step", parts, form_of(self.model), weight_of, trainable
+        key = "step", parts, self._form, weight_of, trainable
         if key not in self._requests:
             self._requests[key] = self._step(parts, weight_of, trainable)
         if (*key, together) not in self._made:
@@ -117,7 +118,7 @@ class Programs:
     def evaluation(self, parts: Parts) -> Executable:
         """Adds a batch to the totals of the evaluation."""
         self._build(parts)
-        key = "evaluation", parts, form_of(self.model)
+        key = "evaluation", parts, self._form
         if key not in self._made:
             x, y, weights, mask = self._tensors(parts)
             predictions = self._predictions(parts)
@@ -133,7 +134,7 @@ class Programs:
         """Fetches the leaves of what the model gives."""
         parts = Parts(parts.x)
         self._build(parts)
-        key = "prediction", parts, form_of(self.model)
+        key = "prediction", parts, self._form
         if key not in self._made:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
@@ -146,7 +147,6 @@ class Programs:
     @_one_at_a_time
     def outputs(self, parts: Parts):
         """What the model gives in inference, tensors in their structure."""
-        self._build(parts)
         return self._predictions(parts)
 
     @_one_at_a_time
@@ -204,6 +204,7 @@ class Programs:
 
     def _build(self, parts: Parts) -> None:
         """The graph and the model's variables, also where layers were added to it."""
+        self._form = form_of(self.model)
         self._predictions(parts)  # before any variable of the training, so that the model's come first
         if not self.begun:
             root = free_path(self.graph, "training", "")  # another trainer of the model may have the first one
@@ -271,10 +272,11 @@ class Programs:
 
     def _predictions(self, parts: Parts):
         x = Parts(parts.x)
-        found = self._predicted.get((x, form_of(self.model)))
+        found = self._predicted.get((x, self._form))
         if found is None:
             found = self._called(self._tensors(x)[0])
-            self._predicted[x, form_of(self.model)] = found  # which the call may have changed
+            self._form = form_of(self.model)  # which the call may have changed
+            self._predicted[x, self._form] = found
         return found
 
     def _totals_of(self, kind: str) -> Totals:
