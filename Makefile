@@ -34,7 +34,7 @@ build-tests: $(BUILD)/.with-tests
 # Two tests at a time, because many wait for a child of theirs; each computes in as many threads as it would alone.
 PYTEST := $(VENV)/bin/python -m pytest --quiet --numprocesses 2 --dist worksteal
 
-test-python: setup
+test-python: build-tests
 	$(PYTEST)
 
 # The portable framework imitates a macOS (csrc/README.md): every op, the programs that Apple cannot bear, variables and
