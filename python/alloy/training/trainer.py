@@ -29,7 +29,24 @@ from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
 
-_FIXED = ("model", "optimizer", "loss", "metrics", "loss_weights", "dtype", "check_finite")
+
+class _Fixed:
+    """What a trainer is made of, which is set once."""
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, trainer, owner=None) -> Any:
+        if trainer is None:
+            return self
+        if self._name not in vars(trainer):
+            raise AttributeError(f"'Trainer' object has no attribute {self._name!r}")
+        return vars(trainer)[self._name]
+
+    def __set__(self, trainer, value):
+        if "_busy" in vars(trainer):
+            raise mistake("trainer", f"Expected {self._name} to stay what it was; make another Trainer", act="set")
+        vars(trainer)[self._name] = value
 
 
 class Trainer:
@@ -55,6 +72,8 @@ class Trainer:
 
     steps_per_dispatch: so many training steps are made at once, with the results of single ones. It saves the time
     between steps, which matters where they are short."""
+
+    model, optimizer, loss, metrics, loss_weights, dtype, check_finite = (_Fixed() for _ in range(7))
 
     def __init__(
         self,
@@ -88,11 +107,6 @@ class Trainer:
         self._fit_from = 0  # the epoch with which the present fit began
         self._batches: dict = {}  # what the place in an epoch of the present fit counts
         self._busy: dict[str, object] = {}  # what is under way
-
-    def __setattr__(self, name, value):
-        if name in _FIXED and "_busy" in vars(self):
-            raise mistake("trainer", f"Expected {name} to stay what it was; make another Trainer", act="set")
-        object.__setattr__(self, name, value)
 
     # ---- training ----
 
