@@ -16,7 +16,8 @@ BUILD_OPTIONS := --no-build-isolation --config-settings=build-dir=$(BUILD)
 IMITATED := macos13 macos14 macos15 macos26
 
 .PHONY: setup train compile build-tests test test-native test-python test-imitations $(IMITATED:%=test-%) test-remote \
-  test-all test-types test-kills $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
+  test-all test-clangs test-types test-kills test-arm64 \
+  $(IMITATED:%=test-all-%) test-all-remote asan bench docs wheel mac-report clean
 
 setup: $(BUILD)/.installed
 
@@ -52,11 +53,24 @@ REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) $(addprefix tests/python/test_,ops.py device.py)
 
-test-all: test test-types test-kills $(IMITATED:%=test-all-%) test-all-remote
+# The Objective-C runtime's part on the other processor, emulated.
+test-arm64: $(VENV)/.created
+	tests/arm64.sh
+
+test-all: test test-clangs test-types test-arm64 test-kills $(IMITATED:%=test-all-%) test-all-remote
 
 # What type checkers say of the package and of users' programs.
 test-types: $(VENV)/.types-tools
 	$(VENV)/bin/pyright --level error --pythonpath $(VENV)/bin/python python/alloy tests/typed
+
+# The small programs of tests/programs with every clang++ of version 14 or newer that is in the path.
+test-clangs: setup
+	@found=; for version in 14 15 16 17 18 19 20 21; do \
+	  if command -v clang++-$$version > /dev/null; then \
+	    found="$$found clang++-$$version"; echo "clang++-$$version:"; \
+	    env OBJCXX=clang++-$$version $(PYTEST) tests/python/test_programs.py || exit 1; \
+	  fi; \
+	done; echo "Found:$${found:- no clang++-14 or newer under its versioned name}"; [ -n "$$found" ]
 
 # A training that is killed 50 times, where test-python kills it 10 times.
 test-kills: setup

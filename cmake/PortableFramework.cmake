@@ -56,18 +56,26 @@ add_library(mpsgraph SHARED "${PROJECT_SOURCE_DIR}/cmake/mpsgraph.exports")
 target_include_directories(mpsgraph INTERFACE ${public_include})
 alloy_link_framework(mpsgraph)
 
-# Into the Python package, oneDNN beside it: what pip installs needs neither its build environment nor
-# LD_LIBRARY_PATH.
-install(TARGETS mpsgraph LIBRARY DESTINATION alloy)
-# For Objective-C++ programs: cmake --install <build> --component framework --prefix <prefix>.
-include(GNUInstallDirs)
-install(TARGETS mpsgraph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT framework EXCLUDE_FROM_ALL)
-install(DIRECTORY "${portable}/include/" TYPE INCLUDE COMPONENT framework EXCLUDE_FROM_ALL)
-install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" COMPONENT framework EXCLUDE_FROM_ALL
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/MetalPerformanceShadersGraph")
+# What programs of others need to run on GCC's Objective-C runtime, as they are compiled by alloy-clang++.
+alloy_layer(objc "${portable}/objc")
+add_library(AlloyObjC SHARED "${portable}/objc/entry_points.h")
+alloy_link_layers(AlloyObjC objc)
+target_link_libraries(AlloyObjC PRIVATE "${GNUstep_OBJC_LIBRARY}")
+target_link_options(AlloyObjC PRIVATE "LINKER:-z,defs")
+
+# Into the Python package: the libraries, oneDNN beside them, so that what pip installs needs neither its build
+# environment nor LD_LIBRARY_PATH; and what programs in Objective-C++ are compiled with, Foundation's headers among it.
+install(TARGETS mpsgraph AlloyObjC LIBRARY DESTINATION alloy)
+install(DIRECTORY "${portable}/include/" DESTINATION alloy/include)
+install(FILES "${PROJECT_SOURCE_DIR}/csrc/ir/ops.def" DESTINATION alloy/include/MetalPerformanceShadersGraph)
+install(DIRECTORY "${GNUstep_INCLUDE_DIR}/Foundation" "${GNUstep_INCLUDE_DIR}/GNUstepBase"
+        "${GNUstep_GCC_INCLUDE_DIR}/objc" DESTINATION alloy/include/GNUstep)
+file(STRINGS pyproject.toml version REGEX "^version = ")
+string(REGEX MATCH "[0-9][^\"]*" PROJECT_VERSION "${version}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/package/alloy.pc" "${PROJECT_BINARY_DIR}/alloy.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/alloy.pc" DESTINATION alloy/pkgconfig)
+install(FILES "${PROJECT_SOURCE_DIR}/cmake/package/AlloyConfig.cmake" DESTINATION alloy/cmake)
 if(TARGET alloy_cpu)
   install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION alloy RENAME libdnnl.so.3)
   install(FILES ${OneDNN_LICENSES} DESTINATION alloy/licenses/oneDNN)
-  install(PROGRAMS "${OneDNN_LIBRARY}" DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libdnnl.so.3
-          COMPONENT framework EXCLUDE_FROM_ALL)
 endif()

@@ -5,6 +5,8 @@ when alloy is imported. Docstrings are plain text. What Markdown would take for 
 code, and a short line ends where it does in the source, because it is a formula."""
 
 import inspect
+import json
+import pathlib
 import re
 
 import alloy as al
@@ -16,8 +18,23 @@ from alloy.training.input_profile import InputProfile
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
-GRAPHS = ("Graph", "Tensor", "Variable", "Executable", "Submission", "Update", "Op", "gradients", "empty")
-SAVING = ("save", "load", "load_torch")
+GRAPHS = (
+    "Graph",
+    "Tensor",
+    "Variable",
+    "Executable",
+    "Submission",
+    "Pending",
+    "Queue",
+    "Event",
+    "Update",
+    "Op",
+    "gradients",
+    "empty",
+    "load_op_library",
+    "OpLibrary",
+)
+SAVING = ("save", "load", "load_torch", "load_executable", "LoadedExecutable")
 DEVICES = (
     "draw",
     "device",
@@ -53,6 +70,7 @@ def pages() -> dict[str, str]:
         path = f"al.{name}"
         names = [each for each in module.__all__ if not inspect.ismodule(getattr(module, each))]
         made[name] = _page(path, _prose(inspect.getdoc(module), ()), module, path, names)
+    made["framework"] = _framework()
     augment = al.data.augment
     made["data"] += f"\n## al.data.augment\n\n{_prose(inspect.getdoc(augment), ())}\n\n"
     made["data"] += _entries(augment, "al.data.augment", augment.__all__, level=3)
@@ -91,6 +109,56 @@ def _options_of_all():
         "Formulas and defaults are PyTorch's, and of Lion its paper's. The options that all of them have are those of "
         "`al.Optimizer`, below."
     )
+
+
+API = pathlib.Path(__file__).parents[1] / "tests" / "facade" / "api.json"
+TIERS = {
+    "1": "what programs that train send",
+    "2": "what whole programs need beside it",
+    "3": "the rest of Apple's classes",
+}
+FRAMEWORKS = {"MPSGraph": "MetalPerformanceShadersGraph", "MPS": "MetalPerformanceShaders", "MTL": "Metal"}
+
+
+def _framework():
+    """What the portable framework declares of Apple's names, and what it does not, from the table that its headers and
+    tests are held against."""
+    table = json.loads(API.read_text())
+    tiers = table["tiers"]
+    # Of each class and protocol: what is declared, and what of Apple's is not.
+    there, lacking = {}, {}
+    counts = {tier: [0, 0] for tier in TIERS}
+    for kind in ("classes", "protocols"):
+        for name in sorted({*table[kind], *tiers[kind]}):
+            row = table[kind].get(name, {})
+            there[name] = [*row.get("methods", ()), *row.get("properties", ())]
+            lacking[name] = []
+            for tier, members in tiers[kind].get(name, {}).items():
+                missing = [member for member in members if member not in there[name]]
+                lacking[name] += missing
+                counts[tier][0] += len(members) - len(missing)
+                counts[tier][1] += len(members)
+    parts = [
+        "# Portable framework: what is there\n\nThe selectors and properties of Apple's MPSGraph, Metal and Metal "
+        "Performance Shaders that programs find on Linux. Each is sent by a test that knows what comes out. A program "
+        "that needs one which is not there does not compile.\n\n| | there | of Apple's |\n|---|---|---|\n"
+    ]
+    parts += [f"| {text} | {counts[tier][0]} | {counts[tier][1]} |\n" for tier, text in TIERS.items()]
+    parts.append(
+        "\nShaders, textures and images do not exist on the portable devices. Their types are declared, because "
+        "programs name them; making one gives nil, and an error that says so where there is a place for it.\n"
+    )
+    prefixes = sorted(FRAMEWORKS, key=len, reverse=True)
+    for prefix, framework in FRAMEWORKS.items():
+        parts.append(f"\n## {framework}\n")
+        for name in sorted(there):
+            if next(each for each in prefixes if name.startswith(each)) == prefix:
+                parts.append(f"\n### {name}\n\n{_names('There', there[name])}{_names('Not there', lacking[name])}")
+    return "".join(parts)
+
+
+def _names(title, names):
+    return f"{title} ({len(names)}): {', '.join(f'`{name}`' for name in sorted(names))}\n\n" if names else ""
 
 
 def _entry(item, path, level):

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the self-contained Linux wheel: pip builds it in isolation, auditwheel copies in every library that
-# the oldest supported system lacks, bundle_licenses.py adds the license of each.
+# the oldest supported system lacks, bundle_licenses.py adds the license of each. Programs in Objective-C++ are linked
+# with those copies, too, because one process can have only one Objective-C runtime.
 #   build_wheel.sh <directory>     leaves one wheel there and reports its size
 # Needs packaging/requirements.txt in the Python that comes first in the path.
 set -eu
@@ -15,6 +16,15 @@ python -m pip wheel --no-deps --wheel-dir "$work/built" .
 python -m auditwheel repair --wheel-dir "$work/repaired" "$work"/built/*.whl
 python -m wheel unpack --dest "$work/unpacked" "$work"/repaired/*.whl
 python packaging/bundle_licenses.py "$work"/unpacked/*
+libraries=alloy_mpsgraph.libs
+for wheel in "$work"/unpacked/*; do
+  # auditwheel has renamed the libraries: for the linker each gets a file of the name that alloy.pc has.
+  for name in gnustep-base objc; do
+    library=$(cd "$wheel/$libraries" && ls "lib$name"-*.so*)
+    echo "INPUT(../$libraries/$library)" > "$wheel/alloy/lib$name.so"
+  done
+  sed -i "s|^Libs: .*|& -Wl,-rpath,\${root}/../$libraries|" "$wheel/alloy/pkgconfig/alloy.pc"
+done
 rm -f "$out"/alloy_mpsgraph-*.whl
 python -m wheel pack --dest-dir "$out" "$work"/unpacked/*
 

@@ -55,7 +55,7 @@ available_clang() {
 
 wanted() {
   echo make g++ "libobjc-$(gcc_version)-dev" libgnustep-base-dev libhwy-dev
-  ! needed tests || echo libgtest-dev
+  ! needed tests || echo libgtest-dev pkgconf
   ! needed benchmarks || echo libbenchmark-dev
   clang=$(clang_version)
   if [ -z "$clang" ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the wheel in a clean virtual environment and trains with it while GNUstep and every other library
-# that the wheel bundles are hidden. They are hidden in a mount namespace: nothing outside this script sees
-# it, and it ends with the script. Where namespaces are forbidden, try_wheel.py's look at the loaded libraries
-# is the only check.
+# Installs the wheel in a clean virtual environment, trains with it, and compiles and runs programs in Objective-C++
+# against it, while GNUstep and every other library that the wheel bundles are hidden. They are hidden in a mount
+# namespace: nothing outside this script sees it, and it ends with the script. Where namespaces are forbidden,
+# try_wheel.py's look at the loaded libraries is the only check.
 #   try_wheel.sh <directory with the wheel>
 set -eu
 
@@ -12,6 +12,11 @@ if [ "$1" = --hidden ]; then
     [ ! -d "$directory" ] || mount -t tmpfs tmpfs "$directory"
   done
   hidden=$("$2" "$3" --system-copies)
+  # clang itself uses other libraries that the wheel bundles.
+  for file in $hidden; do
+    case $file in *gnustep* | *objc*) mount --bind /dev/null "$file" ;; esac
+  done
+  "$2" -I -m pytest -q --rootdir tests tests/python
   for file in $hidden; do mount --bind /dev/null "$file"; done
   # shellcheck disable=SC2086
   exec "$2" -I "$3" $hidden
@@ -22,8 +27,12 @@ wheel=$(ls "$1"/alloy_mpsgraph-*-manylinux_*.whl)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python -m venv "$work/venv"
-"$work/venv/bin/python" -m pip install --quiet "$wheel"
+"$work/venv/bin/python" -m pip install --quiet "$wheel" cmake ninja 'pytest>=8,<10'
 cp "$here/try_wheel.py" "$work"
+mkdir -p "$work/tests/python"
+cp "$here"/../tests/python/test_clang.py "$here"/../tests/python/test_programs.py "$work/tests/python"
+cp -r "$here/../tests/programs" "$work/tests"
+cp -r "$here/../examples" "$work"
 cd "$work"
 
 if [ "$(id -u)" = 0 ]; then namespace="unshare --mount"; else namespace="unshare --map-root-user --mount"; fi
@@ -32,4 +41,5 @@ if $namespace true 2>/dev/null; then
 else
   echo "Mount namespaces are forbidden here: the system's libraries stay visible."
   "$work/venv/bin/python" -I "$work/try_wheel.py"
+  "$work/venv/bin/python" -I -m pytest -q --rootdir tests tests/python
 fi

@@ -24,7 +24,8 @@ done
 # headers beside them.
 roots=$(mktemp -d)
 trap 'rm -rf "$roots"' EXIT
-for layer in csrc/ir csrc/engine tests/watch; do ln -s "$PWD/$layer" "$roots"; done  # csrc/portable is not on a Mac
+# csrc/portable is not on a Mac.
+for layer in csrc/ir csrc/engine tests/watch python/alloy/include/alloy; do ln -s "$PWD/$layer" "$roots"; done
 mkdir "$roots/libraries"
 for library in gtest benchmark; do
   for prefix in /opt/homebrew /usr/local /usr; do
@@ -38,17 +39,22 @@ for path in sysconfig.get_path("include"), numpy.get_include(), pybind11.get_inc
 
 check() {
   case $1 in
+    tests/programs/by_hand/*.m) language="-x objective-c -fblocks -fno-objc-arc" ;;
+    tests/programs/by_hand/*.mm) language="-x objective-c++ -fblocks -fno-objc-arc" ;;
+    tests/programs/*.m) language="-x objective-c -fblocks -fobjc-arc" ;;
+    tests/programs/*.mm | examples/*.mm) language="-x objective-c++ -fblocks -fobjc-arc" ;;
     *.m) language="-x objective-c -fblocks -fno-objc-arc" ;;
     *.mm) language="-x objective-c++ -fblocks -fno-objc-arc" ;;
     *) language="-x c++" ;;
   esac
   case $1 in
     *.m) library= ;;
-    *) library="-std=c++20 -stdlib=libc++ -nostdinc++ -isystem $sdk/usr/include/c++/v1" ;;
+    *) library="-std=gnu++20 -stdlib=libc++ -nostdinc++ -isystem $sdk/usr/include/c++/v1" ;;
   esac
   case $1 in
     *bindings*) seen="-I$roots $python -isystem $roots/libraries" ;;
-    tests/facade/*) seen= ;;  # Apple's headers alone
+    tests/facade/* | examples/*) seen= ;;  # Apple's headers alone
+    tests/programs/*) seen="-Itests/programs" ;;
     tests/cpp/* | benchmarks/cpp/*) seen="-I$roots -Itests/cpp -isystem $roots/libraries" ;;
     *) seen="-I$roots -isystem $roots/libraries" ;;
   esac
@@ -57,9 +63,11 @@ check() {
     -Wall -Wextra -Wpedantic -Wunguarded-availability-new -Werror "$1"
 }
 
-linux_only='^(csrc/portable|tests/(mute|remote_device|bits|cpp/(compiler|cpu|device|runtime))|benchmarks/cpp/bench_kernels)'
+# examples/run_package.mm names selectors of macOS 14, which the SDK of iOS 16.5 lacks.
+linux_only='^(examples/run_package|csrc/portable|benchmarks/cpp/bench_kernels'
+linux_only=$linux_only'|tests/(mute|remote_device|bits|cpp/(compiler|cpu|device|runtime)))'
 accepted=0 refused=0
-for source in $(find csrc tests benchmarks -name '*.cpp' -o -name '*.mm' -o -name '*.m' |
+for source in $(find csrc tests benchmarks examples -name '*.cpp' -o -name '*.mm' -o -name '*.m' |
                 grep -vE "$linux_only" | sort); do
   if check "$source"; then accepted=$((accepted + 1)); else refused=$((refused + 1)); echo "refused: $source"; fi
 done

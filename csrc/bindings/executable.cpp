@@ -5,6 +5,8 @@
 #include "arrays.h"
 #include "gil.h"
 #include "graph.h"
+#include "submission.h"
+#include "user.h"
 
 namespace py = pybind11;
 
@@ -90,7 +92,13 @@ struct Call {
     for (size_t i = 0; i < declared.size(); ++i) {
       if (arrays[i]) {
         const ir::DType dtype = declared[i].dtype();
-        if (!is_packed(arrays[i], dtype)) arrays[i] = packed_array(arrays[i], dtype, fed_to(declared[i]));
+        if (!is_packed(arrays[i], dtype)) {
+          if (py::isinstance<engine::Pending>(arrays[i])) {
+            shapes.push_back(enter(arrays[i].cast<const engine::Pending&>(), declared[i]));
+            continue;
+          }
+          arrays[i] = packed_array(arrays[i], dtype, fed_to(declared[i]));
+        }
         feeds.push_back(feed_bytes(arrays[i]));
         shapes.push_back(shape_of(arrays[i]));
       } else if (auto contents = executable->graph()->bound(declared[i])) {
@@ -103,19 +111,19 @@ struct Call {
     }
     step = step_for(executable, shapes);
   }
-};
 
-// New arrays for the results of a run.
-struct Results {
-  py::list arrays;
-  std::vector<void*> memory;
-
-  explicit Results(const std::vector<ir::Type>& types) {
-    for (const ir::Type& type : types) {
-      py::object array = new_array(type);
-      memory.push_back(data_of(array));
-      arrays.append(std::move(array));
+ private:
+  // The shape of a result that is fed as it lies on the device.
+  ir::Shape enter(const engine::Pending& pending, const ir::Value& placeholder) {
+    if (pending.type().dtype != placeholder.dtype()) {
+      const Argument argument = fed_to(placeholder);
+      mistake(ir::Error::Kind::kType,
+              argument.what + " is " + std::string(name(placeholder.dtype())) + " but was given a result of " +
+                  std::string(name(pending.type().dtype)),
+              argument.act);
     }
+    feeds.push_back({nullptr, nullptr, &pending});
+    return pending.type().shape;
   }
 };
 
@@ -129,32 +137,24 @@ py::list run(const std::shared_ptr<Executable>& executable, const py::args& posi
   return results.arrays;
 }
 
-// A submission and, once it has been read, its arrays.
-struct Submitted {
-  std::unique_ptr<engine::Submission> submission;
-  py::object arrays;
+using Moments = std::vector<std::pair<std::shared_ptr<engine::Event>, uint64_t>>;
+using OrderArguments = std::tuple<std::shared_ptr<engine::Queue>, Moments, Moments, bool>;
 
-  py::object read() {
-    if (arrays) return arrays;
-    const Results results(submission->result_types());
-    {
-      const WithoutGil released;
-      submission->read(results.memory.data());
-    }
-    if (!arrays) arrays = results.arrays;
-    return arrays;
-  }
-};
-
-// `staged`: the arrays are the submission's until it is over, so that they need no copy.
-Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const py::args& positional,
-                 const py::kwargs& by_label) {
+// `staged`: the arrays are the submission's until it is over, so that they need no copy. `given`: the fields of an
+// engine::Order.
+Submitted submit(const std::shared_ptr<Executable>& executable, bool staged, const std::optional<OrderArguments>& given,
+                 const py::args& positional, const py::kwargs& by_label) {
   Call call(executable, positional, by_label);
+  engine::Order order;
+  if (given) {
+    const auto& [queue, waits, signals, takes_turns] = *given;
+    order = {queue, waits, signals, takes_turns};
+  }
   for (size_t i = 0; i < call.arrays.size(); ++i) {
     if (call.arrays[i] && !staged) call.feeds[i].owner = nullptr;
   }
   const WithoutGil released;
-  return {executable->submit(call.step, call.feeds.data()), {}};
+  return {executable->submit(call.step, call.feeds.data(), order), {}};
 }
 
 py::object profile(const std::shared_ptr<Executable>& executable, int runs, const py::args& positional,
@@ -221,6 +221,17 @@ py::object memory_plan(const std::shared_ptr<Executable>& executable, const std:
   return out;
 }
 
+// `shapes`: of the feeds, open where they have None; none: those of the placeholders.
+void write(const std::shared_ptr<Executable>& executable, const std::string& path,
+           const std::vector<py::object>& shapes) {
+  if (!shapes.empty() && shapes.size() != executable->feeds().size()) {
+    wrong_feeds(executable->feeds(), std::to_string(shapes.size()) + " shapes");
+  }
+  std::vector<ir::Shape> given;
+  for (const py::object& shape : shapes) given.push_back(shape_from(shape, "export"));
+  interruptibly([=] { executable->write(path, given); });
+}
+
 std::vector<Tensor> tensors(const Executable& executable, const std::vector<ir::Value>& values) {
   std::vector<Tensor> out;
   for (const ir::Value& v : values) out.push_back({executable.graph(), v});
@@ -236,25 +247,6 @@ std::shared_ptr<Executable> compile(const std::shared_ptr<engine::Graph>& graph,
 }  // namespace
 
 void bind_executable(py::module_& m) {
-  py::class_<Submitted> submission(
-      m, "Submission",
-      "A step in flight (Executable.submit): the sequence of its fetches. Whoever reads one waits for the step's "
-      "end.\n\n"
-      "DeviceError, when it is read: the step failed, or one before it that was in flight with it.");
-  forbid_new(submission);
-  submission
-      .def_property_readonly(
-          "done", [](const Submitted& s) { return s.submission->is_over(); }, "Whether reading would not wait.")
-      .def(
-          "wait",
-          [](const Submitted& s) {
-            const WithoutGil released;
-            s.submission->wait();
-          },
-          "Returns when the step is over, however it ended.")
-      .def("__len__", [](const Submitted& s) { return s.submission->result_types().size(); })
-      .def("__getitem__", [](Submitted& s, const py::object& index) { return s.read().attr("__getitem__")(index); })
-      .def("__iter__", [](Submitted& s) { return py::iter(s.read()); });
   py::class_<Executable, std::shared_ptr<Executable>> executable(
       m, "Executable", "A compiled step: arrays in, arrays out, updates done.");
   forbid_new(executable);
@@ -264,6 +256,7 @@ void bind_executable(py::module_& m) {
       .def("_submit", &submit)
       .def("_memory_plan", &memory_plan)
       .def("_profile", &profile)
+      .def("_write", &write)
       .def_property_readonly("graph", [](const Executable& e) { return e.graph(); })
       .def_property_readonly("feeds", [](const Executable& e) { return tensors(e, e.feeds()); })
       .def_property_readonly("fetches", [](const Executable& e) { return tensors(e, e.fetches()); });

@@ -14,6 +14,8 @@ namespace py = pybind11;
 namespace alloy::bindings {
 namespace {
 
+unsigned long main_thread = 0;  // Python's
+
 struct Task {
   std::function<void()> work;
   std::mutex mutex = {};
@@ -58,7 +60,13 @@ WithoutGil::~WithoutGil() {
   take_lock([this] { PyEval_RestoreThread(state_); });
 }
 
+void remember_main_thread() {
+  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+}
+
 void check_signals() {
+  // Signals are answered on the main thread alone; when the interpreter has ended, others could not ask for its lock.
+  if (PyThread_get_thread_ident() != main_thread) return;
   const PyGILState_STATE state = take_lock([] { return PyGILState_Ensure(); });
   const struct Release {
     PyGILState_STATE state;

@@ -20,7 +20,10 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-// Raises what a signal asks for, KeyboardInterrupt for instance. Called without the lock, which it takes meanwhile.
+// Call it once, with the lock.
+void remember_main_thread();
+// Raises what a signal asks for, KeyboardInterrupt for instance; only on the main thread, which Python's signals are
+// for. Called without the lock, which it takes meanwhile.
 void check_signals();
 
 // Calls work() on another thread without the lock, and waits for it. If a signal raises, the waiting ends; the work

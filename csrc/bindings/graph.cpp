@@ -76,8 +76,8 @@ std::vector<ir::Value> values_of(engine::Graph& graph, const std::vector<Tensor>
     if (!graph.ir().sees(tensor.value)) {
       graph.require_own(tensor.value, "operand");
       tensor.value.op->fail(
-          "The tensor belongs to a function that a loop or a conditional has called, and can be used "
-          "only there; return it from the function");
+          "The tensor belongs to a function that a loop, a conditional or a custom gradient has called, and can be "
+          "used only there; return it from the function");
     }
     values.push_back(tensor.value);
   }
@@ -177,8 +177,8 @@ Update assign(const GraphRef& graph, const Variable& target, const Tensor& value
   values_of(*graph, {target, value});
   if (graph->ir().is_in_region()) {
     target.value.op->fail(
-        "A function that a loop or a conditional calls cannot assign a variable; return the value from "
-        "it, and assign the result");
+        "A function that a loop, a conditional or a custom gradient calls cannot assign a variable; return the "
+        "value from it, and assign the result");
   }
   return {graph, graph->ir().add(OpCode::assign, {target.value, value.value})};
 }
@@ -442,6 +442,9 @@ WithRegions::WithRegions(GraphRef graph, const std::string& op, const std::vecto
     throw ir::Error(ir::Error::Kind::kValue, "[" + op + "] Expected a conditional or a loop with its operands.");
   }
   code_ = row->code;
+  if (row->facts.regions.run == ir::Run::kBackwards) {
+    attributes_.set(Attr::kCount, static_cast<int64_t>(operands_.size()));
+  }
 }
 
 WithRegions::~WithRegions() {
@@ -459,7 +462,7 @@ std::vector<Tensor> WithRegions::open() {
   require(!is_open_ && regions_.size() < ir::info(code_).facts.regions.count);
   const Building building(*graph_, "", "");
   std::vector<Tensor> arguments;
-  for (const ir::Value& v : graph_->ir().open_region(ir::argument_types(code_, operands_, regions_))) {
+  for (const ir::Value& v : graph_->ir().open_region(ir::argument_types(code_, operands_, regions_, attributes_))) {
     arguments.push_back({graph_, v});
   }
   is_open_ = true;
@@ -481,10 +484,13 @@ void WithRegions::abandon() {
   graph_->ir().abandon_region();
 }
 
-std::vector<Tensor> WithRegions::add(const std::string& name, const std::string& location) {
+std::vector<Tensor> WithRegions::add(const std::string& name, const std::string& location,
+                                     const std::vector<Tensor>& more) {
   require(!is_open_);
   const Building building(*graph_, name, location);
-  const ir::Op* made = graph_->ir().add(code_, operands_, {}, std::move(regions_));
+  const std::vector<ir::Value> further = values_of(*graph_, more);
+  operands_.insert(operands_.end(), further.begin(), further.end());
+  const ir::Op* made = graph_->ir().add(code_, operands_, attributes_, std::move(regions_));
   regions_.clear();
   std::vector<Tensor> out;
   for (const ir::Value& v : results_of(*made)) out.push_back({graph_, v});
@@ -499,7 +505,7 @@ void bind_graph(py::module_& m) {
   with_regions.def("open", &WithRegions::open)
       .def("close", &WithRegions::close)
       .def("abandon", &WithRegions::abandon)
-      .def("add", &WithRegions::add);
+      .def("add", &WithRegions::add, py::arg("name"), py::arg("location"), py::arg("more") = std::vector<Tensor>());
   py::class_<engine::Graph, GraphRef>(m, "Graph", py::dynamic_attr(), "A computation and its variables.")
       .def(py::init([](const std::string& storage, const std::string& device) {
              return std::make_shared<engine::Graph>(storage_named(storage), device);
@@ -522,6 +528,12 @@ void bind_graph(py::module_& m) {
              return std::make_unique<WithRegions>(graph, op, operands);
            })
       .def("gradients", &gradients)
+      .def("_overlooked",
+           [](const GraphRef& graph, const std::vector<Tensor>& results,
+              const std::vector<Tensor>& operands) -> std::optional<Tensor> {
+             const ir::Value found = ir::overlooked(values_of(*graph, results), values_of(*graph, operands));
+             return found ? std::optional(Tensor{graph, found}) : std::nullopt;
+           })
       .def("_assign", &assign)
       .def("read_variables", &read_variables, py::arg("variables"), kReadDoc)
       .def("assign_variables", &assign_variables, py::arg("variables"), py::arg("values"), kAssignDoc)

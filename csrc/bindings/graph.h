@@ -35,8 +35,8 @@ class WithRegions {
   std::vector<Tensor> open();
   void close(const std::vector<Tensor>& results);
   void abandon();
-  // Adds the op; after that, this object is of no use.
-  std::vector<Tensor> add(const std::string& name, const std::string& location);
+  // Adds the op, with operands more behind those given before; after that, this object is of no use.
+  std::vector<Tensor> add(const std::string& name, const std::string& location, const std::vector<Tensor>& more);
 
  private:
   void require(bool holds) const;
@@ -45,6 +45,7 @@ class WithRegions {
   ir::OpCode code_ = {};
   bool is_open_ = false;
   std::vector<ir::Value> operands_;
+  ir::Attributes attributes_;
   std::vector<std::unique_ptr<ir::Block>> regions_;
 };
 // An op with its graph, as Graph::inspect gives it.
@@ -87,7 +88,10 @@ void forbid_new(const pybind11::object& cls);
 
 void bind_graph(pybind11::module_& m);
 void bind_executable(pybind11::module_& m);
+void bind_queues(pybind11::module_& m);
+void bind_package(pybind11::module_& m);
 void bind_gradients(pybind11::module_& m);
+void bind_op_library(pybind11::module_& m);
 
 }  // namespace alloy::bindings
 

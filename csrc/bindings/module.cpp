@@ -5,11 +5,14 @@
 #include "arrays.h"
 #include "engine/device_info.h"
 #include "engine/error.h"
+#include "engine/interruption.h"
 #include "engine/stats.h"
 #include "files.h"
+#include "gil.h"
 #include "graph.h"
 #include "ir/composites.h"
 #include "ir/names.h"
+#include "submission.h"
 
 namespace py = pybind11;
 
@@ -143,8 +146,14 @@ PYBIND11_MODULE(_core, m) {
   bind_arguments(m);
   bind_files(m);
   bind_graph(m);
+  bind_queues(m);
+  bind_submission(m);
   bind_executable(m);
+  bind_package(m);
+  remember_main_thread();
+  engine::set_interruption(&check_signals);
   bind_gradients(m);
+  bind_op_library(m);
 }
 
 }  // namespace alloy::bindings

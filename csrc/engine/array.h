@@ -44,8 +44,9 @@ class FeedSlot {
 
   // Puts tensor data for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
   // if the caller keeps it until the run is over. For memory with an owner, the tensor data are kept for the next run.
+  // A pending result is fed as it lies; whoever starts the run keeps it.
   void enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it);
-  // Drops memory that has no owner. Call it after every run, also a failed one.
+  // Drops memory that has no owner, and results. Call it after every run, also a failed one.
   void leave(NSMutableArray* inputs);
 
  private:

@@ -5,7 +5,9 @@
 #include <vector>
 
 #import "engine/device.h"
+#include "engine/executable.h"
 #import "engine/mps_types.h"
+#import "engine/run.h"
 #include "engine/stats.h"
 
 namespace alloy::engine {
@@ -60,6 +62,12 @@ Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
 }
 
 void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it) {
+  if (given.pending != nullptr) {
+    MPSGraphTensorData* const result = given.pending->submission->run_->result(given.pending->index);
+    [inputs replaceObjectAtIndex:at_ withObject:result];
+    lent_ = {static_cast<const void*>(result)};
+    return;
+  }
   if (lent_.data != nullptr && lent_.data == given.data && lent_.owner == given.owner) return;
   if (can_be_lent(given.data, bytes_) && (given.owner || caller_keeps_it)) {
     const auto data = lend(given.data);

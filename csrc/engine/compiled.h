@@ -14,6 +14,7 @@ namespace alloy::engine {
 class Graph;
 class Run;
 struct Lowered;
+struct Ordering;
 
 // The bytes that a run takes, known before it.
 struct MemoryPlan {
@@ -57,18 +58,22 @@ class Compiled {
   std::optional<MemoryPlan> memory_plan() const;
   // Whether the graph still computes in the framework's graph that this was compiled in; if not it must not run.
   bool is_current() const;
+  // Whether ops of libraries are in it: then most of it is computed in the call that runs or starts it.
+  bool calls_libraries() const;
   // Runs on the feeds, copied or read in place, and copies the results out: packed row-major, in the order of feeds and
   // fetches. Throws DeviceError or OutOfMemory where this run or one in flight before it failed, and says whether the
   // variables have changed.
   void run(const FeedBytes* feeds, void* const* results);
   // The same in parts. start returns as soon as the device has the run; it waits only while the graph has as many runs
-  // in flight as it allows. read waits for the end of the run and copies the results out. reuse says that the run will
-  // not be read any more.
-  std::shared_ptr<Run> start(const FeedBytes* feeds);
+  // in flight as it allows. read waits for the end of the run and copies the results out; any thread may call it,
+  // without the graph's lock. reuse says that the run will not be read any more.
+  std::shared_ptr<Run> start(const FeedBytes* feeds, const Ordering& ordering);
   void read(const Run& run, void* const* results);
   void reuse(std::shared_ptr<Run> run);
   // Gives back the memory for feeds and results of runs that are over, until the next run.
   void forget_arrays();
+  // Writes it to a file, with the values that the framework's variables have. Throws DeviceError where that fails.
+  void write(const std::string& path) const;
   // Whether runs measure the times of their kernels from now on; false if the framework cannot. The times measured.
   bool set_profiling(bool on);
   std::vector<KernelTime> times() const;

@@ -42,8 +42,8 @@ namespace alloy::engine {
 // The system's default device; throws DeviceError where there is none.
 id<MTLDevice> metal_device();
 // The first device of that kind or name, the default one before others, or for an empty one the default; throws
-// ir::Error where there is none.
-Ref<id<MTLDevice>> find_device(const std::string& kind_or_name);
+// ir::Error, naming `op`, where there is none.
+Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op);
 
 // Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
 // is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.

@@ -139,7 +139,7 @@ std::vector<DeviceInfo> devices() {
   return out;
 }
 
-Ref<id<MTLDevice>> find_device(const std::string& kind_or_name) {
+Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op) {
   Ref<id<MTLDevice>> found;
   on_device([&] {
     NSString* wanted = [NSString stringWithUTF8String:kind_or_name.c_str()];
@@ -150,7 +150,8 @@ Ref<id<MTLDevice>> find_device(const std::string& kind_or_name) {
     }
   });
   if (found.get() == nil) {
-    throw ir::Error(ir::Error::Kind::kValue, "[graph] There is no device of the kind or name '" + kind_or_name + "'");
+    throw ir::Error(ir::Error::Kind::kValue,
+                    "[" + std::string(op) + "] There is no device of the kind or name '" + kind_or_name + "'");
   }
   return found;
 }

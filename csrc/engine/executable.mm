@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "engine/error.h"
 #import "engine/graph_impl.h"
 #import "engine/lowering/lowered.h"
 #include "engine/process.h"
+#import "engine/queue_impl.h"
 #include "ir/rewrite.h"
 
 namespace alloy::engine {
@@ -33,7 +35,8 @@ std::vector<ir::Dims> dims_of(const std::vector<ir::Shape>& shapes) {
 
 }  // namespace
 
-std::shared_ptr<Compiled> Executable::found(const Shapes& shapes) {
+std::shared_ptr<Compiled> Executable::find(const Shapes& shapes) {
+  std::lock_guard lock(choosing_);
   const auto known =
       std::find_if(steps_.begin(), steps_.end(), [&](const auto& step) { return step->feed_shapes() == shapes; });
   if (known == steps_.end()) return nullptr;
@@ -51,7 +54,7 @@ ir::Shape Executable::of_one_step(const ir::Value& feed, const ir::Shape& shape)
 }
 
 std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
-  if (auto step = found(shapes)) return step;
+  if (auto step = find(shapes)) return step;
   graph_->renew_if_wasteful();
   const std::vector<ir::Dims> dims = dims_of(shapes);
   if (lowered_.size() >= kMostRemembered) lowered_.clear();
@@ -63,6 +66,7 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
     lowered = Lowered::make(*graph_, feeds, fetches_, updates_, together_);
   }
   auto step = std::make_shared<Compiled>(*graph_, lowered);
+  std::lock_guard choosing(choosing_);
   const auto gone = gone_.find(dims);
   const bool is_first = gone_.empty() && steps_.empty();
   const Reason reason = gone != gone_.end() ? gone->second : is_first ? Reason::kFirst : Reason::kShapes;
@@ -77,28 +81,20 @@ std::shared_ptr<Compiled> Executable::compiled(const Shapes& shapes) {
 }
 
 void Executable::drop_steps() {
+  std::lock_guard lock(choosing_);
   for (const auto& step : steps_) gone_.insert_or_assign(dims_of(step->feed_shapes()), Reason::kRenewed);
   steps_.clear();
   lowered_.clear();
 }
 
-std::shared_ptr<Compiled> Executable::find(const Shapes& shapes) {
-  const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
-  return found(shapes);
-}
-
 std::shared_ptr<Compiled> Executable::specialize(const Shapes& shapes) {
   const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
+  const auto lock = graph_->impl().lock();
   return compiled(shapes);
 }
 
-const std::shared_ptr<Compiled>& Executable::next(const std::shared_ptr<Compiled>& step) {
-  if (!step->is_current()) {
-    const std::shared_ptr<Compiled> made = compiled(step->feed_shapes());
-    return next(*std::find(steps_.begin(), steps_.end(), made));
-  }
+std::shared_ptr<Compiled> Executable::next(const std::shared_ptr<Compiled>& given) {
+  const std::shared_ptr<Compiled> step = given->is_current() ? given : compiled(given->feed_shapes());
   // Only the shapes of the last run have arrays.
   if (latest_.owner_before(step) || step.owner_before(latest_)) {
     if (const auto latest = latest_.lock()) latest->forget_arrays();
@@ -107,26 +103,119 @@ const std::shared_ptr<Compiled>& Executable::next(const std::shared_ptr<Compiled
   return step;
 }
 
+void Executable::write(const std::string& path, const Shapes& shapes) {
+  std::vector<ir::Feed> feeds;
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    feeds.push_back({feeds_[i], shapes.empty() ? feeds_[i].type()
+                                               : ir::Type{feeds_[i].dtype(), of_one_step(feeds_[i], shapes[i])}});
+  }
+  std::vector<int64_t> slots;
+  {
+    const auto building = graph_->lock_building();
+    slots = ir::specialize(feeds, fetches_, updates_).slots;
+  }
+  // In a graph of the framework of its own, whose variables begin with the values that these have.
+  Graph apart(VariableStorage::kVariable, graph_->device_name());
+  graph_->copy_variables(slots, apart);
+  const auto building = graph_->lock_building();
+  const auto lowered = Lowered::make(apart, feeds, fetches_, updates_, together_, true);
+  if (lowered->ahead) {
+    throw ir::Error(ir::Error::Kind::kValue, "[export] The step has ops of libraries, which a package cannot hold.");
+  }
+  Compiled(apart, lowered).write(path);
+}
+
+namespace {
+
+void require_same(const Graph::Impl& graph, id<MTLDevice> device, const char* what) {
+  id<MTLDevice> mine = graph.device.get();
+  if (device == mine) return;
+  const std::string there = [[device name] UTF8String], here = [[mine name] UTF8String];
+  throw ir::Error(ir::Error::Kind::kValue,
+                  std::string("[submit] The ") + what + " is on " + there + ", but the graph is on " + here + ".");
+}
+
+}  // namespace
+
 void Executable::run(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds, void* const* results) {
+  const auto is_pending = [](const FeedBytes& feed) { return feed.pending != nullptr; };
+  if (std::any_of(feeds, feeds + feeds_.size(), is_pending)) wait_for_pending(feeds);
   const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
+  const auto lock = graph_->impl().lock();
   next(step)->run(feeds, results);
 }
 
-std::unique_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds) {
+namespace {
+
+Ordering::Moments moments(const Order::Moments& given) {
+  Ordering::Moments out;
+  for (const auto& [event, value] : given) out.emplace_back(event->impl().event, value);
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<Submission> Executable::submit(const std::shared_ptr<Compiled>& step, const FeedBytes* feeds,
+                                               const Order& order) {
+  if (step->calls_libraries()) {
+    if (order.queue || !order.waits.empty() || !order.signals.empty()) {
+      throw ir::Error(ir::Error::Kind::kValue,
+                      "[submit] A step with ops of libraries computes in the call, so that it takes no queue and no "
+                      "events.");
+    }
+    wait_for_pending(feeds);
+  }
   const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
-  const std::shared_ptr<Compiled>& now = next(step);
-  return std::make_unique<Submission>(graph_, now, now->start(feeds));
+  Graph::Impl& graph = graph_->impl();
+  Ordering ordering;
+  ordering.takes_turns = order.takes_turns;
+  if (order.queue) {
+    ordering.queue = order.queue->impl().queue;
+    require_same(graph, [ordering.queue.get() device], "queue");
+  }
+  ordering.waits = moments(order.waits);
+  ordering.signals = moments(order.signals);
+  for (const Pending* pending : pending_of(feeds)) {
+    const Submission& from = *pending->submission;
+    from.require_good();
+    if (from.graph_ != graph_) {
+      on_device([&] { from.graph_->impl().put_behind(*from.run_, ordering, graph.queue); });
+    }
+    ordering.producers.push_back({from.graph_, from.run_});
+  }
+  const auto lock = graph.lock();
+  const std::shared_ptr<Compiled> now = next(step);
+  return std::make_shared<Submission>(graph_, now, now->start(feeds, ordering));
+}
+
+// The results on the device that it is fed.
+std::vector<const Pending*> Executable::pending_of(const FeedBytes* feeds) const {
+  std::vector<const Pending*> found;
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (feeds[i].pending == nullptr) continue;
+    found.push_back(feeds[i].pending);
+    const Graph::Impl& from = feeds[i].pending->submission->graph_->impl();
+    require_same(graph_->impl(), from.device.get(), "result that is fed");
+  }
+  return found;
+}
+
+void Executable::wait_for_pending(const FeedBytes* feeds) const {
+  for (const Pending* pending : pending_of(feeds)) {
+    pending->submission->wait();
+    pending->submission->require_good();
+  }
 }
 
 Submission::Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> step, std::shared_ptr<Run> run)
     : graph_(std::move(graph)), step_(std::move(step)), run_(std::move(run)) {}
 
 Submission::~Submission() {
-  // Where another thread has the graph the arrays go instead.
+  // Where another thread has the graph, or other steps are fed the results, the arrays go with their last user.
   const std::unique_lock lock(graph_->impl().busy, std::try_to_lock);
-  if (lock && run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
+  if (!lock || run_.use_count() != 1) return;
+  std::atomic_thread_fence(std::memory_order_acquire);  // behind the last of the others
+  if (run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
 }
 
 bool Submission::is_over() const { return run_->is_over(); }
@@ -137,10 +226,18 @@ void Submission::wait() const {
 }
 
 void Submission::read(void* const* results) const {
-  wait();
   const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
   step_->read(*run_, results);
+}
+
+void Submission::when_over(std::function<void()> tell) const {
+  const Entry entry;
+  run_->when_over(std::move(tell));
+}
+
+void Submission::require_good() const {
+  if (!run_->has_landed() || run_->failure().empty()) return;
+  throw DeviceError("[step] The step whose result it is fed failed: " + run_->failure());
 }
 
 std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr<Compiled>& step,
@@ -148,7 +245,7 @@ std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr
                                                            const std::function<void()>& between) {
   const auto set = [&](bool on) {
     const Entry entry;
-    std::lock_guard lock(graph_->impl().busy);
+    const auto lock = graph_->impl().lock();
     return step->set_profiling(on);
   };
   if (!set(true)) return std::nullopt;
@@ -162,7 +259,7 @@ std::optional<std::vector<KernelTime>> Executable::profile(const std::shared_ptr
     run(step, feeds, results);
   }
   const Entry entry;
-  std::lock_guard lock(graph_->impl().busy);
+  const auto lock = graph_->impl().lock();
   return step->times();
 }
 

@@ -6,9 +6,12 @@
 
 namespace alloy::engine {
 
+struct Pending;
+
 struct FeedBytes {
-  const void* data = nullptr;         // packed row-major
-  std::shared_ptr<const void> owner;  // keeps the memory as it is; null: it is there for the call only
+  const void* data = nullptr;              // packed row-major
+  std::shared_ptr<const void> owner = {};  // keeps the memory as it is; null: it is there for the call only
+  const Pending* pending = nullptr;        // instead of memory: a result on the device, there for the call
 };
 
 // Whether the memory is lent to a run instead of copied: it is page-aligned and large.

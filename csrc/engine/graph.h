@@ -51,6 +51,12 @@ class Graph : public std::enable_shared_from_this<Graph> {
   void read(const std::vector<ir::Value>& variables, void* const* out);
   void assign(const std::vector<ir::Value>& variables, const void* const* bytes);
 
+  // Makes the variables of these slots those of another graph that has none, where they begin with the values that they
+  // have here at one moment.
+  void copy_variables(const std::vector<int64_t>& slots, Graph& to);
+  // By which find_device finds it.
+  std::string device_name() const;
+
   // Keeps contents for placeholders, used by runs that are not given any; null removes them. Throws ir::Error, and
   // keeps nothing, where one is not a placeholder of this graph or its contents do not fit.
   struct Binding {

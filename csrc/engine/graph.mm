@@ -13,17 +13,47 @@
 
 namespace alloy::engine {
 
+namespace {
+
+// What runs write whose graph is gone and which others may hold up: nobody waits for them, and it goes once they are
+// over, when the next graph comes or goes.
+void leave_behind(std::unique_ptr<Graph::Impl> impl) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& all = *new std::vector<std::unique_ptr<Graph::Impl>>;
+  std::vector<std::unique_ptr<Graph::Impl>> over;
+  if (Entry::is_refused()) return;
+  const Entry entry;
+  {
+    std::lock_guard lock(mutex);
+    if (impl) all.push_back(std::move(impl));
+    const auto first_over = std::stable_partition(all.begin(), all.end(), [](const auto& one) {
+      return std::any_of(one->flying.begin(), one->flying.end(), [](const auto& run) { return !run->is_over(); });
+    });
+    std::move(first_over, all.end(), std::back_inserter(over));
+    all.erase(first_over, all.end());
+  }
+  on_device([&] {
+    for (const auto& one : over) one->land_all();
+    over.clear();
+  });
+}
+
+}  // namespace
+
 Graph::Graph(VariableStorage storage, const std::string& device) : storage_(storage), impl_(std::make_unique<Impl>()) {
-  impl_->device = find_device(device);
+  leave_behind(nullptr);
+  impl_->device = find_device(device, "graph");
   on_device([&] {
     impl_->queue = Ref<id<MTLCommandQueue>>::adopt([impl_->device.get() newCommandQueue]);
     impl_->begin_framework();
   });
 }
 
+// Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
 Graph::~Graph() {
-  // Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
-  if (!impl_->flying.empty() && !Entry::is_refused()) on_device([&] { impl_->land_all(); });
+  if (impl_->flying.empty() || Entry::is_refused()) return;
+  if (impl_->has_runs_apart()) leave_behind(std::move(impl_));
+  else on_device([&] { impl_->land_all(); });
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {
@@ -148,7 +178,7 @@ void Graph::read(const std::vector<ir::Value>& variables, void* const* out) {
   for (const ir::Value& v : variables) require_own(v, "variable");
   if (variables.empty()) return;
   const Entry entry;
-  std::lock_guard lock(impl_->busy);
+  const auto lock = impl_->lock();
   if (storage_ == VariableStorage::kBuffers) {
     const std::vector<int64_t> slots = slots_of(variables);
     return on_device([&] {
@@ -164,7 +194,7 @@ void Graph::read(const std::vector<ir::Value>& variables, void* const* out) {
 void Graph::assign(const std::vector<ir::Value>& variables, const void* const* bytes) {
   for (const ir::Value& v : variables) require_own(v, "variable");
   const Entry entry;
-  std::lock_guard lock(impl_->busy);
+  const auto lock = impl_->lock();
   // Those that nothing has needed yet begin with the value instead.
   std::map<int64_t, ir::LiteralRef> begin;
   std::vector<ir::Value> held;
@@ -195,6 +225,25 @@ void Graph::assign(const std::vector<ir::Value>& variables, const void* const* b
   for (auto& [slot, literal] : begin) impl_->initial[slot] = std::move(literal);
 }
 
+void Graph::copy_variables(const std::vector<int64_t>& slots, Graph& to) {
+  std::vector<ir::Value> variables;
+  for (const int64_t slot : slots) variables.push_back(variables_[static_cast<size_t>(slot)].value);
+  std::vector<std::vector<std::byte>> contents;
+  std::vector<void*> out;
+  for (const ir::Value& v : variables) out.push_back(contents.emplace_back(v.type().byte_count()).data());
+  read(variables, out.data());
+  std::lock_guard lock(to.impl_->beginning);
+  for (size_t i = 0; i < slots.size(); ++i) {
+    to.impl_->initial[slots[i]] = std::make_shared<ir::Literal>(variables[i].type(), std::move(contents[i]));
+  }
+}
+
+std::string Graph::device_name() const {
+  std::string name;
+  on_device([&] { name = [[impl_->device.get() name] UTF8String]; });
+  return name;
+}
+
 void Graph::bind(const std::vector<Binding>& bindings) {
   for (const Binding& b : bindings) {
     require_own(b.placeholder, "placeholder");
@@ -221,7 +270,9 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
   for (const ir::Value& v : fetches) {
     require_own(v, "fetch");
     if (v.op->block != &ir_.body()) {
-      v.op->fail("A fetch belongs to a function that a loop or a conditional has called; return it from the function");
+      v.op->fail("A fetch belongs to a function that a loop, a conditional or a custom gradient has called; return it "
+                 "from the "
+                 "function");
     }
   }
   std::unordered_map<const ir::Op*, const ir::Op*> updated;

@@ -36,17 +36,26 @@ struct Framework {
 
 struct Graph::Impl {
   // One compilation or run of a graph at a time, from copying the feeds in to copying the results out. Guards
-  // everything here and what the executables of the graph have compiled.
-  std::mutex busy;
+  // everything here and what the executables of the graph have compiled. Held while waiting: take it by lock().
+  std::timed_mutex busy;
   std::shared_ptr<Framework> framework;
   Ref<id<MTLDevice>> device;
   Ref<id<MTLCommandQueue>> queue;      // one a graph: different graphs run side by side
   std::map<int64_t, Buffers> buffers;  // of VariableStorage::kBuffers, by slot; made when first needed
 
+  // Guards the following, and how runs of the graph land. Never held while waiting.
+  std::mutex landing;
   // Runs that may still be in flight, the oldest first; and a failure that no caller has been told of yet.
   std::deque<std::shared_ptr<Run>> flying;
-  std::atomic<size_t> most_in_flight{2};
   std::string untold;
+  // How many submissions there were. `timeline` tells how many of them are over, of the first `marked` ones; it is made
+  // when something on another queue must come after one of them.
+  uint64_t started = 0, marked = 0;
+  Ref<id<MTLSharedEvent>> timeline;
+
+  std::atomic<size_t> in_flight{0};  // the size of flying
+  std::atomic<bool> is_sound{true};  // nothing is untold
+  std::atomic<size_t> most_in_flight{2};
 
   std::mutex listing;
   std::vector<std::weak_ptr<Executable>> executables;
@@ -64,19 +73,37 @@ struct Graph::Impl {
   };
   std::list<Access> accesses;
 
-  // Waits for the oldest run in flight; for all of them; for this one; for all of them and a run started after them.
-  void land();
+  // The lock of `busy`; waiting for it can be interrupted.
+  std::unique_lock<std::timed_mutex> lock();
+
+  // Waits for the oldest run in flight, false if there is none; for all of them; for this one; for all of them and a
+  // run started after them.
+  bool land_oldest();
   void land_all();
   void land(const Run& run);
   void land_behind(Run& run);
   // Throws DeviceError if a run has failed and no caller has been told: later runs would compute with what it left
-  // behind.
+  // behind. forget_failure: a caller has been told.
   void require_sound();
+  void forget_failure();
+
+  // What a submission waits for and signals so that it comes after those before it, whatever queues they are on, and so
+  // that others can come after it. On the device.
+  Ordering in_turn(const Ordering& asked);
+  // Notes that this run has been handed to that queue.
+  bool has_runs_apart();  // Run::is_apart, in flight
+  void note_start(const std::shared_ptr<Run>& run, const Ref<id<MTLCommandQueue>>& on);
+  // Lets a submission of another graph come after this run. `own`: the queue that it is on where it names none. On the
+  // device.
+  void put_behind(const Run& run, Ordering& ordering, const Ref<id<MTLCommandQueue>>& own);
 
   // Begins an empty graph of the framework, in which steps are compiled from now on.
   void begin_framework();
   // The arrays of a variable. On the device.
   Buffers& buffers_of(int64_t slot);
+
+ private:
+  void mark();
 };
 
 }  // namespace alloy::engine

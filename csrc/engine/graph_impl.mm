@@ -1,6 +1,7 @@
 #import "engine/graph_impl.h"
 
 #include "engine/error.h"
+#include "engine/interruption.h"
 
 namespace alloy::engine {
 
@@ -10,40 +11,134 @@ void Graph::Impl::begin_framework() {
   framework = std::move(made);
 }
 
+std::unique_lock<std::timed_mutex> Graph::Impl::lock() {
+  std::unique_lock lock(busy, std::try_to_lock);
+  while (!lock && !lock.try_lock_for(kAskInterval)) ask_for_interruption();
+  return lock;
+}
+
 namespace {
 
 std::string before_this_one(const std::string& failure) { return "A step before this one failed: " + failure; }
 
+// Why a run whose result this one was fed failed, or empty.
+std::string failure_of_producers(const Run& run) {
+  for (const Ordering::Producer& producer : run.producers()) {
+    if (const auto graph = producer.graph.lock()) graph->impl().land(*producer.run);
+    else producer.run->wait();
+    const std::string& failure = producer.run->failure();
+    if (!failure.empty()) return "The step whose result it was fed failed: " + failure;
+  }
+  return {};
+}
+
 }  // namespace
 
-void Graph::Impl::land() {
-  const std::shared_ptr<Run> run = std::move(flying.front());
+bool Graph::Impl::land_oldest() {
+  if (in_flight == 0) return false;
+  std::shared_ptr<Run> oldest;
+  {
+    std::lock_guard lock(landing);
+    if (flying.empty()) return false;
+    oldest = flying.front();
+  }
+  oldest->wait();
+  const std::string fed = failure_of_producers(*oldest);
+  std::lock_guard lock(landing);
+  if (flying.empty() || flying.front() != oldest) return true;  // another thread was faster
   flying.pop_front();
-  run->wait();
-  run->land();
-  if (run->failure().empty()) return;
-  untold = run->failure();
+  in_flight = flying.size();
+  if (!fed.empty()) oldest->fail_behind(fed);
+  oldest->land();
+  if (oldest->failure().empty()) return true;
+  untold = oldest->failure();
+  is_sound = false;
   for (const auto& behind : flying) behind->fail_behind(before_this_one(untold));
+  return true;
 }
 
 void Graph::Impl::land_all() {
-  while (!flying.empty()) land();
+  while (land_oldest()) {
+  }
 }
 
 void Graph::Impl::land(const Run& run) {
-  while (!run.has_landed()) land();
+  while (!run.has_landed() && land_oldest()) {
+  }
 }
 
 void Graph::Impl::land_behind(Run& run) {
   land_all();
   run.wait();
-  if (!untold.empty()) run.fail_behind(before_this_one(untold));
+  if (!is_sound) {
+    std::lock_guard lock(landing);
+    if (!untold.empty()) run.fail_behind(before_this_one(untold));
+  }
   run.land();
 }
 
 void Graph::Impl::require_sound() {
-  if (untold.empty()) return;
-  throw DeviceError("[step] " + before_this_one(std::exchange(untold, {})));
+  if (is_sound) return;
+  std::unique_lock lock(landing);
+  const std::string failure = std::exchange(untold, {});
+  is_sound = true;
+  lock.unlock();
+  if (!failure.empty()) throw DeviceError("[step] " + before_this_one(failure));
+}
+
+void Graph::Impl::forget_failure() {
+  std::lock_guard lock(landing);
+  untold.clear();
+  is_sound = true;
+}
+
+// Those of the graph's own queue that nothing has asked for until now: one command behind them tells that they are
+// over.
+void Graph::Impl::mark() {
+  if (timeline.get() == nil) timeline = Ref<id<MTLSharedEvent>>::adopt([device.get() newSharedEvent]);
+  if (marked < started && flying.empty()) {
+    [timeline.get() setSignaledValue:started];
+  } else if (marked < started) {
+    id<MTLCommandBuffer> buffer = [queue.get() commandBuffer];
+    [buffer encodeSignalEvent:timeline.get() value:started];
+    [buffer commit];
+  }
+  marked = started;
+}
+
+Ordering Graph::Impl::in_turn(const Ordering& asked) {
+  Ordering all = asked;
+  if (all.queue.get() == nil) all.queue = queue;
+  std::lock_guard lock(landing);
+  const bool moves = !flying.empty() && flying.back()->queue.get() != all.queue.get();
+  if (asked.is_plain() && !moves) return all;
+  mark();
+  if (moves) all.waits.emplace_back(timeline, started);
+  all.signals.emplace_back(timeline, started + 1);
+  return all;
+}
+
+void Graph::Impl::note_start(const std::shared_ptr<Run>& run, const Ref<id<MTLCommandQueue>>& on) {
+  std::lock_guard lock(landing);
+  run->number = ++started;
+  run->queue = on;
+  if (run->is_apart) marked = started;
+  flying.push_back(run);
+  in_flight = flying.size();
+}
+
+bool Graph::Impl::has_runs_apart() {
+  if (in_flight == 0) return false;
+  std::lock_guard lock(landing);
+  return std::any_of(flying.begin(), flying.end(), [](const auto& run) { return run->is_apart; });
+}
+
+void Graph::Impl::put_behind(const Run& run, Ordering& ordering, const Ref<id<MTLCommandQueue>>& own) {
+  std::lock_guard lock(landing);
+  const auto& on = ordering.queue.get() == nil ? own : ordering.queue;
+  if (run.is_over() || run.queue.get() == on.get()) return;
+  if (marked < run.number) mark();
+  ordering.waits.emplace_back(timeline, run.number);
 }
 
 Buffers& Graph::Impl::buffers_of(int64_t slot) {

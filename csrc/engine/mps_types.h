@@ -10,6 +10,8 @@
 namespace alloy::engine {
 
 MPSDataType mps_type(ir::DType dtype);
+// The type that is one of these; throws DeviceError for others.
+ir::DType ir_type(MPSDataType type);
 MPSShape* mps_shape(const ir::Shape& shape);
 NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers);
 // A layout of images or of weights from its word, such as "NHWC".

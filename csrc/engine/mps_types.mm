@@ -1,5 +1,7 @@
 #import "engine/mps_types.h"
 
+#include "engine/error.h"
+
 namespace alloy::engine {
 
 MPSDataType mps_type(ir::DType dtype) {
@@ -22,7 +24,15 @@ MPSDataType mps_type(ir::DType dtype) {
   return MPSDataTypeInvalid;
 }
 
-MPSShape* mps_shape(const ir::Shape& shape) { return mps_numbers(shape.dims()); }
+ir::DType ir_type(MPSDataType type) {
+#define ALLOY_SAME(name, text, bytes, kind) \
+  if (mps_type(ir::DType::name) == type) return ir::DType::name;
+  ALLOY_DTYPES(ALLOY_SAME)
+#undef ALLOY_SAME
+  throw DeviceError("[package] The framework's type " + std::to_string(static_cast<uint32_t>(type)) + " is not known.");
+}
+
+MPSShape* mps_shape(const ir::Shape& shape) { return shape.ranked() ? mps_numbers(shape.dims()) : nil; }
 
 NSArray<NSNumber*>* mps_numbers(const ir::Dims& numbers) {
   NSMutableArray* array = [NSMutableArray arrayWithCapacity:numbers.size()];

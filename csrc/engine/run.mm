@@ -1,5 +1,8 @@
 #import "engine/run.h"
 
+#import "engine/ahead.h"
+#include "engine/interruption.h"
+
 namespace alloy::engine {
 namespace {
 
@@ -35,13 +38,35 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   return made;
 }
 
-void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits) {
+void Run::pass(const Passed& passed) {
+  for (const auto& [at, value] : places_->entering) {
+    [inputs_.get() replaceObjectAtIndex:at withObject:passed.data(value)];
+  }
+  for (const auto& [at, value] : places_->leaving) {
+    [outputs_.get() replaceObjectAtIndex:at withObject:passed.data(value)];
+  }
+}
+
+// A descriptor for one run: events cannot be removed from one.
+Ref<MPSGraphExecutableExecutionDescriptor*> Run::ordered(const Ordering& ordering) const {
+  auto made = Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
+  [made.get() setCompletionHandler:[descriptor_.get() completionHandler]];
+  for (const auto& [event, value] : ordering.waits) [made.get() waitForEvent:event.get() value:value];
+  for (const auto& [event, value] : ordering.signals) {
+    [made.get() signalEvent:event.get() atExecutionEvent:MPSGraphExecutionStageCompleted value:value];
+  }
+  return made;
+}
+
+void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const FeedBytes* feeds, bool waits,
+                const Ordering* ordering) {
   // Lets go of the user's memory also where the framework refuses the run.
   struct Refused {
     Run* run;
     ~Refused() {
       if (run == nullptr) return;
       run->is_over_ = true;
+      run->producers_.clear();
       for (FeedSlot& feed : run->feeds_) feed.leave(run->inputs_.get());
     }
   } refused{this};
@@ -57,11 +82,21 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const
   behind_.clear();
   lacks_memory_ = has_landed_ = false;
   is_over_ = false;
-  [descriptor_.get() setWaitUntilCompleted:waits ? YES : NO];
-  [executable runAsyncWithMTLCommandQueue:queue
+  waits_ = waits;
+  MPSGraphExecutableExecutionDescriptor* descriptor = descriptor_.get();
+  Ref<MPSGraphExecutableExecutionDescriptor*> own;
+  if (ordering != nullptr) {
+    producers_ = ordering->producers;
+    if (!ordering->waits.empty() || !ordering->signals.empty()) {
+      own = ordered(*ordering);
+      descriptor = own.get();
+    }
+  }
+  [descriptor setWaitUntilCompleted:waits ? YES : NO];
+  [executable runAsyncWithMTLCommandQueue:on
                               inputsArray:inputs_.get()
                              resultsArray:outputs_.get()
-                      executionDescriptor:descriptor_.get()];
+                      executionDescriptor:descriptor];
   refused.run = nullptr;
 }
 
@@ -73,14 +108,46 @@ void Run::end(NSError* error) {
     lacks_memory_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] &&
                     [error code] == MTLCommandBufferErrorOutOfMemory;
   }
-  is_over_.store(true, std::memory_order_release);
-  is_over_.notify_all();
+  if (waits_) {
+    is_over_.store(true, std::memory_order_release);
+    is_over_.notify_all();
+    return;
+  }
+  std::vector<std::function<void()>> told;
+  {
+    std::lock_guard lock(ending_);
+    is_over_.store(true, std::memory_order_release);
+    told.swap(told_);
+    ended_.notify_all();
+  }  // now it may be gone
+  for (const auto& tell : told) tell();
 }
 
-void Run::wait() const { is_over_.wait(false, std::memory_order_acquire); }
+void Run::wait() const {
+  if (waits_) return is_over_.wait(false, std::memory_order_acquire);
+  std::unique_lock lock(ending_);
+  while (!ended_.wait_for(lock, kAskInterval, [this] { return is_over(); })) {
+    lock.unlock();
+    ask_for_interruption();
+    lock.lock();
+  }
+}
+
+void Run::when_over(std::function<void()> tell) {
+  {
+    std::lock_guard lock(ending_);
+    if (!is_over()) return told_.push_back(std::move(tell));
+  }
+  tell();
+}
+
+void Run::fail_behind(const std::string& failure) {
+  if (behind_.empty()) behind_ = failure;
+}
 
 void Run::land() {
   for (FeedSlot& feed : feeds_) feed.leave(inputs_.get());
+  producers_.clear();
   has_landed_ = true;
   if (!failure().empty()) return;
   for (const auto& [at, variable] : places_->written) variable->swap();
@@ -91,6 +158,12 @@ void Run::read(void* const* results) const {
     const size_t index = places_->results[i].index;
     if (index != Places::kNobody) results_[i].read(results[index]);
   }
+}
+
+MPSGraphTensorData* Run::result(size_t index) const {
+  size_t i = 0;
+  while (places_->results.at(i).index != index) ++i;
+  return results_[i].data();
 }
 
 }  // namespace alloy::engine

@@ -136,7 +136,8 @@ bool is_legal(Attr attr, const AttrValue& value) {
     case AttrKind::DType: return std::holds_alternative<DType>(value);
     case AttrKind::Literal: return std::holds_alternative<LiteralRef>(value) && std::get<LiteralRef>(value) != nullptr;
     case AttrKind::Word:
-      return std::holds_alternative<std::string>(value) && is_one_of(words(attr), std::get<std::string>(value));
+      return std::holds_alternative<std::string>(value) &&
+             (words(attr).empty() || is_one_of(words(attr), std::get<std::string>(value)));
   }
   return false;
 }

@@ -63,7 +63,8 @@ class EffectRemover {
     std::vector<std::unique_ptr<Block>> copies;
     for (const auto& region : op.regions) {
       state_ = before;
-      const std::vector<Value> arguments = r.open_copy(*region, argument_types(op.code, operands, copies));
+      const std::vector<Value> arguments =
+          r.open_copy(*region, argument_types(op.code, operands, copies, op.attributes));
       for (size_t i = region->arguments.size(); i < arguments.size(); ++i) {
         state_[slots[i - region->arguments.size()]] = arguments[i];
       }
@@ -75,7 +76,7 @@ class EffectRemover {
     }
     state_ = before;
     r.label_as(op);
-    Op* made = r.copy().add(op.code, std::move(operands), {}, std::move(copies));
+    Op* made = r.copy().add(op.code, std::move(operands), op.attributes, std::move(copies));
     std::vector<Value> results;
     for (uint32_t i = 0; i < op.results.size(); ++i) {
       results.push_back({made, i < own_results ? i : i + static_cast<uint32_t>(slots.size())});

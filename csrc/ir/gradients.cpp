@@ -22,8 +22,9 @@ void differentiate(GradientRule& r) {
 }
 
 // Whether the result's derivative to the operand can differ from zero: not where the op only takes its shape, nor
-// through stop_gradient.
+// through stop_gradient, nor to the operands that a custom gradient stands for.
 bool passes_gradient(const Op& op, size_t operand) {
+  if (op.code == OpCode::custom_gradient && operand < op.results.size()) return false;
   return op.code != OpCode::stop_gradient && op.info().reads(operand);
 }
 
@@ -44,7 +45,9 @@ class Walk {
       }
       bool reached = false;
       for (size_t i = 0; i < op->operands.size(); ++i) reached |= passes_gradient(*op, i) && is_active(op->operands[i]);
-      for (const auto& region : op->regions) mark(live_in(*region));
+      if (run != Run::kBackwards) {
+        for (const auto& region : op->regions) mark(live_in(*region));
+      }
       if (run == Run::kAlternately) reached = reaches(*op);
       for (uint32_t i = 0; i < op->results.size(); ++i) {
         bool active = reached;
@@ -77,13 +80,14 @@ class Walk {
           if (active) walk_loop(*it, incoming, adjoints);
           break;
         case Run::kEither: walk_branches(*it, incoming, adjoints); break;
+        case Run::kBackwards: walk_custom(op, incoming, adjoints); break;
         default: walk_op(op, std::move(incoming), adjoints);
       }
     }
   }
 
   static std::vector<Op*> live_in(const Block& block) {
-    std::vector<Op*> ops = live_ops(block.results, {});
+    std::vector<Op*> ops = live_ops(block.results, {}, For::kGradients);
     std::erase_if(ops, [&](const Op* op) { return op->block != &block; });
     return ops;
   }
@@ -161,6 +165,23 @@ class Walk {
     differentiate(rule);
     for (size_t i = 0; i < op.operands.size(); ++i) {
       if (rule.outgoing()[i] && wanted[i]) add_to(adjoints, op.operands[i], rule.outgoing()[i]);
+    }
+  }
+
+  // The op's region makes the gradients, of incoming ones or zeros.
+  void walk_custom(const Op& op, const std::vector<Expr>& incoming, Adjoints& adjoints) {
+    const size_t count = op.results.size();
+    const auto is_wanted = [&](const Value& v) { return is_active(v); };
+    if (std::none_of(op.operands.begin() + static_cast<long>(count), op.operands.end(), is_wanted)) return;
+    const Block& region = *op.regions[0];
+    Copies copies;
+    for (size_t i = 0; i < count; ++i) {
+      copies[region.arguments[i]->result()] = (incoming[i] ? incoming[i] : found_or_zeros({}, op.operands[i])).value();
+    }
+    for (const Op* inner : live_in(region)) copied(*inner, copies);
+    for (size_t i = 0; i < region.results.size(); ++i) {
+      const Value operand = op.operands[count + i];
+      if (is_active(operand)) add_to(adjoints, operand, Expr(graph_, copy_of(region.results[i], copies)));
     }
   }
 
@@ -358,8 +379,9 @@ class Walk {
         }
         continue;
       }
+      if (op->info().facts.effect) continue;  // happens once
+      require_repeatable(*op);
       Op* const copy = copied(*op, copies);
-      if (copy == nullptr) continue;
       if (is_slice(*op, region) && is_active(op->operands[0])) {
         reverse.slices.push_back({op->operands[0], copy->operands[1], copy->result()});
         active_.insert(copy->result());
@@ -373,21 +395,29 @@ class Walk {
   // Whether the op gives the same value when it is computed again later.
   static bool is_repeatable(const Op& op) { return op.code != OpCode::read_variable && !op.info().facts.fresh; }
 
-  // Null for an effect, which happens once.
-  Op* copied(const Op& op, Copies& copies) {
-    if (op.info().facts.effect) return nullptr;
+  void require_repeatable(const Op& op) {
     if (!is_repeatable(op)) {
       op.fail(
           "The gradient of a loop needs this value again, which may be another one then; compute it in the loop "
           "itself, outside of conditionals and loops in it");
     }
+    if (op.info().facts.regions.run == Run::kBackwards) return;  // its region has not run before
+    for (const auto& region : op.regions) {
+      for (const Op* inner : live_in(*region)) require_repeatable(*inner);
+    }
+  }
+
+  // Of an op and of what its regions need, but no effects of theirs.
+  Op* copied(const Op& op, Copies& copies) {
     std::vector<Value> operands;
     for (const Value& v : op.operands) operands.push_back(copy_of(v, copies));
     std::vector<std::unique_ptr<Block>> regions;
     for (const auto& region : op.regions) {
-      OpenRegion open(graph_, argument_types(op.code, operands, regions));
+      OpenRegion open(graph_, argument_types(op.code, operands, regions, op.attributes));
       for (size_t i = 0; i < open.arguments.size(); ++i) copies[region->arguments[i]->result()] = open.arguments[i];
-      for (const Op* inner : live_in(*region)) copied(*inner, copies);
+      for (const Op* inner : live_in(*region)) {
+        if (!inner->info().facts.effect) copied(*inner, copies);
+      }
       std::vector<Value> results;
       for (const Value& v : region->results) results.push_back(copy_of(v, copies));
       regions.push_back(open.close(std::move(results)));
@@ -434,6 +464,27 @@ std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Valu
     out.push_back(found == adjoints.end() ? Value{} : found->second.value());
   }
   return out;
+}
+
+Value overlooked(const std::vector<Value>& results, const std::vector<Value>& operands) {
+  std::unordered_set<Value, ValueHash> seen(operands.begin(), operands.end());
+  for (const Value& v : operands) {  // arithmetic with complex numbers is that of their parts
+    if (v.op->code == OpCode::view_as_complex) seen.insert(v.op->operands[0]);
+  }
+  std::vector<Value> waiting = results;
+  while (!waiting.empty()) {
+    const Value v = waiting.back();
+    waiting.pop_back();
+    const bool is_smooth = kind(v.dtype()) == DTypeKind::kFloating || kind(v.dtype()) == DTypeKind::kComplex;
+    if (!seen.insert(v).second || !is_smooth) continue;
+    const Op& op = *v.op;
+    if (op.code == OpCode::placeholder || op.code == OpCode::variable || op.code == OpCode::argument) return v;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      if (passes_gradient(op, i)) waiting.push_back(op.operands[i]);
+    }
+    for (const Value& captured : op.regions.empty() ? std::vector<Value>() : captures(op)) waiting.push_back(captured);
+  }
+  return {};
 }
 
 Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f) {

@@ -13,6 +13,10 @@ namespace alloy::ir {
 // Value. Throws Error where an op on the way has no gradient.
 std::vector<Value> gradients(Graph& graph, Value primary, const std::vector<Value>& targets, Value seed = {});
 
+// What a gradient of `results` to `operands` alone overlooks: the first floating variable, placeholder or argument of a
+// region from which a derivative flows to a result in another way than through an operand; or a null Value.
+Value overlooked(const std::vector<Value>& results, const std::vector<Value>& operands);
+
 // What flows back to x from the incoming gradient `g` of f(x), of x's shape: zeros where x does not reach f(x). If f is
 // linear, of x only the shape is used.
 Expr adjoint(Expr g, Expr x, const std::function<Expr(Expr)>& f);

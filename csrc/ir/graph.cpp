@@ -9,7 +9,10 @@ namespace alloy::ir {
 const Type& Value::type() const { return op->results[index]; }
 
 void Op::fail(const std::string& message, Error::Kind kind) const {
-  std::string text = "[" + std::string(info().name) + "] " + message;
+  const std::string called = code == OpCode::native && attributes.has(Attr::kFunction)
+                                 ? attributes.word(Attr::kFunction)
+                                 : std::string(info().name);
+  std::string text = "[" + called + "] " + message;
   if (!location.empty()) text += "; built at " + location;
   throw Error(kind, text + ".");
 }

@@ -28,6 +28,7 @@ constexpr auto any = TypeClass::any;
 // How structured ops run their regions, in the words of ops.def.
 constexpr Regions once{.run = Run::kOnce, .count = 1};
 constexpr Regions either{.run = Run::kEither, .count = 2, .own_operands = 1};
+constexpr Regions backwards{.run = Run::kBackwards, .count = 1};
 constexpr Regions alternately{.run = Run::kAlternately, .count = 2, .own_results = {1, 0}};            // the predicate
 constexpr Regions counted{.run = Run::kCounted, .count = 1, .own_operands = 3, .own_arguments = {1}};  // the number
 

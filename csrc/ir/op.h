@@ -48,6 +48,7 @@ enum class Run : uint8_t {
   kEither,       // the first where the first operand is not zero, else the second
   kAlternately,  // a loop: the first, the second, the first, ...; it ends where the first gives zero as its own result
   kCounted,      // a loop: the one, for each number from the first operand to before the second by the third
+  kBackwards,    // the one it has, in gradients alone; its arguments are of the types of the results
 };
 
 // How an op runs its regions, and what passes between them. Own operands, arguments and results are the first ones.

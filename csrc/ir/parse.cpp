@@ -12,16 +12,17 @@ namespace {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : rest_(text) {}
+  Parser(std::string_view text, const Find& find, Graph& graph) : rest_(text), find_(find), graph_(graph) {}
 
-  std::unique_ptr<Graph> parse() {
-    graph_ = std::make_unique<Graph>();
+  void parse() {
     expect("graph");
     expect("{");
-    parse_block(graph_->body().results, graph_->body().effects, false);
+    parse_block(graph_.body().results, graph_.body().effects, false);
     skip_blanks();
     if (!rest_.empty()) fail("Expected the end of the text");
-    return std::move(graph_);
+    graph_.after.clear();
+    graph_.name.clear();
+    graph_.location.clear();
   }
 
  private:
@@ -126,7 +127,7 @@ class Parser {
     return *found;
   }
 
-  LiteralRef literal() {
+  LiteralRef literal(OpCode code) {
     Type type;
     type.dtype = dtype();
     type.shape = shape();
@@ -134,6 +135,7 @@ class Parser {
     if (!type.is_addressable()) fail("A constant cannot have the type " + to_string(type));
     expect("[");
     if (accept("abridged]")) fail("The constant was abridged when it was printed");
+    if (accept("at ")) return placed(code, type);
     std::vector<std::byte> bytes;
     bool splat = false;
     while (!splat && !accept("]")) {
@@ -151,6 +153,14 @@ class Parser {
     return std::make_shared<Literal>(type, bytes);
   }
 
+  LiteralRef placed(OpCode code, const Type& type) {
+    const int64_t at = integer();
+    const bool is_splat = accept("...");
+    expect("]");
+    if (!find_) fail("The elements of the constant are not kept in the text");
+    return find_({code, type, at, is_splat});
+  }
+
   void append(std::vector<std::byte>& bytes, DType dtype) {
     const std::string text = word();
     if (append_element(dtype, text, bytes)) return;
@@ -163,7 +173,7 @@ class Parser {
     return text == "true";
   }
 
-  AttrValue attribute_value(Attr attr) {
+  AttrValue attribute_value(OpCode code, Attr attr) {
     switch (kind(attr)) {
       case AttrKind::Bool: return boolean();
       case AttrKind::Int: return integer();
@@ -171,7 +181,7 @@ class Parser {
       case AttrKind::Word: return word();
       case AttrKind::Shape: return shape();
       case AttrKind::DType: return dtype();
-      case AttrKind::Literal: return literal();
+      case AttrKind::Literal: return literal(code);
       case AttrKind::Ints: break;
     }
     Dims dims;
@@ -181,7 +191,7 @@ class Parser {
 
   // What is defined in a block is known in it and in its regions only.
   void parse_block(std::vector<Value>& results, std::vector<Op*>& effects, bool is_region) {
-    const auto outer = ops_;
+    const size_t outside = defined_.size();
     std::vector<Op*> in_it;
     while (!accept("return")) {
       Op* op = parse_op();
@@ -191,11 +201,15 @@ class Parser {
     if (accept("do")) sequence("(", ")", [&] { effects.push_back(op_reference()); });
     if (is_region && effects != in_it) fail("The region has other effects than those written");
     expect("}");
-    ops_ = outer;
+    forget(outside);
   }
 
   std::unique_ptr<Block> parse_region() {
-    const auto outer = ops_;
+    if (nested_ == kMostNestedRegions) {
+      fail("More than " + std::to_string(kMostNestedRegions) + " regions lie within one another");
+    }
+    ++nested_;
+    const size_t outside = defined_.size();
     std::vector<int64_t> numbers;
     std::vector<Type> types;
     if (accept("(")) {
@@ -206,18 +220,30 @@ class Parser {
       } while (accept(","));
       expect(")");
     }
-    graph_->location = "line " + std::to_string(line_);
-    const std::vector<Value> arguments = graph_->open_region(types);
+    graph_.location = "line " + std::to_string(line_);
+    const std::vector<Value> arguments = graph_.open_region(types);
     for (size_t i = 0; i < numbers.size(); ++i) {
       arguments[i].op->location.clear();
-      if (!ops_.emplace(numbers[i], arguments[i].op).second) fail(defined_twice(numbers[i]));
+      if (!define(numbers[i], arguments[i].op)) fail(defined_twice(numbers[i]));
     }
     expect("{");
     std::vector<Value> results;
     std::vector<Op*> effects;
     parse_block(results, effects, true);
-    ops_ = outer;
-    return graph_->close_region(std::move(results));
+    forget(outside);
+    --nested_;
+    return graph_.close_region(std::move(results));
+  }
+
+  bool define(int64_t n, Op* op) {
+    if (!ops_.emplace(n, op).second) return false;
+    defined_.push_back(n);
+    return true;
+  }
+
+  // What was defined since there were so many.
+  void forget(size_t count) {
+    for (; defined_.size() > count; defined_.pop_back()) ops_.erase(defined_.back());
   }
 
   static std::string defined_twice(int64_t n) { return "%" + std::to_string(n) + " is defined twice"; }
@@ -251,7 +277,7 @@ class Parser {
         const auto attr = attr_named(key);
         if (!attr) fail("There is no attribute '" + key + "'");
         expect("=");
-        attributes.set(*attr, attribute_value(*attr));
+        attributes.set(*attr, attribute_value(row->code, *attr));
       } while (accept(","));
       expect("}");
     }
@@ -271,13 +297,13 @@ class Parser {
       if (slot < 0 || slot == INT64_MAX) fail("Expected a slot of 0 or more, got " + std::to_string(slot), line);
       if (!slots_.insert(slot).second) fail("Another variable has slot " + std::to_string(slot), line);
     }
-    graph_->after = after;
-    graph_->name = label;
-    graph_->location = "line " + std::to_string(line);  // for a message of the grammar or a rule
-    Op* op = graph_->add(row->code, std::move(operands), std::move(attributes), std::move(regions));
+    graph_.after = after;
+    graph_.name = label;
+    graph_.location = "line " + std::to_string(line);  // for a message of the grammar or a rule
+    Op* op = graph_.add(row->code, std::move(operands), std::move(attributes), std::move(regions));
     op->location.clear();
     if (op->results != types) fail("The op has other types than those written", line);
-    ops_[n] = op;
+    define(n, op);
     return op;
   }
 
@@ -296,13 +322,22 @@ class Parser {
 
   std::string_view rest_;
   int line_ = 1;
-  std::unique_ptr<Graph> graph_;
-  std::unordered_map<int64_t, Op*> ops_;
+  const Find& find_;
+  Graph& graph_;
+  int nested_ = 0;                        // regions around what is read now
+  std::unordered_map<int64_t, Op*> ops_;  // that can be used here, by their numbers
+  std::vector<int64_t> defined_;          // these numbers, in their order
   std::unordered_set<int64_t> slots_;
 };
 
 }  // namespace
 
-std::unique_ptr<Graph> parse(std::string_view text) { return Parser(text).parse(); }
+std::unique_ptr<Graph> parse(std::string_view text) {
+  auto graph = std::make_unique<Graph>();
+  parse(text, nullptr, *graph);
+  return graph;
+}
+
+void parse(std::string_view text, const Find& find, Graph& graph) { Parser(text, find, graph).parse(); }
 
 }  // namespace alloy::ir

@@ -61,6 +61,8 @@ std::string text_of(const AttrValue& value) {
 
 class Printer {
  public:
+  explicit Printer(const Place& place) : place_(place) {}
+
   std::string print(const Graph& graph) {
     out_ = "graph {\n";
     print(graph.body(), "  ");
@@ -84,7 +86,7 @@ class Printer {
       out_ += " {";
       bool first = true;
       for (const auto& [attr, value] : op.attributes.entries()) {
-        out_ += (first ? "" : ", ") + std::string(name(attr)) + " = " + text_of(value);
+        out_ += (first ? "" : ", ") + std::string(name(attr)) + " = " + text(op, value);
         first = false;
       }
       out_ += "}";
@@ -98,6 +100,13 @@ class Printer {
       print(*region, indent + "  ");
       out_ += indent + "}\n";
     }
+  }
+
+  std::string text(const Op& op, const AttrValue& value) const {
+    const LiteralRef* const literal = std::get_if<LiteralRef>(&value);
+    if (literal == nullptr || !place_) return text_of(value);
+    const std::string at = std::to_string(place_(op, **literal));
+    return to_string((*literal)->type()) + "[at " + at + ((*literal)->is_splat() ? " ...]" : "]");
   }
 
   std::string arguments(const Block& region) {
@@ -125,6 +134,7 @@ class Printer {
     return text;
   }
 
+  const Place& place_;
   std::string out_;
   std::unordered_map<const Op*, size_t> ids_;
 };
@@ -133,6 +143,8 @@ class Printer {
 
 std::string to_string(const AttrValue& value) { return text_of(value); }
 
-std::string print(const Graph& graph) { return Printer().print(graph); }
+std::string print(const Graph& graph) { return print(graph, nullptr); }
+
+std::string print(const Graph& graph, const Place& place) { return Printer(place).print(graph); }
 
 }  // namespace alloy::ir

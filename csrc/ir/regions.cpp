@@ -1,5 +1,6 @@
 #include "ir/regions.h"
 
+#include <algorithm>
 #include <set>
 
 namespace alloy::ir {
@@ -15,9 +16,13 @@ void add_assigned(const Op& op, std::set<int64_t>& slots) {
 }  // namespace
 
 std::vector<Type> argument_types(OpCode code, const std::vector<Value>& operands,
-                                 std::span<const std::unique_ptr<Block>> before) {
+                                 std::span<const std::unique_ptr<Block>> before, const Attributes& attributes) {
   const Regions& regions = info(code).facts.regions;
   std::vector<Type> types;
+  if (regions.run == Run::kBackwards) {
+    const auto count = std::min(static_cast<size_t>(attributes.integer(Attr::kCount)), operands.size());
+    for (size_t i = 0; i < count; ++i) types.push_back(operands[i].type());
+  }
   if (!regions.is_loop()) return types;
   const size_t own = regions.own_arguments[before.size()];
   for (size_t i = 0; i < own; ++i) types.push_back({operands[i].dtype(), Shape()});

@@ -80,21 +80,7 @@ class Repeater {
       values_[op.result()] = now != now_.end() ? now->second : variables_.at(slot);
       return;
     }
-    std::vector<Value> operands;
-    for (const Value& v : op.operands) operands.push_back(values_.at(v));
-    std::vector<std::unique_ptr<Block>> regions;
-    for (const auto& region : op.regions) {
-      const std::vector<Value> arguments = graph.open_region(argument_types(op.code, operands, regions));
-      for (size_t i = 0; i < arguments.size(); ++i) values_[region->arguments[i]->result()] = arguments[i];
-      for (const auto& inner : region->ops) copy(graph, *inner);
-      std::vector<Value> results;
-      for (const Value& v : region->results) results.push_back(values_.at(v));
-      regions.push_back(graph.close_region(std::move(results)));
-    }
-    graph.name = op.name;
-    graph.location = op.location;
-    const Op* made = graph.add(op.code, std::move(operands), op.attributes, std::move(regions));
-    for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = made->result(i);
+    copy_into(graph, op, values_);
   }
 
   std::unique_ptr<Graph> made_ = std::make_unique<Graph>();

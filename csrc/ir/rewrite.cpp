@@ -61,7 +61,7 @@ std::vector<Value> Rewriter::open_copy(const Block& region, const std::vector<Ty
 std::vector<std::unique_ptr<Block>> Rewriter::copy_regions(const Op& op, const std::vector<Value>& operands) {
   std::vector<std::unique_ptr<Block>> regions;
   for (const auto& region : op.regions) {
-    open_copy(*region, argument_types(op.code, operands, regions));
+    open_copy(*region, argument_types(op.code, operands, regions, op.attributes));
     std::vector<Value> results;
     for (uint32_t i = 0; i < region->results.size(); ++i) {
       if (!dropped_.contains(op.result(i))) results.push_back(region->results[i]);
@@ -96,6 +96,25 @@ void Rewriter::copy_op(const Op& op) {
   Replacement replacement = rule_(*this, op, operands);
   if (!replacement) replacement = copy_over(op, std::move(operands));
   for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = (*replacement)[i];
+}
+
+Op* copy_into(Graph& graph, const Op& op, ValueMap<Value>& values) {
+  std::vector<Value> operands;
+  for (const Value& v : op.operands) operands.push_back(values.at(v));
+  std::vector<std::unique_ptr<Block>> regions;
+  for (const auto& region : op.regions) {
+    const std::vector<Value> arguments = graph.open_region(argument_types(op.code, operands, regions, op.attributes));
+    for (size_t i = 0; i < arguments.size(); ++i) values[region->arguments[i]->result()] = arguments[i];
+    for (const auto& inner : region->ops) copy_into(graph, *inner, values);
+    std::vector<Value> results;
+    for (const Value& v : region->results) results.push_back(values.at(v));
+    regions.push_back(graph.close_region(std::move(results)));
+  }
+  graph.name = op.name;
+  graph.location = op.location;
+  Op* made = graph.add(op.code, std::move(operands), op.attributes, std::move(regions));
+  for (uint32_t i = 0; i < op.results.size(); ++i) values[op.result(i)] = made->result(i);
+  return made;
 }
 
 namespace {
@@ -146,6 +165,15 @@ std::vector<Value> copy_or_report(Rewriter& rewriter, const Op& op, const std::v
   return results;
 }
 
+// A copy that cannot be differentiated any more: of all operands only those that are the results are left.
+std::vector<Value> copy_forwards(Rewriter& rewriter, const Op& op, std::vector<Value> operands) {
+  operands.resize(op.results.size());
+  std::vector<std::unique_ptr<Block>> regions;
+  rewriter.copy().open_region(argument_types(op.code, operands, {}, op.attributes));
+  regions.push_back(rewriter.copy().close_region({}));
+  return rewriter.add_over(op, std::move(operands), std::move(regions));
+}
+
 // What counted loops stack and nothing needs. Users come behind what they use, so the walk begins at the end.
 class UnusedStacks {
  public:
@@ -159,6 +187,7 @@ class UnusedStacks {
   void look(const std::vector<Op*>& ops) {
     for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
       used_.insert((*op)->operands.begin(), (*op)->operands.end());
+      if ((*op)->info().facts.regions.run == Run::kBackwards) continue;
       for (const auto& region : (*op)->regions) look(**op, *region);
     }
   }
@@ -207,6 +236,7 @@ Specialized specialize(const std::vector<Feed>& feeds, const std::vector<Value>&
   for (const Feed& feed : feeds) wanted.push_back(feed.placeholder);
   Rewriter rewriter([&](Rewriter& r, const Op& op, const std::vector<Value>& operands) -> Replacement {
     if (op.code == OpCode::variable) out.slots.push_back(op.attributes.integer(Attr::kSlot));
+    if (op.code == OpCode::custom_gradient) return copy_forwards(r, op, operands);
     if (op.code != OpCode::placeholder) {
       if (report) return copy_or_report(r, op, operands, report);
       return std::nullopt;

@@ -59,6 +59,9 @@ class Rewriter {
   std::unordered_map<const Op*, Op*> ops_;
 };
 
+// Adds a copy of the op, its regions too, over what `values` has for all that it uses, and notes its results there.
+Op* copy_into(Graph& graph, const Op& op, ValueMap<Value>& values);
+
 // A copy of what `results` and `effects` need, with the feeds' types replaced by the given ones and every other type
 // inferred anew. The new body's results and effects correspond to the given ones, and its ops to those that are needed,
 // one by one. `feeds` must name every placeholder reached; throws Error otherwise, and where a type does not fit its

@@ -47,7 +47,7 @@ std::vector<Value> used_values(const Op& op) {
   return used;
 }
 
-std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects) {
+std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects, For purpose) {
   std::unordered_set<Op*> seen;
   std::vector<Op*> stack;
   auto visit = [&](Op* op) {
@@ -60,6 +60,7 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
     stack.pop_back();
     for (const Value& v : op->operands) visit(v.op);
     for (Op* before : op->after) visit(before);
+    if (op->info().facts.regions.run == Run::kBackwards && purpose == For::kRunning) continue;
     for (const auto& region : op->regions) {
       for (const Value& v : region->results) visit(v.op);
       for (Op* effect : region->effects) visit(effect);

@@ -14,7 +14,10 @@ std::vector<Value> captures(const Op& op);
 std::vector<Value> used_values(const Op& op);
 
 // Everything that `results` and `effects` need, in order of execution, regions excluded (their captures are followed).
-std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects);
+// What only regions that run backwards use is needed where gradients are.
+enum class For : uint8_t { kRunning, kGradients };
+std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects,
+                          For purpose = For::kRunning);
 
 // The same in stages. An op stands in the first stage after everything it needs: its operands, what it runs after, and,
 // if it reads or assigns a variable at that point of execution, earlier assignments and reads of that variable.

@@ -8,6 +8,12 @@
 
 #include "question.h"
 
+// Of macOS 14.
+@protocol AlloyPackages
+- (void)serializeToMPSGraphPackageAtURL:(NSURL*)url descriptor:(id)descriptor;
+- (MPSGraphExecutable*)initWithMPSGraphPackageAtURL:(NSURL*)url compilationDescriptor:(id)descriptor;
+@end
+
 namespace alloy::probes {
 namespace {
 
@@ -119,6 +125,37 @@ std::string one_graph_at_once() {
   });
 }
 
+// A step that adds its input to a variable, written after one run, loaded and run twice.
+std::string package() {
+  const SEL read = @selector(initWithMPSGraphPackageAtURL:compilationDescriptor:);
+  if (![MPSGraphExecutable instancesRespondToSelector:read]) return "no packages";
+  Question q;
+  MPSGraphTensor *x = q.feed(std::vector<float>{2}, {1}), *total = q.variable({1}, {1});
+  MPSGraphTensor* sum = [q.graph additionWithPrimaryTensor:total secondaryTensor:x name:nil];
+  MPSGraphExecutable* executable = q.compile(list(sum), list(q.assign(total, sum)));
+  q.run(executable);
+  NSString* name = [NSString stringWithFormat:@"alloy-%d.mpsgraphpackage", getpid()];
+  NSURL* url = [NSURL fileURLWithPath:[NSTemporaryDirectory() stringByAppendingPathComponent:name]];
+  [static_cast<id<AlloyPackages>>(executable) serializeToMPSGraphPackageAtURL:url descriptor:nil];
+  BOOL is_folder = NO;
+  NSFileManager* files = [NSFileManager defaultManager];
+  if (![files fileExistsAtPath:[url path] isDirectory:&is_folder]) return "nothing written";
+  MPSGraphExecutable* loaded =
+      [[static_cast<id<AlloyPackages>>([MPSGraphExecutable alloc]) initWithMPSGraphPackageAtURL:url
+                                                                          compilationDescriptor:nil] autorelease];
+  const size_t feeds = [[loaded feedTensors] count];
+  std::vector<std::string> words{is_folder ? "folder" : "file", "feeds", text(feeds)};
+  for (int i = 0; i < 2; ++i) {
+    NSArray* results = [loaded runWithMTLCommandQueue:queue()
+                                          inputsArray:q.inputs(executable)
+                                         resultsArray:nil
+                                  executionDescriptor:nil];
+    words.push_back(values_text(static_cast<MPSGraphTensorData*>([results objectAtIndex:0])));
+  }
+  [files removeItemAtPath:[url path] error:nullptr];
+  return join(words);
+}
+
 constexpr Probe kRows[] = {
     {"default_device", "the default device; how many there are", nullptr, 0, "nil without CoreGraphics on some systems",
      nullptr, default_device},
@@ -139,6 +176,8 @@ constexpr Probe kRows[] = {
      two_graphs_at_once},
     {"one_graph_at_once", "two threads run one executable", nullptr, 0, "the engine runs a graph's steps one by one",
      nullptr, one_graph_at_once},
+    {"package", "a step with a variable, written and loaded", nullptr, 0,
+     "what a package keeps is documented nowhere; the engine writes names beside it", nullptr, package},
 };
 
 }  // namespace

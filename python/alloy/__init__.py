@@ -20,7 +20,9 @@ A step by hand:
 
 What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 
-graphs          Graph, Tensor, Variable, Executable, Submission, Update, Op, gradients, empty
+graphs          Graph, Tensor, Variable, Executable, Update, Op, gradients, empty
+steps in flight Submission, Pending, Queue, Event
+files of steps  load_executable, LoadedExecutable
 training        Trainer, History, save, load, load_torch
 callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, TensorBoard
 optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
@@ -30,6 +32,7 @@ data            al.data
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
+libraries       load_op_library, OpLibrary: ops of one's own in C
 numbers         stats, device_stats, op_table, and with profile() and memory_plan() those of an Executable
 element types   float32, float16, bfloat16, int8 to int64, uint8 to uint64, bool_, complex64
 
@@ -71,6 +74,7 @@ sequences       lstm, gru, rnn
 complex         complex, real, imag, conjugate, planar, fft, ifft, rfft,
                 irfft
 control         cond, for_loop, while_loop, scan, identity, stop_gradient
+own             custom_gradient
 small types     quantize, dequantize, dequantize_lut"""
 
 import sys
@@ -78,7 +82,21 @@ import sys
 from alloy import data, init, losses, metrics, models, nn, random, schedules
 from alloy._core import DeviceError
 from alloy.device import Device, device, device_stats, devices, op_table, set_threads, stats, threads
-from alloy.graph import Executable, Graph, Op, Submission, Tensor, Update, Variable, gradients
+from alloy.graph import (
+    Event,
+    Executable,
+    Graph,
+    LoadedExecutable,
+    Op,
+    Pending,
+    Queue,
+    Submission,
+    Tensor,
+    Update,
+    Variable,
+    gradients,
+    load_executable,
+)
 from alloy.graph.arrays import empty
 from alloy.graph.dtypes import (
     bfloat16,
@@ -96,6 +114,7 @@ from alloy.graph.dtypes import (
     uint64,
 )
 from alloy.graph.names import answer_for, explain, overview, public
+from alloy.op_library import OpLibrary, load_op_library
 from alloy.ops import *  # noqa: F403
 from alloy.ops import __all__ as _ops
 from alloy.optimizers import *  # noqa: F403
@@ -111,10 +130,15 @@ from alloy.training.trainer import Trainer
 __all__ = [
     "Device",
     "DeviceError",
+    "Event",
     "Executable",
     "Graph",
     "History",
+    "LoadedExecutable",
     "Op",
+    "OpLibrary",
+    "Pending",
+    "Queue",
     "Submission",
     "Tensor",
     "Trainer",
@@ -142,6 +166,8 @@ __all__ = [
     "empty",
     "init",
     "load",
+    "load_executable",
+    "load_op_library",
     "load_torch",
     "losses",
     "metrics",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/native.h"
 #include "ir/regions.h"
 
 namespace alloy::test {
@@ -136,6 +137,17 @@ inline Op* for_loop(Graph& graph, const std::vector<Value>& bounds, const std::v
   regions.push_back(graph.close_region(std::move(results)));
   return graph.add(OpCode::for_loop, std::move(operands), {}, std::move(regions));
 }
+
+// A function of a library, of which only the types matter: its first operand's.
+class Halved : public NativeFunction {
+ public:
+  Halved(std::string called, int count, std::string of_gradient) {
+    name = std::move(called);
+    operands = count;
+    gradient = std::move(of_gradient);
+  }
+  std::vector<Type> infer(const std::vector<Type>& given, std::string&) const override { return {given[0]}; }
+};
 
 // Adds ops, and remembers their results.
 class OpAdder {
@@ -295,6 +307,19 @@ class OpAdder {
     add(OpCode::adam, {rate, rate, rate, rate, v, x, x, x, x});
   }
 
+  // A gradient of the user's own, and an op of a library.
+  void add_own(Value x, Value y) {
+    const Value scaled = graph_.value(OpCode::multiply, {x, y});
+    const Attributes one{{Attr::kCount, int64_t{1}}};
+    const std::vector<Value> g = graph_.open_region(argument_types(OpCode::custom_gradient, {scaled}, {}, one));
+    std::vector<std::unique_ptr<Block>> regions;
+    regions.push_back(graph_.close_region({graph_.value(OpCode::multiply, {g[0], x}), y}));
+    results.push_back({graph_.add(OpCode::custom_gradient, {scaled, x, y}, one, std::move(regions)), 0});
+    add_native_function(std::make_shared<Halved>("test.halved", 1, "test.halved_gradient"));
+    add_native_function(std::make_shared<Halved>("test.halved_gradient", 3, ""));
+    add(OpCode::native, {x}, {{Attr::kFunction, std::string("test.halved")}});
+  }
+
   // A loop of each kind; the counted one, which is returned, assigns to v.
   Op* add_loops(Value x, Value y, Value v) {
     const Value rate = constant(graph_, f32({1}), 0.25);
@@ -338,6 +363,7 @@ inline void add_every_op(Graph& graph) {
   ops.add_random(x);
   ops.add_cells();
   ops.add_chain_and_steps(x, y, v);
+  ops.add_own(x, y);
 
   graph.name = "writes";
   Op* first = assign(graph, v, x);

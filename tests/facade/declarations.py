@@ -14,7 +14,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parents[2]
 INCLUDE = ROOT / "csrc" / "portable" / "include"
-FOLDERS = ("Metal", "MPSCore", "MetalPerformanceShaders", "MetalPerformanceShadersGraph")
+FOLDERS = (
+    "Metal",
+    "MPSCore",
+    "MPSMatrix",
+    "MPSNeuralNetwork",
+    "MetalPerformanceShaders",
+    "MetalPerformanceShadersGraph",
+)
 NULLABILITY = re.compile(r"\b(_Nullable|_Nonnull|__nullable|__nonnull|_Null_unspecified)\b")
 
 
@@ -164,18 +171,20 @@ def parse_property(text):
 
 
 def property_row(options, kind, nullable):
-    """What callers depend on: whether it can be set, who owns the value, and its type. atomic is the default."""
+    """What callers depend on: whether it can be set, who owns the value, its getter where that has another name, and
+    its type. atomic is the default."""
     kept = (
         ["readonly"] * ("readonly" in options)
         + ["copy"] * ("copy" in options)
         + ["nonatomic"] * ("nonatomic" in options)
+        + sorted(option for option in options if option.startswith("getter="))
     )
     return " ".join(kept + [row_type(kind, nullable)])
 
 
 def parse_members(body):
     methods, properties = {}, {}
-    for text in (part.strip() for part in body.split(";")):
+    for text in (re.sub(r"@(optional|required)\b", "", part).strip() for part in body.split(";")):
         if not text:
             continue
         if text.startswith("@property"):
@@ -190,8 +199,10 @@ def parse_members(body):
 
 
 def parse(text):
-    """{"classes": ..., "protocols": ..., "enums": ..., "typedefs": ..., "functions": ..., "constants": ...}"""
-    table = {"classes": {}, "protocols": {}, "enums": {}, "typedefs": {}, "functions": {}, "constants": {}}
+    """{"classes": ..., "protocols": ..., "enums": ..., "structs": ..., "typedefs": ..., "functions": ...,
+    "constants": ...}"""
+    kinds = ("classes", "protocols", "enums", "structs", "typedefs", "functions", "constants")
+    table = {kind: {} for kind in kinds}
 
     def interface(found):
         name, category, parent, protocols, _, body = found.groups()
@@ -223,6 +234,15 @@ def parse(text):
         }
         return ""
 
+    def struct(found):
+        body, name = found.groups()
+        fields = []
+        for declaration in filter(None, (part.strip() for part in body.split(";"))):
+            kind, names = re.fullmatch(r"(\w+)\s+(.*)", declaration, re.S).groups()
+            fields += [[field.strip(), kind] for field in names.split(",")]
+        table["structs"][name] = fields
+        return ""
+
     def function(found):
         returns, name, arguments, _ = found.groups()
         types = [
@@ -241,13 +261,16 @@ def parse(text):
         flags=re.S,
     )
     text = re.sub(r"@protocol\s+(\w+)\s*(<[^>]*>)?(.*?)@end", protocol, text, flags=re.S)
+    text = re.sub(r"typedef\s+struct\s*\w*\s*\{([^}]*)\}\s*(\w+)\s*;", struct, text)
     text = re.sub(r"typedef\s+enum[^;]*;\s*enum\s+(\w+)\s*:\s*(\w+)\s*\{(.*?)\}\s*;", enum, text, flags=re.S)
     text = re.sub(
         r"\bextern\s+NSString\s*\*\s*const (\w+);",
         lambda found: table["constants"].update({found[1]: "NSString *"}) or "",
         text,
     )
-    text = re.sub(r"\b(?:extern|static inline)\s+([\w\s<>*]+?)(\w+)\(([^)]*)\)\s*(;|\{[^}]*\})", function, text)
+    text = re.sub(
+        r"\b(?:extern|static inline)\s+([\w\s<>*]+?)(\w+)\(([^)]*)\)\s*(;|\{(?:[^{}]|\{[^{}]*\})*\})", function, text
+    )
     for found in re.finditer(r"typedef\s+(.*?);", text, re.S):
         block = re.fullmatch(r"(.*?)\(\^(\w+)\)\((.*)\)", found[1], re.S)
         if block:
@@ -258,7 +281,7 @@ def parse(text):
             ]
             table["typedefs"][block[2]] = f"{row_type(block[1])} (^)({', '.join(types)})"
         else:
-            kind, name = re.fullmatch(r"(.*?)(\w+)", found[1], re.S).groups()
+            kind, name = re.fullmatch(r"(.*?)(\w+)\s*", found[1], re.S).groups()
             table["typedefs"][name] = spelled(kind)
     rest = re.sub(r"typedef\s+.*?;", "", text, flags=re.S).strip()
     if rest:

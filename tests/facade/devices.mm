@@ -1,6 +1,8 @@
 // Two devices in one process: the tests' own (tests/remote_device), which is the default one, and the CPU. Programs
 // compute where they are told to, variables go along, and nothing reaches into another device's memory.
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -65,6 +67,47 @@ static void memory_that_the_host_does_not_see(const Machine& remote) {
                                                dataType:MPSDataTypeFloat32] autorelease];
   CHECK(read_array(data).values == std::vector<double>({0, 0, 0}));
 }
+
+#ifndef __APPLE__  // declared by SDKs from macOS 14 on
+// What is loaded computes on the device that it is first used on, and on no other one, with the values that its
+// variables have had on another.
+static void a_package_is_of_no_device(const Machine& remote, const Machine& cpu) {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *x = placeholder(graph, {2, 3}), *total = variable(graph, Array({2, 3}, 1.0));
+  MPSGraphTensor* sum = [graph additionWithPrimaryTensor:x secondaryTensor:total name:nil];
+  MPSGraphOperation* step = [graph assignVariable:total withValueOfTensor:sum name:nil];
+  const Array in = random_array({2, 3});
+  const auto times = [&](double n) { return map(in, [n](double v) { return 1 + n * v; }); };
+  MPSGraphExecutable* executable = compile(remote, graph, x, sum, step);
+  CHECK_ARRAY(read_array(run(remote, executable, remote.data(in))), times(1));
+  char name[] = "/tmp/devices-XXXXXX";
+  close(mkstemp(name));
+  NSURL* url = [NSURL fileURLWithPath:[NSString stringWithUTF8String:name]];
+  [executable serializeToMPSGraphPackageAtURL:url descriptor:nil];
+  for (const Machine* on : {&cpu, &remote}) {
+    const Machine& other = on == &cpu ? remote : cpu;
+    MPSGraphExecutable* loaded = [[[MPSGraphExecutable alloc] initWithMPSGraphPackageAtURL:url
+                                                                     compilationDescriptor:nil] autorelease];
+    CHECK_ARRAY(read_array(run(*on, loaded, on->data(in))), times(2));
+    CHECK_RAISES(run(other, loaded, other.data(in)));
+    NSArray* types = list([[[MPSGraphShapedType alloc] initWithShape:numbers({2, 3})
+                                                            dataType:MPSDataTypeFloat32] autorelease]);
+    CHECK_RAISES([loaded specializeWithDevice:other.graph_device inputTypes:types compilationDescriptor:nil]);
+    CHECK_RAISES([loaded getOutputTypesWithDevice:other.graph_device inputTypes:types compilationDescriptor:nil]);
+    CHECK([[loaded getOutputTypesWithDevice:on->graph_device inputTypes:types compilationDescriptor:nil] count] == 1);
+    CHECK_ARRAY(read_array(run(*on, loaded, on->data(in))), times(3));
+  }
+  // A device that is told ahead is the one.
+  MPSGraphExecutable* loaded = [[[MPSGraphExecutable alloc] initWithMPSGraphPackageAtURL:url
+                                                                   compilationDescriptor:nil] autorelease];
+  [loaded specializeWithDevice:cpu.graph_device
+                    inputTypes:list([[[MPSGraphShapedType alloc] initWithShape:numbers({2, 3})
+                                                                      dataType:MPSDataTypeFloat32] autorelease])
+         compilationDescriptor:nil];
+  CHECK_RAISES(run(remote, loaded, remote.data(in)));
+  unlink(name);
+}
+#endif
 
 static void each_computes_on_its_own(const Machine& remote, const Machine& cpu) {
   MPSGraph* graph = [[MPSGraph new] autorelease];
@@ -149,6 +192,9 @@ int main() {
     const Machine remote([all objectAtIndex:0]), cpu([all objectAtIndex:1]);
     they_are_listed(remote, cpu);
     memory_that_the_host_does_not_see(remote);
+#ifndef __APPLE__
+    a_package_is_of_no_device(remote, cpu);
+#endif
     each_computes_on_its_own(remote, cpu);
     variables_go_where_the_run_is(remote, cpu);
     nothing_reaches_into_another_device(remote, cpu);

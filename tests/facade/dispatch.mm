@@ -1,4 +1,4 @@
-// Dispatch: once, semaphores, serial and concurrent queues, data.
+// Dispatch: once, semaphores, serial and concurrent queues, apply, data.
 
 #import <Foundation/Foundation.h>
 #import <Metal/Metal.h>
@@ -143,6 +143,36 @@ static void queues_are_objects() {
   dispatch_release(queue);
 }
 
+static void apply_runs_every_iteration_once() {
+  dispatch_queue_t concurrent = dispatch_queue_create("test", DISPATCH_QUEUE_CONCURRENT);
+  std::vector<std::atomic<int>> runs(1000);
+  std::atomic<int>* counts = runs.data();
+  const dispatch_queue_t queues[] = {dispatch_get_global_queue(DISPATCH_QUEUE_PRIORITY_DEFAULT, 0), concurrent};
+  for (dispatch_queue_t queue : queues) {
+    for (auto& count : runs) count = 0;
+    // An iteration may itself divide its work.
+    dispatch_apply(10, queue, ^(size_t i) {
+      dispatch_apply(100, queue, ^(size_t k) {
+        ++counts[100 * i + k];
+      });
+    });
+    bool once = true;
+    for (auto& count : runs) once = once && count == 1;
+    CHECK(once);
+  }
+  dispatch_apply(0, concurrent, ^(size_t) {
+    CHECK(false);
+  });
+  dispatch_release(concurrent);
+
+  dispatch_queue_t serial = dispatch_queue_create("test", DISPATCH_QUEUE_SERIAL);
+  std::vector<size_t> order;
+  dispatch_apply_f(5, serial, &order,
+                   [](void* context, size_t i) { static_cast<std::vector<size_t>*>(context)->push_back(i); });
+  CHECK(order == std::vector<size_t>({0, 1, 2, 3, 4}));
+  dispatch_release(serial);
+}
+
 int main() {
   @autoreleasepool {
     once_runs_once();
@@ -150,6 +180,7 @@ int main() {
     sync_on_an_idle_queue_stays_on_the_thread();
     a_released_queue_finishes_its_work();
     global_queues_run_side_by_side();
+    apply_runs_every_iteration_once();
     semaphores_count_and_time_out();
     data_copies_or_adopts();
     queues_are_objects();

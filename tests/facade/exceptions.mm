@@ -6,6 +6,7 @@
 
 #import <objc/runtime.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -170,8 +171,10 @@ static void call_everything_with_nothing(id object) {
   for (unsigned i = 0; i < count; ++i) {
     const SEL selector = method_getName(*(methods + i));
     const std::string name = sel_getName(selector);
-    // What makes and ends objects, what belongs to no class of Apple's, and blocks, whose type the runtime cannot read.
-    bool is_left_out = std::strchr(method_getTypeEncoding(*(methods + i)), '?') != nullptr;
+    // What makes and ends objects, what belongs to no class of Apple's, and blocks and vectors, whose type the runtime
+    // cannot read.
+    const char* types = method_getTypeEncoding(*(methods + i));
+    bool is_left_out = std::strchr(types, '?') != nullptr || std::isdigit(types[0]);
     for (const char* beginning : {"dealloc", "retain", "release", "init", "copy", "alloy", "."}) {
       is_left_out = is_left_out || name.rfind(beginning, 0) == 0;
     }
@@ -214,6 +217,23 @@ static void every_method_returns_or_raises() {
                                               targetTensors:[NSArray arrayWithObject:y]
                                            targetOperations:nil
                                       compilationDescriptor:nil];
+  MTLHeapDescriptor* room = [[MTLHeapDescriptor new] autorelease];
+  [room setSize:64];
+  MPSMatrixDescriptor* rows = [MPSMatrixDescriptor matrixDescriptorWithRows:1
+                                                                    columns:1
+                                                                   rowBytes:4
+                                                                   dataType:MPSDataTypeFloat32];
+  MPSVectorDescriptor* row = [MPSVectorDescriptor vectorDescriptorWithLength:1 dataType:MPSDataTypeFloat32];
+  NSArray* around = [NSArray
+      arrayWithObjects:[[device newFence] autorelease], [[device newHeapWithDescriptor:room] autorelease], rows, row,
+                       [[queue commandBuffer] blitCommandEncoder],
+                       [[[MPSMatrix alloc] initWithBuffer:buffer descriptor:rows] autorelease],
+                       [[[MPSVector alloc] initWithBuffer:buffer descriptor:row] autorelease],
+                       [MPSPredicate predicateWithBuffer:buffer offset:0],
+                       [[[MPSMatrixSoftMax alloc] initWithDevice:device] autorelease],
+                       [[[MPSMatrixNeuron alloc] initWithDevice:device] autorelease],
+                       [[event newSharedEventHandle] autorelease], [MTLCaptureManager sharedCaptureManager], nil];
+  for (id object in around) call_everything_with_nothing(object);
   NSArray* objects =
       [NSArray arrayWithObjects:device, queue, buffer, event, graph, x, [y operation], data, [data mpsndarray],
                                 [[data mpsndarray] descriptor], type, executable, [queue commandBuffer],
@@ -225,7 +245,11 @@ static void every_method_returns_or_raises() {
                      [MPSGraphCompilationDescriptor class],
                      [MPSGraphExecutionDescriptor class],
                      [MPSGraphExecutableExecutionDescriptor class],
-                     [MTLSharedEventListener class]}) {
+                     [MTLCommandBufferDescriptor class],
+                     [MTLComputePipelineDescriptor class],
+                     [MTLHeapDescriptor class],
+                     [MTLSharedEventListener class],
+                     [MTLTextureDescriptor class]}) {
     call_everything_with_nothing([[made new] autorelease]);
   }
   // All of them work on.

@@ -7,12 +7,12 @@ and 26): {"classes": {name: {"super", "protocols", "methods": [{"kind", "selecto
 "args": [{"type", "nullability"}], "variadic", "unavailable"}], "properties": [{"name", "type", "attributes",
 "nullability"}]}}, "protocols": the same, "enums": {name: {"underlying", "cases"}}, "typedefs": {name: {"type", "block":
 {"returns", "args": [{"type"}]}}}, "functions": [{"name", "returns", "returns_nullability", "args": [{"type"}]}]}; a
-method or property also has "introduced_macos" and "sdks", those of the three that declare it. It is not part of the
-project: only facts about what we implement are. Run this again when a header declares more;
-tests/python/test_api_table.py then holds headers and table together.
+method or property also has "introduced_macos", "sdks", those of the three that declare it, and "tier", how often
+programs need it (tiers). It is not part of the project: only facts about what we implement are, and the names of the
+rest. Run this again when a header declares more; tests/python/test_api_table.py then holds headers and table together.
 
-Who has no full table adds a row by hand: in place of the row an object of the row, the header and SDK that it was read
-in, and the macOS that brought it,
+Who has no full table adds a row by hand: in place of the row an object of the row, the header and SDK (macOS or iOS)
+that it was read in, and the macOS that brought it,
 
     "- logarithmWithTensor:name:": {"row": ["MPSGraphTensor *", "MPSGraphTensor *", "NSString * _Nullable"],
         "source": "MPSGraphArithmeticOps.h, macOS 14.5 SDK", "introduced": "11.0"}
@@ -39,10 +39,14 @@ def method_row(method):
     )
 
 
+def attributes(prop):
+    return {*prop["attributes"]} | ({f"getter={prop['getter']}"} if prop.get("getter") else set())
+
+
 def members(full, ours):
     methods = {f"{m['kind']} {m['selector']}": method_row(m) for m in full["methods"]}
     properties = {
-        p["name"]: property_row(set(p["attributes"]), p["type"], p.get("nullability") == "nullable")
+        p["name"]: property_row(attributes(p), p["type"], p.get("nullability") == "nullable")
         for p in full["properties"]
     }
     return {
@@ -96,6 +100,24 @@ def newer(full, ours):
                     yield member.get("selector") or member["name"]
 
 
+def tiers(full):
+    """All names of the full table, ours or not, by their tiers: 1 is what programs that train send, 2 what whole
+    programs need beside, 3 the rest. The reference lists what is there of them; a test holds that 1 and 2 are."""
+    return {
+        kind: {
+            name: {
+                str(tier): [
+                    *(f"{m['kind']} {m['selector']}" for m in members["methods"] if m["tier"] == tier),
+                    *(p["name"] for p in members["properties"] if p["tier"] == tier),
+                ]
+                for tier in (1, 2, 3)
+            }
+            for name, members in full[kind].items()
+        }
+        for kind in ("classes", "protocols")
+    }
+
+
 def typedef_row(typedef):
     if "block" not in typedef:
         return declarations.spelled(typedef["type"])
@@ -130,10 +152,16 @@ def table(full, ours):
             for name, row in ours["enums"].items()
             if name in full["enums"]
         },
+        "structs": {
+            name: [[field["name"], field["type"]] for field in full["structs"][name]["fields"]]
+            for name in ours["structs"]
+            if name in full["structs"]
+        },
         "typedefs": {
             name: typedef_row(full["typedefs"][name]) for name in ours["typedefs"] if name in full["typedefs"]
         },
         "functions": kept(functions, ours["functions"]),
+        "tiers": tiers(full),
         "newer": sorted(newer(full, ours)),
     }
 

@@ -4,6 +4,9 @@
 
 #include "graph_testing.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -428,6 +431,97 @@ void newer_selectors_of_events() {
 }
 
 #ifndef __APPLE__  // declared by SDKs from macOS 14 on
+void newer_selectors_of_arrays() {
+  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+  NSUInteger lengths[] = {3, 2}, transposed[] = {1, 3}, order[] = {1, 0};
+  MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+                                                                   dimensionCount:2
+                                                                   dimensionSizes:lengths];
+  id<MTLBuffer> buffer = [[device newBufferWithLength:64 options:0] autorelease];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:device descriptor:descriptor] autorelease];
+  const auto of_array = [&](NSString* name, const std::function<bool()>& use) {
+    newer_selector(array, name, @selector(resourceSize), use);
+  };
+  of_array(@"initWithBuffer:offset:descriptor:", [&] {
+    MPSNDArray* made = [[[MPSNDArray alloc] initWithBuffer:buffer offset:8 descriptor:descriptor] autorelease];
+    return [made lengthOfDimension:0] == 3;
+  });
+  of_array(@"userBuffer", [&] { return [array userBuffer] == nil; });
+  of_array(@"arrayViewWithDescriptor:", [&] { return [[array arrayViewWithDescriptor:descriptor] parent] == array; });
+  NSArray* two = [NSArray arrayWithObject:[NSNumber numberWithInt:2]];
+  of_array(@"arrayViewWithShape:strides:",
+           [&] { return [[array arrayViewWithShape:two strides:two] lengthOfDimension:0] == 2; });
+  of_array(@"arrayViewWithDimensionCount:dimensionSizes:strides:", [&] {
+    return [[array arrayViewWithDimensionCount:2 dimensionSizes:lengths strides:transposed] numberOfDimensions] == 2;
+  });
+  const auto of_descriptor = [&](NSString* name, const std::function<bool()>& use) {
+    newer_selector(descriptor, name, @selector(numberOfDimensions), use);
+  };
+  of_descriptor(@"getShape", [&] { return [[descriptor getShape] count] == 2; });
+  of_descriptor(@"preferPackedRows", [&] {
+    [descriptor setPreferPackedRows:YES];
+    return [descriptor preferPackedRows] == YES;
+  });
+  of_descriptor(@"permuteWithDimensionOrder:", [&] {
+    [descriptor permuteWithDimensionOrder:order];
+    return [descriptor lengthOfDimension:0] == 2;
+  });
+}
+
+void newer_selectors_of_metal() {
+  id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+  newer_selector((NSObject*)device, @"architecture", @selector(name),
+                 [&] { return [[[device architecture] name] length] > 0; });
+  MTLCommandBufferDescriptor* descriptor = [[MTLCommandBufferDescriptor new] autorelease];
+  newer_selector(descriptor, @"logState", @selector(errorOptions), [&] {
+    [descriptor setLogState:nil];
+    return [descriptor logState] == nil;
+  });
+  // A selector of the class itself.
+  const bool responds = [MTLSharedEventListener respondsToSelector:@selector(sharedListener)];
+  const char* outcome = "other";
+  NSString* reason = @"";
+  @try {
+    if ([MTLSharedEventListener sharedListener] != nil && responds) outcome = "right";
+  } @catch (NSException* exception) {
+    if ([[exception name] isEqualToString:@"AlloyAbortException"] && !responds) outcome = "lacks";
+    reason = [exception reason];
+  }
+  std::printf("sharedListener\t%s\t%s\n", outcome, [reason UTF8String]);
+}
+
+void newer_selectors_of_executables() {
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphExecutable* executable = [g compileWithDevice:nil
+                                                  feeds:[NSDictionary dictionary]
+                                          targetTensors:[NSArray arrayWithObject:scalar(g, 3)]
+                                       targetOperations:nil
+                                  compilationDescriptor:nil];
+  char name[] = "/tmp/pretence-XXXXXX";
+  close(mkstemp(name));
+  NSURL* url = [NSURL fileURLWithPath:[NSString stringWithUTF8String:name]];
+  const SEL other = @selector(feedTensors);
+  newer_selector(executable, @"serializeToMPSGraphPackageAtURL:descriptor:", other, [&] {
+    [executable serializeToMPSGraphPackageAtURL:url descriptor:nil];
+    return [[NSData dataWithContentsOfURL:url] length] > 0;
+  });
+  newer_selector(executable, @"initWithMPSGraphPackageAtURL:compilationDescriptor:", other, [&] {
+    MPSGraphExecutable* loaded = [[[MPSGraphExecutable alloc] initWithMPSGraphPackageAtURL:url
+                                                                     compilationDescriptor:nil] autorelease];
+    return [[loaded targetTensors] count] == 1;
+  });
+  newer_selector(executable, @"initWithCoreMLPackageAtURL:compilationDescriptor:", other, [&] {
+    @try {
+      [[[MPSGraphExecutable alloc] initWithCoreMLPackageAtURL:url compilationDescriptor:nil] release];
+    } @catch (NSException* exception) {
+      if (![[exception name] isEqualToString:NSInvalidArgumentException]) [exception raise];
+      return true;
+    }
+    return false;
+  });
+  unlink(name);
+}
+
 // What the newer selectors of a graph are sent with. Each makes a tensor of a shape that it is known to make.
 struct NewerOps {
   MPSGraph* g = [[[MPSGraph alloc] init] autorelease];
@@ -683,6 +777,9 @@ int main() {
     const bool all_right = run_cases();
     newer_selectors_of_events();
 #ifndef __APPLE__
+    newer_selectors_of_arrays();
+    newer_selectors_of_metal();
+    newer_selectors_of_executables();
     const NewerOps ops;
     ops.resize_by_flags();
     ops.resize_by_scales();

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -106,6 +107,64 @@ static int leave_an_unsatisfied_wait_behind() {
     [[queue commandBuffer] enqueue];
     id<MTLCommandBuffer> reserved = [[queue commandBuffer] retain];
     [reserved enqueue];
+  }
+  return 0;
+}
+
+static void write_byte(char byte) {
+  if (write(g_pipe[1], &byte, 1) != 1) std::abort();
+}
+
+// Many waits, one behind the other, for what never comes: each handler is told of it once, and all of that together
+// takes no longer than one of them.
+static int leave_many_unsatisfied_waits_behind() {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    for (int i = 0; i < 30; ++i) {
+      id<MTLCommandBuffer> buffer = [queue commandBuffer];
+      [buffer encodeWaitForEvent:[device newSharedEvent] value:1];
+      [buffer addCompletedHandler:^(id<MTLCommandBuffer> failed) {
+        const bool is_told = [[[failed error] localizedDescription] rangeOfString:@"event"].location != NSNotFound;
+        write_byte(is_told && [failed status] == MTLCommandBufferStatusError ? 'f' : '?');
+      }];
+      [buffer commit];
+    }
+  }
+  return 0;
+}
+
+static int leave_queues_that_wait_for_each_other_behind() {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    id<MTLSharedEvent> events[] = {[device newSharedEvent], [device newSharedEvent]};
+    for (int i = 0; i < 2; ++i) {
+      id<MTLCommandBuffer> buffer = [[device newCommandQueue] commandBuffer];
+      [buffer encodeWaitForEvent:events[i] value:1];
+      [buffer encodeSignalEvent:events[1 - i] value:1];
+      [buffer commit];
+    }
+  }
+  return 0;
+}
+
+// What works at the end is waited for, and so is what waits for that.
+static int leave_a_wait_for_slow_work_behind() {
+  @autoreleasepool {
+    id<MTLDevice> device = MTLCreateSystemDefaultDevice();
+    id<MTLSharedEvent> event = [device newSharedEvent];
+    id<MTLCommandBuffer> slow = [[device newCommandQueue] commandBuffer];
+    [slow addCompletedHandler:^(id<MTLCommandBuffer>) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+      [event setSignaledValue:1];
+    }];
+    id<MTLCommandBuffer> waiting = [[device newCommandQueue] commandBuffer];
+    [waiting encodeWaitForEvent:event value:1];
+    [waiting addCompletedHandler:^(id<MTLCommandBuffer> completed) {
+      write_byte([completed error] == nil ? 's' : '?');
+    }];
+    [waiting commit];
+    [slow commit];
   }
   return 0;
 }
@@ -391,6 +450,14 @@ int main() {
     while (const ssize_t count = read(g_pipe[0], bytes, sizeof bytes)) handled += count;
     CHECK(handled == 5);
     CHECK(exit_code(leave_an_unsatisfied_wait_behind) == 0);
+    CHECK(pipe(g_pipe) == 0);
+    CHECK(exit_code(leave_many_unsatisfied_waits_behind, 5) == 0);
+    CHECK(exit_code(leave_queues_that_wait_for_each_other_behind, 5) == 0);
+    CHECK(exit_code(leave_a_wait_for_slow_work_behind, 8) == 0);
+    close(g_pipe[1]);
+    std::string told;
+    while (const ssize_t count = read(g_pipe[0], bytes, sizeof bytes)) told.append(bytes, static_cast<size_t>(count));
+    CHECK(told == std::string(30, 'f') + "s");
     CHECK(exit_code(exit_in_a_handler) == 7);
 
     id<MTLDevice> device = MTLCreateSystemDefaultDevice();

@@ -1278,6 +1278,8 @@ ELSEWHERE = {
     "fresh_random_state": "tests/facade",
     "random": "test_random.py",
     "argument": "tests/cpp",
+    "custom_gradient": "test_custom_gradient.py",
+    "native": "test_op_library.py",
     "fused": "tests/cpp",
     "rnn_gradient": "the gradients of rnn",
     "lstm_gradient": "the gradients of lstm",

@@ -12,3 +12,4 @@ READS_HOST_MEMORY = pytest.mark.skipif(_IS_REMOTE, reason="the device cannot rea
 PLANS_FOR_A_CPU = pytest.mark.skipif(_IS_REMOTE, reason="times, order of weights and cache lines are the CPU's")
 FRUGAL = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes memory of its own beside the values")
 FAST = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes too long")
+HAS_PACKAGES = al.device().system != "macOS 13.3"  # of executables

@@ -16,9 +16,17 @@ HOW = (
     "Add rows to tests/facade/api.json: by tests/facade/make_api_table.py from a full table of Apple's API, or by hand "
     "with their source; its head says how a row by hand is written."
 )
-# What programs get from Apple's other headers: CoreFoundation's CFTimeInterval, and a constant the full table does not
-# list.
-EXTRAS = {("typedefs", "CFTimeInterval"), ("constants", "MTLCommandBufferErrorDomain")}
+# What programs get from Apple's other headers, CoreFoundation's CFTimeInterval and simd's vector, and constants, which
+# the full table does not list.
+EXTRAS = {
+    ("typedefs", "CFTimeInterval"),
+    ("typedefs", "vector_uchar16"),
+    ("constants", "MTLCaptureErrorDomain"),
+    ("constants", "MTLCommandBufferErrorDomain"),
+    ("constants", "MTLLibraryErrorDomain"),
+}
+# What programs only name: no object of these can be made, since shaders and textures do not exist on the device.
+ONLY_NAMED = {"MTLComputeCommandEncoder", "MTLComputePipelineState", "MTLFunction", "MTLLibrary", "MTLTexture"}
 
 pytestmark = pytest.mark.skipif(al.device().kind == "gpu", reason="the framework is Apple's")
 
@@ -51,6 +59,7 @@ def plain(rows):
 
 WRITTEN = json.loads((FACADE / "api.json").read_text())
 NEWER = WRITTEN.pop("newer")  # what came after macOS 13.3
+TIERS = WRITTEN.pop("tiers")  # what Apple's classes have, whether ours do or not
 BY_HAND = {path: row for path, row in flat(WRITTEN) if declarations.is_by_hand(row)}
 TABLE = plain(WRITTEN)
 
@@ -71,10 +80,24 @@ def test_the_headers_agree_with_the_table(declared):
     assert {path: (row, table[path]) for path, row in ours.items() if row != table[path]} == {}, "(declared, Apple's)"
 
 
+@pytest.mark.parametrize("tier", ["1", "2"])
+def test_tiers_are_complete(tier):
+    """What programs need of Apple's names is declared; what is declared is implemented and tested, below."""
+    names = [(kind, name, member) for kind in TIERS for name in TIERS[kind] for member in TIERS[kind][name][tier]]
+    assert len(names) >= {"1": 150, "2": 150}[tier]
+    declared = {
+        (kind, name, member)
+        for kind in TIERS
+        for name, row in TABLE[kind].items()
+        for member in (*row.get("methods", ()), *row.get("properties", ()))
+    }
+    assert [each for each in names if each not in declared] == []
+
+
 def test_rows_by_hand_say_where_they_were_read():
     for path, row in BY_HAND.items():
         assert set(row) == {"row", "source", "introduced"}, path
-        assert re.fullmatch(r"[\w/]+\.h, macOS \d+\.\d+ SDK", row["source"]), (path, HOW)
+        assert re.fullmatch(r"[\w/]+\.h, (macOS|iOS) \d+\.\d+ SDK", row["source"]), (path, HOW)
         assert re.fullmatch(r"\d+\.\d+", row["introduced"]), (path, HOW)
 
 
@@ -82,17 +105,19 @@ def test_rows_by_hand_stay_until_a_full_table_has_them(monkeypatch):
     monkeypatch.syspath_prepend(FACADE)
     make = load("make_api_table")
     kinds = ("classes", "protocols", "enums", "typedefs", "functions")
-    nothing = {kind: {} for kind in kinds}
+    nothing = {kind: {} for kind in (*kinds, "structs")}
     methods = {
         name: {"row": ["void"], "source": "A.h, macOS 14.0 SDK", "introduced": "14.0"} for name in ("- a", "- b:")
     }
     members = {"methods": methods, "properties": {}, "protocols": []}
     before = nothing | {"protocols": {"P": members, "Gone": {"methods": {"- c": ["void"]}}}, "newer": []}
-    known = {"kind": "-", "selector": "a", "returns": "int", "args": [], "introduced_macos": "11.0", "sdks": []}
+    known = {"kind": "-", "selector": "a", "returns": "int", "args": []}
+    known |= {"introduced_macos": "11.0", "sdks": [], "tier": 1}
     full = nothing | {"functions": [], "protocols": {"P": {"methods": [known], "properties": [], "protocols": []}}}
     made = make.renewed(full, nothing | {"protocols": {"P": members}}, before)
     assert made["protocols"] == {"P": members | {"methods": {"- a": ["int"], "- b:": methods["- b:"]}}}
     assert made["newer"] == ["b:"]
+    assert made["tiers"]["protocols"] == {"P": {"1": ["- a"], "2": [], "3": []}}
     assert json.loads(make.text(made)) == made
 
 
@@ -112,15 +137,16 @@ def test_the_table_is_not_empty():
 
 def accessors(properties):
     for name, row in properties.items():
-        yield f"- {name}"
+        getter = re.search(r"getter=(\w+)", row)
+        yield f"- {getter[1] if getter else name}"
         if not row.startswith("readonly"):
             yield f"- set{name[0].upper()}{name[1:]}:"
 
 
 def selectors(row):
     """ "- selector" and "+ selector" of a class or protocol, without those that no program may send."""
-    yield from (name for name, types in row["methods"].items() if "unavailable" not in types)
-    yield from accessors(row["properties"])
+    yield from (name for name, types in row.get("methods", {}).items() if "unavailable" not in types)
+    yield from accessors(row.get("properties", {}))
 
 
 class Runtime:
@@ -173,7 +199,13 @@ def test_what_a_class_declares_it_implements(runtime, name):
     assert not runtime.implements(cls, "- alloyDoesNotImplementThis")
 
 
-@pytest.mark.parametrize("name", TABLE["protocols"])
+@pytest.mark.parametrize("name", sorted(ONLY_NAMED))
+def test_what_programs_only_name_is_declared_and_not_there(runtime, name):
+    assert TABLE["protocols"][name]
+    assert not runtime.objc.objc_getProtocol(name.encode()), "a class has it: a protocol that none has is not emitted"
+
+
+@pytest.mark.parametrize("name", sorted(TABLE["protocols"].keys() - ONLY_NAMED))
 def test_what_a_protocol_declares_its_classes_implement(runtime, name):
     classes = runtime.classes_conforming_to(name)
     assert classes

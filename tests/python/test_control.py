@@ -200,7 +200,7 @@ def test_messages(graph):
     al.for_loop(0, 3, lambda i, v: (hidden.append(v * 2), v)[1], x)
     with pytest.raises(ValueError, match="can be used only there"):
         hidden[0] + x
-    with pytest.raises(ValueError, match="belongs to a function that a loop or a conditional has called"):
+    with pytest.raises(ValueError, match="that a loop, a conditional or a custom gradient has called"):
         graph.compile([x], hidden)
     y = al.for_loop(0, n, lambda i, v: v * x, x)
     with pytest.raises(ValueError, match=r"\[for_loop\] A loop has a gradient only if it is known before the run"):

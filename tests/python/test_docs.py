@@ -4,12 +4,13 @@ reference has everything. The site itself is built by `make docs`."""
 import importlib.util
 import pathlib
 import re
+import subprocess
 import threading
 
 import pytest
 
 import alloy as al
-from kinds import HAS_BFLOAT16
+from kinds import HAS_BFLOAT16, HAS_PACKAGES
 
 ROOT = pathlib.Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -20,12 +21,28 @@ def name(page):
     return page.relative_to(DOCS).as_posix()
 
 
+def build_c(text, folder):
+    """Compiles the programs in C of a page, each into the library that the page calls by its name."""
+    made = []
+    for block in re.finditer(r"^```c\n(/\* (\w+)\.c \*/\n.*?)^```", text, re.M | re.S):
+        source, library = folder / f"{block[2]}.c", f"{block[2]}.so"
+        source.write_text(block[1])
+        strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{al.OpLibrary.include}"]
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", *strict, source, "-o", folder / library], check=True)
+        made.append(library)
+    return made
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_code(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text()
     if not HAS_BFLOAT16 and page.stem == "mixed-precision":
         pytest.skip("that system has no bfloat16")
+    if not HAS_PACKAGES and page.stem == "exporting":
+        pytest.skip("that system has no packages")
+    for name in build_c(text, tmp_path):
+        assert f'"{name}"' in text, name
     namespace = {"__name__": "__main__"}
     for block in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S):
         lines_before = text[: block.start(1)].count("\n")

@@ -1,8 +1,10 @@
 """The programs in examples/, in small form: each runs as its user runs it, and learns."""
 
 import importlib.util
+import itertools
 import pathlib
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -41,8 +43,8 @@ def number(line, name):
 
 def test_every_example_has_a_test():
     source = pathlib.Path(__file__).read_text()
-    for example in EXAMPLES:
-        assert f'"{example.stem}"' in source, example.stem
+    for example in [*EXAMPLES, *(ROOT / "examples").glob("*.mm")]:
+        assert f'"{example.stem}"' in source or f"example_{example.stem}" in source, example.stem
         assert len(example.read_text().splitlines()) <= 120, "an example is read from top to bottom"
 
 
@@ -151,3 +153,61 @@ def test_transferred_features_are_those_of_pytorch(tmp_path):
     (features,) = graph.compile([x], [model.body(x)])(al.data.digits()[0][:6])
     expected = PYTORCH["features"].reshape(6, 32, 2, 2).transpose(0, 2, 3, 1).reshape(6, -1)
     np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.skipif(al.device().kind != "cpu" or bool(al.device().system), reason="It is built for this framework.")
+def test_run_package(tmp_path, alloy):
+    """A program without Python, and the command, give the bits of the trainer."""
+    program = ROOT / "build/editable/tests/example_run_package"
+    assert program.exists(), "the target `tests` is not built"
+    training, test = al.data.split(*al.data.digits())
+    model = al.nn.Sequential(al.nn.Conv2D(8, 3, activation="relu"), al.nn.Flatten(), al.nn.Dense(10))
+    trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(3e-3))
+    trainer.fit(training, epochs=1)
+    trainer.export("model.mpsgraphpackage")
+    images = np.ascontiguousarray(test[0])
+    images.tofile("images.f32")
+    np.save("images.npy", images)
+    shape = "x".join(map(str, images.shape))
+    command = [str(program), "model.mpsgraphpackage", shape, "images.f32", "scores.f32"]
+    subprocess.run(command, check=True, timeout=60)
+    assert alloy("run model.mpsgraphpackage images.npy -o scores.npy").status == 0
+    scores = trainer.predict(images, batch_size=len(images))
+    assert np.fromfile("scores.f32", np.float32).tobytes() == scores.tobytes() == np.load("scores.npy").tobytes()
+    (tmp_path / "model.mpsgraphpackage").write_bytes(b"something else")
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 1 and refused.stderr.endswith(
+        "model.mpsgraphpackage is no package of this framework.\n"
+    )
+
+
+def test_hash_grid(run, tmp_path):
+    """It is nearer to the image after a second than the MLP ever is."""
+    mlp, grid, ratio = run("hash_grid", "--every", 12, "--seconds", 1, "--batch-size", 512)
+    assert number(grid, "error") < 0.7 * number(mlp, "error")
+    assert ratio.startswith("the MLP's best error")
+    for name in ("fit.png", "error.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_hash_grid_against_its_formula(rng):
+    """Each place by itself: of each level the four rows around it, by counting or by a hash, weighted by areas."""
+    layer = module("hash_grid").HashGrid(levels=3, rows=64, features=2, coarsest=5, finest=40)
+    graph = al.Graph()
+    x = graph.placeholder((None, 2))
+    step = graph.compile([x], [layer(x)])
+    table = rng.normal(size=layer.table.shape).astype(np.float32)
+    layer.table.assign(table)
+    places = rng.random((50, 2)).astype(np.float32)
+    (found,) = step(places)
+    first = 0
+    for level, cells in enumerate((5, 14, 40)):
+        rows = min((cells + 1) ** 2, 64)
+        for place, features in zip(places, found):
+            y, x = place * np.float32(cells)
+            total = np.zeros(2)
+            for i, j in itertools.product((int(y), int(y) + 1), (int(x), int(x) + 1)):
+                row = i * (cells + 1) + j if rows < 64 else (j ^ (i * 2654435761)) % 64
+                total += (1 - abs(i - y)) * (1 - abs(j - x)) * table[first + row]
+            np.testing.assert_allclose(features[2 * level : 2 * level + 2], total, rtol=1e-4, atol=1e-5)
+        first += rows

@@ -674,6 +674,19 @@ ROWS = [  # graphs and tensors
     ("al.nn.functional.relu(x)",
      "AttributeError [al.nn] There is no al.nn.functional; type al.relu and its like, which are functions of "
      "al itself; asked at HERE."),
+    ("al.autograd.Function",
+     "AttributeError [al] There is no al.autograd; type al.gradients, or al.custom_gradient for a gradient of one's "
+     "own; asked at HERE."),
+    ("al.custom_vjp", "AttributeError [al] There is no al.custom_vjp; type al.custom_gradient; asked at HERE."),
+    ("al.load_op_library('none.so')",
+     "FileNotFoundError [load_op_library] There is no file none.so; called at HERE."),
+    ("al.custom_gradient(x)",
+     "TypeError [custom_gradient] Expected a function of tensors, got float32(?, 3); built at HERE."),
+    ("al.custom_gradient(lambda x: al.exp(x))(x)",
+     "TypeError [custom_gradient] Expected a pair of results and the function that is their gradient, got "
+     "float32(?, 3); built at HERE."),
+    ("al.custom_gradient(lambda x, y: (x * y, lambda g: g))(x, 2.0)",
+     "TypeError [custom_gradient] Expected tensors by position (all else is given by name), got float; built at HERE."),
     ("al.optim.Adam()",
      "AttributeError [al] There is no al.optim; type al.SGD, al.Adam and others, which are classes of al "
      "itself; asked at HERE."),

@@ -507,7 +507,9 @@ def test_inspect_and_profile_of_ones_own_model(place, alloy):
         assert max(map(len, measured.out.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", ["", "train", "evaluate", "predict", "inspect", "profile", "bench", "info", "doctor"])
+@pytest.mark.parametrize(
+    "name", ["", "train", "evaluate", "predict", "export", "run", "inspect", "profile", "bench", "info", "doctor"]
+)
 def test_help(name, alloy):
     done = alloy(f"{name} --help")
     lines = done.out.splitlines()

@@ -90,13 +90,15 @@ class RemoteStorage final : public device::Storage {
   void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
     const std::byte* const bytes = static_cast<RemoteStorage&>(source).remote_bytes();
     Processor::shared().run([&] {
-      for (size_t i = 0; i < count; ++i) {
-        std::memcpy(bytes_.get() + to.offset + i * to.pitch, bytes + from.offset + i * from.pitch, row_bytes);
+      std::byte* written = bytes_.get() + to.offset;
+      const std::byte* read = bytes + from.offset;
+      for (size_t i = 0; i < count; ++i, written += to.pitch, read += from.pitch) {
+        std::memcpy(written, read, row_bytes);
       }
     });
   }
-  void clear() override {
-    Processor::shared().run([&] { std::memset(bytes_.get(), 0, size()); });
+  void fill(size_t offset, size_t bytes, uint8_t value) override {
+    Processor::shared().run([&] { std::memset(bytes_.get() + offset, value, bytes); });
   }
   uintptr_t address() const noexcept override { return address_; }
   std::byte* host_bytes() noexcept override { return nullptr; }

@@ -23,6 +23,18 @@ results: list[np.ndarray] = step(array)
 by_name = step({"x": array})
 submission: al.Submission = step.submit(x=array)
 first: np.ndarray = submission[0]
+event, queue = al.Event(), al.Queue()
+ordered: al.Submission = step.submit(array, queue=queue, wait_for=(event, 0), signal=[(event, 1)])
+lying: al.Pending = ordered.pending(1)
+extents: tuple[int, ...] = lying.shape
+reached: bool = event.wait(1, timeout=60.0) and event.value == 1
+
+
+async def awaited() -> np.ndarray:
+    fetches: list[np.ndarray] = await step.submit(array, queue=queue)
+    return fetches[0]
+
+
 once: np.ndarray = g.run(h, {x: array})
 several: list[np.ndarray] = g.run([h, counted], {x: array, y: [1, 2]})
 read: np.ndarray = w.numpy() + np.asarray(w)

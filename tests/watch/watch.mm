@@ -57,8 +57,7 @@ NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results,
   }
   state.aliased += found;
   // A descriptor of its own: the engine's is for many runs.
-  MPSGraphExecutableExecutionDescriptor* watching = [[[MPSGraphExecutableExecutionDescriptor alloc] init] autorelease];
-  [watching setWaitUntilCompleted:[descriptor waitUntilCompleted]];
+  MPSGraphExecutableExecutionDescriptor* watching = [[descriptor copy] autorelease];
   MPSGraphExecutableCompletionHandler handler = [descriptor completionHandler];
   NSError* failure = std::exchange(state.fails, false) ? loss() : nil;
   [watching setCompletionHandler:^(NSArray<MPSGraphTensorData*>* made, NSError* error) {

@@ -29,6 +29,14 @@ Nodes lower_stop_gradient(Lowering& lowering, const ir::Op& op, NSString* name) 
   return [lowering.graph() identityWithTensor:lowering.x(op) name:name];
 }
 
+Nodes lower_custom_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
+  NSMutableArray<MPSGraphTensor*>* tensors = [NSMutableArray array];
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    [tensors addObject:[lowering.graph() identityWithTensor:lowering.x(op, i) name:name]];
+  }
+  return tensors;
+}
+
 Nodes lower_if_else(Lowering& lowering, const ir::Op& op, NSString* name) {
   Lowering* const l = &lowering;
   const ir::Op* const own = &op;
@@ -73,8 +81,9 @@ Nodes lower_for_loop(Lowering& lowering, const ir::Op& op, NSString* name) {
                        name:name];
 }
 
-// Those that never come here: they are made where a region is, or behind the framework.
+// Those that never come here: they are made where a region is, behind the framework, or between two graphs of it.
 Nodes lower_argument(Lowering&, const ir::Op& op, NSString*) { op.fail("An argument cannot be lowered"); }
 Nodes lower_fused(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
+Nodes lower_native(Lowering&, const ir::Op& op, NSString*) { op.fail("The op cannot be lowered"); }
 
 }  // namespace alloy::engine

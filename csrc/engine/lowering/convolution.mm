@@ -115,7 +115,14 @@ Nodes lower_conv2d(Lowering& lowering, const ir::Op& op, NSString* name) {
 }
 
 Nodes lower_conv2d_data_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
-  return convolution_gradient(lowering, op, name);
+  if (op.results[0].is_static()) return convolution_gradient(lowering, op, name);
+  const Shape &source = op.results[0].shape, &weights = op.operands[1].shape();
+  return [lowering.graph()
+      convolution2DDataGradientWithIncomingGradientTensor:lowering.x(op, 0)
+                                            weightsTensor:lowering.x(op, 1)
+                                        outputShapeTensor:[lowering.graph() shapeOfTensor:lowering.x(op, 2) name:nil]
+                             forwardConvolutionDescriptor:convolution(op, source, weights)
+                                                     name:name];
 }
 
 Nodes lower_conv2d_weights_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {

@@ -22,6 +22,13 @@ struct SliceWords {
 
   SliceWords(const ir::Op& op, const Shape& source) {
     for (int64_t i = 0; i < source.rank(); ++i) {
+      if (source[i] == ir::kUnknown) {  // taken whole
+        starts.push_back(0);
+        ends.push_back(0);
+        strides.push_back(1);
+        end_mask |= 1u << i;
+        continue;
+      }
       const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[i], op.attributes.ints(Attr::kEnds)[i],
                                        op.attributes.ints(Attr::kStrides)[i], source[i]);
       const int64_t end = s.start + s.length * s.stride;

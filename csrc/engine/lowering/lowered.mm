@@ -6,9 +6,11 @@
 #include "engine/computable.h"
 #include "engine/device_info.h"
 #import "engine/lowering/lowering.h"
+#include "engine/lowering/open.h"
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
-#include "ir/rewrite.h"
+#include "engine/op_library.h"
+#include "ir/cut.h"
 
 namespace alloy::engine {
 namespace {
@@ -28,27 +30,29 @@ std::vector<int64_t> remove_effects(ir::Specialized& special) {
 // Whether the framework need not accept the tensor of this value as a target: placeholders, constants and variables.
 bool is_no_target(const ir::Value& value) { return value.op->operands.empty(); }
 
-// Throws ir::Error where an op cannot be computed, or its shape is not known.
-void require_lowerable(const ir::Block& block) {
-  for (const auto& op : block.ops) {
-    require_computable(*op, device_system());
-    for (const ir::Type& type : op->results) {
-      // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
-      const bool may_be_open = op->code == ir::OpCode::empty && block.parent != nullptr;
-      if (!type.is_static() && !may_be_open) op->fail("The shape " + to_string(type.shape) + " is not known");
-    }
-    for (const auto& region : op->regions) require_lowerable(*region);
+void require_known(const ir::Op& op) {
+  for (const ir::Type& type : op.results) {
+    // The unused branch of what a gradient borrows is empty, of whatever shape the other branch has.
+    const bool may_be_open = op.code == ir::OpCode::empty && op.block->parent != nullptr;
+    if (!type.is_static() && !may_be_open) op.fail("The shape " + to_string(type.shape) + " is not known");
   }
 }
 
-// The framework's loops carry what ours stack, and the values that variables have between iterations: a loop of
-// theirs that assigned would not tell its readers which value they see. What is assigned at last is assigned behind.
-void prepare_regions(ir::Specialized& special) {
-  const auto& ops = special.graph->body().ops;
-  if (std::all_of(ops.begin(), ops.end(), [](const auto& op) { return op->regions.empty(); })) return;
-  ir::carry_feeds(special, [](const ir::Graph& graph) { return ir::carry_stacks(graph); });
-  const auto assigns = [](const auto& op) { return !op->regions.empty() && ir::has_effect(*op); };
-  if (std::none_of(special.graph->body().ops.begin(), special.graph->body().ops.end(), assigns)) return;
+// Throws ir::Error where an op cannot be computed, or its shapes are not what is required of them.
+void require_lowerable(const ir::Block& block, void (*require_shapes)(const ir::Op&)) {
+  for (const auto& op : block.ops) {
+    require_computable(*op, device_system());
+    if (op->code == ir::OpCode::native && block.parent != nullptr) {
+      op->fail("An op of a library runs between two parts of a step, and not in a loop or a conditional, nor where a "
+               "dispatch makes several steps");
+    }
+    require_shapes(*op);
+    for (const auto& region : op->regions) require_lowerable(*region, require_shapes);
+  }
+}
+
+// A step that assigns nothing before its end, and in which nothing waits for anything.
+void assign_last(ir::Specialized& special) {
   ir::carry_feeds(special, [](const ir::Graph& graph) {
     ir::Pure pure = ir::remove_effects(graph);
     ir::Block& body = pure.graph->body();
@@ -62,6 +66,17 @@ void prepare_regions(ir::Specialized& special) {
     body.results.resize(given);
     return std::move(pure.graph);
   });
+}
+
+// The framework's loops carry what ours stack, and the values that variables have between iterations: a loop of
+// theirs that assigned would not tell its readers which value they see. What is assigned at last is assigned behind.
+void prepare_regions(ir::Specialized& special) {
+  const auto& ops = special.graph->body().ops;
+  if (std::all_of(ops.begin(), ops.end(), [](const auto& op) { return op->regions.empty(); })) return;
+  ir::carry_feeds(special, [](const ir::Graph& graph) { return ir::carry_stacks(graph); });
+  const auto assigns = [](const auto& op) { return !op->regions.empty() && ir::has_effect(*op); };
+  if (std::none_of(special.graph->body().ops.begin(), special.graph->body().ops.end(), assigns)) return;
+  assign_last(special);
 }
 
 // One after the other: what a variable begins with makes room for the next one's memory.
@@ -95,14 +110,17 @@ void declare_feeds(Graph& graph, const ir::Specialized& special, const Lowering&
 void declare_results(const ir::Specialized& special, const Lowering& lowering, Lowered& out) {
   MPSGraph* framework = out.framework->graph.get();
   std::unordered_set<MPSGraphTensor*> taken;
-  const auto declare = [&](MPSGraphTensor* tensor, bool copied) {
-    if (copied || !taken.insert(tensor).second) tensor = [framework identityWithTensor:tensor name:nil];
+  const auto declare = [&](MPSGraphTensor* tensor, bool copied, NSString* name) {
+    if (copied || !taken.insert(tensor).second) tensor = [framework identityWithTensor:tensor name:name];
     [out.targets.get() addObject:tensor];
     out.fetched.push_back(tensor);
   };
-  for (const ir::Value& value : special.graph->body().results) declare(lowering.tensor(value), is_no_target(value));
+  for (const ir::Value& value : special.graph->body().results) {
+    declare(lowering.tensor(value), is_no_target(value), mps_name(value.op->name));
+  }
   if (out.fetched.empty() && ir::has(device_system(), ir::Quirk::executable_of_no_targets)) {
-    declare([framework constantWithScalar:0 dataType:MPSDataTypeFloat32], true);
+    declare([framework constantWithScalar:0 dataType:MPSDataTypeFloat32], true,
+            [NSString stringWithUTF8String:kUnasked]);
   }
 }
 
@@ -118,7 +136,7 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
   out.ops = special.graph->body().ops.size();
   out.framework->made += out.ops;
   Lowering lowering(graph);
-  lowering.lower(*special.graph);
+  lowering.lower(*special.graph, special.feeds);
   declare_feeds(graph, special, lowering, out);
   declare_results(special, lowering, out);
   lowering.lower_assignments();
@@ -129,26 +147,62 @@ void lower(Graph& graph, const ir::Specialized& special, const std::vector<int64
   }
 }
 
+LibraryCall call_of(const ir::NativeCall& call) {
+  const ir::NativeFunction* function = ir::find_native_function(call.op->attributes.word(ir::Attr::kFunction));
+  return {dynamic_cast<const LibraryFunction*>(function), call.op->name, call.op->location, call.operands,
+          call.results};
+}
+
+// Lowers a step that is cut. The slots that are written are those of the last results, as for lower().
+void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector<int64_t>& written, Lowered& out) {
+  ir::Cut cut = ir::cut(special);
+  const auto ahead = std::make_shared<LoweredAhead>();
+  ahead->values = std::move(cut.values);
+  for (size_t i = 0; i < cut.parts.size(); ++i) {
+    ir::Part& part = cut.parts[i];
+    const bool is_last = i + 1 == cut.parts.size();
+    const auto own = is_last ? nullptr : std::make_shared<Lowered>();
+    Lowered& lowered = is_last ? out : *own;
+    lowered.feeds = part.feeds;
+    lowered.entering = part.entering;
+    lowered.leaving = part.leaving;
+    const ir::Specialized step{std::move(part.graph), std::move(part.placeholders), {}};
+    const bool computes = is_last || !step.graph->body().results.empty();
+    if (computes) lower(graph, step, is_last ? written : std::vector<int64_t>(), lowered);
+    if (is_last) break;
+    LoweredAhead::Stage& stage = ahead->stages.emplace_back();
+    if (computes) stage.part = own;
+    for (const ir::NativeCall& call : part.calls) stage.calls.push_back(call_of(call));
+  }
+  for (const auto& stage : ahead->stages) out.ops += stage.part ? stage.part->ops : 0;
+  out.ahead = ahead;
+}
+
 }  // namespace
 
 std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir::Feed>& feeds,
                                              const std::vector<ir::Value>& fetches, const std::vector<ir::Op*>& updates,
-                                             std::optional<int64_t> steps) {
+                                             std::optional<int64_t> steps, bool may_be_open) {
   ir::Specialized special;
   {
     const auto lock = graph.lock_building();
     special = ir::specialize(feeds, fetches, updates);
   }
   if (steps) special = ir::repeat(std::move(special), *steps);
-  require_lowerable(special.graph->body());
+  require_lowerable(special.graph->body(), may_be_open ? require_open : require_known);
   prepare_regions(special);
   const auto out = std::make_shared<Lowered>();
   out->assigns = !updates.empty();
   for (const ir::Value& v : special.feeds) out->feed_shapes.push_back(v.shape());
   for (const ir::Value& v : special.graph->body().results) out->result_types.push_back(v.type());
   std::vector<int64_t> written;
+  const bool has_parts = ir::has_native_ops(*special.graph);
   if (graph.storage() == VariableStorage::kBuffers) written = remove_effects(special);
-  on_device([&] { lower(graph, special, written, *out); });
+  else if (has_parts) assign_last(special);
+  on_device([&] {
+    if (has_parts) lower_parts(graph, special, written, *out);
+    else lower(graph, special, written, *out);
+  });
   return out;
 }
 

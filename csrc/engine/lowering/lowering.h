@@ -12,15 +12,16 @@
 
 namespace alloy::engine {
 
-// Adds the ops of a specialised graph (all types static) to the framework's graph that belongs to the user's graph.
+// Adds the ops of a specialised graph to the framework's graph that belongs to the user's graph. All types are static,
+// or those of ops that are lowered without (require_open).
 class Lowering {
  public:
   explicit Lowering(Graph& owner);
 
-  // Lowers everything the body of `graph` needs, except the assignments that nothing in it waits for; lower_assignments
-  // adds those afterwards. After an assignment, Apple's framework lets readers see the new value, ours the value from
-  // before the run. So all readers come first.
-  void lower(const ir::Graph& graph);
+  // Lowers the feeds, in their order, then everything the body of `graph` needs, except the assignments that nothing in
+  // it waits for; lower_assignments adds those afterwards. After an assignment, Apple's framework lets readers see the
+  // new value, ours the value from before the run. So all readers come first.
+  void lower(const ir::Graph& graph, const std::vector<ir::Value>& feeds);
   void lower_assignments();
   // In a block that the framework calls for region `k` of an op, which has no effects: adds its ops, and returns what
   // stands for its results.

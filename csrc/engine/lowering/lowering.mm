@@ -22,8 +22,11 @@ constexpr Nodes (*kLowerings[])(Lowering&, const ir::Op&, NSString*) = {
 Lowering::Lowering(Graph& owner)
     : owner_(owner), graph_(owner.impl().framework->graph.get()), system_(device_system()) {}
 
-void Lowering::lower(const ir::Graph& graph) {
-  for (const auto& op : graph.body().ops) lower(*op);
+void Lowering::lower(const ir::Graph& graph, const std::vector<ir::Value>& feeds) {
+  for (const ir::Value& v : feeds) lower(*v.op);
+  for (const auto& op : graph.body().ops) {
+    if (op->code != OpCode::placeholder) lower(*op);
+  }
 }
 
 std::vector<MPSGraphTensor*> Lowering::lower_region(const ir::Op& op, size_t k,

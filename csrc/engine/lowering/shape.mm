@@ -9,6 +9,11 @@ Nodes reshaped(const Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() reshapeTensor:lowering.x(op) withShape:mps_shape(op.results[0].shape) name:name];
 }
 
+// The shape of an operand, where it is known only in a run.
+MPSGraphTensor* shape_tensor(const Lowering& lowering, const ir::Op& op, size_t operand) {
+  return [lowering.graph() shapeOfTensor:lowering.x(op, operand) name:nil];
+}
+
 Nodes broadcast(const Lowering& lowering, const ir::Op& op, NSString* name) {
   return [lowering.graph() broadcastTensor:lowering.x(op) toShape:mps_shape(op.results[0].shape) name:name];
 }
@@ -16,13 +21,17 @@ Nodes broadcast(const Lowering& lowering, const ir::Op& op, NSString* name) {
 }  // namespace
 
 Nodes lower_reshape(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
-Nodes lower_reshape_like(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
+Nodes lower_reshape_like(Lowering& lowering, const ir::Op& op, NSString* name) {
+  if (op.results[0].is_static()) return reshaped(lowering, op, name);
+  return [lowering.graph() reshapeTensor:lowering.x(op) withShapeTensor:shape_tensor(lowering, op, 1) name:name];
+}
 Nodes lower_squeeze(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
 Nodes lower_expand_dims(Lowering& lowering, const ir::Op& op, NSString* name) { return reshaped(lowering, op, name); }
 
 Nodes lower_broadcast_to(Lowering& lowering, const ir::Op& op, NSString* name) { return broadcast(lowering, op, name); }
 Nodes lower_broadcast_like(Lowering& lowering, const ir::Op& op, NSString* name) {
-  return broadcast(lowering, op, name);
+  if (op.results[0].is_static()) return broadcast(lowering, op, name);
+  return [lowering.graph() broadcastTensor:lowering.x(op) toShapeTensor:shape_tensor(lowering, op, 1) name:name];
 }
 
 Nodes lower_transpose(Lowering& lowering, const ir::Op& op, NSString* name) {
@@ -48,6 +57,16 @@ Nodes lower_pad(Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
   Shaped x = lowering.shaped_x(op);
   const ir::Dims& padding = op.attributes.ints(ir::Attr::kPadding);
+  if (!op.results[0].is_static()) {  // by a number that is known
+    ir::Dims before, after;
+    for (int64_t i = 0; i < padding.size(); ++i) (i % 2 == 0 ? before : after).push_back(padding[i]);
+    return [graph padTensor:x.tensor
+            withPaddingMode:MPSGraphPaddingModeConstant
+                leftPadding:mps_numbers(before)
+               rightPadding:mps_numbers(after)
+              constantValue:op.operands[1].op->attributes.get<ir::LiteralRef>(ir::Attr::kValue)->at(0)
+                       name:name];
+  }
   const auto filled = [&](int64_t axis, int64_t extent) {
     ir::Dims dims = x.dims;
     dims[axis] = extent;

@@ -73,7 +73,12 @@ Nodes lower_constant(Lowering& lowering, const ir::Op& op, NSString*) {
 }
 
 Nodes lower_empty(Lowering& lowering, const ir::Op& op, NSString*) { return zeros(lowering, op.results[0]); }
-Nodes lower_shaped(Lowering& lowering, const ir::Op& op, NSString*) { return zeros(lowering, op.results[0]); }
+Nodes lower_shaped(Lowering& lowering, const ir::Op& op, NSString*) {
+  if (op.results[0].is_static()) return zeros(lowering, op.results[0]);
+  return [lowering.graph() broadcastTensor:zeros(lowering, {op.results[0].dtype, {}})
+                             toShapeTensor:lowering.x(op)
+                                      name:nil];
+}
 
 Nodes lower_variable(Lowering& lowering, const ir::Op& op, NSString*) { return variable_tensor(lowering.owner(), op); }
 

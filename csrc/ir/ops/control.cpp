@@ -42,6 +42,35 @@ void gradient_argument(GradientRule&) {}
 
 Cost cost_argument(const Op&) { return {}; }
 
+// ---- gradients of the user's own ----
+
+Types infer_custom_gradient(const Op& op) {
+  const auto count = static_cast<size_t>(op.attributes.integer(Attr::kCount));
+  if (count < 1 || count > op.operands.size()) {
+    op.fail("Expected a count of 1 to " + std::to_string(op.operands.size()) + ", got " + std::to_string(count));
+  }
+  const Block& region = *op.regions[0];
+  if (!region.effects.empty()) region.effects[0]->fail("A gradient of one's own cannot assign a variable");
+  if (region.results.size() != op.operands.size() - count) {
+    op.fail("Expected a gradient for each of " + std::to_string(op.operands.size() - count) + " operands, got " +
+            std::to_string(region.results.size()));
+  }
+  for (size_t i = 0; i < region.results.size(); ++i) {
+    const Type &given = region.results[i].type(), &expected = operand(op, count + i);
+    if (given.dtype == expected.dtype && unify(given.shape, expected.shape)) continue;
+    op.fail("Expected a gradient of the type of its operand, " + text(expected) + ", got " + text(given),
+            given.dtype == expected.dtype ? Error::Kind::kValue : Error::Kind::kType);
+  }
+  Types types;
+  for (size_t i = 0; i < count; ++i) types.push_back(operand(op, i));
+  return types;
+}
+
+// The walk takes it from the region.
+void gradient_custom_gradient(GradientRule&) {}
+
+Cost cost_custom_gradient(const Op&) { return {}; }
+
 // ---- conditionals ----
 
 Types infer_if_else(const Op& op) {

@@ -297,7 +297,8 @@ class Fuser {
     for (const Value& v : op.operands) operands.push_back(values_.at(v));
     std::vector<std::unique_ptr<Block>> regions;
     for (const auto& region : op.regions) {
-      const std::vector<Value> arguments = copy_->open_region(ir::argument_types(op.code, operands, regions));
+      const std::vector<Value> arguments =
+          copy_->open_region(ir::argument_types(op.code, operands, regions, op.attributes));
       for (size_t i = 0; i < arguments.size(); ++i) values_[region->arguments[i]->result()] = arguments[i];
       regions.push_back(copy_->close_region(copy_block(*region)));
     }

@@ -41,7 +41,8 @@ class LineUp {
     switch (op.info().facts.regions.run) {
       case ir::Run::kEither: line_up_branches(op); break;
       case ir::Run::kAlternately: line_up_loop(op); break;
-      case ir::Run::kCounted: op.fail("A counted loop has no plan");  // resolve_shapes leaves none
+      case ir::Run::kCounted: op.fail("A counted loop has no plan");                  // resolve_shapes leaves none
+      case ir::Run::kBackwards: op.fail("What runs in gradients alone has no plan");  // the engine lowers none
       case ir::Run::kNever:
       case ir::Run::kOnce: push({.kind = Item::Kind::kCall, .op = &op});
     }

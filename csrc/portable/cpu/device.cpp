@@ -57,12 +57,14 @@ class CpuStorage final : public device::Storage {
 
   void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) override {
     const std::byte* const bytes = static_cast<CpuStorage&>(source).bytes_;
-    for (size_t i = 0; i < count; ++i) {
-      std::memcpy(bytes_ + to.offset + i * to.pitch, bytes + from.offset + i * from.pitch, row_bytes);
+    std::byte* written = bytes_ + to.offset;
+    const std::byte* read = bytes + from.offset;
+    for (size_t i = 0; i < count; ++i, written += to.pitch, read += from.pitch) {
+      std::memcpy(written, read, row_bytes);
     }
   }
 
-  void clear() override { std::memset(bytes_, 0, size()); }
+  void fill(size_t offset, size_t bytes, uint8_t value) override { std::memset(bytes_ + offset, value, bytes); }
 
   uintptr_t address() const noexcept override { return reinterpret_cast<uintptr_t>(bytes_); }
 

@@ -1,4 +1,4 @@
-// Arrays in device storage, packed or with gaps between rows, and their copies to and from host memory of any strides.
+// Arrays in device storage with strides of any kind, and their copies to and from host memory of any strides.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,35 @@ namespace alloy::device {
 // Most dimensions an array can have.
 inline constexpr size_t kMaxRank = ir::kMostAxes;
 
-// Where the elements of an array are in its storage: row-major, the fastest dimension without gaps, each row
-// of it `row_bytes` after the one before.
+// Where the elements of an array are in its storage.
 struct ArrayLayout {
   size_t rank = 0;
   size_t lengths[kMaxRank] = {};  // From the slowest to the fastest dimension.
   size_t element_bytes = 0;
-  size_t offset = 0;     // Bytes from the start of the storage.
-  size_t row_bytes = 0;  // Bytes from row to row.
+  size_t offset = 0;                 // Bytes from the start of the storage to the first element.
+  ptrdiff_t strides[kMaxRank] = {};  // Bytes from element to element of each dimension, in the order of the lengths.
 
   // Number of elements; 1 for rank 0.
   size_t elements() const noexcept;
 
-  // Bytes of one row without a gap.
+  // Bytes of one row, which is the elements of the fastest dimension, without a gap.
   size_t packed_row_bytes() const noexcept;
 
   // Bytes the elements take when packed.
   size_t packed_bytes() const noexcept { return elements() * element_bytes; }
 
-  // True when there is no gap between rows.
-  bool is_packed() const noexcept { return row_bytes == packed_row_bytes(); }
+  // Lays the elements out without gaps, row-major.
+  void pack() noexcept;
 
-  // Bytes of storage needed from its start.
+  // Lays them out in rows without gaps, row-major, each row `bytes` bytes after the one before.
+  void set_row_bytes(size_t bytes) noexcept;
+
+  // True when the elements lie without gaps, row-major.
+  bool is_packed() const noexcept;
+
+  // The storage that the elements take, in bytes from its start: that of the first one, and that behind the last one.
+  // begin() is negative where a stride leads before the storage.
+  ptrdiff_t begin() const noexcept;
   size_t end() const noexcept;
 };
 
@@ -44,7 +51,10 @@ struct ArrayMemory {
   ArrayLayout layout;
 };
 
-// Copies all elements of one array to another of the same shape, within their device.
+// Whether the two may have a byte in common: whether what lies between first and last bytes does.
+bool may_share(const ArrayMemory& a, const ArrayMemory& b);
+
+// Copies all elements of one array to another of the same shape, within their device. They share no memory.
 void copy_array(const ArrayMemory& from, const ArrayMemory& to);
 
 // Copies all elements to `host`, with `strides` in bytes from the fastest to the slowest dimension, or packed

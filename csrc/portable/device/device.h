@@ -37,12 +37,13 @@ class Storage {
 
   // Copies rows within the device: `count` rows of `row_bytes` bytes from `source` to here. Not a transfer.
   struct Rows {
-    size_t offset, pitch;  // bytes to the first row, and from row to row
+    size_t offset;    // bytes to the first row
+    ptrdiff_t pitch;  // bytes from row to row
   };
   virtual void copy_rows(Rows to, Storage& source, Rows from, size_t row_bytes, size_t count) = 0;
 
-  // Makes all bytes 0. Not a transfer.
-  virtual void clear() = 0;
+  // Gives `bytes` bytes from `offset` on that value; the range must be inside. Not a transfer.
+  virtual void fill(size_t offset, size_t bytes, uint8_t value) = 0;
 
   // Where the first byte is among the device's addresses: what overlaps there is the same memory.
   virtual uintptr_t address() const noexcept = 0;

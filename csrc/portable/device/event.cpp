@@ -11,9 +11,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// How often a wait looks whether the process is ending, and how long it then still hopes for a signal.
-constexpr auto kLookInterval = 100ms;
-constexpr auto kPatienceAtEnd = 1s;
+// How often a wait looks whether the process is ending with nobody left who could signal.
+constexpr auto kLookInterval = 100ms, kLookIntervalAtEnd = 10ms;
 
 }  // namespace
 
@@ -41,16 +40,13 @@ bool Event::wait(uint64_t value, std::optional<std::chrono::milliseconds> timeou
   std::optional<Clock::time_point> deadline;
   // A huge number of milliseconds stands for no limit, and would overflow the clock.
   if (timeout && *timeout < std::chrono::hours(24 * 365)) deadline = start + *timeout;
-  bool ending = false;
   std::unique_lock lock(mutex_);
+  if (value_ >= value) return true;
+  const WaitingForOthers waiting;
   while (value_ < value) {
     const auto now = Clock::now();
-    if (!ending && process_is_ending()) {
-      ending = true;
-      deadline = std::min(deadline.value_or(now + kPatienceAtEnd), now + kPatienceAtEnd);
-    }
-    if (deadline && now >= *deadline) return false;
-    const auto look = now + kLookInterval;
+    if ((deadline && now >= *deadline) || nothing_is_to_come()) return false;
+    const auto look = now + (process_is_ending() ? kLookIntervalAtEnd : kLookInterval);
     changed_.wait_until(lock, deadline ? std::min(look, *deadline) : look);
   }
   return true;

@@ -38,22 +38,34 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long the end of the process waits for a queue in which nothing finishes.
+using Clock = std::chrono::steady_clock;
+
+// How long the end of the process waits for a queue in which nothing finishes, and for queues that all wait.
 constexpr auto kDrainPatience = 10s;
+constexpr auto kWaitPatience = 1s;
 
 std::atomic<bool> g_has_run{false};
 std::atomic<int> g_locked{0};
 std::atomic<bool> g_forked{false};
 std::atomic<bool> g_ending{false};
 std::atomic<bool> g_ended{false};
+std::atomic<int> g_waiting{0};                 // queues whose item waits for others
+std::atomic<Clock::time_point> g_last_work{};  // seen at the end of the process
 
-// The queue whose item this thread executes now.
+// The queue whose item this thread executes now, and how many queues wait for that item: one inside another.
 thread_local const QueueState* t_current = nullptr;
+thread_local int t_depth = 0;
 
 class CurrentQueue {
  public:
-  explicit CurrentQueue(const QueueState* queue) noexcept : previous_(t_current) { t_current = queue; }
-  ~CurrentQueue() { t_current = previous_; }
+  explicit CurrentQueue(const QueueState* queue) noexcept : previous_(t_current) {
+    t_current = queue;
+    ++t_depth;
+  }
+  ~CurrentQueue() {
+    t_current = previous_;
+    --t_depth;
+  }
   CurrentQueue(const CurrentQueue&) = delete;
   CurrentQueue& operator=(const CurrentQueue&) = delete;
 
@@ -90,6 +102,7 @@ bool is_idle(QueueState& queue) {
 
 void drain_at_exit() {
   if (g_forked.load()) return;
+  g_last_work.store(Clock::now());
   g_ending.store(true);
   // An item may give work to another queue, so that one pass is not enough; each gives up in bounded time.
   for (int pass = 0; pass < 8; ++pass) {
@@ -201,6 +214,27 @@ LocksAreHeld::~LocksAreHeld() { g_locked.fetch_sub(1); }
 bool process_is_forked() noexcept { return g_forked.load(std::memory_order_relaxed); }
 
 bool process_is_ending() noexcept { return g_ending.load(std::memory_order_relaxed); }
+
+WaitingForOthers::WaitingForOthers() noexcept { g_waiting.fetch_add(t_depth); }
+WaitingForOthers::~WaitingForOthers() { g_waiting.fetch_sub(t_depth); }
+
+bool nothing_is_to_come() {
+  if (!process_is_ending()) return false;
+  int at_work = 0;
+  for (const auto& queue : live_queues()) {
+    std::lock_guard lock(queue->mutex);
+    at_work += queue->busy || !queue->items.empty();
+  }
+  const auto now = Clock::now();
+  if (at_work > g_waiting.load()) {
+    g_last_work.store(now);
+    return false;
+  }
+  // Once a wait has given up, those behind it need not be patient, too.
+  static std::atomic<bool> has_given_up{false};
+  if (now - g_last_work.load() >= kWaitPatience) has_given_up.store(true);
+  return has_given_up.load();
+}
 
 WorkQueue::WorkQueue() : state_(std::make_shared<QueueState>()) {
   install_process_hooks();

@@ -76,7 +76,20 @@ class LocksAreHeld {
 // first.
 bool process_is_forked() noexcept;
 
-// True once exit() has begun to drain the queues; waits for something that may never come must then give up.
+// True once exit() has begun to drain the queues.
 bool process_is_ending() noexcept;
+
+// While one lives, this thread waits for what another thread or queue does.
+class WaitingForOthers {
+ public:
+  WaitingForOthers() noexcept;
+  ~WaitingForOthers();
+  WaitingForOthers(const WaitingForOthers&) = delete;
+  WaitingForOthers& operator=(const WaitingForOthers&) = delete;
+};
+
+// True at the end of the process where every queue is idle or waits for others, once that has lasted a second: waits
+// for something that may never come must then give up.
+bool nothing_is_to_come();
 
 }  // namespace alloy::device

@@ -17,6 +17,9 @@ void raise_if_failed(const device::Status& status);
 // lock may be held by a thread that the child does not have.
 void refuse_fork();
 
+// Puts an error of one sentence where a caller has a place for it; `error` may be null.
+void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sentence);
+
 // An autoreleased NSError of a command buffer with the message of `status`; nil when it is ok.
 NSError* error_of(const device::Status& status);
 

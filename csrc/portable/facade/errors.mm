@@ -33,13 +33,20 @@ void refuse_fork() {
   if (device::process_is_forked()) raise_if_failed(device::process_status());
 }
 
+void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sentence) {
+  if (!error) return;
+  *error = [NSError errorWithDomain:domain
+                               code:code
+                           userInfo:[NSDictionary dictionaryWithObject:sentence forKey:NSLocalizedDescriptionKey]];
+}
+
 NSError* error_of(const device::Status& status) {
   if (status.ok()) return nil;
-  NSString* message = [NSString stringWithUTF8String:status.message.c_str()];
-  return
-      [NSError errorWithDomain:MTLCommandBufferErrorDomain
-                          code:lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal
-                      userInfo:[NSDictionary dictionaryWithObject:message forKey:NSLocalizedDescriptionKey]];
+  NSError* error = nil;
+  set_error(&error, MTLCommandBufferErrorDomain,
+            lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal,
+            [NSString stringWithUTF8String:status.message.c_str()]);
+  return error;
 }
 
 }  // namespace alloy::facade

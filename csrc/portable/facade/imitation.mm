@@ -30,20 +30,46 @@ void lacking(id, SEL selector) {
 }
 
 using Question = BOOL (*)(id, SEL, SEL);
-Question g_responds, g_instances_respond;  // NSObject's own
+Question g_responds, g_class_responds, g_instances_respond;  // NSObject's own
 
+// Whether that is the row's selector, or, if the row is of a property, its setter.
+bool names(const Newer& row, NSString* selector) {
+  NSString* name = [NSString stringWithUTF8String:row.selector];
+  if ([selector isEqualToString:name]) return true;
+  NSString* capital = [[name substringToIndex:1] uppercaseString];
+  return [selector isEqualToString:[NSString stringWithFormat:@"set%@%@:", capital, [name substringFromIndex:1]]];
+}
+
+// `asked`: a class, or the class of a class.
 bool is_hidden(Class asked, SEL selector) {
   for (const Newer& row : kNewer) {
-    if (lacks(row) && asked == objc_getClass(row.class_name) &&
-        [NSStringFromSelector(selector) isEqualToString:[NSString stringWithUTF8String:row.selector]]) {
-      return true;
+    if (!lacks(row) || !names(row, NSStringFromSelector(selector))) continue;
+    const Class owner = objc_getClass(row.class_name);
+    for (Class c = asked; c != nullptr; c = class_getSuperclass(c)) {
+      if (c == owner || c == object_getClass(owner)) return true;
     }
   }
   return false;
 }
 
+// Puts what raises in place of every method of the class, and of its own methods, that the row names.
+void hide(Class owner, const Newer& row) {
+  unsigned count = 0;
+  Method* methods = class_copyMethodList(owner, &count);
+  for (unsigned i = 0; i < count; ++i) {
+    if (names(row, NSStringFromSelector(method_getName(methods[i])))) {
+      method_setImplementation(methods[i], reinterpret_cast<IMP>(lacking));
+    }
+  }
+  free(methods);
+}
+
 BOOL responds(id object, SEL question, SEL selector) {
   return !is_hidden(object_getClass(object), selector) && g_responds(object, question, selector);
+}
+
+BOOL class_responds(id asked, SEL question, SEL selector) {
+  return !is_hidden(object_getClass(asked), selector) && g_class_responds(asked, question, selector);
 }
 
 BOOL instances_respond(id asked, SEL question, SEL selector) {
@@ -77,14 +103,17 @@ void refuse_unknown_imitation() {
 void hide_newer_selectors() {
   if (!compiler::imitation().system.is_apple()) return;
   for (const Newer& row : kNewer) {
+    if (!lacks(row)) continue;
     Class owner = [NSClassFromString([NSString stringWithUTF8String:row.class_name]) class];
-    if (lacks(row)) {
-      method_setImplementation(class_getInstanceMethod(owner, sel_registerName(row.selector)),
-                               reinterpret_cast<IMP>(lacking));
-    }
+    hide(owner, row);
+    hide(object_getClass(owner), row);
   }
   // Of NSObject: a class of this runtime takes no new class methods once it has been sent a message.
   g_responds = replace(class_getInstanceMethod([NSObject class], @selector(respondsToSelector:)), responds);
+  const Method of_classes = class_getClassMethod([NSObject class], @selector(respondsToSelector:));
+  if (method_getImplementation(of_classes) != reinterpret_cast<IMP>(responds)) {
+    g_class_responds = replace(of_classes, class_responds);
+  }
   g_instances_respond =
       replace(class_getClassMethod([NSObject class], @selector(instancesRespondToSelector:)), instances_respond);
 }

@@ -1,4 +1,4 @@
-// Ownership of Objective-C objects by C++ closures.
+// Ownership of Objective-C objects by C++.
 #pragma once
 
 #import <Foundation/Foundation.h>
@@ -7,14 +7,18 @@
 
 namespace alloy::facade {
 
-// An Objective-C object retained by a C++ closure.
+// An Objective-C object, or nil, retained by a C++ closure or a field.
 template <class Object>
 class Retained {
  public:
+  Retained() : object_(nil) {}
   explicit Retained(Object object) : object_([object retain]) {}
   Retained(const Retained& other) : object_([other.object_ retain]) {}
   Retained(Retained&& other) noexcept : object_(std::exchange(other.object_, nil)) {}
-  Retained& operator=(const Retained&) = delete;
+  Retained& operator=(Retained other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
   ~Retained() { [object_ release]; }
   Object get() const { return object_; }
 

@@ -30,6 +30,11 @@ device::Status CommandList::error() const {
   return error_;
 }
 
+double CommandList::scheduled_time() const {
+  std::lock_guard lock(mutex_);
+  return scheduled_time_;
+}
+
 double CommandList::start_time() const {
   std::lock_guard lock(mutex_);
   return start_time_;
@@ -40,10 +45,10 @@ double CommandList::end_time() const {
   return end_time_;
 }
 
-bool CommandList::add(std::function<device::Status()> command) {
+bool CommandList::add(std::function<device::Status()> command, std::function<void()> if_skipped) {
   std::lock_guard lock(mutex_);
   if (phase_ >= Phase::kCommitted) return false;
-  commands_.push_back(std::move(command));
+  commands_.push_back({std::move(command), std::move(if_skipped)});
   return true;
 }
 
@@ -69,6 +74,7 @@ device::Status CommandList::commit(device::Stream& stream, Observer observer) {
   }
   device::Status status = stream.submit([self = shared_from_this()] { self->execute(); });
   if (!status.ok()) {
+    const Observer dropped = std::exchange(observer_, {});  // which keeps the list's owner
     std::lock_guard lock(mutex_);
     error_ = status;
     phase_ = Phase::kFailed;
@@ -100,12 +106,6 @@ void CommandList::wait_until_handled() {
   changed_.wait(lock, [&] { return handled_; });
 }
 
-void CommandList::enter(Phase phase) {
-  std::lock_guard lock(mutex_);
-  phase_ = phase;
-  changed_.notify_all();
-}
-
 void CommandList::wait_for_commit_and_execute() {
   {
     std::unique_lock lock(mutex_);
@@ -118,7 +118,13 @@ void CommandList::wait_for_commit_and_execute() {
 }
 
 void CommandList::execute() {
-  enter(Phase::kScheduled);
+  const double scheduled = now_seconds();
+  {
+    std::lock_guard lock(mutex_);
+    scheduled_time_ = scheduled;
+    phase_ = Phase::kScheduled;
+    changed_.notify_all();
+  }
   // What the observer holds may keep the list's own owner alive, so it is taken out before it is called.
   Observer observer = std::exchange(observer_, {});
   observer.on_scheduled();
@@ -128,9 +134,9 @@ void CommandList::execute() {
     start_time_ = start;
   }
   device::Status status;
-  for (auto& command : commands_) {
-    status = command();
-    if (!status.ok()) break;
+  for (const Command& command : commands_) {
+    if (status.ok()) status = command.run();
+    else if (command.if_skipped) command.if_skipped();
   }
   commands_.clear();
   {

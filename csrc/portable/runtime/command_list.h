@@ -29,12 +29,14 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   // Why a command failed; ok unless the phase is kFailed.
   device::Status error() const;
 
-  // Seconds of the monotonic clock, 0 before.
+  // Seconds of the monotonic clock, 0 before: when it was scheduled, when the first command began, when the last ended.
+  double scheduled_time() const;
   double start_time() const;
   double end_time() const;
 
-  // Adds a command; false when the list is committed already.
-  bool add(std::function<device::Status()> command);
+  // Adds a command; false when the list is committed already. `if_skipped` is called in its place, if there is one,
+  // where a command before it has failed.
+  bool add(std::function<device::Status()> command, std::function<void()> if_skipped);
 
   // Takes a place in `stream`, which then waits for the commit. A second call does nothing.
   device::Status enqueue(device::Stream& stream);
@@ -57,7 +59,6 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
  private:
   void execute();
   void wait_for_commit_and_execute();
-  void enter(Phase phase);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -66,9 +67,14 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
   bool abandoned_ = false;
   bool handled_ = false;
   device::Status error_;
+  double scheduled_time_ = 0;
   double start_time_ = 0;
   double end_time_ = 0;
-  std::vector<std::function<device::Status()>> commands_;
+  struct Command {
+    std::function<device::Status()> run;
+    std::function<void()> if_skipped;
+  };
+  std::vector<Command> commands_;
   Observer observer_;
 };
 

@@ -77,6 +77,23 @@ void GraphState::allocate_variable(std::span<const std::byte> initial) {
   variables_.back() = std::move(storage);
 }
 
+void GraphState::allocate_variables(const std::vector<size_t>& bytes,
+                                    const std::function<void(size_t slot, device::Storage&)>& fill) {
+  std::lock_guard lock(running_);
+  for (size_t slot = 0; slot < bytes.size(); ++slot) {
+    std::shared_ptr<device::Storage> storage = device_->allocate(bytes[slot]);
+    if (!storage) throw std::bad_alloc();
+    fill(slot, *storage);
+    variables_.push_back(std::move(storage));
+    versions_.push_back(0);
+  }
+}
+
+void GraphState::read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read) {
+  std::lock_guard lock(running_);
+  for (const int64_t slot : slots) read(*variables_[static_cast<size_t>(slot)]);
+}
+
 void GraphState::take_variables_to(device::Device& device) {
   if (device_ == &device) return;
   std::vector<std::shared_ptr<device::Storage>> taken;
@@ -113,8 +130,8 @@ std::vector<device::StepTime> GraphState::times(const Program& program) {
 
 namespace {
 
-// The arrays of a run without gaps between rows: themselves, or, of those that have some or are asked for, packed room
-// of their device instead.
+// The arrays of a run without gaps: themselves, or, of those that are not packed or are asked for, packed room of their
+// device instead.
 class Packed {
  public:
   explicit Packed(const std::vector<device::ArrayMemory>& arrays, const std::vector<size_t>& apart = {})
@@ -124,7 +141,7 @@ class Packed {
       if (packed_.empty()) packed_ = arrays;
       device::ArrayMemory& room = packed_[i];
       room.layout.offset = 0;
-      room.layout.row_bytes = room.layout.packed_row_bytes();
+      room.layout.pack();
       room.storage = room.device->allocate(room.layout.end());
       if (!room.storage) throw std::bad_alloc();
       replaced_.push_back(i);
@@ -161,10 +178,9 @@ device::Status Run::operator()() const {
   return status;
 }
 
-device::Status Run::operator()(const device::EventList& events) const {
-  const device::Status ready = events.wait_all();
-  if (!ready.ok()) return ready;
-  const device::Status status = (*this)();
+device::Status Run::operator()(const device::EventList& events, const std::function<bool()>& condition) const {
+  device::Status status = events.wait_all();
+  if (status.ok() && (!condition || condition())) status = (*this)();
   events.signal_all();
   return status;
 }

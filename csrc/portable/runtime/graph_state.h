@@ -2,6 +2,7 @@
 // programs compiled so far. Lives as long as any of them. One thread builds; runs are serialised here.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -15,6 +16,13 @@
 #include "runtime/program.h"
 
 namespace alloy::runtime {
+
+// What is to be computed, in the order of the arrays of a run.
+struct Request {
+  std::vector<ir::Value> feeds;
+  std::vector<ir::Value> results;
+  std::vector<ir::Op*> effects;
+};
 
 // The programs that one user of a graph has asked for most recently. Older ones are destroyed, unless another user
 // keeps them.
@@ -44,6 +52,12 @@ class GraphState {
                                    const std::vector<ir::Value>& results, const std::vector<ir::Op*>& effects);
   // Gives the newest variable of the graph its memory and its initial value.
   void allocate_variable(std::span<const std::byte> initial);
+  // Gives the variables of a graph that had none their memory, of so many bytes by slot, and calls `fill` with each.
+  void allocate_variables(const std::vector<size_t>& bytes,
+                          const std::function<void(size_t slot, device::Storage&)>& fill);
+  // Calls `read` with the memory of variables, in this order and all as they are at one moment between two runs, which
+  // wait meanwhile.
+  void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program);
   // Program::set_profiling and Program::times, called while no run of the graph is in progress.
@@ -70,7 +84,7 @@ class GraphState {
 // One run of a program with its feeds and results; a copyable item of work for a stream.
 class Run {
  public:
-  // Arrays in the program's order; each must have the elements of the program's type. Gaps between rows are allowed.
+  // Arrays in the program's order; each must have the elements of the program's type, with any strides.
   // `overwritten`: the positions of feeds whose memory a result shares; the run computes as if it did not.
   Run(std::shared_ptr<GraphState> state, std::shared_ptr<Program> program, std::vector<device::ArrayMemory> feeds,
       std::vector<device::ArrayMemory> results, std::vector<size_t> overwritten)
@@ -81,8 +95,9 @@ class Run {
         overwritten_(std::move(overwritten)) {}
 
   device::Status operator()() const;
-  // The same, after waiting for the events; signals them when the run is over, whether it failed or not.
-  device::Status operator()(const device::EventList& events) const;
+  // The same, after waiting for the events; signals them when the run is over, however it ended. Without computing, if
+  // there is a condition and it does not hold then.
+  device::Status operator()(const device::EventList& events, const std::function<bool()>& condition = nullptr) const;
 
  private:
   std::shared_ptr<GraphState> state_;

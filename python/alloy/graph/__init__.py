@@ -1,7 +1,22 @@
 """A graph and what it is made of: tensors, variables, updates, executables."""
 
-from alloy._core import Executable, Graph, Op, Submission, Tensor, Update, Variable
-from alloy.graph import executable, indexing, shown, tensor  # noqa: F401  they add methods to the engine's classes
+from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update, Variable
+from alloy.graph import awaiting, executable, indexing, queues, shown, tensor  # noqa: F401  they complete the classes
 from alloy.graph.graph import gradients
+from alloy.graph.loaded import LoadedExecutable, load_executable
 
-__all__ = ["Executable", "Graph", "Op", "Submission", "Tensor", "Update", "Variable", "gradients"]
+__all__ = [
+    "Event",
+    "Executable",
+    "Graph",
+    "LoadedExecutable",
+    "Op",
+    "Pending",
+    "Queue",
+    "Submission",
+    "Tensor",
+    "Update",
+    "Variable",
+    "gradients",
+    "load_executable",
+]

@@ -6,7 +6,19 @@ graphs in graph.py, of executables in executable.py."""
 
 import types
 
-from alloy._core import DeviceError, Executable, Graph, Op, Submission, Tensor, Update, WeakVariable
+from alloy._core import (
+    DeviceError,
+    Event,
+    Executable,
+    Graph,
+    Op,
+    Pending,
+    Queue,
+    Submission,
+    Tensor,
+    Update,
+    WeakVariable,
+)
 from alloy.graph.location import mistake
 from alloy.graph.names import explained, missing_attribute, no_attribute, one_of
 
@@ -45,11 +57,11 @@ def _set_on_graph(self, name, value):
 
 
 Graph.__setattr__ = _set_on_graph
-for _class in (Executable, Op, Submission, Update, WeakVariable):
+for _class in (Event, Executable, Op, Pending, Queue, Submission, Update, WeakVariable):
     _class.__setattr__ = _sealed
-for _class in (Executable, Graph, Op, Submission, Update, WeakVariable):
+for _class in (Event, Executable, Graph, Op, Pending, Queue, Submission, Update, WeakVariable):
     method_of(_class, "__getattr__")(missing_attribute)
-for _class in (Executable, Graph, Op, Submission, Tensor, Update, WeakVariable):
+for _class in (Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update, WeakVariable):
     _class.__reduce__ = _class.__reduce_ex__ = _uncopied
 
 
@@ -71,6 +83,9 @@ for _class, _docs in {
         "feeds": "The placeholders that a call gives arrays for, in order.",
         "fetches": "The tensors whose values a call gives, in order.",
     },
+    Event: {"value": "The value that it has reached."},
+    Queue: {"device": "The name of its device."},
+    Pending: {"shape": "The extents of its axes.", "dtype": "The name of the element type."},
     Op: {
         "stage": "The first stage in which everything it needs has been computed.",
         "operands": "The tensors that it is made of.",

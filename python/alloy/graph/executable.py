@@ -7,13 +7,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from alloy._core import Executable, Submission, Tensor, Update, as_shape
+from alloy._core import Executable, Queue, Submission, Tensor, Update, as_shape
 from alloy.graph import inspection
 from alloy.graph.arrays import as_count
+from alloy.graph.awaiting import in_coroutine
 from alloy.graph.dtypes import is_integer, numpy_dtype
 from alloy.graph.engine import method_of
 from alloy.graph.location import meant, mistake
 from alloy.graph.profile import Kernel, Profile
+from alloy.graph.queues import as_queue, moments
 from alloy.graph.staging import Staging
 from alloy.graph.text import describe, shape_text
 
@@ -36,10 +38,10 @@ def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
             return _call(self, *arrays, **by_label)
         except (TypeError, ValueError):
             pass  # it is told again, and more
-    return _fed(_call, self, arrays, by_label)
+    return fed(_call, self, arrays, by_label)
 
 
-def _fed(function, self, arrays, by_label, *before):
+def fed(function, self, arrays, by_label, *before):
     """What the engine's function gives of the feeds."""
     if len(arrays) == 1 and isinstance(arrays[0], Mapping):
         arrays, by_label = _from_dict(self, arrays[0], by_label)
@@ -113,17 +115,31 @@ def _updates_of(self) -> list[Update]:
 
 
 @method_of(Executable)
-def submit(self, /, *arrays, **by_label) -> Submission:
+def submit(self, /, *arrays, queue: Queue | None = None, wait_for=(), signal=(), **by_label) -> Submission:
     """Starts the step, as a call does, and returns before it is done: the sequence of its fetches, which waits for them
-    when it is read.
+    when it is read. Coroutines await it: fetches = await step.submit(x).
 
     Meanwhile the next batch can be prepared. The arrays are copied first and may be changed at once (without that copy:
-    staging). Steps of a graph run one after the other; where graph.most_in_flight of them (2 at first) are not done
-    yet, the call waits for the oldest. A graph with storage="buffers" has one in flight.
+    staging). A fetch of another submission, computed or not, is fed without a copy, too: submission.pending(0).
 
-    DeviceError: an earlier step failed on the device, and no call has raised that yet. When the fetches are read: this
-    one failed, or one that was in flight before it."""
-    return _fed(_submit, self, arrays, by_label, False)
+    Steps of a graph run one after the other, in the order in which they were submitted or called, whatever queues they
+    are on, so that each finds the variables as the one before left them. Where graph.most_in_flight of them (2 at
+    first) are not done yet, the call waits for the oldest, except in a coroutine: there the tasks that await are the
+    limit. A graph with storage="buffers" has one in flight, and the call always waits for it.
+
+    queue: runs the step in the order of that queue, instead of the graph's own; a queue of the graph's device.
+    wait_for: a pair (event, value), or several: the step starts when each event has reached its value. signal: the
+    same; each event is set to its value when the step is over, however it ended. What is fed needs no event: the step
+    waits for it. Feed a placeholder that has one of these names by position or in a dict.
+
+    ValueError: the queue or a pending result is on another device. DeviceError: an earlier step failed on the device,
+    and no call has raised that yet. When the fetches are read: this one failed, or one that was in flight before it, or
+    one whose result it was fed."""
+    takes_turns = not in_coroutine()
+    order = None
+    if queue is not None or wait_for or signal or not takes_turns:
+        order = (as_queue(queue), moments("wait_for", wait_for), moments("signal", signal), takes_turns)
+    return fed(_submit, self, arrays, by_label, False, order)
 
 
 @method_of(Executable)
@@ -164,7 +180,7 @@ def profile(self, /, *feeds, runs: int = 10, **by_label) -> Profile | None:
     self(*feeds, **by_label)
     times, kernels, total = [], [], np.zeros(1)
     for _ in range(runs):  # one by one: for the time of each, and so that an interrupt is answered between them
-        measured = _fed(_profile, self, feeds, by_label, 1)
+        measured = fed(_profile, self, feeds, by_label, 1)
         if measured is None:
             return None
         kernels = [Kernel(*kernel) for kernel in measured]

@@ -1,6 +1,6 @@
 """How a graph and what it is made of are shown at the prompt and in messages."""
 
-from alloy._core import Executable, Graph, Op, Submission, Tensor, Update
+from alloy._core import Event, Executable, Graph, Op, Pending, Queue, Submission, Tensor, Update
 from alloy.graph import inspection
 from alloy.graph.text import describe, shape_text
 
@@ -44,6 +44,18 @@ def _submission(submission):
     return f"<Submission of {len(submission)} fetches, {'done' if submission.done else 'in flight'}>"
 
 
+def _pending(pending):
+    return f"<Pending {pending.dtype}{shape_text(pending.shape)}>"
+
+
+def _queue(queue):
+    return f"<Queue of {queue.device}>"
+
+
+def _event(event):
+    return f"<Event at {event.value}>"
+
+
 def _update(update):
     return f"<Update of {update.variable!r} to {update.value!r}>"
 
@@ -55,9 +67,12 @@ def _op(op):
 
 
 for _class, _show in {
+    Event: _event,
     Executable: _executable,
     Graph: _graph,
     Op: _op,
+    Pending: _pending,
+    Queue: _queue,
     Submission: _submission,
     Tensor: _tensor,
     Update: _update,

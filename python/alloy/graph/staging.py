@@ -43,5 +43,5 @@ class Staging:
         for array, mine in zip(arrays, self._sets[self._turn]):
             if not isinstance(array, np.ndarray) or not np.may_share_memory(array, mine):
                 raise mistake("staging", "Expected the arrays that arrays() gave last, or parts of them", act="called")
-        self._readers[self._turn] = submission = self._step._submit(True, *arrays)
+        self._readers[self._turn] = submission = self._step._submit(True, None, *arrays)
         return submission

@@ -11,6 +11,7 @@ from alloy.ops import (
     complex_numbers,
     control,
     convolution,
+    custom,
     elementwise,
     fourier,
     images,
@@ -29,6 +30,7 @@ from alloy.ops.activation import *  # noqa: F403
 from alloy.ops.complex_numbers import *  # noqa: F403
 from alloy.ops.control import *  # noqa: F403
 from alloy.ops.convolution import *  # noqa: F403
+from alloy.ops.custom import *  # noqa: F403
 from alloy.ops.elementwise import *  # noqa: F403
 from alloy.ops.fourier import *  # noqa: F403
 from alloy.ops.images import *  # noqa: F403
@@ -47,6 +49,7 @@ __all__ = (
     + complex_numbers.__all__
     + control.__all__
     + convolution.__all__
+    + custom.__all__
     + elementwise.__all__
     + fourier.__all__
     + images.__all__

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 import traceback
 from enum import Enum
@@ -17,7 +18,7 @@ from alloy.graph.profile import GROUPS
 from alloy.graph.structure import leaves
 from alloy.graph.text import amount
 from alloy.tools import bench as timing
-from alloy.tools import config, doctor, drawing, examples, predictions, run
+from alloy.tools import clang, config, doctor, drawing, examples, packages, predictions, run
 from alloy.tools.recipes import MODELS, complete, small_cnn
 from alloy.training.batches import as_dataset, parts_of
 from alloy.training.checkpoint import said_of
@@ -210,9 +211,56 @@ def predict(
 
 
 def _of_run(path: Path) -> dict:
-    if not (path / "config.toml").is_file():
+    directory = path.parent if path.is_file() else path
+    if not (directory / "config.toml").is_file():
         raise config.mistake(f"Expected the directory of a training, with its config.toml, got {path}")
-    return complete(config.read(path))
+    return complete(config.read(directory))
+
+
+@_commands.command()
+def export(
+    path: Path = typer.Argument(..., metavar="RUN", help="A training's directory, or a file of weights in it."),
+    output: Path = typer.Option(None, "--output", "-o", metavar="PATH", help="RUN/model.mpsgraphpackage without it."),
+):
+    """Writes a trained model into a file that runs without Python.
+
+    alloy run, al.load_executable and MPSGraph programs run it. It takes any number of examples, as the model does:
+    where the run normalizes its data, normalized ones."""
+    settings = run.threaded(_of_run(path))
+    rows = examples.sample(settings)
+    output = output or (path if path.is_dir() else path.parent) / "model.mpsgraphpackage"
+    trainer = run.trained("predict", path, settings, rows)
+    trainer.export(output, rows)
+    made = al.load_executable(output)
+    typer.echo(f"saved {output}\n{packages.ports(made)}")
+
+
+@_commands.command("run")
+def run_package(
+    path: Path = typer.Argument(..., metavar="PACKAGE", help="What alloy export or Executable.export has written."),
+    files: list[str] = typer.Argument(None, metavar="[NAME=]FILE", help="Inputs: .npy files, or .npz by their names."),
+    output: Path = typer.Option(
+        None,
+        "--output",
+        "-o",
+        metavar="PATH",
+        help="The .npy or .npz file of the results; without it they are printed.",
+    ),
+):
+    """Runs an exported model on arrays.
+
+    Without files it prints what the model takes and gives."""
+    executable = al.load_executable(path)
+    if not files and executable.feeds:
+        typer.echo(packages.ports(executable))
+        return
+    if output is not None:
+        packages.require_place(str(output), len(executable.fetches))
+    results = packages.named(executable, executable(packages.inputs(executable, files or [])))
+    if output is None:
+        typer.echo(packages.text(results))
+    else:
+        packages.write(str(output), results)
 
 
 @_commands.command()
@@ -303,6 +351,23 @@ def info():
         typer.echo(f"framework: {device.system}")
     if al.threads() is not None:
         typer.echo(f"threads: {al.threads()}")
+
+
+@_commands.command("config")
+def compiling(
+    cflags: bool = typer.Option(False, "--cflags", help="What compiles a program in Objective-C or Objective-C++."),
+    libs: bool = typer.Option(False, "--libs", help="What links it."),
+    cmakedir: bool = typer.Option(False, "--cmakedir", help="For CMake's find_package(Alloy): Alloy_DIR."),
+    pkgconfigdir: bool = typer.Option(False, "--pkgconfigdir", help="For pkg-config: PKG_CONFIG_PATH."),
+):
+    """Prints how programs in Objective-C++ use the framework.
+
+    alloy-clang++ is clang++ with all of it."""
+    wanted = [*(clang.flags("Cflags") if cflags else []), *(clang.flags("Libs") if libs else [])]
+    wanted += [str(clang.CMAKE_DIRECTORY)] * cmakedir + [str(clang.PKGCONFIG_DIRECTORY)] * pkgconfigdir
+    if not (cflags or libs or cmakedir or pkgconfigdir):
+        raise ValueError("Expected one of --cflags, --libs, --cmakedir, --pkgconfigdir.")
+    typer.echo(shlex.join(wanted))
 
 
 @_commands.command("doctor")

@@ -238,10 +238,7 @@ def rows(settings: dict, path) -> tuple[list[str], np.ndarray]:
             raise mistake(f"Expected an array {name!r} in {path}, got {', '.join(arrays)}")
         x = arrays.get(name, next(iter(arrays.values()), None))
     elif suffix == ".npy":
-        try:
-            x = np.load(path, allow_pickle=False)
-        except Exception as error:  # of damaged files, many kinds
-            raise mistake(f"Expected an array in {path}, which cannot be read: {str(error).rstrip('.')}") from None
+        x = array(path)
     elif suffix == ".csv":
         x = _table(part, path)
     else:
@@ -249,6 +246,27 @@ def rows(settings: dict, path) -> tuple[list[str], np.ndarray]:
     x = _of_shape(x, settings.get("input_shape"), path)
     x = normalized(x, part["normalize"]) if part.get("normalize") else x
     return [path] if suffix in IMAGES else [f"{path}:{i}" for i in range(len(x))], x
+
+
+def array(path) -> np.ndarray:
+    """Of an .npy file. ValueError: it is damaged, or holds something else."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except Exception as error:  # of damaged files, many kinds
+        raise mistake(f"Expected an array in {path}, which cannot be read: {str(error).rstrip('.')}") from None
+
+
+def sample(settings: dict) -> np.ndarray | tuple | dict:
+    """Examples as the model of a run takes them: of zeros where their shape and type are known without the data."""
+    part, shape = settings["data"], settings.get("input_shape")
+    if shape is not None and part["name"] in READERS and part["name"] != "npz":
+        is_float = part.get("normalize") or part["name"] in ("csv", "digits")
+        return np.zeros((1, *shape), np.float32 if is_float else np.dtype(part.get("dtype", "float32")))
+    examples, _ = read(settings)
+    if isinstance(examples.train, tuple):
+        return examples.train[0][:1]
+    data = examples.train if examples.train.batched else examples.train.batch(1)
+    return next(data.epoch(0))[0]
 
 
 def _of_shape(x, shape, path):

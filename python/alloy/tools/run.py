@@ -235,13 +235,13 @@ def claimed(directory: Path):
         os.close(descriptor)
 
 
-def trained(op: str, directory: Path, settings: dict, rows) -> al.Trainer:
-    """A trainer of the run's model with the weights that it has learned. op, rows: "evaluate" or "predict", and for
-    what, as Trainer takes it."""
-    path = directory / "model.safetensors"
-    path = path if path.exists() else directory / "checkpoint.safetensors"
+def trained(op: str, place: Path, settings: dict, rows) -> al.Trainer:
+    """A trainer of the run's model with the weights that it has learned. place: the run's directory, or a file of
+    weights in it. op, rows: "evaluate" or "predict", and for what, as Trainer takes it."""
+    path = place / "model.safetensors" if place.is_dir() else place
+    path = path if path.exists() else place / "checkpoint.safetensors"
     if not path.exists():
-        raise mistake(f"Expected model.safetensors of a training in {directory}, which is not there")
+        raise mistake(f"Expected model.safetensors of a training in {place}, which is not there")
     model, settings = model_of(settings)
     trainer = trainer_of(model, _scheduled(settings, 1))
     trainer._programs.outputs(parts_of(op, as_dataset(op, rows, settings["batch_size"])))

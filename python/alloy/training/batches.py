@@ -154,7 +154,7 @@ class Feed:
                 for steps, element, arrays in dispatches:
                     step = self._step if steps == 1 else self._several
                     if self._ahead:
-                        begun.append(step._submit(memory is not None, *arrays))
+                        begun.append(step._submit(memory is not None, None, *arrays))
                     yield Turn(steps, element, begun[-1] if self._ahead else step(*arrays))
                 in_flight.append((memory, begun))
                 while len(in_flight) > self._ahead:

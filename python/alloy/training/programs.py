@@ -145,6 +145,20 @@ class Programs:
         return self._made[key]
 
     @_one_at_a_time
+    def inference(self, parts: Parts | None) -> Executable:
+        """A prediction whose fetches have names. parts: of examples; None: of the last ones."""
+        if parts is None and not self._predicted:
+            raise mistake("export", "Expected a model that has seen examples; call fit, or give some", act="called")
+        given: Parts = list(self._predicted)[-1][0] if parts is None else parts
+        prediction = self.prediction(given)
+        names = paths(self._predictions(given), "output")
+        fetches = [
+            self.graph.apply("identity", [tensor], {}, name, tensor.location)[0]
+            for name, tensor in zip(names, prediction.fetches)
+        ]
+        return self.graph.compile(prediction.feeds, fetches)
+
+    @_one_at_a_time
     def outputs(self, parts: Parts):
         """What the model gives in inference, tensors in their structure."""
         return self._predictions(parts)

@@ -382,6 +382,22 @@ class Trainer:
             },
         )
 
+    def export(self, path, x=None, *, rows: int | None = None) -> None:
+        """Writes what predict computes into a file, from which al.load_executable, `alloy run` and MPSGraph programs
+        run it (Executable.export). The feeds are called x, of several inputs x/0 or x/name and so on, the fetches
+        output, or output/0 and so on.
+
+        x: examples like those that it shall take, as predict takes them; without it, like the last ones of this
+        trainer. rows: how many each call gives; None: any number. ValueError: there were no examples, or an op cannot
+        be exported for any number of rows. OSError: as Executable.export."""
+        data = None if x is None else as_dataset("predict", x, 1)
+        step = self._programs.inference(None if data is None else parts_of("predict", data))
+        if rows is None:
+            step.export(path)
+            return
+        count = as_count("export", "a number of rows", rows, "called")
+        step.export(path, *((count, *(feed.shape or ())[1:]) for feed in step.feeds))
+
     def _load(self, path) -> None:
         progress = {part: variable.name for part, variable in self._programs.progress.variables.items()}
         record = checkpoint.read_training(path, self._programs.lasting, progress, self._batches, len(self._callbacks))

@@ -1,8 +1,11 @@
 // Steps in flight: their order, how many there are, what they read and leave, what a failure costs those behind.
+#include <atomic>
 #include <chrono>
 #include <future>
+#include <thread>
 
 #include "engine/error.h"
+#include "engine/interruption.h"
 #include "engine/stats.h"
 #include "engine_testing.h"
 #include "watch/watch.h"
@@ -27,11 +30,14 @@ class Submissions : public testing::TestWithParam<VariableStorage> {
   const std::shared_ptr<Executable> step = graph->compile({x}, {sum}, {assign(ir, v, sum)});
   Watch watch;
 
-  std::unique_ptr<Submission> submit(const float* values, std::shared_ptr<const void> owner = nullptr) {
+  std::shared_ptr<Submission> submit(const float* values, std::shared_ptr<const void> owner = nullptr,
+                                     const engine::Order& order = {}) {
     const engine::FeedBytes feed{values, std::move(owner)};
-    return step->submit(step_of(*step), &feed);
+    return step->submit(step_of(*step), &feed, order);
   }
-  std::unique_ptr<Submission> submit(float value) { return submit(std::vector<float>(kCount, value).data()); }
+  std::shared_ptr<Submission> submit(float value, const engine::Order& order = {}) {
+    return submit(std::vector<float>(kCount, value).data(), nullptr, order);
+  }
   static float first(const Submission& submission) {
     std::vector<float> out(kCount);
     void* to = out.data();
@@ -76,7 +82,7 @@ TEST_P(Submissions, OutliveTheirExecutableAndGraph) {
   watch.hold();
   auto submission = submit(1);
   auto other = std::make_shared<engine::Graph>(GetParam());
-  std::unique_ptr<Submission> alone;
+  std::shared_ptr<Submission> alone;
   {
     const Value w = other->variable(Literal::splat(f32({}), 3));
     const auto executable = other->compile({}, {other->ir().value(OpCode::add, {w, w})}, {});
@@ -118,7 +124,7 @@ TEST_P(Submissions, WaitForTheOldestWhereTooManyAreInFlight) {
   if (keeps_variables()) graph->set_most_in_flight(1);  // which is what this storage allows anyway
   step_of(*step);
   watch.hold();
-  std::vector<std::unique_ptr<Submission>> flying;
+  std::vector<std::shared_ptr<Submission>> flying;
   for (int i = 0; i < (keeps_variables() ? 1 : 2); ++i) flying.push_back(submit(1));
   for (const auto& submission : flying) EXPECT_FALSE(submission->is_over());
   auto one_more = std::async(std::launch::async, [&] { return submit(1); });
@@ -146,7 +152,7 @@ TEST_P(Submissions, BehindOneThatFailsFailToo) {
   EXPECT_EQ(first(*submit(1)), 2);
   watch.fail_next();
   const auto failing = submit(1);
-  std::unique_ptr<Submission> behind;
+  std::shared_ptr<Submission> behind;
   // Buffers: the next one waits for the end of the one before, and is told at once.
   if (keeps_variables()) {
     EXPECT_EQ(message([&] { submit(1); }), "[step] A step before this one failed: The device was lost.");
@@ -180,6 +186,159 @@ TEST_P(Submissions, ThatFailedAndThatNobodyReadsAreToldByTheNextStep) {
   }
   const float now = value();
   EXPECT_EQ(first(*submit(1)), now + 1);
+}
+
+// What two of a graph's steps do on two queues without an event is what they do on one.
+TEST_P(Submissions, OfOneGraphKeepTheirOrderOnTwoQueues) {
+  const auto one = std::make_shared<engine::Queue>(), other = std::make_shared<engine::Queue>();
+  const auto gate = std::make_shared<engine::Event>();
+  graph->set_most_in_flight(10);
+  EXPECT_EQ(first(*submit(1)), 2);
+  std::vector<std::shared_ptr<Submission>> flying;
+  for (int i = 0; i < (keeps_variables() ? 1 : 6); ++i) {
+    engine::Order order;
+    order.queue = i % 3 == 0 ? one : i % 3 == 1 ? other : nullptr;
+    if (i == 0) order.waits = {{gate, 1}};
+    flying.push_back(submit(10, order));
+  }
+  std::this_thread::sleep_for(20ms);
+  for (const auto& submission : flying) EXPECT_FALSE(submission->is_over());
+  gate->signal(1);
+  for (size_t i = flying.size(); i-- > 0;) EXPECT_EQ(first(*flying[i]), 12 + 10 * static_cast<float>(i));
+}
+
+// A step of another graph that is fed the first result of a submission.
+struct Follower {
+  std::shared_ptr<engine::Graph> graph = std::make_shared<engine::Graph>();
+  const Value x = placeholder(graph->ir(), f32({int64_t{Submissions::kCount}}));
+  const std::shared_ptr<Executable> step =
+      graph->compile({x}, {graph->ir().value(OpCode::add, {x, x})}, std::vector<Op*>{});
+
+  std::shared_ptr<Submission> submit(std::shared_ptr<Submission> from, const engine::Order& order = {}) {
+    const engine::Pending pending{std::move(from), 0};
+    const engine::FeedBytes feed{nullptr, nullptr, &pending};
+    return step->submit(step_of(*step), &feed, order);
+  }
+};
+
+TEST_P(Submissions, AreFedWhereTheyLie) {
+  Follower follower;
+  engine::Order order;
+  order.queue = std::make_shared<engine::Queue>();
+  step_of(*step), step_of(*follower.step);
+  watch.hold();
+  std::shared_ptr<Submission> from = submit(3);
+  const uint64_t before = engine::stats().bytes_to_device;
+  const auto fed = follower.submit(from, order), again = follower.submit(from);
+  from.reset();  // its result stays until the others are over
+  watch.release();
+  EXPECT_EQ(first(*fed), 8);
+  EXPECT_EQ(first(*again), 8);
+  EXPECT_EQ(engine::stats().bytes_to_device, before);
+  EXPECT_EQ(first(*submit(1)), 5);
+}
+
+TEST_P(Submissions, ThatFailTakeAlongWhatIsFedTheirResults) {
+  Follower follower, last;
+  step_of(*step), step_of(*follower.step), step_of(*last.step);
+  watch.hold();
+  watch.fail_next();
+  const std::shared_ptr<Submission> failing = submit(1), fed = follower.submit(failing), behind = last.submit(fed);
+  watch.release();
+  EXPECT_EQ(message([&] { first(*behind); }),
+            "[step] The step whose result it was fed failed: The step whose result it was fed failed: "
+            "The device was lost.");
+  const std::string refused = message([&] { follower.submit(failing); });
+  EXPECT_EQ(refused, "[step] The step whose result it is fed failed: The device was lost.");
+  // Each graph has been told, or is told once, and goes on.
+  EXPECT_NE(message([&] { first(*failing); }), "no failure");
+  EXPECT_NE(message([&] { first(*fed); }), "no failure");
+  std::vector<float> ones(kCount, 1), out(kCount);
+  for (Follower* one : {&follower, &last}) {
+    test::run(*one->step, {ones.data()}, {out.data()});
+    EXPECT_EQ(out, std::vector<float>(kCount, 2));
+  }
+  submit(1)->wait();
+}
+
+TEST_P(Submissions, BehindSeveralThatFailSayItOnce) {
+  if (keeps_variables()) return;  // which have one in flight
+  graph->set_most_in_flight(4);
+  step_of(*step);
+  watch.hold();
+  watch.fail_next();
+  std::vector<std::shared_ptr<Submission>> flying;
+  for (int i = 0; i < 4; ++i) flying.push_back(submit(1));
+  watch.release();
+  for (int i = 3; i > 0; --i) {
+    EXPECT_EQ(message([&] { first(*flying[i]); }),
+              "[step] A step before this one failed: The device was lost. Variables that it assigns may be partly "
+              "updated.");
+  }
+}
+
+// Nobody waits for a graph that goes, where an event holds its steps; their memory goes when they are over.
+TEST_P(Submissions, WhoseGraphGoesAreNotWaitedFor) {
+  const uint64_t live = engine::stats().live_objects;
+  const auto gate = std::make_shared<engine::Event>();
+  const auto allocated = [] { return engine::device_stats().value_or(engine::Stats{}).allocated_bytes; };
+  const uint64_t before = allocated();
+  std::vector<std::shared_ptr<engine::Event>> ended;
+  for (int i = 0; i < 3; ++i) {
+    auto other = std::make_shared<engine::Graph>(GetParam());
+    const Value w = other->variable(Literal::splat(f32({int64_t{kCount}}), 3));
+    const Value sum = other->ir().value(OpCode::add, {w, w});
+    const auto executable = other->compile({}, {sum}, {assign(other->ir(), w, sum)});
+    engine::Order order;
+    order.waits = {{gate, 1}};
+    order.signals = {{ended.emplace_back(std::make_shared<engine::Event>()), 1}};
+    if (i == 1) order.queue = std::make_shared<engine::Queue>();
+    executable->submit(step_of(*executable), nullptr, order);
+  }
+  EXPECT_EQ(engine::stats().live_objects, live);
+  gate->signal(1);
+  for (const auto& event : ended) EXPECT_TRUE(event->wait(1, 20));
+  for (int i = 0; i < 2000 && allocated() > before; ++i) {
+    std::this_thread::sleep_for(1ms);
+    std::make_shared<engine::Graph>();
+  }
+  EXPECT_LE(allocated(), before);
+}
+
+TEST_P(Submissions, TellOnceWhenTheyAreOver) {
+  step_of(*step);
+  watch.hold();
+  const auto submission = submit(1);
+  std::atomic<int> told{0};
+  std::promise<void> ended;
+  for (int i = 0; i < 3; ++i) submission->when_over([&told] { ++told; });
+  submission->when_over([&ended] { ended.set_value(); });
+  EXPECT_EQ(told, 0);
+  watch.release();
+  EXPECT_EQ(ended.get_future().wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(told, 3);
+  submission->when_over([&told] { ++told; });
+  EXPECT_EQ(told, 4);
+}
+
+// What a waiting thread asks may throw, and then nothing has changed.
+TEST_P(Submissions, ThatAreWaitedForMayBeGivenUp) {
+  struct Interrupted {};
+  const auto gate = std::make_shared<engine::Event>();
+  step_of(*step);
+  engine::Order order;
+  order.waits = {{gate, 1}};
+  const auto held = submit(1, order);
+  engine::set_interruption([] { throw Interrupted(); });
+  EXPECT_THROW(first(*held), Interrupted);
+  EXPECT_THROW(value(), Interrupted);
+  EXPECT_THROW(gate->wait(1, std::nullopt), Interrupted);
+  std::vector<float> ones(kCount, 1), out(kCount);
+  EXPECT_THROW(test::run(*step, {ones.data()}, {out.data()}), Interrupted);
+  engine::set_interruption(nullptr);
+  gate->signal(1);
+  EXPECT_EQ(first(*held), 2);
+  EXPECT_EQ(value(), 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Storages, Submissions, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),

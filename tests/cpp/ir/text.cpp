@@ -131,6 +131,36 @@ TEST(Text, ConstantsReadBackBitForBit) {
   expect_exact<uint8_t>(DType::boolean, {1, 0, 1});
 }
 
+// Elements beside the text: any bits, and types whose elements have no text.
+TEST(Text, ElementsCanBeKeptElsewhere) {
+  Graph graph;
+  const std::vector<uint32_t> nans{0x7fc12345u, 0xff800001u};
+  const LiteralRef kept[] = {literal<uint32_t>(DType::float32, nans), literal<uint64_t>(DType::complex64, {1, 2, 3}),
+                             Literal::splat(f32({500}), 2.5)};
+  for (const LiteralRef& value : kept) graph.value(OpCode::constant, {}, {{Attr::kValue, value}});
+  int64_t next = 0;
+  const std::string text = print(graph, [&](const Op&, const Literal& value) {
+    EXPECT_EQ(&value, kept[next].get());
+    return 10 * next++;
+  });
+  EXPECT_NE(text.find("value = complex64(3,)[at 10]"), std::string::npos) << text;
+  EXPECT_NE(text.find("value = float32(500,)[at 20 ...]"), std::string::npos) << text;
+  Graph again;
+  parse(
+      text,
+      [&](const Placed& placed) {
+        const LiteralRef& value = kept[placed.at / 10];
+        EXPECT_EQ(placed.code, OpCode::constant);
+        EXPECT_TRUE(placed.type == value->type() && placed.is_splat == value->is_splat());
+        return value;
+      },
+      again);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(again.body().ops[i]->attributes.get<LiteralRef>(Attr::kValue), kept[i]);
+  }
+  EXPECT_EQ(error_of([&] { parse(text); }), "[parse] The elements of the constant are not kept in the text; line 2.");
+}
+
 TEST(Text, RandomFloatsReadBackBitForBit) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

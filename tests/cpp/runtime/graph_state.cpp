@@ -20,8 +20,8 @@ device::ArrayMemory array(const Type& type, size_t gap = 0) {
   memory.layout.rank = static_cast<size_t>(type.shape.rank());
   for (size_t i = 0; i < memory.layout.rank; ++i) memory.layout.lengths[i] = static_cast<size_t>(type.shape.dims()[i]);
   memory.layout.element_bytes = size_of(type.dtype);
-  memory.layout.row_bytes = memory.layout.packed_row_bytes() + gap;
   memory.layout.offset = 64;
+  memory.layout.set_row_bytes(memory.layout.packed_row_bytes() + gap);
   memory.storage = cpu::cpu_device().allocate(memory.layout.end());
   std::memset(memory.storage->host_bytes(), 0x5a, memory.storage->size());
   return memory;

@@ -57,7 +57,7 @@ device::ArrayMemory array_over(void* bytes, const Type& type) {
   layout.rank = 1;
   layout.lengths[0] = static_cast<size_t>(type.shape.element_count());
   layout.element_bytes = size_of(type.dtype);
-  layout.row_bytes = layout.packed_row_bytes();
+  layout.pack();
   return {&cpu(), cpu().adopt(bytes, type.byte_count(), nullptr), layout};
 }
 

@@ -146,13 +146,8 @@ ALLOY_EXPORT void* alloy_Block_copy(const void* argument) {
   return heap;
 }
 
-ALLOY_EXPORT void alloy_Block_release(const void* argument) {
-  auto* block = static_cast<BlockLiteral*>(const_cast<void*>(argument));
-  if (!block || !(block->flags & kBlockNeedsFree)) return;
-  if (owners_of(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (block->flags & kBlockHasCopyDispose) block->descriptor->dispose(block);
-  std::free(block);
-}
+// By a message, because libAlloyObjC replaces the method, to know when the last owner goes.
+ALLOY_EXPORT void alloy_Block_release(const void* argument) { [static_cast<id>(const_cast<void*>(argument)) release]; }
 
 // Called by the compiler's copy function of a block or a __block variable for each captured value that needs it.
 ALLOY_EXPORT void alloy_Block_object_assign(void* to, const void* value, const int kind) {
@@ -208,7 +203,11 @@ ALLOY_EXPORT void _Block_object_dispose(const void* value, const int kind)
 }
 
 - (oneway void)release {
-  alloy_Block_release(self);
+  auto* block = reinterpret_cast<BlockLiteral*>(self);
+  if (!(block->flags & kBlockNeedsFree)) return;
+  if (owners_of(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (block->flags & kBlockHasCopyDispose) block->descriptor->dispose(block);
+  std::free(block);
 }
 
 - (NSUInteger)retainCount {

@@ -4,13 +4,16 @@
 #import <Block.h>
 #import <dispatch/dispatch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <thread>
 
 #include "device/thread_pool.h"
 #include "device/work_queue.h"
@@ -217,6 +220,57 @@ void dispatch_sync_f(dispatch_queue_t queue, void* context, dispatch_function_t 
       work(context);
     }
   });
+}
+
+namespace {
+
+// The iterations of one dispatch_apply, which several threads take from one counter.
+struct Iterations {
+  Iterations(size_t n, std::function<void(size_t)> each) : count(n), body(std::move(each)) {}
+
+  // Runs iterations until none is left; a thread that comes too late finds none.
+  void take() {
+    for (size_t i = next++; i < count; i = next++) {
+      @autoreleasepool {
+        body(i);
+      }
+      if (++ended == count) ended.notify_all();
+    }
+  }
+
+  void wait() {
+    for (size_t seen = ended; seen < count; seen = ended) ended.wait(seen);
+  }
+
+  const size_t count;
+  const std::function<void(size_t)> body;
+  std::atomic<size_t> next{0}, ended{0};
+};
+
+void apply(dispatch_queue_t queue, size_t count, std::function<void(size_t)> body) {
+  refuse_fork();
+  const auto iterations = std::make_shared<Iterations>(count, std::move(body));
+  auto* target = static_cast<AlloyDispatchQueue*>(queue);
+  if (target && target->_serial) {
+    run_now(queue, [&] { iterations->take(); });
+    return;
+  }
+  const size_t others = std::min<size_t>(count, std::thread::hardware_concurrency());
+  for (size_t i = 1; i < others; ++i) {
+    raise_if_failed(ThreadPool::shared().submit([iterations] { iterations->take(); }));
+  }
+  iterations->take();
+  iterations->wait();
+}
+
+}  // namespace
+
+void dispatch_apply(size_t iterations, dispatch_queue_t queue, void (^block)(size_t)) {
+  apply(queue, iterations, [block](size_t i) { block(i); });
+}
+
+void dispatch_apply_f(size_t iterations, dispatch_queue_t queue, void* context, void (*work)(void*, size_t)) {
+  apply(queue, iterations, [context, work](size_t i) { work(context, i); });
 }
 
 dispatch_semaphore_t dispatch_semaphore_create(intptr_t value) {

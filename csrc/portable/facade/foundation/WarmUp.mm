@@ -14,12 +14,24 @@ namespace {
 // One message initialises a class and all its superclasses.
 void touch_classes() {
   [MPSCommandBuffer class];
+  [MPSImage class];
+  [MPSImageDescriptor class];
+  [MPSMatrixDescriptor class];
+  [MPSMatrixLogSoftMax class];
+  [MPSMatrixMultiplication class];
+  [MPSMatrixNeuron class];
+  [MPSMatrixVectorMultiplication class];
+  [MPSTemporaryMatrix class];
+  [MPSTemporaryNDArray class];
+  [MPSTemporaryVector class];
+  [MPSVectorDescriptor class];
   [MPSGraph class];
   [MPSGraphCompilationDescriptor class];
   [MPSGraphConvolution2DOpDescriptor class];
   [MPSGraphDevice class];
   [MPSGraphExecutable class];
   [MPSGraphExecutableExecutionDescriptor class];
+  [MPSGraphExecutableSerializationDescriptor class];
   [MPSGraphExecutionDescriptor class];
   [MPSGraphOperation class];
   [MPSGraphPooling2DOpDescriptor class];
@@ -29,7 +41,17 @@ void touch_classes() {
   [MPSGraphVariableOp class];
   [MPSNDArray class];
   [MPSNDArrayDescriptor class];
+  [MTLCaptureDescriptor class];
+  [MTLCaptureManager class];
+  [MTLCommandBufferDescriptor class];
+  [MTLCompileOptions class];
+  [MTLComputePipelineDescriptor class];
+  [MTLComputePipelineReflection class];
+  [MTLFunctionConstantValues class];
+  [MTLHeapDescriptor class];
+  [MTLSharedEventHandle class];
   [MTLSharedEventListener class];
+  [MTLTextureDescriptor class];
 }
 
 // Foundation hides its concrete classes behind clusters, so that only objects reach them.
@@ -60,6 +82,7 @@ void touch_foundation() {
   (void)[[NSData dataWithBytes:&value length:sizeof value] isEqual:[NSMutableData dataWithLength:sizeof value]];
   (void)[NSData dataWithBytesNoCopy:&value length:sizeof value freeWhenDone:NO];
   (void)[NSValue valueWithPointer:&value];
+  (void)[[[NSURL fileURLWithPath:@"/"] path] fileSystemRepresentation];
   (void)[[NSThread currentThread] threadDictionary];
   @synchronized(list) {
     (void)error_of(device::Status{"warm up"});
@@ -105,6 +128,26 @@ void touch_objects() {
   [commands addCompletedHandler:^(id<MTLCommandBuffer>){
   }];
   [commands encodeSignalEvent:event value:2];
+  id<MTLFence> fence = [[device newFence] autorelease];
+  id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
+  [encoder waitForFence:fence];
+  [encoder endEncoding];
+  [commands setPredicate:[MPSPredicate predicateWithBuffer:buffer offset:0]];
+  [[device newSharedEventWithHandle:[[event newSharedEventHandle] autorelease]] release];
+  (void)[MPSNDArray defaultAllocator];
+  (void)[MPSTemporaryNDArray defaultAllocator];
+  MTLHeapDescriptor* room = [[MTLHeapDescriptor new] autorelease];
+  [room setSize:1];
+  id<MTLHeap> heap = [[device newHeapWithDescriptor:room] autorelease];
+  [[heap newBufferWithLength:1 options:[heap resourceOptions]] release];
+  MPSMatrixDescriptor* rows = [MPSMatrixDescriptor matrixDescriptorWithRows:1
+                                                                    columns:1
+                                                                   rowBytes:sizeof(float)
+                                                                   dataType:MPSDataTypeFloat32];
+  MPSVectorDescriptor* row = [MPSVectorDescriptor vectorDescriptorWithLength:1 dataType:MPSDataTypeFloat32];
+  [[[MPSMatrix alloc] initWithBuffer:buffer descriptor:rows] release];
+  [[[MPSVector alloc] initWithBuffer:buffer descriptor:row] release];
+  [[[[[MPSMatrixSoftMax alloc] initWithDevice:device] autorelease] copy] release];
   MPSShape* shape = [NSArray arrayWithObject:[NSNumber numberWithInt:1]];
   MPSNDArrayDescriptor* descriptor = [MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32 shape:shape];
   MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:device descriptor:descriptor] autorelease];

@@ -67,7 +67,9 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   id<MTLCommandBuffer> buffer = [queue commandBuffer];
   encode_into(buffer, prepared, descriptor);
   [buffer commit];
-  if ([descriptor waitUntilCompleted]) wait_for(buffer);
+  if (![descriptor waitUntilCompleted]) return;
+  [buffer waitUntilCompleted];
+  require_success(buffer, [descriptor completionHandler] != nil);
 }
 
 }  // namespace

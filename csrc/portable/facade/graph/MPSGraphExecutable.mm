@@ -1,8 +1,12 @@
 // Executables: a request on a graph, compiled per concrete input types.
 
+#include <algorithm>
+
+#include "facade/graph/build.h"
 #include "facade/graph/running.h"
-#include "facade/graph/types.h"
+#include "facade/metal/metal.h"
 #include "ir/cost.h"
+#include "runtime/package.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -23,11 +27,30 @@ namespace {
 struct ExecutableImpl {
   GraphRef graph;
   Request request;
+  MPSGraph* loaded;                   // retained; the graph of an executable that was loaded, else nil
   NSArray<MPSGraphTensor*>* feeds;    // retained
   NSArray<MPSGraphTensor*>* targets;  // retained
-  id<MTLDevice> device;               // retained
+  std::atomic<void*> own_device;      // retained; null until an executable that was loaded is first told one
   runtime::RecentPrograms programs;   // for the types of inputs that it was given
   std::atomic<MPSGraphOptions> options{MPSGraphOptionsDefault};
+
+  // All but the graph's C++ part are retained.
+  ExecutableImpl(const GraphRef& of, Request what, MPSGraph* owner, id<MTLDevice> on)
+      : graph(of), request(std::move(what)), loaded([owner retain]), own_device([on retain]) {
+    NSMutableArray *fed = [NSMutableArray array], *computed = [NSMutableArray array];
+    for (const ir::Value& v : request.feeds) [fed addObject:tensor_of(graph, v)];
+    for (const ir::Value& v : request.results) [computed addObject:tensor_of(graph, v)];
+    feeds = [fed copy];
+    targets = [computed copy];
+  }
+  ~ExecutableImpl() {
+    [feeds release];
+    [targets release];
+    [device() release];
+    [loaded release];
+  }
+
+  id<MTLDevice> device() const { return static_cast<id<MTLDevice>>(own_device.load()); }
 };
 
 ExecutableImpl& impl_of(MPSGraphExecutable* executable);
@@ -45,28 +68,62 @@ const ir::Op& source_of(const ir::Value& value) {
 
 NSString* string_of(std::string_view text) { return [NSString stringWithUTF8String:std::string(text).c_str()]; }
 
+void require_count(const ExecutableImpl& impl, size_t inputs) {
+  if (inputs == impl.request.feeds.size()) return;
+  raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), inputs);
+}
+
 // The program for inputs of these types.
 std::shared_ptr<runtime::Program> program_for(ExecutableImpl& impl, const std::vector<ir::Type>& types) {
-  if (types.size() != impl.request.feeds.size()) {
-    raise_invalid(@"[MPSGraphExecutable] %zu inputs were expected, got %zu.", impl.request.feeds.size(), types.size());
-  }
+  require_count(impl, types.size());
   refuse_fork();
   std::shared_ptr<runtime::Program> program = impl.programs.find(types);
-  if (!program) impl.programs.keep(program = compile(*impl.graph, impl.device, impl.request, types));
+  if (!program) impl.programs.keep(program = compile(*impl.graph, impl.device(), impl.request, types));
   return program;
 }
 
-// An executable computes on the device that it was compiled for.
-void require_device(const ExecutableImpl& impl, id<MTLDevice> device) {
-  if (device == impl.device) return;
-  raise_invalid(@"[MPSGraphExecutable] It was compiled for %@, but is to run on %@.", [impl.device name],
-                [device name]);
+// An executable computes on the device that it was compiled for, one that was loaded on that which it is first told;
+// nil is that device, or the default one.
+void require_device(ExecutableImpl& impl, id<MTLDevice> device) {
+  if (impl.device() == nil) {
+    id<MTLDevice> first = device == nil ? default_device() : device;
+    device_of(first);  // raises when it is not ours
+    void* none = nullptr;
+    if (impl.own_device.compare_exchange_strong(none, first)) [first retain];
+  }
+  id<MTLDevice> own = impl.device();
+  if (device == nil || device == own) return;
+  raise_invalid(@"[MPSGraphExecutable] It was compiled for %@, but is to run on %@.", [own name], [device name]);
 }
 
 std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
   std::vector<ir::Type> types;
-  for (MPSGraphShapedType* type in inputs) types.push_back({dtype_of([type dataType]), shape_of([type shape])});
+  for (MPSGraphType* type in inputs) {
+    if (![type isKindOfClass:[MPSGraphShapedType class]]) {
+      raise_invalid(@"[MPSGraphExecutable] Types of inputs were expected as MPSGraphShapedType, got %@.", [type class]);
+    }
+    auto* const shaped = static_cast<MPSGraphShapedType*>(type);
+    types.push_back({dtype_of([shaped dataType]), shape_of([shaped shape])});
+  }
   return types;
+}
+
+// The types of the results for inputs of these types, known or not; compiles where all are known.
+std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, NSArray<MPSGraphType*>* inputs) {
+  refuse_fork();
+  const std::vector<ir::Type> types = types_of(inputs);
+  require_device(impl, [device metalDevice]);
+  const auto is_static = [](const ir::Type& type) { return type.is_static(); };
+  if (std::all_of(types.begin(), types.end(), is_static)) return program_for(impl, types)->result_types();
+  require_count(impl, types.size());
+  std::vector<ir::Type> results;
+  build([&] {
+    std::vector<ir::Feed> feeds;
+    for (size_t i = 0; i < types.size(); ++i) feeds.push_back({impl.request.feeds[i], types[i]});
+    const ir::Specialized special = ir::specialize(feeds, impl.request.results, impl.request.effects);
+    for (const ir::Value& v : special.graph->body().results) results.push_back(v.type());
+  });
+  return results;
 }
 
 // Whether these inputs are what the program was compiled for, as in most runs.
@@ -92,12 +149,28 @@ Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevic
     for (MPSGraphTensorData* data in inputs) types.push_back(type_of(data));
     program = program_for(impl, types);
   }
-  runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device);
+  runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device());
   return {std::move(run), results};
+}
+
+// Of a file in the file system; raises in the name of `method` where the URL is none's.
+std::string path_of(NSURL* url, NSString* method) {
+  NSString* path = [url isFileURL] ? [url path] : nil;
+  if ([path length] == 0) raise_invalid(@"[%@] The URL of a file was expected, got %@.", method, url);
+  return [path fileSystemRepresentation];
 }
 
 bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   return descriptor != nil && ([descriptor scheduledHandler] != nil || [descriptor completionHandler] != nil);
+}
+
+// The command buffer of one run.
+id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArray<MPSGraphTensorData*>>& prepared,
+                                MPSGraphExecutableExecutionDescriptor* descriptor) {
+  id<MTLCommandBuffer> buffer = [queue commandBuffer];
+  encode_run(buffer, prepared, descriptor);
+  [buffer commit];
+  return buffer;
 }
 
 }  // namespace
@@ -112,12 +185,47 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
   impl_of(self).options = options;
 }
 
+- (instancetype)initWithMPSGraphPackageAtURL:(NSURL*)mpsgraphPackageURL
+                       compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  if ((self = [super init]) == nil) return nil;
+  // In a graph of its own, which nobody else adds to.
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  Request request;
+  @try {
+    const std::string path = path_of(mpsgraphPackageURL, @"initWithMPSGraphPackageAtURL");
+    refuse_fork();
+    build([&] { request = runtime::read_package(path, *graph_of(graph)); });
+  } @catch (NSException* exception) {
+    [self release];
+    [exception raise];
+  }
+  for (const ir::Value& v : request.feeds) graph_of(graph)->placeholders.push_back(tensor_of(graph_of(graph), v));
+  _impl = new ExecutableImpl(graph_of(graph), std::move(request), graph, nil);
+  MPSGraphCompilationCompletionHandler handler = [compilationDescriptor compilationCompletionHandler];
+  if (handler != nil) handler(self, nil);
+  return self;
+}
+
+- (instancetype)initWithCoreMLPackageAtURL:(NSURL*)coreMLPackageURL
+                     compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  [self release];
+  raise_invalid(@"[initWithCoreMLPackageAtURL] Packages of Core ML cannot be read here, got %@.", coreMLPackageURL);
+}
+
+- (void)serializeToMPSGraphPackageAtURL:(NSURL*)url descriptor:(MPSGraphExecutableSerializationDescriptor*)descriptor {
+  const std::string path = path_of(url, @"serializeToMPSGraphPackageAtURL");
+  if ([descriptor append] && [[NSFileManager defaultManager] fileExistsAtPath:[url path]]) {
+    raise_invalid(@"[serializeToMPSGraphPackageAtURL] A package holds one executable here, and none can be appended to "
+                  @"%@.",
+                  [url path]);
+  }
+  refuse_fork();
+  ExecutableImpl& impl = impl_of(self);
+  build([&] { runtime::write_package(path, *impl.graph, impl.request); });
+}
+
 - (void)dealloc {
-  auto* impl = static_cast<ExecutableImpl*>(_impl);
-  [impl->feeds release];
-  [impl->targets release];
-  [impl->device release];
-  delete impl;
+  delete static_cast<ExecutableImpl*>(_impl);
   [super dealloc];
 }
 
@@ -132,17 +240,14 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
 - (void)specializeWithDevice:(MPSGraphDevice*)device
                   inputTypes:(NSArray<MPSGraphType*>*)inputTypes
        compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
-  if (device != nil) require_device(impl_of(self), [device metalDevice]);
-  program_for(impl_of(self), types_of(inputTypes));
+  specialized(impl_of(self), device, inputTypes);
 }
 
 - (NSArray<MPSGraphShapedType*>*)getOutputTypesWithDevice:(MPSGraphDevice*)device
                                                inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                     compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
-  if (device != nil) require_device(impl_of(self), [device metalDevice]);
   NSMutableArray* types = [NSMutableArray array];
-  const std::shared_ptr<runtime::Program> program = program_for(impl_of(self), types_of(inputTypes));
-  for (const ir::Type& type : program->result_types()) {
+  for (const ir::Type& type : specialized(impl_of(self), device, inputTypes)) {
     MPSGraphShapedType* shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape)
                                                                   dataType:data_type_of(type.dtype)];
     [types addObject:shaped];
@@ -155,15 +260,13 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
                                             inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                            resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  if (has_handlers(executionDescriptor)) {
-    NSArray* results = [self runAsyncWithMTLCommandQueue:commandQueue
-                                             inputsArray:inputsArray
-                                            resultsArray:resultsArray
-                                     executionDescriptor:executionDescriptor];
-    raise_if_failed(stream_of(commandQueue).wait());
-    return results;
-  }
   const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
+  if (has_handlers(executionDescriptor)) {
+    id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
+    raise_if_failed(stream_of(commandQueue).wait());
+    require_success(buffer, [executionDescriptor completionHandler] != nil);
+    return prepared.results;
+  }
   raise_if_failed(run_now(commandQueue, prepared.run, events_of(executionDescriptor)));
   return prepared.results;
 }
@@ -183,10 +286,11 @@ bool has_handlers(MPSGraphExecutableExecutionDescriptor* descriptor) {
     else deliver_now(commandQueue, [&] { completed(prepared.results, error_of(status)); });
     return prepared.results;
   }
-  id<MTLCommandBuffer> buffer = [commandQueue commandBuffer];
-  encode_run(buffer, prepared, executionDescriptor);
-  [buffer commit];
-  if (waits) wait_for(buffer);
+  id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
+  if (waits) {
+    [buffer waitUntilCompleted];
+    require_success(buffer, [executionDescriptor completionHandler] != nil);
+  }
   return prepared.results;
 }
 
@@ -272,12 +376,8 @@ namespace alloy::facade {
 
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
                                    id<MTLDevice> device) {
-  NSMutableArray *feeds = [NSMutableArray array], *targets = [NSMutableArray array];
-  for (const ir::Value& v : request.feeds) [feeds addObject:tensor_of(graph, v)];
-  for (const ir::Value& v : request.results) [targets addObject:tensor_of(graph, v)];
   MPSGraphExecutable* executable = [[MPSGraphExecutable alloc] init];
-  auto* impl = new ExecutableImpl{graph, std::move(request),    [feeds copy], [targets copy], [device retain],
-                                  {},    MPSGraphOptionsDefault};
+  auto* impl = new ExecutableImpl(graph, std::move(request), nil, device);
   if (program) impl->programs.keep(std::move(program));
   executable->_impl = impl;
   return executable;

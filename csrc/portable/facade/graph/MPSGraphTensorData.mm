@@ -53,6 +53,11 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 
 }  // namespace alloy::facade
 
+@interface MPSGraphTensorData (AlloyRank)
+// Takes over the caller's ownership of the array, and sees it with that many dimensions.
+- (instancetype)initWithArray:(MPSNDArray*)array rank:(NSUInteger)rank;
+@end
+
 @implementation MPSGraphTensorData
 
 - (instancetype)init {
@@ -81,7 +86,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 
 - (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer shape:(MPSShape*)shape dataType:(MPSDataType)dataType {
   const device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
-  return [self initWithMTLBuffer:buffer shape:shape dataType:dataType rowBytes:layout.row_bytes];
+  return [self initWithMTLBuffer:buffer shape:shape dataType:dataType rowBytes:layout.packed_row_bytes()];
 }
 
 - (instancetype)initWithMTLBuffer:(id<MTLBuffer>)buffer
@@ -89,18 +94,49 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
                          dataType:(MPSDataType)dataType
                          rowBytes:(NSUInteger)rowBytes {
   device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
-  const std::shared_ptr<device::Storage>& storage = storage_of(buffer);
+  const BufferBytes& bytes = bytes_of(buffer);
   if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes) {
     raise_invalid(@"[MPSGraphTensorData] The row bytes are %lu, but a row takes %lu and has whole elements of %lu.",
                   static_cast<unsigned long>(rowBytes), static_cast<unsigned long>(layout.packed_row_bytes()),
                   static_cast<unsigned long>(layout.element_bytes));
   }
-  layout.row_bytes = rowBytes;
-  if (storage->size() < layout.end()) {
+  layout.set_row_bytes(rowBytes);
+  if (bytes.length < layout.end()) {
     raise_invalid(@"[MPSGraphTensorData] The buffer has %lu bytes, but the shape needs %lu.",
-                  static_cast<unsigned long>(storage->size()), static_cast<unsigned long>(layout.end()));
+                  static_cast<unsigned long>(bytes.length), static_cast<unsigned long>(layout.end()));
   }
-  if ((self = [super init])) _impl = make_parts(new_array([buffer device], storage, layout, dataType), shape);
+  layout.offset = bytes.offset;
+  if ((self = [super init])) _impl = make_parts(new_array([buffer device], bytes.storage, layout, dataType), shape);
+  return self;
+}
+
+- (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix {
+  return [self initWithMPSMatrix:matrix rank:[matrix matrices] > 1 ? 3 : 2];
+}
+
+- (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix rank:(NSUInteger)rank {
+  if (!matrix) raise_invalid(@"[initWithMPSMatrix] The matrix is nil.");
+  return [self initWithArray:new_array_of(matrix) rank:rank];
+}
+
+- (instancetype)initWithMPSVector:(MPSVector*)vector {
+  return [self initWithMPSVector:vector rank:[vector vectors] > 1 ? 2 : 1];
+}
+
+- (instancetype)initWithMPSVector:(MPSVector*)vector rank:(NSUInteger)rank {
+  if (!vector) raise_invalid(@"[initWithMPSVector] The vector is nil.");
+  return [self initWithArray:new_array_of(vector) rank:rank];
+}
+
+- (instancetype)initWithMPSImageBatch:(MPSImageBatch*)imageBatch {
+  refuse_images(@"initWithMPSImageBatch");
+}
+
+- (instancetype)initWithArray:(MPSNDArray*)array rank:(NSUInteger)rank {
+  [array autorelease];
+  MPSNDArray* shaped = new_array_of_rank(array, rank);
+  self = [self initWithMPSNDArray:shaped];
+  [shaped release];
   return self;
 }
 

@@ -3,15 +3,11 @@
 
 #include "facade/graph/graph.h"
 #include "facade/graph/tensor_data.h"
+#include "facade/mps/predicate.h"
 
 namespace alloy::facade {
 
-// What is to be computed, in the order of the arrays of a run.
-struct Request {
-  std::vector<ir::Value> feeds;
-  std::vector<ir::Value> results;
-  std::vector<ir::Op*> effects;
-};
+using runtime::Request;
 
 // The program on the device for feeds of these types, in the order of the request; raises when it cannot be compiled,
 // and where no device may be used.
@@ -36,8 +32,8 @@ device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const
 // Adds a run to a command buffer, with the handlers of the descriptor.
 template <class Results, class Descriptor>
 void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, Descriptor* descriptor);
-// Waits for a committed command buffer and raises with its error.
-void wait_for(id<MTLCommandBuffer> buffer);
+// Raises with the error of a command buffer that is over, where no completion handler has been told of it.
+void require_success(id<MTLCommandBuffer> buffer, bool is_told);
 // A new executable, retained for the caller; with the program it was compiled to, or null where the types are not known
 // yet.
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
@@ -62,7 +58,10 @@ void encode_run(id<MTLCommandBuffer> buffer, const Prepared<Results>& prepared, 
       completed(results, [b error]);
     }];
   }
-  encode(buffer, [run = prepared.run, events = events_of(descriptor)] { return run(events); });
+  const device::EventList& events = events_of(descriptor);
+  encode(
+      buffer, [run = prepared.run, events, condition = condition_of(buffer)] { return run(events, condition); },
+      [events] { events.signal_all(); });
 }
 
 }  // namespace alloy::facade

@@ -26,7 +26,7 @@ using Range = std::pair<uintptr_t, uintptr_t>;
 
 Range range_of(const device::ArrayMemory& memory) {
   const uintptr_t address = memory.storage->address();
-  return {address + memory.layout.offset, address + memory.layout.end()};
+  return {address + static_cast<uintptr_t>(memory.layout.begin()), address + memory.layout.end()};
 }
 
 // The memory of data that a run on the device reads or writes.
@@ -96,9 +96,9 @@ device::Status run_now(id<MTLCommandQueue> queue, const runtime::Run& run, const
   return status;
 }
 
-void wait_for(id<MTLCommandBuffer> buffer) {
-  [buffer waitUntilCompleted];
-  if ([buffer error] != nil) raise_if_failed({[[[buffer error] localizedDescription] UTF8String]});
+void require_success(id<MTLCommandBuffer> buffer, bool is_told) {
+  if (is_told || [buffer error] == nil) return;
+  raise_if_failed({[[[buffer error] localizedDescription] UTF8String]});
 }
 
 }  // namespace alloy::facade

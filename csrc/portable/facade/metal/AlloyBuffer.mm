@@ -1,5 +1,7 @@
 // Buffers: memory of the device.
 
+#include <utility>
+
 #include "facade/metal/require.h"
 
 using namespace alloy;
@@ -7,32 +9,49 @@ using namespace alloy::facade;
 
 @interface AlloyBuffer : NSObject <MTLBuffer> {
  @package
-  std::shared_ptr<device::Storage>* _storage;
+  BufferBytes* _bytes;
+  HeapShare* _share;
   id<MTLDevice> _device;
   MTLResourceOptions _options;
+  MTLPurgeableState _state;
+  BOOL _isAliasable;
   NSString* _label;
 }
 @end
 
 namespace alloy::facade {
 
-const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer) {
+const BufferBytes& bytes_of(id<MTLBuffer> buffer) {
   static const Class our_class = [AlloyBuffer class];
-  return *require<AlloyBuffer>(buffer, our_class, @"MTLBuffer")->_storage;
+  return *require<AlloyBuffer>(buffer, our_class, @"MTLBuffer")->_bytes;
 }
 
-id<MTLBuffer> new_buffer(id<MTLDevice> device, std::shared_ptr<device::Storage> storage, MTLResourceOptions options) {
-  if (!storage) return nil;
+id<MTLBuffer> new_buffer(id<MTLDevice> device, BufferBytes bytes, MTLResourceOptions options, HeapShare share) {
+  if (!bytes.storage) return nil;
   AlloyBuffer* buffer = [AlloyBuffer new];
-  buffer->_storage = new std::shared_ptr<device::Storage>(std::move(storage));
+  buffer->_bytes = new BufferBytes(std::move(bytes));
+  buffer->_share = new HeapShare(std::move(share));
+  [buffer->_share->heap retain];
   buffer->_device = [device retain];
   buffer->_options = options;
+  buffer->_state = MTLPurgeableStateNonVolatile;
   return buffer;
 }
 
-MTLStorageMode storage_mode(MTLResourceOptions options) { return static_cast<MTLStorageMode>((options >> 4) & 0xf); }
-
 }  // namespace alloy::facade
+
+namespace {
+
+void require_inside(AlloyBuffer* buffer, NSRange range, NSString* method) {
+  const size_t length = buffer->_bytes->length;
+  if (range.location > length || range.length > length - range.location) {
+    raise_invalid(@"[%@] The range {%lu, %lu} is not inside the %lu bytes of the buffer.", method,
+                  static_cast<unsigned long>(range.location), static_cast<unsigned long>(range.length),
+                  static_cast<unsigned long>(length));
+  }
+}
+
+}  // namespace
 
 @implementation AlloyBuffer
 
@@ -40,33 +59,81 @@ MTLStorageMode storage_mode(MTLResourceOptions options) { return static_cast<MTL
 @synthesize device = _device;
 
 - (void)dealloc {
-  delete _storage;
+  [_share->heap release];
+  delete _share;
+  delete _bytes;
   [_device release];
   [_label release];
   [super dealloc];
 }
 
 - (NSUInteger)length {
-  return (*_storage)->size();
+  return _bytes->length;
 }
 
 - (void*)contents {
   if (storage_mode(_options) == MTLStorageModePrivate) {
     raise_invalid(@"[contents] The storage mode of the buffer is private, so the host cannot see it.");
   }
-  return (*_storage)->host_bytes();
+  std::byte* const bytes = _bytes->storage->host_bytes();
+  return bytes ? bytes + _bytes->offset : nullptr;
 }
 
 - (void)didModifyRange:(NSRange)range {
-  if (range.location > [self length] || range.length > [self length] - range.location) {
-    raise_invalid(@"[didModifyRange] The range {%lu, %lu} is not inside the %lu bytes of the buffer.",
-                  static_cast<unsigned long>(range.location), static_cast<unsigned long>(range.length),
-                  static_cast<unsigned long>([self length]));
-  }
+  require_inside(self, range, @"didModifyRange");
+}
+
+- (uint64_t)gpuAddress {
+  return _bytes->storage->address() + _bytes->offset;
+}
+
+- (void)addDebugMarker:(NSString*)marker range:(NSRange)range {
+  if (!marker) raise_invalid(@"[addDebugMarker] The marker is nil.");
+  require_inside(self, range, @"addDebugMarker");
+}
+
+- (void)removeAllDebugMarkers {
+}
+
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor
+                                    offset:(NSUInteger)offset
+                               bytesPerRow:(NSUInteger)bytesPerRow {
+  return nil;
+}
+
+- (id<MTLBuffer>)newRemoteBufferViewForDevice:(id<MTLDevice>)device {
+  return nil;
+}
+
+- (id<MTLBuffer>)remoteStorageBuffer {
+  id<MTLBuffer> none = nil;  // declared as if there were always one
+  return none;
+}
+
+- (id<MTLHeap>)heap {
+  return _share->heap;
+}
+
+- (NSUInteger)heapOffset {
+  return _share->heap ? _bytes->offset : 0;
+}
+
+- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state {
+  return exchange_purgeable(_state, state);
+}
+
+- (void)makeAliasable {
+  if (!_share->heap) raise_invalid(@"[makeAliasable] The buffer has memory of its own, not of a heap.");
+  _isAliasable = YES;
+  _share->make_aliasable();
+}
+
+- (BOOL)isAliasable {
+  return _isAliasable;
 }
 
 - (MTLCPUCacheMode)cpuCacheMode {
-  return static_cast<MTLCPUCacheMode>(_options & 0xf);
+  return cache_mode(_options);
 }
 
 - (MTLStorageMode)storageMode {
@@ -74,7 +141,7 @@ MTLStorageMode storage_mode(MTLResourceOptions options) { return static_cast<MTL
 }
 
 - (MTLHazardTrackingMode)hazardTrackingMode {
-  const auto mode = static_cast<MTLHazardTrackingMode>((_options >> 8) & 0x3);
+  const MTLHazardTrackingMode mode = hazard_tracking_mode(_options);
   return mode == MTLHazardTrackingModeDefault ? MTLHazardTrackingModeTracked : mode;
 }
 

@@ -18,6 +18,12 @@ NSString* const MTLCommandBufferErrorDomain = @"MTLCommandBufferErrorDomain";
   NSMutableArray* _scheduledHandlers;
   NSMutableArray* _completedHandlers;
   NSString* _label;
+  runtime::InFlight::Place* _place;  // null once it is completed
+  BOOL _retainedReferences;
+  MTLCommandBufferErrorOption _errorOptions;
+  NSUInteger _groups;
+  BOOL _hasOpenEncoder;
+  id _heapProvider;
 }
 @end
 
@@ -34,6 +40,11 @@ AlloyCommandBuffer* require_command_buffer(id<MTLCommandBuffer> buffer) {
 const std::shared_ptr<runtime::CommandList>& commands_of(AlloyCommandBuffer* buffer) {
   refuse_fork();
   return *buffer->_commands;
+}
+
+void require_no_encoder(AlloyCommandBuffer* buffer, NSString* method) {
+  if (!buffer->_hasOpenEncoder) return;
+  raise_invalid(@"[%@] An encoder of the command buffer has not ended; send it endEncoding before.", method);
 }
 
 // Calls the handlers of a command buffer on the thread of the queue for handlers, then `then`.
@@ -53,20 +64,49 @@ void deliver_handlers(AlloyCommandBuffer* buffer, NSMutableArray* handlers, std:
 
 namespace alloy::facade {
 
-id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue) {
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Place> place,
+                                        MTLCommandBufferDescriptor* descriptor) {
   AlloyCommandBuffer* buffer = [AlloyCommandBuffer new];
   buffer->_commands = new std::shared_ptr<runtime::CommandList>(std::make_shared<runtime::CommandList>());
   buffer->_queue = [queue retain];
+  buffer->_place = place.release();
+  buffer->_retainedReferences = descriptor ? [descriptor retainedReferences] : YES;
+  buffer->_errorOptions = [descriptor errorOptions];
   return buffer;
 }
 
-void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
-  const bool added = commands_of(require_command_buffer(buffer))->add([work = std::move(work)]() -> device::Status {
+namespace {
+
+void add(AlloyCommandBuffer* buffer, std::function<device::Status()> work, std::function<void()> if_skipped) {
+  auto in_pool = [work = std::move(work)]() -> device::Status {
     @autoreleasepool {
       return work();
     }
-  });
+  };
+  const bool added = commands_of(buffer)->add(std::move(in_pool), std::move(if_skipped));
   if (!added) raise_invalid(@"[MTLCommandBuffer] Nothing can be encoded after commit.");
+}
+
+}  // namespace
+
+void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work, std::function<void()> if_skipped) {
+  AlloyCommandBuffer* owner = require_command_buffer(buffer);
+  require_no_encoder(owner, @"MTLCommandBuffer");
+  add(owner, std::move(work), std::move(if_skipped));
+}
+
+void encode_inside(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
+  add(require_command_buffer(buffer), std::move(work), {});
+}
+
+void end_encoder(id<MTLCommandBuffer> buffer) { require_command_buffer(buffer)->_hasOpenEncoder = NO; }
+
+id heap_provider_of(id<MTLCommandBuffer> buffer) { return require_command_buffer(buffer)->_heapProvider; }
+
+void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
+  AlloyCommandBuffer* owner = require_command_buffer(buffer);
+  [owner->_heapProvider autorelease];
+  owner->_heapProvider = [provider retain];
 }
 
 }  // namespace alloy::facade
@@ -78,6 +118,8 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
 - (void)dealloc {
   if (_commands && !device::process_is_forked()) (*_commands)->abandon();
   delete _commands;
+  delete _place;
+  [_heapProvider release];
   [_queue release];
   [_scheduledHandlers release];
   [_completedHandlers release];
@@ -91,6 +133,22 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
 
 - (id<MTLCommandQueue>)commandQueue {
   return _queue;
+}
+
+- (BOOL)retainedReferences {
+  return _retainedReferences;
+}
+
+- (MTLCommandBufferErrorOption)errorOptions {
+  return _errorOptions;
+}
+
+- (CFTimeInterval)kernelStartTime {
+  return commands_of(self)->scheduled_time();
+}
+
+- (CFTimeInterval)kernelEndTime {
+  return commands_of(self)->start_time();
 }
 
 - (CFTimeInterval)GPUStartTime {
@@ -136,6 +194,7 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
 
 - (void)commit {
   [self requireUncommittedFor:@"commit"];
+  require_no_encoder(self, @"commit");
   // The buffer lives until its last handler has returned.
   Retained<AlloyCommandBuffer*> buffer(self);
   runtime::CommandList::Observer observer;
@@ -146,6 +205,7 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
   };
   observer.on_finished = [buffer] {
     @autoreleasepool {
+      delete std::exchange(buffer.get()->_place, nullptr);
       // Handled even when the owner lets go of the buffer first.
       deliver_handlers(buffer.get(), buffer.get()->_completedHandlers,
                        [commands = *buffer.get()->_commands] { commands->finish_handling(); });
@@ -186,10 +246,40 @@ void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work) {
 }
 
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value {
-  encode(self, [event = event_of(event), value]() -> device::Status {
-    event->signal(value);
-    return {};
-  });
+  const auto signal = [event = event_of(event), value] { event->signal(value); };
+  // Also behind what has failed: other queues may wait for it.
+  encode(
+      self,
+      [signal]() -> device::Status {
+        signal();
+        return {};
+      },
+      signal);
+}
+
+- (id<MTLBlitCommandEncoder>)blitCommandEncoder {
+  [self requireUncommittedFor:@"blitCommandEncoder"];
+  require_no_encoder(self, @"blitCommandEncoder");
+  _hasOpenEncoder = YES;
+  return [new_blit_encoder(self) autorelease];
+}
+
+- (id<MTLComputeCommandEncoder>)computeCommandEncoder {
+  return nil;
+}
+
+- (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:(MTLDispatchType)dispatchType {
+  return nil;
+}
+
+- (void)pushDebugGroup:(NSString*)string {
+  if (!string) raise_invalid(@"[pushDebugGroup] The string is nil.");
+  ++_groups;
+}
+
+- (void)popDebugGroup {
+  if (_groups == 0) raise_invalid(@"[popDebugGroup] No group of the command buffer is open.");
+  --_groups;
 }
 
 @end

@@ -13,6 +13,7 @@ namespace {
 
 struct QueueParts {
   std::unique_ptr<device::Stream> stream;
+  std::shared_ptr<runtime::InFlight> uncompleted;
   device::WorkQueue handlers;
   std::atomic<bool> has_delivered{false};
 };
@@ -25,6 +26,8 @@ struct QueueParts {
   id<MTLDevice> _device;
   NSString* _label;
 }
+// With the settings of nil, a buffer as commandBuffer makes it.
+- (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor;
 @end
 
 namespace {
@@ -43,9 +46,9 @@ id<MTLCommandQueue> default_queue() {
   return queue;
 }
 
-id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream) {
+id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream, NSUInteger most) {
   AlloyCommandQueue* queue = [AlloyCommandQueue new];
-  queue->_parts = new QueueParts{.stream = std::move(stream)};
+  queue->_parts = new QueueParts{.stream = std::move(stream), .uncompleted = std::make_shared<runtime::InFlight>(most)};
   queue->_device = [device retain];
   return queue;
 }
@@ -87,7 +90,25 @@ void deliver_now(id<MTLCommandQueue> queue, device::Callable handler) {
 }
 
 - (id<MTLCommandBuffer>)commandBuffer {
-  return [new_command_buffer(self) autorelease];
+  return [self makeCommandBuffer:nil];
+}
+
+- (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor*)descriptor {
+  if (!descriptor) raise_invalid(@"[commandBufferWithDescriptor] The descriptor is nil.");
+  return [self makeCommandBuffer:descriptor];
+}
+
+- (id<MTLCommandBuffer>)commandBufferWithUnretainedReferences {
+  MTLCommandBufferDescriptor* descriptor = [[MTLCommandBufferDescriptor new] autorelease];
+  [descriptor setRetainedReferences:NO];
+  return [self makeCommandBuffer:descriptor];
+}
+
+- (id<MTLCommandBuffer>)makeCommandBuffer:(MTLCommandBufferDescriptor*)descriptor {
+  refuse_fork();
+  std::unique_ptr<runtime::InFlight::Place> place = _parts->uncompleted->take();
+  if (!place) return nil;  // the process ends
+  return [new_command_buffer(self, std::move(place), descriptor) autorelease];
 }
 
 @end

@@ -1,8 +1,10 @@
 // The device: makes buffers, events and command queues.
 
 #import <Block.h>
+#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <string>
 
@@ -13,10 +15,11 @@
 using namespace alloy;
 using namespace alloy::facade;
 
-@interface AlloyDevice : NSObject <MTLDevice> {
+@interface AlloyDevice : NSObject <MTLDevice, MPSHeapProvider> {
  @package
   device::Device* _device;
   uint64_t _registryID;
+  MTLArchitecture* _architecture;
 }
 // The word for what it is, such as "cpu".
 - (NSString*)alloyKind;
@@ -35,6 +38,7 @@ id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) {
   AlloyDevice* made = [AlloyDevice new];
   made->_device = &device;
   made->_registryID = registry_id;
+  made->_architecture = new_architecture([made alloyKind]);
   return made;
 }
 
@@ -60,6 +64,17 @@ NSString* string_of(std::string_view text) { return [NSString stringWithUTF8Stri
 
 NSNumber* number(const std::atomic<uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
+}
+
+// Tells the handler that there is no library or pipeline, on another thread as Metal does.
+template <class Handler>
+void refuse_shaders_later(NSString* method, Handler handler) {
+  if (!handler) raise_invalid(@"[%@] The completion handler is nil.", method);
+  NSError* error = nil;
+  refuse_shaders(&error, method);
+  dispatch_async(dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{
+    handler(nil, error);
+  });
 }
 
 }  // namespace
@@ -90,21 +105,159 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
   return _device->memory_size();
 }
 
+- (MTLArchitecture*)architecture {
+  return _architecture;
+}
+
+- (MTLSize)maxThreadsPerThreadgroup {
+  return MTLSizeMake(1, 1, 1);
+}
+
+- (NSUInteger)maxThreadgroupMemoryLength {
+  return 0;
+}
+
+- (BOOL)isLowPower {
+  return NO;
+}
+
+- (BOOL)isHeadless {
+  return YES;
+}
+
+- (BOOL)isRemovable {
+  return NO;
+}
+
+- (BOOL)supports32BitFloatFiltering {
+  return NO;
+}
+
+- (MTLDeviceLocation)location {
+  return MTLDeviceLocationBuiltIn;
+}
+
+- (NSUInteger)locationNumber {
+  return 0;
+}
+
+- (uint64_t)maxTransferRate {
+  return 0;
+}
+
+- (uint64_t)peerGroupID {
+  return 0;
+}
+
+- (uint32_t)peerIndex {
+  return 0;
+}
+
+- (uint32_t)peerCount {
+  return 0;
+}
+
+- (BOOL)supportsFamily:(MTLGPUFamily)gpuFamily {
+  return NO;
+}
+
+- (void)sampleTimestamps:(MTLTimestamp*)cpuTimestamp gpuTimestamp:(MTLTimestamp*)gpuTimestamp {
+  if (!cpuTimestamp || !gpuTimestamp) raise_invalid(@"[sampleTimestamps] A place for a time is NULL.");
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  *cpuTimestamp = *gpuTimestamp =
+      static_cast<MTLTimestamp>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 - (id<MTLCommandQueue>)newCommandQueue {
-  return new_command_queue(self, _device->make_stream());
+  constexpr NSUInteger kMostByDefault = 64;  // as on a Mac
+  return [self newCommandQueueWithMaxCommandBufferCount:kMostByDefault];
+}
+
+- (id<MTLCommandQueue>)newCommandQueueWithMaxCommandBufferCount:(NSUInteger)maxCommandBufferCount {
+  if (maxCommandBufferCount == 0) {
+    raise_invalid(@"[newCommandQueueWithMaxCommandBufferCount] The count is 0; a queue has at least one buffer.");
+  }
+  return new_command_queue(self, _device->make_stream(), maxCommandBufferCount);
+}
+
+- (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor {
+  return nil;
+}
+
+- (id<MTLLibrary>)newDefaultLibrary {
+  return nil;
+}
+
+- (id<MTLLibrary>)newDefaultLibraryWithBundle:(NSBundle*)bundle error:(NSError**)error {
+  refuse_shaders(error, @"newDefaultLibraryWithBundle");
+  return nil;
+}
+
+- (id<MTLLibrary>)newLibraryWithFile:(NSString*)filepath error:(NSError**)error {
+  refuse_shaders(error, @"newLibraryWithFile");
+  return nil;
+}
+
+- (id<MTLLibrary>)newLibraryWithURL:(NSURL*)url error:(NSError**)error {
+  refuse_shaders(error, @"newLibraryWithURL");
+  return nil;
+}
+
+- (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
+  refuse_shaders(error, @"newLibraryWithData");
+  return nil;
+}
+
+- (id<MTLLibrary>)newLibraryWithSource:(NSString*)source options:(MTLCompileOptions*)options error:(NSError**)error {
+  refuse_shaders(error, @"newLibraryWithSource");
+  return nil;
+}
+
+- (void)newLibraryWithSource:(NSString*)source
+                     options:(MTLCompileOptions*)options
+           completionHandler:(MTLNewLibraryCompletionHandler)completionHandler {
+  refuse_shaders_later(@"newLibraryWithSource", completionHandler);
+}
+
+- (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
+                                                             error:(NSError**)error {
+  refuse_shaders(error, @"newComputePipelineStateWithFunction");
+  return nil;
+}
+
+- (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
+                                                           options:(MTLPipelineOption)options
+                                                        reflection:(MTLAutoreleasedComputePipelineReflection*)reflection
+                                                             error:(NSError**)error {
+  refuse_shaders(error, @"newComputePipelineStateWithFunction");
+  return nil;
+}
+
+- (void)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
+                          completionHandler:(MTLNewComputePipelineStateCompletionHandler)completionHandler {
+  refuse_shaders_later(@"newComputePipelineStateWithFunction", completionHandler);
+}
+
+- (id<MTLComputePipelineState>)newComputePipelineStateWithDescriptor:(MTLComputePipelineDescriptor*)descriptor
+                                                             options:(MTLPipelineOption)options
+                                                          reflection:
+                                                              (MTLAutoreleasedComputePipelineReflection*)reflection
+                                                               error:(NSError**)error {
+  refuse_shaders(error, @"newComputePipelineStateWithDescriptor");
+  return nil;
 }
 
 - (id<MTLBuffer>)newBufferWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
   std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
-  if (storage) storage->clear();
-  return new_buffer(self, std::move(storage), options);
+  if (storage) storage->fill(0, length, 0);
+  return new_buffer(self, {std::move(storage), 0, length}, options);
 }
 
 - (id<MTLBuffer>)newBufferWithBytes:(const void*)pointer length:(NSUInteger)length options:(MTLResourceOptions)options {
   if (!pointer) raise_invalid(@"[newBufferWithBytes] The pointer is NULL.");
   std::shared_ptr<device::Storage> storage = allocate_buffer(self, length, options);
   if (storage) storage->write(0, pointer, length);
-  return new_buffer(self, std::move(storage), options);
+  return new_buffer(self, {std::move(storage), 0, length}, options);
 }
 
 - (id<MTLBuffer>)newBufferWithBytesNoCopy:(void*)pointer
@@ -123,15 +276,36 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
       }
     };
   }
-  return new_buffer(self, _device->adopt(pointer, length, std::move(release)), options);
+  return new_buffer(self, {_device->adopt(pointer, length, std::move(release)), 0, length}, options);
 }
 
 - (id<MTLEvent>)newEvent {
-  return new_event(self);
+  return [self newSharedEvent];
 }
 
 - (id<MTLSharedEvent>)newSharedEvent {
-  return new_event(self);
+  return new_event(self, std::make_shared<device::Event>());
+}
+
+- (id<MTLSharedEvent>)newSharedEventWithHandle:(MTLSharedEventHandle*)sharedEventHandle {
+  id<MTLSharedEvent> event = new_event(self, event_of(sharedEventHandle));
+  [event setLabel:[sharedEventHandle label]];
+  return event;
+}
+
+- (id<MTLFence>)newFence {
+  return new_fence(self);
+}
+
+- (MTLSizeAndAlign)heapBufferSizeAndAlignWithLength:(NSUInteger)length options:(MTLResourceOptions)options {
+  return heap_size_and_align(self, length);
+}
+
+- (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
+  return new_heap(self, descriptor);
+}
+
+- (void)retireHeap:(id<MTLHeap>)heap cacheDelay:(double)seconds {
 }
 
 - (NSString*)alloyKind {

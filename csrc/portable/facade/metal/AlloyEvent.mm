@@ -24,11 +24,11 @@ std::shared_ptr<device::Event> event_of(id<MTLEvent> event) {
   return *require<AlloyEvent>(event, our_class, @"MTLEvent")->_event;
 }
 
-id<MTLSharedEvent> new_event(id<MTLDevice> device) {
-  AlloyEvent* event = [AlloyEvent new];
-  event->_event = new std::shared_ptr<device::Event>(std::make_shared<device::Event>());
-  event->_device = [device retain];
-  return event;
+id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event> event) {
+  AlloyEvent* made = [AlloyEvent new];
+  made->_event = new std::shared_ptr<device::Event>(std::move(event));
+  made->_device = [device retain];
+  return made;
 }
 
 }  // namespace alloy::facade
@@ -43,6 +43,10 @@ id<MTLSharedEvent> new_event(id<MTLDevice> device) {
   [_device release];
   [_label release];
   [super dealloc];
+}
+
+- (MTLSharedEventHandle*)newSharedEventHandle {
+  return new_event_handle(*_event, [self label]);
 }
 
 - (uint64_t)signaledValue {

@@ -9,6 +9,11 @@ using namespace alloy::facade;
 
 @implementation MTLSharedEventListener
 
++ (MTLSharedEventListener*)sharedListener {
+  static MTLSharedEventListener* const listener = [MTLSharedEventListener new];
+  return listener;
+}
+
 - (instancetype)init {
   if ((self = [super init])) _impl = dispatch_queue_create("alloy.shared-event-listener", DISPATCH_QUEUE_SERIAL);
   return self;

@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "device/event.h"
 #include "facade/errors.h"
+#include "runtime/in_flight.h"
 
 namespace alloy::facade {
 
@@ -31,26 +32,99 @@ device::Stream& stream_of(id<MTLCommandQueue> queue);
 // The event behind a shared or plain event; raises as device_of does.
 std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
 
-// The storage behind a buffer; raises as device_of does.
-const std::shared_ptr<device::Storage>& storage_of(id<MTLBuffer> buffer);
+// The same of a handle.
+std::shared_ptr<device::Event> event_of(MTLSharedEventHandle* handle);
 
-// Where these options put the memory of a buffer.
-MTLStorageMode storage_mode(MTLResourceOptions options);
+// The memory of a buffer: a part of storage, which of a heap's buffers is taken while anybody holds that storage.
+struct BufferBytes {
+  std::shared_ptr<device::Storage> storage;
+  size_t offset, length;
+};
+
+// The memory behind a buffer; raises as device_of does. Valid while the buffer lives.
+const BufferBytes& bytes_of(id<MTLBuffer> buffer);
+
+// Raises as device_of does.
+void require_fence(id<MTLFence> fence);
+
+// What the word of options says: where the memory is, how it is cached, who orders accesses.
+inline MTLStorageMode storage_mode(MTLResourceOptions options) {
+  return static_cast<MTLStorageMode>((options >> 4) & 0xf);
+}
+inline MTLCPUCacheMode cache_mode(MTLResourceOptions options) { return static_cast<MTLCPUCacheMode>(options & 0xf); }
+inline MTLHazardTrackingMode hazard_tracking_mode(MTLResourceOptions options) {
+  return static_cast<MTLHazardTrackingMode>((options >> 8) & 0x3);
+}
+
+// The accessors of these modes, but for the getter of the last, for a descriptor that has resourceOptions.
+#define RESOURCE_MODES                                                                             \
+  -(MTLStorageMode)storageMode {                                                                   \
+    return storage_mode([self resourceOptions]);                                                   \
+  }                                                                                                \
+  -(void)setStorageMode : (MTLStorageMode)mode {                                                   \
+    [self setResourceOptions:([self resourceOptions] & ~MTLResourceOptions{0xf0}) | (mode << 4)];  \
+  }                                                                                                \
+  -(MTLCPUCacheMode)cpuCacheMode {                                                                 \
+    return cache_mode([self resourceOptions]);                                                     \
+  }                                                                                                \
+  -(void)setCpuCacheMode : (MTLCPUCacheMode)mode {                                                 \
+    [self setResourceOptions:([self resourceOptions] & ~MTLResourceOptions{0xf}) | mode];          \
+  }                                                                                                \
+  -(void)setHazardTrackingMode : (MTLHazardTrackingMode)mode {                                     \
+    [self setResourceOptions:([self resourceOptions] & ~MTLResourceOptions{0x300}) | (mode << 8)]; \
+  }
+
+// What setPurgeableState: does: the former state, and `state` from now on.
+inline MTLPurgeableState exchange_purgeable(MTLPurgeableState& present, MTLPurgeableState state) {
+  const MTLPurgeableState former = present;
+  if (state != MTLPurgeableStateKeepCurrent) present = state;
+  return former;
+}
+
+// The sentence of everything that needs a shader, as an error of MTLLibraryErrorDomain; `error` may be null.
+void refuse_shaders(NSError** error, NSString* method);
 
 // A new object for a device, retained for the caller. Make one for each device.
 id<MTLDevice> new_device(device::Device& device, uint64_t registry_id) NS_RETURNS_RETAINED;
 
+// Where a buffer has its memory from: nothing, or a heap, which it retains, and what makeAliasable does.
+struct HeapShare {
+  id<MTLHeap> heap = nil;
+  std::function<void()> make_aliasable;
+};
+
 // New objects of a device, retained for the caller. A buffer is nil where there is no storage.
-id<MTLBuffer> new_buffer(id<MTLDevice> device, std::shared_ptr<device::Storage> storage,
-                         MTLResourceOptions options) NS_RETURNS_RETAINED;
-id<MTLSharedEvent> new_event(id<MTLDevice> device) NS_RETURNS_RETAINED;
-id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream) NS_RETURNS_RETAINED;
-id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue) NS_RETURNS_RETAINED;
+id<MTLBuffer> new_buffer(id<MTLDevice> device, BufferBytes bytes, MTLResourceOptions options,
+                         HeapShare share = {}) NS_RETURNS_RETAINED;
+id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) NS_RETURNS_RETAINED;
+id<MTLFence> new_fence(id<MTLDevice> device) NS_RETURNS_RETAINED;
+id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event> event) NS_RETURNS_RETAINED;
+MTLSharedEventHandle* new_event_handle(std::shared_ptr<device::Event> event, NSString* label) NS_RETURNS_RETAINED;
+MTLArchitecture* new_architecture(NSString* name) NS_RETURNS_RETAINED;
+// `most`: as newCommandQueueWithMaxCommandBufferCount: takes it.
+id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<device::Stream> stream,
+                                      NSUInteger most) NS_RETURNS_RETAINED;
+// A buffer that holds its place among the uncompleted ones of its queue.
+id<MTLCommandBuffer> new_command_buffer(id<MTLCommandQueue> queue, std::unique_ptr<runtime::InFlight::Place> place,
+                                        MTLCommandBufferDescriptor* descriptor) NS_RETURNS_RETAINED;
+id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) NS_RETURNS_RETAINED;
+
+// What a buffer of that length takes of a heap of the device.
+MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length);
 
 // Adds work to the command buffer that `buffer` stands for; raises when it is committed. The work runs on the
 // stream, in an autorelease pool, in order with what was encoded before; once an item has failed the rest of
-// the command buffer is skipped and its error is set. The work must not raise or throw.
-void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work);
+// the command buffer is skipped and its error is set: of what is skipped, `if_skipped` is called instead. Neither may
+// raise or throw.
+void encode(id<MTLCommandBuffer> buffer, std::function<device::Status()> work, std::function<void()> if_skipped = {});
+
+// The same by the encoder of the buffer that is open, while which encode() raises; and its end.
+void encode_inside(id<MTLCommandBuffer> buffer, std::function<device::Status()> work);
+void end_encoder(id<MTLCommandBuffer> buffer);
+
+// Who makes heaps for the temporary arrays of a command buffer: nil, or an MPSHeapProvider. Raise as device_of does.
+id heap_provider_of(id<MTLCommandBuffer> buffer);
+void set_heap_provider(id<MTLCommandBuffer> buffer, id provider);
 
 // Calls a copy of `handler` on the thread of the queue that serves handlers, in an autorelease pool, with no
 // lock held, after the handlers given before; false, without calling it, once the process has ended its work.

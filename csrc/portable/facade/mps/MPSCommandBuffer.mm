@@ -2,7 +2,7 @@
 
 #import <MetalPerformanceShaders/MetalPerformanceShaders.h>
 
-#include "facade/errors.h"
+#include "facade/metal/metal.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -14,6 +14,8 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
 }  // namespace
 
 @implementation MPSCommandBuffer
+
+@synthesize predicate = _predicate;
 
 + (instancetype)commandBufferWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
   return [[[self alloc] initWithCommandBuffer:commandBuffer] autorelease];
@@ -35,6 +37,7 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
 }
 
 - (void)dealloc {
+  [_predicate release];
   [wrapped(self) release];
   [super dealloc];
 }
@@ -55,14 +58,25 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
     [(MPSCommandBuffer*)present commitAndContinue];
     return;
   }
-  id<MTLCommandBuffer> next = [[[present commandQueue] commandBuffer] retain];
+  id provider = heap_provider_of(present);
   [present commit];
+  // After the commit: a queue may have room for one command buffer only.
+  id<MTLCommandBuffer> next = [[[present commandQueue] commandBuffer] retain];
+  if (provider) set_heap_provider(next, provider);
   _impl = next;
   [present release];
 }
 
 - (void)prefetchHeapForWorkloadSize:(size_t)size {
   (void)size;
+}
+
+- (id<MPSHeapProvider>)heapProvider {
+  return heap_provider_of(self);
+}
+
+- (void)setHeapProvider:(id<MPSHeapProvider>)heapProvider {
+  set_heap_provider(self, heapProvider);
 }
 
 - (id<MTLDevice>)device {
@@ -79,6 +93,42 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
 
 - (void)setLabel:(NSString*)label {
   [wrapped(self) setLabel:label];
+}
+
+- (BOOL)retainedReferences {
+  return [wrapped(self) retainedReferences];
+}
+
+- (MTLCommandBufferErrorOption)errorOptions {
+  return [wrapped(self) errorOptions];
+}
+
+- (CFTimeInterval)kernelStartTime {
+  return [wrapped(self) kernelStartTime];
+}
+
+- (CFTimeInterval)kernelEndTime {
+  return [wrapped(self) kernelEndTime];
+}
+
+- (id<MTLBlitCommandEncoder>)blitCommandEncoder {
+  return [wrapped(self) blitCommandEncoder];
+}
+
+- (id<MTLComputeCommandEncoder>)computeCommandEncoder {
+  return [wrapped(self) computeCommandEncoder];
+}
+
+- (id<MTLComputeCommandEncoder>)computeCommandEncoderWithDispatchType:(MTLDispatchType)dispatchType {
+  return [wrapped(self) computeCommandEncoderWithDispatchType:dispatchType];
+}
+
+- (void)pushDebugGroup:(NSString*)string {
+  [wrapped(self) pushDebugGroup:string];
+}
+
+- (void)popDebugGroup {
+  [wrapped(self) popDebugGroup];
 }
 
 - (CFTimeInterval)GPUStartTime {

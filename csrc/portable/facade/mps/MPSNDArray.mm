@@ -1,9 +1,11 @@
 // Device arrays. Knows nothing of graphs.
 
 #include <limits>
+#include <optional>
 
 #include "facade/imitation.h"
 #include "facade/mps/arrays.h"
+#include "facade/retained.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -14,7 +16,10 @@ struct ArrayParts {
   device::ArrayMemory memory;
   id<MTLDevice> device;
   MPSDataType type;
-  NSString* label;
+  NSString* label = nil;
+  Retained<MPSNDArray*> parent{};
+  Retained<id<MTLBuffer>> buffer{};        // that the program made it with
+  std::optional<NSUInteger> reads_left{};  // of a temporary array
 };
 
 ArrayParts& parts_of(MPSNDArray* array) { return *static_cast<ArrayParts*>(array->_impl); }
@@ -75,7 +80,7 @@ device::ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* m
     raise_invalid(@"[%@] The shape has %.0f elements, but an array has at most %d.", method, elements,
                   std::numeric_limits<int>::max());
   }
-  layout.row_bytes = layout.packed_row_bytes();
+  layout.pack();
   return layout;
 }
 
@@ -84,13 +89,170 @@ MPSNDArray* new_array(id<MTLDevice> device, std::shared_ptr<device::Storage> sto
   device::Device& owner = device_of(device);
   if (!storage) storage = allocate(owner, layout.end());
   MPSNDArray* array = [MPSNDArray alloc];
-  array->_impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], type, nil};
+  array->_impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], type};
   return array;
+}
+
+void count_read(MPSNDArray* array, NSString* method) {
+  while (MPSNDArray* parent = [array parent]) array = parent;
+  std::optional<NSUInteger>& left = parts_of(array).reads_left;
+  if (!left) return;
+  if (*left == 0) raise_invalid(@"[%@] A temporary array is read once more than its readCount says.", method);
+  --*left;
 }
 
 const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
 
+void place_in(device::ArrayLayout& layout, const BufferBytes& bytes, NSUInteger offset, NSString* method) {
+  if (offset % layout.element_bytes) {
+    raise_invalid(@"[%@] The offset is %lu, but elements have %lu bytes.", method, static_cast<unsigned long>(offset),
+                  static_cast<unsigned long>(layout.element_bytes));
+  }
+  layout.offset = offset;
+  if (offset > bytes.length || layout.begin() < 0 || layout.end() > bytes.length) {
+    raise_invalid(@"[%@] The elements take the bytes from %ld to %lu, but the buffer has %lu.", method,
+                  static_cast<long>(layout.begin()), static_cast<unsigned long>(layout.end()),
+                  static_cast<unsigned long>(bytes.length));
+  }
+  layout.offset += bytes.offset;
+}
+
+MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
+  if (rank == 0 || rank > device::kMaxRank) {
+    raise_invalid(@"[MPSGraphTensorData] The rank is %lu, but it goes from 1 to %lu.", static_cast<unsigned long>(rank),
+                  static_cast<unsigned long>(device::kMaxRank));
+  }
+  const device::ArrayLayout& from = parts_of(array).memory.layout;
+  device::ArrayLayout layout = from;
+  layout.rank = rank;
+  for (size_t i = 0; i < rank; ++i) {  // from fast to slow
+    const bool is_there = i < from.rank;
+    layout.lengths[rank - 1 - i] = is_there ? from.lengths[from.rank - 1 - i] : 1;
+    layout.strides[rank - 1 - i] = is_there ? from.strides[from.rank - 1 - i] : ptrdiff_t{0};
+  }
+  for (size_t axis = from.rank > rank ? from.rank - rank : 0; axis-- > 0;) {
+    // The dimension joins the first one of the result.
+    if (from.lengths[axis] > 1 && from.strides[axis] != layout.strides[0] * static_cast<ptrdiff_t>(layout.lengths[0])) {
+      raise_invalid(@"[MPSGraphTensorData] %lu dimensions cannot be seen as %lu, because there are gaps between rows.",
+                    static_cast<unsigned long>(from.rank), static_cast<unsigned long>(rank));
+    }
+    layout.lengths[0] *= from.lengths[axis];
+  }
+  return new_array([array device], parts_of(array).memory.storage, layout, [array dataType]);
+}
+
+void refuse_images(NSString* method) {
+  raise_invalid(@"[%@] There are no textures on this device, and so no images.", method);
+}
+
+MPSNDArray* new_temporary_array(Class made, id<MTLCommandBuffer> buffer, MPSNDArrayDescriptor* descriptor) {
+  const device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"MPSNDArray");
+  id<MTLBuffer> room = temporary_buffer(buffer, layout.end());
+  id<MTLDevice> device = [buffer device];
+  MPSNDArray* array = [made alloc];
+  array->_impl =
+      new ArrayParts{{&device_of(device), bytes_of(room).storage, layout}, [device retain], [descriptor dataType]};
+  parts_of(array).memory.layout.offset = bytes_of(room).offset;
+  parts_of(array).reads_left = 1;
+  keep_until_done(buffer, array);
+  return array;
+}
+
+NSUInteger& reads_left(MPSNDArray* array) { return *parts_of(array).reads_left; }
+
 }  // namespace alloy::facade
+
+namespace {
+
+// Where the view's elements are, of an array; false where they have no strides.
+bool view_layout(const device::ArrayLayout& array, const ViewOfDescriptor& view, device::ArrayLayout& made) {
+  // Of the array's dimensions, from fast to slow.
+  const auto length = [&](size_t i) { return i < array.rank ? array.lengths[array.rank - 1 - i] : 1; };
+  device::ArrayLayout whole = array;
+  size_t elements = 1;
+  bool is_same = true;
+  for (size_t i = 0; i < view.rank; ++i) elements *= view.lengths[i];
+  for (size_t i = 0; i < device::kMaxRank; ++i) is_same &= length(i) == (i < view.rank ? view.lengths[i] : 1);
+  if (elements != array.elements()) {
+    raise_invalid(@"[arrayView] The descriptor has %lu elements before slicing, but the array has %lu.",
+                  static_cast<unsigned long>(elements), static_cast<unsigned long>(array.elements()));
+  }
+  if (!is_same) {  // the elements in their order, in another shape
+    if (!array.is_packed()) return false;
+    whole.rank = view.rank;
+    for (size_t i = 0; i < view.rank; ++i) whole.lengths[view.rank - 1 - i] = view.lengths[i];
+    whole.pack();
+  }
+  made = whole;
+  made.rank = view.rank;
+  for (size_t i = 0; i < view.rank; ++i) {
+    const size_t axis = view.rank - 1 - i, source = view.order[i];
+    const ptrdiff_t stride =
+        source < whole.rank ? whole.strides[whole.rank - 1 - source] : static_cast<ptrdiff_t>(whole.element_bytes);
+    made.lengths[axis] = view.slices[i].length;
+    made.strides[axis] = stride;
+    made.offset += view.slices[i].start * static_cast<size_t>(stride);
+  }
+  return true;
+}
+
+// A view of the array, autoreleased.
+MPSNDArray* view_with(MPSNDArray* array, const device::ArrayLayout& layout) {
+  MPSNDArray* view = new_array([array device], memory_of(array).storage, layout, [array dataType]);
+  parts_of(view).parent = Retained<MPSNDArray*>(array);
+  return [view autorelease];
+}
+
+// A view that shares the memory; nil where there is none.
+MPSNDArray* aliased_view(MPSNDArray* array, MPSNDArrayDescriptor* descriptor) {
+  device::ArrayLayout layout;
+  const bool aliases = view_layout(memory_of(array).layout, view_of(descriptor), layout);
+  return aliases && [descriptor dataType] == [array dataType] ? view_with(array, layout) : nil;
+}
+
+// A copy of what a view would have, which the command buffer makes, autoreleased.
+MPSNDArray* copied_view(MPSNDArray* array, id<MTLCommandBuffer> buffer, MPSNDArrayDescriptor* descriptor) {
+  MPSNDArray* copy = [[[MPSNDArray alloc] initWithDevice:[array device] descriptor:descriptor] autorelease];
+  const ViewOfDescriptor view = view_of(descriptor);
+  device::ArrayMemory from = memory_of(array);
+  device::ArrayLayout layout;
+  if (!view_layout(from.layout, view, layout)) {  // another shape of what has gaps: first without them
+    device::ArrayMemory packed = from;
+    packed.layout.offset = 0;
+    packed.layout.pack();
+    packed.storage = allocate(*from.device, packed.layout.end());
+    encode_copy(buffer, from, [array dataType], packed, [array dataType]);
+    from = packed;
+    view_layout(from.layout, view, layout);
+  }
+  from.layout = layout;
+  count_read(array, @"arrayViewWithCommandBuffer");
+  encode_copy(buffer, from, [array dataType], memory_of(copy), [copy dataType]);
+  return copy;
+}
+
+// What a program says of the bytes of a buffer that elements come from or go to.
+struct BufferSide {
+  id<MTLBuffer> buffer;
+  MPSDataType type;
+  NSUInteger offset;
+  const NSInteger* row_strides;  // from fast to slow, of each dimension but the fastest; or null
+};
+
+// The elements of a buffer that correspond to those of the array.
+device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, NSString* method) {
+  const BufferBytes& bytes = bytes_of(side.buffer);
+  device::ArrayLayout layout = memory_of(array).layout;
+  layout.element_bytes = element_bytes(side.type, method);
+  layout.pack();
+  for (size_t i = 1; side.row_strides && i < layout.rank; ++i) {
+    layout.strides[layout.rank - 1 - i] = side.row_strides[i - 1];
+  }
+  place_in(layout, bytes, side.offset, method);
+  return {&device_of([side.buffer device]), bytes.storage, layout};
+}
+
+}  // namespace
 
 @implementation MPSNDArray
 
@@ -100,17 +262,37 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array)
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor {
   if (!descriptor) raise_invalid(@"[MPSNDArray] The descriptor is nil.");
-  NSMutableArray* shape = [NSMutableArray array];
-  for (NSUInteger i = [descriptor numberOfDimensions]; i-- > 0;) {
-    [shape addObject:[NSNumber numberWithUnsignedInteger:[descriptor lengthOfDimension:i]]];
-  }
-  const device::ArrayLayout layout = packed_layout(shape, [descriptor dataType], @"MPSNDArray");
+  const device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"MPSNDArray");
   device::Device& owner = device_of(device);
   std::shared_ptr<device::Storage> storage = allocate(owner, layout.end());
   if ((self = [super init])) {
-    _impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], [descriptor dataType], nil};
+    _impl = new ArrayParts{{&owner, std::move(storage), layout}, [device retain], [descriptor dataType]};
   }
   return self;
+}
+
+- (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
+                        offset:(NSUInteger)offset
+                    descriptor:(MPSNDArrayDescriptor*)descriptor {
+  if (!descriptor) raise_invalid(@"[initWithBuffer] The descriptor is nil.");
+  const BufferBytes& bytes = bytes_of(buffer);
+  device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"initWithBuffer");
+  place_in(layout, bytes, offset, @"initWithBuffer");
+  if ((self = [super init])) {
+    id<MTLDevice> device = [buffer device];
+    _impl = new ArrayParts{{&device_of(device), bytes.storage, layout}, [device retain], [descriptor dataType]};
+    parts_of(self).buffer = Retained<id<MTLBuffer>>(buffer);
+  }
+  return self;
+}
+
+- (id<MTLBuffer>)userBuffer {
+  return parts_of(self).buffer.get();
+}
+
++ (id<MPSNDArrayAllocator>)defaultAllocator {
+  static const id<MPSNDArrayAllocator> allocator = new_array_allocator(NO);
+  return allocator;
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device scalar:(double)value {
@@ -164,7 +346,7 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array)
 }
 
 - (MPSNDArray*)parent {
-  return nil;
+  return parts_of(self).parent.get();
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
@@ -177,6 +359,91 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array)
   const NSUInteger rank = [self numberOfDimensions];
   for (NSUInteger i = 0; i < rank; ++i) lengths[i] = [self lengthOfDimension:i];
   return [MPSNDArrayDescriptor descriptorWithDataType:[self dataType] dimensionCount:rank dimensionSizes:lengths];
+}
+
+- (MPSNDArray*)arrayViewWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                               descriptor:(MPSNDArrayDescriptor*)descriptor
+                                 aliasing:(MPSAliasingStrategy)aliasing {
+  const bool may_copy = (aliasing & MPSAliasingStrategyShallAlias) == 0;
+  const bool may_alias = (aliasing & MPSAliasingStrategyShallNotAlias) == 0;
+  if (!may_copy && !may_alias) {
+    raise_invalid(@"[arrayViewWithCommandBuffer] The strategy says both that it shall share memory and shall not.");
+  }
+  if (may_alias) {
+    MPSNDArray* view = aliased_view(self, descriptor);
+    if (view || !may_copy) return view;
+  }
+  return copied_view(self, cmdBuf, descriptor);
+}
+
+- (MPSNDArray*)arrayViewWithDescriptor:(MPSNDArrayDescriptor*)descriptor {
+  return aliased_view(self, descriptor);
+}
+
+- (MPSNDArray*)arrayViewWithShape:(MPSShape*)shape strides:(MPSShape*)strides {
+  if (!shape) shape = [[self descriptor] getShape];
+  device::ArrayLayout layout = packed_layout(shape, [self dataType], @"arrayViewWithShape");
+  if ([strides count] != layout.rank) {
+    raise_invalid(@"[arrayViewWithShape] There are %lu strides for %lu dimensions.",
+                  static_cast<unsigned long>([strides count]), static_cast<unsigned long>(layout.rank));
+  }
+  for (NSUInteger axis = 0; axis < layout.rank; ++axis) {
+    const long long stride = [[strides objectAtIndex:axis] longLongValue];
+    if (stride < 0 || stride > std::numeric_limits<int>::max()) {
+      raise_invalid(@"[arrayViewWithShape] A stride is %lld, but strides go from 0 to %d.", stride,
+                    std::numeric_limits<int>::max());
+    }
+    layout.strides[axis] = static_cast<ptrdiff_t>(stride) * static_cast<ptrdiff_t>(layout.element_bytes);
+  }
+  layout.offset = parts_of(self).memory.layout.offset;
+  return layout.end() > parts_of(self).memory.layout.end() ? nil : view_with(self, layout);
+}
+
+- (MPSNDArray*)arrayViewWithDimensionCount:(NSUInteger)numberOfDimensions
+                            dimensionSizes:(const NSUInteger*)dimensionSizes
+                                   strides:(const NSUInteger*)dimStrides {
+  if (numberOfDimensions && (!dimensionSizes || !dimStrides)) {
+    raise_invalid(@"[arrayViewWithDimensionCount] The sizes or the strides are NULL.");
+  }
+  NSMutableArray *shape = [NSMutableArray array], *strides = [NSMutableArray array];
+  for (NSUInteger i = numberOfDimensions; i-- > 0;) {
+    [shape addObject:[NSNumber numberWithUnsignedInteger:dimensionSizes[i]]];
+    [strides addObject:[NSNumber numberWithUnsignedInteger:dimStrides[i]]];
+  }
+  return [self arrayViewWithShape:shape strides:strides];
+}
+
+- (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                           toBuffer:(id<MTLBuffer>)buffer
+                destinationDataType:(MPSDataType)destinationDataType
+                             offset:(NSUInteger)offset
+                         rowStrides:(NSInteger*)rowStrides {
+  const BufferSide side{buffer, destinationDataType, offset, rowStrides};
+  const device::ArrayMemory outside = array_in_buffer(self, side, @"exportDataWithCommandBuffer");
+  count_read(self, @"exportDataWithCommandBuffer");
+  encode_copy(cmdBuf, memory_of(self), [self dataType], outside, destinationDataType);
+}
+
+- (void)importDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                         fromBuffer:(id<MTLBuffer>)buffer
+                     sourceDataType:(MPSDataType)sourceDataType
+                             offset:(NSUInteger)offset
+                         rowStrides:(NSInteger*)rowStrides {
+  const BufferSide side{buffer, sourceDataType, offset, rowStrides};
+  const device::ArrayMemory outside = array_in_buffer(self, side, @"importDataWithCommandBuffer");
+  encode_copy(cmdBuf, outside, sourceDataType, memory_of(self), [self dataType]);
+}
+
+- (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                           toImages:(MPSImageBatch*)images
+                             offset:(MPSImageCoordinate)offset {
+  refuse_images(@"exportDataWithCommandBuffer");
+}
+
+- (void)importDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                         fromImages:(MPSImageBatch*)images
+                             offset:(MPSImageCoordinate)offset {
+  refuse_images(@"importDataWithCommandBuffer");
 }
 
 - (NSUInteger)resourceSize {

@@ -1,8 +1,9 @@
-// What an array shall be: an element type and lengths.
+// What an array shall be: an element type and lengths; and what a view of one shall be: slices and an order.
 
+#include <algorithm>
 #include <cstdarg>
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "facade/mps/arrays.h"
 
@@ -11,10 +12,14 @@ using namespace alloy::facade;
 
 namespace {
 
+// Dimensions go from the fastest to the slowest, in the order of the view.
 struct Dimensions {
   MPSDataType type;
   NSUInteger rank;
-  NSUInteger lengths[device::kMaxRank];  // from the fastest to the slowest
+  NSUInteger lengths[device::kMaxRank];
+  MPSDimensionSlice slices[device::kMaxRank];
+  NSUInteger order[device::kMaxRank];  // of each the array's
+  BOOL prefers_packed_rows;
 };
 
 Dimensions& dimensions_of(MPSNDArrayDescriptor* descriptor) { return *static_cast<Dimensions*>(descriptor->_impl); }
@@ -33,7 +38,50 @@ void require_length(long long length) {
   }
 }
 
+// The dimensions of the descriptor, of which this is one.
+Dimensions& require_dimension(MPSNDArrayDescriptor* descriptor, NSUInteger index, NSString* method) {
+  Dimensions& dimensions = dimensions_of(descriptor);
+  if (index >= dimensions.rank) {
+    raise_invalid(@"[%@] The dimension is %lu, but the descriptor has %lu.", method, static_cast<unsigned long>(index),
+                  static_cast<unsigned long>(dimensions.rank));
+  }
+  return dimensions;
+}
+
+// Makes a dimension a whole one in its own place.
+void set_length(Dimensions& dimensions, NSUInteger index, NSUInteger length) {
+  dimensions.lengths[index] = length;
+  dimensions.slices[index] = {0, length};
+  dimensions.order[index] = index;
+}
+
 }  // namespace
+
+namespace alloy::facade {
+
+ViewOfDescriptor view_of(MPSNDArrayDescriptor* descriptor) {
+  if (!descriptor) raise_invalid(@"[MPSNDArray] The descriptor is nil.");
+  const Dimensions& dimensions = dimensions_of(descriptor);
+  ViewOfDescriptor view{dimensions.rank, {}, {}, {}};
+  for (size_t i = 0; i < view.rank; ++i) {
+    view.lengths[dimensions.order[i]] = dimensions.lengths[i];
+    view.slices[i] = dimensions.slices[i];
+    view.order[i] = dimensions.order[i];
+  }
+  return view;
+}
+
+MPSShape* sliced_shape(MPSNDArrayDescriptor* descriptor) {
+  if (!descriptor) raise_invalid(@"[MPSNDArray] The descriptor is nil.");
+  const Dimensions& dimensions = dimensions_of(descriptor);
+  NSMutableArray* shape = [NSMutableArray array];
+  for (NSUInteger i = dimensions.rank; i-- > 0;) {
+    [shape addObject:[NSNumber numberWithUnsignedInteger:dimensions.slices[i].length]];
+  }
+  return shape;
+}
+
+}  // namespace alloy::facade
 
 @implementation MPSNDArrayDescriptor
 
@@ -42,7 +90,7 @@ void require_length(long long length) {
                         dimensionSizes:(NSUInteger*)dimensionSizes {
   element_bytes(dataType, @"descriptorWithDataType");
   MPSNDArrayDescriptor* descriptor = [[self alloc] autorelease];
-  descriptor->_impl = new Dimensions{dataType, 0, {}};
+  descriptor->_impl = new Dimensions{dataType, 0, {}, {}, {}, NO};
   [descriptor reshapeWithDimensionCount:numberOfDimensions dimensionSizes:dimensionSizes];
   return descriptor;
 }
@@ -82,7 +130,7 @@ void require_length(long long length) {
   for (NSUInteger i = 0; i < numberOfDimensions; ++i) require_length(static_cast<long long>(dimensionSizes[i]));
   Dimensions& dimensions = dimensions_of(self);
   dimensions.rank = numberOfDimensions;
-  if (numberOfDimensions) std::memcpy(dimensions.lengths, dimensionSizes, numberOfDimensions * sizeof(NSUInteger));
+  for (NSUInteger i = 0; i < numberOfDimensions; ++i) set_length(dimensions, i, dimensionSizes[i]);
 }
 
 - (void)reshapeWithShape:(NSArray<NSNumber*>*)shape {
@@ -114,13 +162,88 @@ void require_length(long long length) {
 - (void)setNumberOfDimensions:(NSUInteger)numberOfDimensions {
   require_rank(numberOfDimensions);
   Dimensions& dimensions = dimensions_of(self);
-  for (NSUInteger i = dimensions.rank; i < numberOfDimensions; ++i) dimensions.lengths[i] = 1;
+  for (NSUInteger i = 0; i < std::min(dimensions.rank, numberOfDimensions); ++i) {
+    if (dimensions.order[i] >= numberOfDimensions) {
+      raise_invalid(@"[setNumberOfDimensions] Dimensions that were exchanged stay: %lu is too few.",
+                    static_cast<unsigned long>(numberOfDimensions));
+    }
+  }
+  for (NSUInteger i = dimensions.rank; i < numberOfDimensions; ++i) set_length(dimensions, i, 1);
   dimensions.rank = numberOfDimensions;
 }
 
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex {
   const Dimensions& dimensions = dimensions_of(self);
   return dimensionIndex < dimensions.rank ? dimensions.lengths[dimensionIndex] : 1;
+}
+
+- (MPSDimensionSlice)sliceRangeForDimension:(NSUInteger)dimensionIndex {
+  const Dimensions& dimensions = dimensions_of(self);
+  return dimensionIndex < dimensions.rank ? dimensions.slices[dimensionIndex] : MPSDimensionSlice{0, 1};
+}
+
+- (void)sliceDimension:(NSUInteger)dimensionIndex withSubrange:(MPSDimensionSlice)subRange {
+  Dimensions& dimensions = require_dimension(self, dimensionIndex, @"sliceDimension");
+  const NSUInteger length = dimensions.lengths[dimensionIndex];
+  if (subRange.length == 0 || subRange.start > length || subRange.length > length - subRange.start) {
+    raise_invalid(@"[sliceDimension] %lu elements from %lu on are not inside the dimension of %lu, or are none.",
+                  static_cast<unsigned long>(subRange.length), static_cast<unsigned long>(subRange.start),
+                  static_cast<unsigned long>(length));
+  }
+  dimensions.slices[dimensionIndex] = subRange;
+}
+
+- (void)transposeDimension:(NSUInteger)dimensionIndex withDimension:(NSUInteger)dimensionIndex2 {
+  require_dimension(self, dimensionIndex, @"transposeDimension");
+  Dimensions& dimensions = require_dimension(self, dimensionIndex2, @"transposeDimension");
+  std::swap(dimensions.lengths[dimensionIndex], dimensions.lengths[dimensionIndex2]);
+  std::swap(dimensions.slices[dimensionIndex], dimensions.slices[dimensionIndex2]);
+  std::swap(dimensions.order[dimensionIndex], dimensions.order[dimensionIndex2]);
+}
+
+- (vector_uchar16)dimensionOrder {
+  const Dimensions& dimensions = dimensions_of(self);
+  vector_uchar16 order;
+  for (NSUInteger i = 0; i < device::kMaxRank; ++i) {
+    order[i] = static_cast<unsigned char>(i < dimensions.rank ? dimensions.order[i] : i);
+  }
+  return order;
+}
+
+- (void)permuteWithDimensionOrder:(NSUInteger*)dimensionOrder {
+  Dimensions& dimensions = dimensions_of(self);
+  if (!dimensionOrder) raise_invalid(@"[permuteWithDimensionOrder] The order is NULL.");
+  const Dimensions before = dimensions;
+  unsigned named = 0;
+  for (NSUInteger i = 0; i < before.rank; ++i) {
+    require_dimension(self, dimensionOrder[i], @"permuteWithDimensionOrder");
+    named |= 1u << dimensionOrder[i];
+  }
+  if (named != (1u << before.rank) - 1) {
+    raise_invalid(@"[permuteWithDimensionOrder] The order must name each of the %lu dimensions once.",
+                  static_cast<unsigned long>(before.rank));
+  }
+  for (NSUInteger i = 0; i < before.rank; ++i) {
+    dimensions.lengths[i] = before.lengths[dimensionOrder[i]];
+    dimensions.slices[i] = before.slices[dimensionOrder[i]];
+    dimensions.order[i] = before.order[dimensionOrder[i]];
+  }
+}
+
+- (NSArray<NSNumber*>*)getShape {
+  NSMutableArray* shape = [NSMutableArray array];
+  for (NSUInteger i = [self numberOfDimensions]; i-- > 0;) {
+    [shape addObject:[NSNumber numberWithUnsignedInteger:[self lengthOfDimension:i]]];
+  }
+  return shape;
+}
+
+- (BOOL)preferPackedRows {
+  return dimensions_of(self).prefers_packed_rows;
+}
+
+- (void)setPreferPackedRows:(BOOL)preferPackedRows {
+  dimensions_of(self).prefers_packed_rows = preferPackedRows;
 }
 
 @end

@@ -38,6 +38,93 @@ typedef NS_ENUM(uint32_t, MPSDataType) {
   MPSDataTypeUInt4 = 4,
 };
 
+/// How a kernel treats its arguments; the portable kernels check them and compute in full precision whatever it says.
+typedef NS_OPTIONS(NSUInteger, MPSKernelOptions) {
+  MPSKernelOptionsNone = 0,
+  MPSKernelOptionsSkipAPIValidation = 1,
+  MPSKernelOptionsAllowReducedPrecision = 2,
+  MPSKernelOptionsDisableInternalTiling = 4,
+  MPSKernelOptionsInsertDebugGroups = 8,
+  MPSKernelOptionsVerbose = 16,
+};
+
+/// Whether a view shares the memory of its array, and what memory a copy gets; a copy always has memory of its own.
+typedef NS_OPTIONS(NSUInteger, MPSAliasingStrategy) {
+  MPSAliasingStrategyDefault = 0,
+  MPSAliasingStrategyDontCare = 0,
+  MPSAliasingStrategyShallAlias = 1,
+  MPSAliasingStrategyShallNotAlias = 2,
+  MPSAliasingStrategyAliasingReserved = 3,
+  MPSAliasingStrategyPreferTemporaryMemory = 4,
+  MPSAliasingStrategyPreferNonTemporaryMemory = 8,
+};
+
+/// What images have behind their edges.
+typedef NS_ENUM(NSUInteger, MPSImageEdgeMode) {
+  MPSImageEdgeModeZero = 0,
+  MPSImageEdgeModeClamp = 1,
+  MPSImageEdgeModeMirror = 2,
+  MPSImageEdgeModeMirrorWithEdge = 3,
+  MPSImageEdgeModeConstant = 4,
+};
+
+/// Type of the channels of images.
+typedef NS_ENUM(NSUInteger, MPSImageFeatureChannelFormat) {
+  MPSImageFeatureChannelFormatNone = 0,
+  MPSImageFeatureChannelFormatUnorm8 = 1,
+  MPSImageFeatureChannelFormatUnorm16 = 2,
+  MPSImageFeatureChannelFormatFloat16 = 3,
+  MPSImageFeatureChannelFormatFloat32 = 4,
+  MPSImageFeatureChannelFormat_reserved0 = 5,
+  MPSImageFeatureChannelFormatCount = 6,
+};
+
+/// Some elements of a dimension: `length` of them from `start` on.
+typedef struct MPSDimensionSlice {
+  NSUInteger start;
+  NSUInteger length;
+} MPSDimensionSlice;
+
+/// A pixel and a channel of an image.
+typedef struct MPSImageCoordinate {
+  NSUInteger x;
+  NSUInteger y;
+  NSUInteger channel;
+} MPSImageCoordinate;
+
+/// Pixels and channels of an image.
+typedef struct MPSImageRegion {
+  MPSImageCoordinate offset;
+  MPSImageCoordinate size;
+} MPSImageRegion;
+
+/// Whole steps.
+typedef struct {
+  NSInteger x;
+  NSInteger y;
+  NSInteger z;
+} MPSOffset;
+
+/// A place between pixels.
+typedef struct MPSOrigin {
+  double x;
+  double y;
+  double z;
+} MPSOrigin;
+
+/// Extents between pixels.
+typedef struct MPSSize {
+  double width;
+  double height;
+  double depth;
+} MPSSize;
+
+/// A part of an image, between pixels.
+typedef struct MPSRegion {
+  MPSOrigin origin;
+  MPSSize size;
+} MPSRegion;
+
 /// Bytes of one element of type `t`, rounded down.
 NS_INLINE size_t MPSSizeofMPSDataType(MPSDataType t) { return ((size_t)t & 0xffff) >> 3; }
 

@@ -3,11 +3,30 @@
 
 #import <Foundation/Foundation.h>
 #import <MPSCore/MPSCoreTypes.h>
+#import <MPSCore/MPSImage.h>
 #import <Metal/Metal.h>
 
 NS_ASSUME_NONNULL_BEGIN
 
-/// Element type and lengths of an array; up to 16 dimensions.
+@class MPSKernel;
+@class MPSNDArray;
+@class MPSNDArrayDescriptor;
+
+/// Sixteen small numbers, one a dimension.
+typedef unsigned char vector_uchar16 __attribute__((__ext_vector_type__(16)));
+
+/// Makes the arrays that kernels write to.
+@protocol MPSNDArrayAllocator <NSObject, NSSecureCoding, NSCopying>
+
+/// A new array, autoreleased.
+- (MPSNDArray*)arrayForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                     arrayDescriptor:(MPSNDArrayDescriptor*)descriptor
+                              kernel:(MPSKernel*)kernel;
+
+@end
+
+/// Element type and lengths of an array; up to 16 dimensions. Of a view also which elements of its array it has, and in
+/// which order the dimensions. All calls number the dimensions as they are at the moment.
 @interface MPSNDArrayDescriptor : NSObject {
  @package
   void* _impl;
@@ -19,8 +38,30 @@ NS_ASSUME_NONNULL_BEGIN
 /// Number of dimensions; new ones have length 1.
 @property(nonatomic, readwrite) NSUInteger numberOfDimensions;
 
-/// Length of a dimension counted from the fastest; 1 beyond the last.
+/// Length of a dimension counted from the fastest, before it is sliced; 1 beyond the last.
 - (NSUInteger)lengthOfDimension:(NSUInteger)dimensionIndex;
+
+/// The elements of a dimension that a view has; {0, 1} beyond the last dimension.
+- (MPSDimensionSlice)sliceRangeForDimension:(NSUInteger)dimensionIndex;
+
+/// Lets a view have only these elements of a dimension; raises for a range that is empty or not inside.
+- (void)sliceDimension:(NSUInteger)dimensionIndex withSubrange:(MPSDimensionSlice)subRange;
+
+/// Exchanges two dimensions.
+- (void)transposeDimension:(NSUInteger)dimensionIndex withDimension:(NSUInteger)dimensionIndex2;
+
+/// Of each dimension the one of the array that it was: {0, 1, 2, ...} at first, {1, 0, 2, ...} once the first two were
+/// exchanged.
+- (vector_uchar16)dimensionOrder;
+
+/// Puts dimension dimensionOrder[i] in place i; raises unless each dimension is named once.
+- (void)permuteWithDimensionOrder:(NSUInteger*)dimensionOrder;
+
+/// Lengths from slow to fast, before slicing.
+- (NSArray<NSNumber*>*)getShape;
+
+/// Whether rows shall lie without gaps; they always do, whatever it says. NO at first.
+@property(nonatomic, readwrite) BOOL preferPackedRows;
 
 /// `dimensionSizes` lists lengths from fast to slow.
 + (instancetype)descriptorWithDataType:(MPSDataType)dataType
@@ -49,6 +90,9 @@ NS_ASSUME_NONNULL_BEGIN
  @package
   void* _impl;
 }
+
+/// Makes arrays with memory of their own.
++ (id<MPSNDArrayAllocator>)defaultAllocator;
 
 /// Free text for debuggers.
 @property(atomic, readwrite, copy, nullable) NSString* label;
@@ -84,6 +128,59 @@ NS_ASSUME_NONNULL_BEGIN
 /// One Float32 element in one dimension.
 - (instancetype)initWithDevice:(id<MTLDevice>)device scalar:(double)value;
 
+/// Uses the memory of `buffer` from `offset` on, packed; raises where it is too short, and for an offset that is no
+/// multiple of the elements' size.
+- (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
+                        offset:(NSUInteger)offset
+                    descriptor:(MPSNDArrayDescriptor*)descriptor NS_DESIGNATED_INITIALIZER;
+
+/// The buffer that the array was made with; nil for one with memory of its own.
+- (id<MTLBuffer> _Nullable)userBuffer;
+
+/// A view with the slices, order, shape and type that the descriptor says, autoreleased. It shares the memory, unless
+/// the strategy says that it shall not or it cannot: then it is a copy, which the command buffer makes. Elements of
+/// another type are always a copy, and so is another shape of elements that do not lie in order. Nil where
+/// ShallAlias was asked for and it cannot. Raises for a descriptor of other lengths than the array's.
+- (MPSNDArray* _Nullable)arrayViewWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                                         descriptor:(MPSNDArrayDescriptor*)descriptor
+                                           aliasing:(MPSAliasingStrategy)aliasing;
+
+/// The same without a command buffer; nil where the view cannot share the memory.
+- (MPSNDArray* _Nullable)arrayViewWithDescriptor:(MPSNDArrayDescriptor*)descriptor;
+
+/// A view of any shape over the memory, with strides in elements; both go from slow to fast, and nil stands for the
+/// array's own shape. Nil where that reaches behind the end of the array.
+- (MPSNDArray* _Nullable)arrayViewWithShape:(MPSShape* _Nullable)shape strides:(MPSShape*)strides;
+
+/// The same with lengths and strides from fast to slow.
+- (MPSNDArray* _Nullable)arrayViewWithDimensionCount:(NSUInteger)numberOfDimensions
+                                      dimensionSizes:(const NSUInteger*)dimensionSizes
+                                             strides:(const NSUInteger*)dimStrides;
+
+/// Encodes a copy of all elements to a buffer, as elements of that type, the first one `offset` bytes from its start.
+/// `rowStrides` has the bytes from element to element of each dimension but the fastest, from fast to slow; nil for
+/// packed. Raises where an element would not be inside the buffer.
+- (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                           toBuffer:(id<MTLBuffer>)buffer
+                destinationDataType:(MPSDataType)destinationDataType
+                             offset:(NSUInteger)offset
+                         rowStrides:(NSInteger* _Nullable)rowStrides;
+
+/// Encodes a copy of all elements from a buffer; the arguments are as for exporting.
+- (void)importDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                         fromBuffer:(id<MTLBuffer>)buffer
+                     sourceDataType:(MPSDataType)sourceDataType
+                             offset:(NSUInteger)offset
+                         rowStrides:(NSInteger* _Nullable)rowStrides;
+
+/// Raise: there are no textures on this device, and so no images.
+- (void)exportDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                           toImages:(MPSImageBatch*)images
+                             offset:(MPSImageCoordinate)offset;
+- (void)importDataWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                         fromImages:(MPSImageBatch*)images
+                             offset:(MPSImageCoordinate)offset;
+
 /// Bytes of device memory behind the array.
 - (NSUInteger)resourceSize;
 
@@ -96,6 +193,25 @@ NS_ASSUME_NONNULL_BEGIN
 
 /// Makes the result of earlier work visible to the host; nothing to do where memory is shared.
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer;
+
+@end
+
+/// An array that lives as long as its command buffer needs it.
+@interface MPSTemporaryNDArray : MPSNDArray
+
+/// Makes temporary arrays.
++ (id<MPSNDArrayAllocator>)defaultAllocator;
+
+/// A new array that the command buffer keeps until it is completed, autoreleased.
++ (instancetype)temporaryNDArrayWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
+                                       descriptor:(MPSNDArrayDescriptor*)descriptor;
+
+/// Use the factory.
+- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor NS_UNAVAILABLE;
+
+/// How often it may still be read; 1 at first. Each encoded export, copy or kernel that reads it counts, and raises at
+/// 0. Raises when set after it was 0.
+@property(nonatomic, readwrite) NSUInteger readCount;
 
 @end
 

@@ -10,6 +10,9 @@ NS_ASSUME_NONNULL_BEGIN
 @protocol MTLCommandQueue;
 @protocol MTLCommandBuffer;
 @protocol MTLEvent;
+@protocol MTLBlitCommandEncoder;
+@protocol MTLComputeCommandEncoder;
+@protocol MTLLogState;
 
 /// Seconds, of the clock that also times the device.
 typedef double CFTimeInterval;
@@ -40,8 +43,37 @@ typedef NS_ENUM(NSUInteger, MTLCommandBufferError) {
   MTLCommandBufferErrorStackOverflow = 12,
 };
 
+/// Whether dispatches of a compute encoder wait for each other.
+typedef NS_ENUM(NSUInteger, MTLDispatchType) {
+  MTLDispatchTypeSerial = 0,
+  MTLDispatchTypeConcurrent = 1,
+};
+
+/// What the error of a command buffer shall say beside its sentence.
+typedef NS_OPTIONS(NSUInteger, MTLCommandBufferErrorOption) {
+  MTLCommandBufferErrorOptionNone = 0,
+  MTLCommandBufferErrorOptionEncoderExecutionStatus = 1,
+};
+
 /// Domain of the errors of a command buffer.
 MTL_EXTERN NSString* const MTLCommandBufferErrorDomain;
+
+/// How a command buffer shall be made.
+@interface MTLCommandBufferDescriptor : NSObject <NSCopying> {
+ @package
+  void* _impl;
+}
+
+/// Whether the buffer keeps what it uses alive; YES at first. The portable framework always does.
+@property(nonatomic, readwrite) BOOL retainedReferences;
+
+/// What an error shall say; the sentence of a failed graph names the op in any case.
+@property(nonatomic, readwrite) MTLCommandBufferErrorOption errorOptions;
+
+/// Where shaders would log; kept, and of no effect.
+@property(nonatomic, readwrite, retain, nullable) id<MTLLogState> logState;
+
+@end
 
 /// Called with the command buffer it was added to, on a thread of the queue that runs nothing but handlers.
 typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
@@ -57,6 +89,16 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 
 /// Free text for debuggers.
 @property(atomic, readwrite, copy, nullable) NSString* label;
+
+/// Whether it was asked to keep what it uses alive.
+@property(readonly) BOOL retainedReferences;
+
+/// As its descriptor said.
+@property(readonly) MTLCommandBufferErrorOption errorOptions;
+
+/// When the host began and ended to schedule it; 0 before.
+@property(readonly) CFTimeInterval kernelStartTime;
+@property(readonly) CFTimeInterval kernelEndTime;
 
 /// When the device started on it; 0 before.
 @property(readonly) CFTimeInterval GPUStartTime;
@@ -93,6 +135,19 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 
 /// Sets the value of `event` once the earlier work of the buffer is done.
 - (void)encodeSignalEvent:(id<MTLEvent>)event value:(uint64_t)value;
+
+/// An encoder of copies and fills, autoreleased; raises after commit and while another encoder is open.
+- (id<MTLBlitCommandEncoder> _Nullable)blitCommandEncoder;
+
+/// Nil: shaders do not exist on this device.
+- (id<MTLComputeCommandEncoder> _Nullable)computeCommandEncoder;
+- (id<MTLComputeCommandEncoder> _Nullable)computeCommandEncoderWithDispatchType:(MTLDispatchType)dispatchType;
+
+/// Begins a group of commands for debuggers.
+- (void)pushDebugGroup:(NSString*)string;
+
+/// Ends the group begun last; raises where none is open.
+- (void)popDebugGroup;
 
 @end
 

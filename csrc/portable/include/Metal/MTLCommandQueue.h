@@ -8,6 +8,7 @@ NS_ASSUME_NONNULL_BEGIN
 
 @protocol MTLDevice;
 @protocol MTLCommandBuffer;
+@class MTLCommandBufferDescriptor;
 
 /// An in-order queue of one device; safe to use from every thread.
 @protocol MTLCommandQueue <NSObject>
@@ -18,8 +19,14 @@ NS_ASSUME_NONNULL_BEGIN
 /// The device that runs the queue.
 @property(readonly) id<MTLDevice> device;
 
-/// A new empty command buffer, autoreleased.
+/// A new empty command buffer, autoreleased. Blocks while as many of the queue are uncompleted as it was made for.
 - (id<MTLCommandBuffer> _Nullable)commandBuffer;
+
+/// The same, as the descriptor says.
+- (id<MTLCommandBuffer> _Nullable)commandBufferWithDescriptor:(MTLCommandBufferDescriptor*)descriptor;
+
+/// The same, which need not keep what it uses alive. It does nevertheless.
+- (id<MTLCommandBuffer> _Nullable)commandBufferWithUnretainedReferences;
 
 @end
 

@@ -24,11 +24,26 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 
 @end
 
+/// Stands for a shared event where the event itself cannot go. Only this process can make an event of it: encoding it
+/// raises, decoding it gives nil.
+@interface MTLSharedEventHandle : NSObject <NSSecureCoding> {
+ @package
+  void* _impl;
+}
+
+/// The label that the event had when the handle was made.
+@property(readonly, nullable) NSString* label;
+
+@end
+
 /// Names the dispatch queue on which notifications of shared events run.
 @interface MTLSharedEventListener : NSObject {
  @package
   void* _impl;
 }
+
+/// One for the whole process.
++ (MTLSharedEventListener*)sharedListener;
 
 /// Uses a serial queue of its own.
 - (instancetype)init NS_DESIGNATED_INITIALIZER;
@@ -55,6 +70,9 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 
 /// Blocks until the value has reached `value`; NO after `milliseconds`.
 - (BOOL)waitUntilSignaledValue:(uint64_t)value timeoutMS:(uint64_t)milliseconds;
+
+/// A handle of which newSharedEventWithHandle: makes an event with the same value.
+- (MTLSharedEventHandle*)newSharedEventHandle;
 
 @end
 

@@ -7,6 +7,15 @@
 NS_ASSUME_NONNULL_BEGIN
 
 @protocol MTLDevice;
+@protocol MTLHeap;
+
+/// Whether the contents of a resource may go when memory is short; the portable device never lets them go by itself.
+typedef NS_ENUM(NSUInteger, MTLPurgeableState) {
+  MTLPurgeableStateKeepCurrent = 1,
+  MTLPurgeableStateNonVolatile = 2,
+  MTLPurgeableStateVolatile = 3,
+  MTLPurgeableStateEmpty = 4,
+};
 
 /// How the CPU caches a resource; the portable device stores the value and treats all modes alike.
 typedef NS_ENUM(NSUInteger, MTLCPUCacheMode) {
@@ -61,6 +70,22 @@ typedef NS_OPTIONS(NSUInteger, MTLResourceOptions) {
 
 /// Bytes taken from the device, at least the length.
 @property(readonly) NSUInteger allocatedSize;
+
+/// The heap that it was made from; nil for one with memory of its own.
+@property(readonly, nullable) id<MTLHeap> heap;
+
+/// Bytes from the start of the heap; 0 without one.
+@property(readonly) NSUInteger heapOffset;
+
+/// Says whether the contents may go; the former state. Empty gives them up: they are undefined from then on, and the
+/// next call returns Empty.
+- (MTLPurgeableState)setPurgeableState:(MTLPurgeableState)state;
+
+/// Lets the heap give the memory to others, while this resource still sees it; raises without a heap.
+- (void)makeAliasable;
+
+/// Whether makeAliasable was called.
+- (BOOL)isAliasable;
 
 @end
 

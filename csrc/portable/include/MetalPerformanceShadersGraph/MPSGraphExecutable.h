@@ -36,6 +36,31 @@ typedef void (^MPSGraphExecutableScheduledHandler)(NSArray<MPSGraphTensorData*>*
 
 @end
 
+/// The systems that a package can be made for.
+typedef NS_ENUM(NSUInteger, MPSGraphDeploymentPlatform) {
+  MPSGraphDeploymentPlatformMacOS = 0,
+  MPSGraphDeploymentPlatformIOS = 1,
+  MPSGraphDeploymentPlatformTvOS = 2,
+  MPSGraphDeploymentPlatformVisionOS = 3,
+};
+
+/// Wishes for a package. Those of this framework are of no system, so that only `append` matters.
+@interface MPSGraphExecutableSerializationDescriptor : MPSGraphObject {
+ @package
+  void* _impl;
+}
+
+/// Whether to add to a package that is there, which raises: it holds one executable. NO at first: it is replaced.
+@property(atomic, readwrite) BOOL append;
+
+/// The system to run on; macOS at first.
+@property(atomic, readwrite) MPSGraphDeploymentPlatform deploymentPlatform;
+
+/// The earliest version of that system, copied; empty at first, for the latest.
+@property(atomic, readwrite, copy) NSString* minimumDeploymentTarget;
+
+@end
+
 /// A compiled graph; inputs and results are in the order of feedTensors and targetTensors.
 @interface MPSGraphExecutable : NSObject {
  @package
@@ -51,12 +76,26 @@ typedef void (^MPSGraphExecutableScheduledHandler)(NSArray<MPSGraphTensorData*>*
 /// The computed tensors, in the order of the results.
 @property(atomic, readonly, nullable) NSArray<MPSGraphTensor*>* targetTensors;
 
-/// Compiles ahead for concrete input types.
+/// Loads what serializeToMPSGraphPackageAtURL wrote; raises where the file is missing, foreign, damaged or newer. It
+/// has variables of its own, with the values of the file, and computes on the device that it is first used on.
+- (instancetype)initWithMPSGraphPackageAtURL:(NSURL*)mpsgraphPackageURL
+                       compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
+
+/// Raises: packages of Core ML cannot be read here.
+- (instancetype)initWithCoreMLPackageAtURL:(NSURL*)coreMLPackageURL
+                     compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
+
+/// Writes the graph, and the values that its variables have now, into a file; raises where that is not possible, and
+/// leaves a file that is there as it was.
+- (void)serializeToMPSGraphPackageAtURL:(NSURL*)url
+                             descriptor:(MPSGraphExecutableSerializationDescriptor* _Nullable)descriptor;
+
+/// Compiles ahead for concrete input types; only looks at types that are not known in full.
 - (void)specializeWithDevice:(MPSGraphDevice* _Nullable)device
                   inputTypes:(NSArray<MPSGraphType*>*)inputTypes
        compilationDescriptor:(MPSGraphCompilationDescriptor* _Nullable)compilationDescriptor;
 
-/// Types of the results for concrete input types.
+/// Types of the results for types of the inputs, open where those leave them open.
 - (NSArray<MPSGraphShapedType*>* _Nullable)getOutputTypesWithDevice:(MPSGraphDevice* _Nullable)device
                                                          inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                               compilationDescriptor:

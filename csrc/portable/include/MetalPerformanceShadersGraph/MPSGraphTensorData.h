@@ -40,6 +40,22 @@ NS_ASSUME_NONNULL_BEGIN
 /// Uses the memory of `ndarray`.
 - (instancetype)initWithMPSNDArray:(MPSNDArray*)ndarray;
 
+/// Uses the memory of the matrices: (rows, columns) of one, (matrices, rows, columns) of several.
+- (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix;
+
+/// The same with that many dimensions: lengths of 1 come before them, or the first ones become one. Raises for a rank
+/// of 0 or above 16, and where the elements of dimensions that become one have gaps between them.
+- (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix rank:(NSUInteger)rank;
+
+/// Uses the memory of the vectors: (length) of one, (vectors, length) of several.
+- (instancetype)initWithMPSVector:(MPSVector*)vector;
+
+/// The same with that many dimensions, as of matrices.
+- (instancetype)initWithMPSVector:(MPSVector*)vector rank:(NSUInteger)rank;
+
+/// Raises: there are no textures on this device, and so no images.
+- (instancetype)initWithMPSImageBatch:(MPSImageBatch*)imageBatch;
+
 /// The array with this memory.
 - (MPSNDArray*)mpsndarray;
 

@@ -1,4 +1,4 @@
-// The part of dispatch that programs around MPSGraph use: once, semaphores, queues with sync and async, data.
+// The part of dispatch that programs around MPSGraph use: once, semaphores, queues with sync, async and apply, data.
 // Refuses the rest: groups, sources, timers, barriers, the main queue.
 //
 // As on a Mac, the objects are Objective-C objects: they can be retained, released and kept in collections.
@@ -6,8 +6,12 @@
 #pragma once
 
 #import <Foundation/NSObject.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #ifdef __cplusplus
 #define DISPATCH_EXPORT extern "C" __attribute__((visibility("default")))
@@ -121,6 +125,17 @@ DISPATCH_EXPORT void dispatch_sync(dispatch_queue_t queue, dispatch_block_t bloc
 
 /// dispatch_sync for a function.
 DISPATCH_EXPORT void dispatch_sync_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
+
+/// A queue for dispatch_apply, which takes any threads that are free.
+#define DISPATCH_APPLY_AUTO ((dispatch_queue_t)0)
+
+/// Runs `block` with each number below `iterations` and returns when all are done: side by side, or in order on a
+/// serial queue.
+DISPATCH_EXPORT void dispatch_apply(size_t iterations, dispatch_queue_t _Nullable queue, void (^block)(size_t number));
+
+/// dispatch_apply for a function.
+DISPATCH_EXPORT void dispatch_apply_f(size_t iterations, dispatch_queue_t _Nullable queue, void* _Nullable context,
+                                      void (*work)(void* _Nullable context, size_t number));
 
 /// A counting semaphore, retained for the caller; nil for a negative value.
 DISPATCH_EXPORT dispatch_semaphore_t _Nullable dispatch_semaphore_create(intptr_t value) DISPATCH_RETURNS_RETAINED;

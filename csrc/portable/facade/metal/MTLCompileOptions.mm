@@ -1,0 +1,28 @@
+// How a source would be compiled.
+
+#import <Metal/Metal.h>
+
+#include "facade/descriptor.h"
+
+using namespace alloy::facade;
+
+namespace {
+
+using Macros = NSDictionary<NSString*, NSObject*>*;
+
+struct CompileFields {
+  Retained<Macros> preprocessorMacros;
+  BOOL fastMathEnabled = YES;
+  MTLLanguageVersion languageVersion = MTLLanguageVersion3_0;
+};
+
+}  // namespace
+
+@implementation MTLCompileOptions
+
+DESCRIPTOR_LIFE(CompileFields, {})
+DESCRIPTOR_OBJECT(CompileFields, Macros, preprocessorMacros, setPreprocessorMacros, copy)
+DESCRIPTOR_FIELD(CompileFields, BOOL, fastMathEnabled, setFastMathEnabled)
+DESCRIPTOR_FIELD(CompileFields, MTLLanguageVersion, languageVersion, setLanguageVersion)
+
+@end

@@ -1,0 +1,93 @@
+// Matrices in a buffer.
+
+#include "facade/mps/matrices.h"
+
+using namespace alloy::facade;
+
+namespace alloy::facade {
+
+MatrixParts& parts_of(MPSMatrix* matrix) { return *static_cast<MatrixParts*>(matrix->_impl); }
+
+}  // namespace alloy::facade
+
+@implementation MPSMatrix
+
+- (instancetype)init {
+  raise_invalid(@"[MPSMatrix] Use one of the initialisers with a descriptor instead of init.");
+}
+
+- (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor*)descriptor {
+  return [self initWithBuffer:buffer offset:0 descriptor:descriptor];
+}
+
+- (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
+                        offset:(NSUInteger)offset
+                    descriptor:(MPSMatrixDescriptor*)descriptor {
+  MatrixParts* parts = new_parts(buffer, offset, descriptor);
+  if ((self = [super init])) _impl = parts;
+  return self;
+}
+
+- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSMatrixDescriptor*)descriptor {
+  device_of(device);
+  id<MTLBuffer> buffer = [device newBufferWithLength:bytes_of(descriptor) options:MTLResourceStorageModeShared];
+  if (!buffer) {
+    [NSException
+         raise:NSMallocException
+        format:@"[MPSMatrix] The device has no %lu bytes left.", static_cast<unsigned long>(bytes_of(descriptor))];
+  }
+  self = [self initWithBuffer:buffer offset:0 descriptor:descriptor];
+  [buffer release];
+  return self;
+}
+
+- (void)dealloc {
+  delete_parts(_impl);
+  [super dealloc];
+}
+
+- (id<MTLDevice>)device {
+  return [parts_of(self).buffer device];
+}
+
+- (NSUInteger)rows {
+  return parts_of(self).rows;
+}
+
+- (NSUInteger)columns {
+  return parts_of(self).columns;
+}
+
+- (NSUInteger)matrices {
+  return parts_of(self).matrices;
+}
+
+- (NSUInteger)rowBytes {
+  return parts_of(self).row_bytes;
+}
+
+- (NSUInteger)matrixBytes {
+  return parts_of(self).matrix_bytes;
+}
+
+- (NSUInteger)offset {
+  return parts_of(self).offset;
+}
+
+- (MPSDataType)dataType {
+  return parts_of(self).type;
+}
+
+- (id<MTLBuffer>)data {
+  return parts_of(self).buffer;
+}
+
+- (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
+  if (!commandBuffer) raise_invalid(@"[synchronizeOnCommandBuffer] The command buffer is nil.");
+}
+
+- (NSUInteger)resourceSize {
+  return [parts_of(self).buffer allocatedSize];
+}
+
+@end

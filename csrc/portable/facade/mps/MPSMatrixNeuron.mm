@@ -1,0 +1,199 @@
+// Functions of each element of matrices.
+
+#include <cmath>
+
+#include "facade/mps/kernels.h"
+
+using namespace alloy;
+using namespace alloy::facade;
+using ir::Expr;
+
+namespace {
+
+struct Neuron {
+  MPSCNNNeuronType type;
+  double a, b, c;
+};
+
+Expr softplus(Expr x) { return ir::maximum(x, x.scalar(0)) + ir::log(1 + ir::exp(-ir::abs(x))); }
+
+// The function of x; `slopes` has an element a column, for PReLU.
+Expr applied(const Neuron& neuron, Expr x, Expr slopes) {
+  const auto [type, a, b, c] = neuron;
+  const auto leaky = [&](Expr slope) { return ir::select(x < 0, x * slope, x); };
+  const double base = c == -1 ? 1 : std::log(c);  // -1 stands for e
+  switch (type) {
+    case MPSCNNNeuronTypeReLU: return leaky(x.scalar(a));
+    case MPSCNNNeuronTypeLinear: return x * a + b;
+    case MPSCNNNeuronTypeSigmoid: return ir::sigmoid(x);
+    case MPSCNNNeuronTypeHardSigmoid: return ir::minimum(ir::maximum(x * a + b, x.scalar(0)), x.scalar(1));
+    case MPSCNNNeuronTypeTanH: return ir::tanh(x * b) * a;
+    case MPSCNNNeuronTypeAbsolute: return ir::abs(x);
+    case MPSCNNNeuronTypeSoftPlus: return softplus(x * b) * a;
+    case MPSCNNNeuronTypeSoftSign: return x / (1 + ir::abs(x));
+    case MPSCNNNeuronTypeELU: return ir::select(x < 0, (ir::exp(x) - 1) * a, x);
+    case MPSCNNNeuronTypePReLU: return leaky(slopes);
+    case MPSCNNNeuronTypeReLUN: return ir::minimum(leaky(x.scalar(a)), x.scalar(b));
+    case MPSCNNNeuronTypePower: return ir::power(x * a + b, x.scalar(c));
+    case MPSCNNNeuronTypeExponential: return ir::exp((x * a + b) * base);
+    case MPSCNNNeuronTypeLogarithm: return ir::log(x * a + b) / base;
+    case MPSCNNNeuronTypeGeLU: return x * (1 + ir::erf(x * M_SQRT1_2)) * 0.5;
+    default: return x;
+  }
+}
+
+// Floats of the host as an array (1, 1, columns) of a device.
+device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
+  id<MTLBuffer> buffer = [[device newBufferWithBytes:[floats bytes]
+                                              length:[floats length]
+                                             options:MTLResourceStorageModeShared] autorelease];
+  const NSUInteger columns = [floats length] / sizeof(float);
+  const NSUInteger bytes = [floats length];
+  return part_of({buffer, 0, 1, columns, 1, bytes, bytes, MPSDataTypeFloat32, 1}, {{0, 0, 0}, 1, columns}, {0, 1},
+                 @"MPSMatrixNeuron");
+}
+
+}  // namespace
+
+@implementation MPSMatrixNeuron
+
+@synthesize sourceNumberOfFeatureVectors = _sourceNumberOfFeatureVectors;
+@synthesize sourceInputFeatureChannels = _sourceInputFeatureChannels;
+@synthesize alpha = _alpha;
+
+- (instancetype)initWithDevice:(id<MTLDevice>)device {
+  if ((self = [super initWithDevice:device])) {
+    _sourceNumberOfFeatureVectors = _sourceInputFeatureChannels = NSUIntegerMax;
+    _alpha = 1;
+  }
+  return self;
+}
+
+- (void)dealloc {
+  [_parametersA release];
+  [super dealloc];
+}
+
+- (instancetype)copyWithZone:(NSZone*)zone device:(id<MTLDevice>)device {
+  MPSMatrixNeuron* copy = [super copyWithZone:zone device:device];
+  copy->_sourceNumberOfFeatureVectors = _sourceNumberOfFeatureVectors;
+  copy->_sourceInputFeatureChannels = _sourceInputFeatureChannels;
+  copy->_alpha = _alpha;
+  copy->_neuronType = _neuronType;
+  copy->_parameterA = _parameterA;
+  copy->_parameterB = _parameterB;
+  copy->_parameterC = _parameterC;
+  copy->_parametersA = [_parametersA retain];
+  return copy;
+}
+
+- (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
+  if ((self = [super initWithCoder:aDecoder device:device])) {
+    _sourceNumberOfFeatureVectors = decode_count(aDecoder, @"sourceNumberOfFeatureVectors");
+    _sourceInputFeatureChannels = decode_count(aDecoder, @"sourceInputFeatureChannels");
+    _alpha = [aDecoder decodeDoubleForKey:@"alpha"];
+    _neuronType = static_cast<MPSCNNNeuronType>([aDecoder decodeIntForKey:@"neuronType"]);
+    _parameterA = [aDecoder decodeFloatForKey:@"parameterA"];
+    _parameterB = [aDecoder decodeFloatForKey:@"parameterB"];
+    _parameterC = [aDecoder decodeFloatForKey:@"parameterC"];
+    _parametersA = [[aDecoder decodeObjectForKey:@"parametersA"] copy];
+  }
+  return self;
+}
+
+- (void)encodeWithCoder:(NSCoder*)coder {
+  [super encodeWithCoder:coder];
+  encode_count(coder, _sourceNumberOfFeatureVectors, @"sourceNumberOfFeatureVectors");
+  encode_count(coder, _sourceInputFeatureChannels, @"sourceInputFeatureChannels");
+  [coder encodeDouble:_alpha forKey:@"alpha"];
+  [coder encodeInt:_neuronType forKey:@"neuronType"];
+  [coder encodeFloat:_parameterA forKey:@"parameterA"];
+  [coder encodeFloat:_parameterB forKey:@"parameterB"];
+  [coder encodeFloat:_parameterC forKey:@"parameterC"];
+  [coder encodeObject:_parametersA forKey:@"parametersA"];
+}
+
+- (void)setNeuronType:(MPSCNNNeuronType)neuronType
+           parameterA:(float)parameterA
+           parameterB:(float)parameterB
+           parameterC:(float)parameterC {
+  if (neuronType < 0 || neuronType >= MPSCNNNeuronTypeCount || neuronType == MPSCNNNeuronTypePReLU) {
+    raise_invalid(@"[setNeuronType] The type %d is none, or it is PReLU, whose parameters "
+                  @"setNeuronToPReLUWithParametersA: sets.",
+                  static_cast<int>(neuronType));
+  }
+  _neuronType = neuronType;
+  _parameterA = parameterA;
+  _parameterB = parameterB;
+  _parameterC = parameterC;
+}
+
+- (void)setNeuronToPReLUWithParametersA:(NSData*)A {
+  if ([A length] == 0 || [A length] % sizeof(float)) {
+    raise_invalid(@"[setNeuronToPReLUWithParametersA] The data has %lu bytes, which are no floats.",
+                  static_cast<unsigned long>([A length]));
+  }
+  [_parametersA autorelease];
+  _parametersA = [A copy];
+  _neuronType = MPSCNNNeuronTypePReLU;
+  _parameterA = _parameterB = _parameterC = 0;
+}
+
+- (MPSCNNNeuronType)neuronType {
+  return _neuronType;
+}
+
+- (float)neuronParameterA {
+  return _parameterA;
+}
+
+- (float)neuronParameterB {
+  return _parameterB;
+}
+
+- (float)neuronParameterC {
+  return _parameterC;
+}
+
+- (void)encodeToCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
+                  inputMatrix:(MPSMatrix*)inputMatrix
+                   biasVector:(MPSVector*)biasVector
+                 resultMatrix:(MPSMatrix*)resultMatrix {
+  NSString* const what = @"MPSMatrixNeuron";
+  const MatrixParts& source = parts_of(require_operand(inputMatrix, what));
+  const MatrixParts& result = parts_of(require_operand(resultMatrix, what));
+  require_floats(source, result, what);
+  const Batch batch = batch_of({_batchStart, _batchSize}, {&source, &result}, what);
+  const Part read =
+      rest_of(source, _sourceMatrixOrigin, _sourceNumberOfFeatureVectors, _sourceInputFeatureChannels, what);
+  const device::ArrayMemory y = part_of(result, {_resultMatrixOrigin, read.rows, read.columns}, batch, what);
+  std::vector<runtime::TypedArray> inputs{typed(part_of(source, read, batch, what), source.type)};
+  const bool is_prelu = _neuronType == MPSCNNNeuronTypePReLU, is_biased = biasVector != nil;
+  if (is_biased) {
+    const MatrixParts& bias = parts_of(biasVector);
+    require_floats(bias, bias, what);
+    inputs.push_back(typed(part_of(bias, {{0, 0, 0}, 1, read.columns}, {0, 1}, what), bias.type));
+  }
+  if (is_prelu) {
+    if ([_parametersA length] / sizeof(float) != read.columns) {
+      raise_invalid(@"[MPSMatrixNeuron] PReLU has %lu parameters, but there are %lu columns.",
+                    static_cast<unsigned long>([_parametersA length] / sizeof(float)),
+                    static_cast<unsigned long>(read.columns));
+    }
+    inputs.push_back(typed(row_on([self device], _parametersA), MPSDataTypeFloat32));
+  }
+  count_read(inputMatrix, what);
+  if (is_biased) count_read(biasVector, what);
+  const Neuron neuron{_neuronType, _parameterA, _parameterB, _parameterC};
+  const auto formula = [=, alpha = _alpha](const std::vector<Expr>& operands) {
+    const auto wide = [&](size_t i) { return ir::cast(operands[i], ir::DType::float32); };
+    Expr x = alpha == 1 ? wide(0) : wide(0) * alpha;
+    if (is_biased) x = x + wide(1);
+    return applied(neuron, x, is_prelu ? wide(operands.size() - 1) : ir::none);
+  };
+  encode_formula(commandBuffer, formulas_of(self),
+                 {static_cast<double>(neuron.type), neuron.a, neuron.b, neuron.c, _alpha, is_biased ? 1.0 : 0.0},
+                 formula, inputs, typed(y, result.type));
+}
+
+@end

@@ -1,0 +1,104 @@
+// Kernels as formulas that the graph compiler computes.
+
+#include "facade/graph/build.h"
+#include "facade/graph/types.h"
+#include "facade/mps/arrays.h"
+#include "facade/mps/predicate.h"
+#include "facade/retained.h"
+
+namespace alloy::facade {
+
+runtime::TypedArray typed(const device::ArrayMemory& memory, MPSDataType type) { return {memory, dtype_of(type)}; }
+
+namespace {
+
+// What is encoded to a buffer is memory of its device.
+void require_on_device(id<MTLCommandBuffer> buffer, const device::ArrayMemory& memory) {
+  if (!buffer) raise_invalid(@"[MPSKernel] The command buffer is nil.");
+  const device::Device& device = device_of([buffer device]);
+  if (memory.device == &device) return;
+  raise_invalid(@"[MPSKernel] The command buffer is of %s, but memory given to it is of %s.", device.name().data(),
+                memory.device->name().data());
+}
+
+}  // namespace
+
+void encode_formula(id<MTLCommandBuffer> buffer, runtime::Formulas& formulas,
+                    const runtime::Formulas::Settings& settings, const runtime::Formulas::Formula& formula,
+                    const std::vector<runtime::TypedArray>& inputs, const runtime::TypedArray& result) {
+  refuse_fork();
+  for (const runtime::TypedArray& input : inputs) require_on_device(buffer, input.memory);
+  require_on_device(buffer, result.memory);
+  std::optional<runtime::Run> run;
+  build([&] { run.emplace(formulas.run(settings, formula, inputs, result)); });
+  encode(buffer, [run = *run, condition = condition_of(buffer)] { return run(device::EventList(), condition); });
+}
+
+void encode_copy(id<MTLCommandBuffer> buffer, const device::ArrayMemory& from, MPSDataType from_type,
+                 const device::ArrayMemory& to, MPSDataType to_type) {
+  require_on_device(buffer, from);
+  require_on_device(buffer, to);
+  if (from_type == to_type && !device::may_share(from, to)) {
+    encode(buffer, [from, to, condition = condition_of(buffer)] {
+      if (!condition || condition()) device::copy_array(from, to);
+      return device::Status();
+    });
+    return;
+  }
+  static runtime::Formulas& casts = *new runtime::Formulas;
+  encode_formula(
+      buffer, casts, {}, [](const std::vector<ir::Expr>& x) { return x[0]; }, {typed(from, from_type)},
+      typed(to, to_type));
+}
+
+void set_reads_left(NSUInteger& present, NSUInteger reads) {
+  if (present == 0 && reads != 0) raise_invalid(@"[setReadCount] The contents are gone, since the count was 0.");
+  present = reads;
+}
+
+void keep_until_done(id<MTLCommandBuffer> buffer, id object) {
+  encode(buffer, [kept = Retained<id>(object)] { return device::Status(); });
+}
+
+namespace {
+
+// A heap of a provider, which gets it back when nobody holds this any more.
+struct Lease {
+  Retained<id> provider;
+  Retained<id<MTLHeap>> heap;
+  Lease(id from, id<MTLHeap> taken) : provider(from), heap(taken) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() {
+    if ([provider.get() respondsToSelector:@selector(retireHeap:cacheDelay:)]) {
+      [provider.get() retireHeap:heap.get() cacheDelay:0];
+    }
+  }
+};
+
+}  // namespace
+
+id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
+  if (!buffer) raise_invalid(@"[MPSTemporary] The command buffer is nil.");
+  id<MTLDevice> device = [buffer device];
+  if (id provider = heap_provider_of(buffer)) {
+    MTLHeapDescriptor* descriptor = [[MTLHeapDescriptor new] autorelease];
+    [descriptor setSize:heap_size_and_align(device, bytes).size];
+    id<MTLHeap> heap = [[provider newHeapWithDescriptor:descriptor] autorelease];
+    if (heap) {
+      id<MTLBuffer> made = [[heap newBufferWithLength:bytes options:[heap resourceOptions]] autorelease];
+      if (made) {
+        encode(buffer, [lease = std::make_shared<Lease>(provider, heap)] { return device::Status(); });
+        return made;
+      }
+    }
+  }
+  id<MTLBuffer> made = [[device newBufferWithLength:bytes options:MTLResourceStorageModePrivate] autorelease];
+  if (!made) {
+    [NSException raise:NSMallocException
+                format:@"[MPSTemporary] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
+  }
+  return made;
+}
+
+}  // namespace alloy::facade

@@ -1,0 +1,15 @@
+// The functions of MPS: which devices it runs on, and hints about memory.
+
+#include "facade/mps/arrays.h"
+
+using namespace alloy::facade;
+
+BOOL MPSSupportsMTLDevice(id<MTLDevice> device) {
+  return device && [all_devices() indexOfObjectIdenticalTo:device] != NSNotFound;
+}
+
+id<MTLDevice> MPSGetPreferredDevice(MPSDeviceOptions) { return default_device(); }
+
+void MPSHintTemporaryMemoryHighWaterMark(id<MTLCommandBuffer>, NSUInteger) {}
+
+void MPSSetHeapCacheDuration(id<MTLCommandBuffer>, double) {}

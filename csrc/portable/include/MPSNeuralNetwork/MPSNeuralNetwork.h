@@ -1,0 +1,5 @@
+// Umbrella of the kernels of neural networks.
+#pragma once
+
+#import <MPSNeuralNetwork/MPSCNNNeuronType.h>
+#import <MPSNeuralNetwork/MPSMatrixNeuron.h>

@@ -1,0 +1,34 @@
+// Encoders: what writes commands of one kind into a command buffer.
+#pragma once
+
+#import <Foundation/Foundation.h>
+#import <Metal/MTLDefines.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@protocol MTLDevice;
+
+/// Writes commands until endEncoding; a command buffer has one open encoder at a time.
+@protocol MTLCommandEncoder <NSObject>
+
+/// The device of the command buffer.
+@property(readonly) id<MTLDevice> device;
+
+/// Free text for debuggers.
+@property(atomic, readwrite, copy, nullable) NSString* label;
+
+/// Ends the encoder; anything encoded with it later raises. Must come before anything else is encoded or committed.
+- (void)endEncoding;
+
+/// Marks a place for debuggers.
+- (void)insertDebugSignpost:(NSString*)string;
+
+/// Begins a group of commands for debuggers.
+- (void)pushDebugGroup:(NSString*)string;
+
+/// Ends the group begun last; raises where none is open.
+- (void)popDebugGroup;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,117 @@
+// Textures, which programs name and this device does not have.
+#pragma once
+
+#import <Foundation/Foundation.h>
+#import <Metal/MTLDefines.h>
+#import <Metal/MTLPixelFormat.h>
+#import <Metal/MTLResource.h>
+#import <Metal/MTLTypes.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@protocol MTLBuffer;
+
+/// Dimensions of a texture.
+typedef NS_ENUM(NSUInteger, MTLTextureType) {
+  MTLTextureType1D = 0,
+  MTLTextureType1DArray = 1,
+  MTLTextureType2D = 2,
+  MTLTextureType2DArray = 3,
+  MTLTextureType2DMultisample = 4,
+  MTLTextureTypeCube = 5,
+  MTLTextureTypeCubeArray = 6,
+  MTLTextureType3D = 7,
+  MTLTextureType2DMultisampleArray = 8,
+  MTLTextureTypeTextureBuffer = 9,
+};
+
+/// What shaders do with a texture.
+typedef NS_OPTIONS(NSUInteger, MTLTextureUsage) {
+  MTLTextureUsageUnknown = 0,
+  MTLTextureUsageShaderRead = 1,
+  MTLTextureUsageShaderWrite = 2,
+  MTLTextureUsageRenderTarget = 4,
+  MTLTextureUsagePixelFormatView = 16,
+};
+
+/// What a texture would be; a 2D one of RGBA8Unorm and 1x1 pixels at first.
+@interface MTLTextureDescriptor : NSObject <NSCopying> {
+ @package
+  void* _impl;
+}
+
+/// A 2D texture, with all smaller levels if `mipmapped`.
++ (MTLTextureDescriptor*)texture2DDescriptorWithPixelFormat:(MTLPixelFormat)pixelFormat
+                                                      width:(NSUInteger)width
+                                                     height:(NSUInteger)height
+                                                  mipmapped:(BOOL)mipmapped;
+
+/// Dimensions.
+@property(nonatomic, readwrite) MTLTextureType textureType;
+
+/// Layout of a pixel.
+@property(nonatomic, readwrite) MTLPixelFormat pixelFormat;
+
+/// Extents in pixels, levels, samples and elements.
+@property(nonatomic, readwrite) NSUInteger width;
+@property(nonatomic, readwrite) NSUInteger height;
+@property(nonatomic, readwrite) NSUInteger depth;
+@property(nonatomic, readwrite) NSUInteger mipmapLevelCount;
+@property(nonatomic, readwrite) NSUInteger sampleCount;
+@property(nonatomic, readwrite) NSUInteger arrayLength;
+
+/// Cache mode, storage mode and hazard tracking, in one word and each.
+@property(nonatomic, readwrite) MTLResourceOptions resourceOptions;
+@property(nonatomic, readwrite) MTLCPUCacheMode cpuCacheMode;
+@property(nonatomic, readwrite) MTLStorageMode storageMode;
+@property(nonatomic, readwrite) MTLHazardTrackingMode hazardTrackingMode;
+
+/// What it is for; ShaderRead at first.
+@property(nonatomic, readwrite) MTLTextureUsage usage;
+
+@end
+
+/// Pixels of a device; there is no object of it.
+@protocol MTLTexture <MTLResource>
+
+/// The buffer it shares memory with.
+@property(readonly, nullable) id<MTLBuffer> buffer;
+
+/// As its descriptor said.
+@property(readonly) MTLTextureType textureType;
+@property(readonly) MTLPixelFormat pixelFormat;
+@property(readonly) NSUInteger width;
+@property(readonly) NSUInteger height;
+@property(readonly) NSUInteger depth;
+@property(readonly) NSUInteger mipmapLevelCount;
+@property(readonly) NSUInteger sampleCount;
+@property(readonly) NSUInteger arrayLength;
+@property(readonly) MTLTextureUsage usage;
+
+/// Copies pixels out.
+- (void)getBytes:(void*)pixelBytes
+     bytesPerRow:(NSUInteger)bytesPerRow
+      fromRegion:(MTLRegion)region
+     mipmapLevel:(NSUInteger)level;
+- (void)getBytes:(void*)pixelBytes
+      bytesPerRow:(NSUInteger)bytesPerRow
+    bytesPerImage:(NSUInteger)bytesPerImage
+       fromRegion:(MTLRegion)region
+      mipmapLevel:(NSUInteger)level
+            slice:(NSUInteger)slice;
+
+/// Copies pixels in.
+- (void)replaceRegion:(MTLRegion)region
+          mipmapLevel:(NSUInteger)level
+            withBytes:(const void*)pixelBytes
+          bytesPerRow:(NSUInteger)bytesPerRow;
+- (void)replaceRegion:(MTLRegion)region
+          mipmapLevel:(NSUInteger)level
+                slice:(NSUInteger)slice
+            withBytes:(const void*)pixelBytes
+          bytesPerRow:(NSUInteger)bytesPerRow
+        bytesPerImage:(NSUInteger)bytesPerImage;
+
+@end
+
+NS_ASSUME_NONNULL_END

@@ -1,0 +1,31 @@
+// Darwin's clock: time since the machine started.
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+/// What mach_absolute_time counts: `numer` / `denom` nanoseconds.
+typedef struct mach_timebase_info {
+  uint32_t numer;
+  uint32_t denom;
+} mach_timebase_info_data_t;
+typedef mach_timebase_info_data_t* mach_timebase_info_t;
+
+typedef int kern_return_t;
+#define KERN_SUCCESS 0
+
+/// Here one count is one nanosecond.
+static inline kern_return_t mach_timebase_info(mach_timebase_info_t info) {
+  info->numer = info->denom = 1;
+  return KERN_SUCCESS;
+}
+
+/// The present, in counts of a clock that only goes forward.
+static inline uint64_t mach_absolute_time(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/// The same.
+static inline uint64_t mach_continuous_time(void) { return mach_absolute_time(); }

@@ -1,0 +1,110 @@
+#include "runtime/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "ir/op.h"
+
+namespace alloy::runtime {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw ir::Error(ir::Error::Kind::kValue, "[package] " + path + " " + why + ".");
+}
+
+}  // namespace
+
+OpenedFile::OpenedFile(const std::string& path)
+    : path_(path),
+      file_(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {  // not to wait for the writer of a pipe
+  if (file_ < 0) refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
+  struct stat found = {};
+  const bool known = fstat(file_, &found) == 0;
+  if (known && S_ISREG(found.st_mode)) {
+    size_ = static_cast<size_t>(found.st_size);
+    return;
+  }
+  close(file_);
+  refuse(path_, known && S_ISDIR(found.st_mode) ? "is a directory; packages of this framework are files"
+                                                : "is not a file that can be read");
+}
+
+OpenedFile::~OpenedFile() { close(file_); }
+
+void OpenedFile::read(size_t offset, void* to, size_t bytes) const {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t count = pread(file_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) refuse(path_, std::string("cannot be read: ") + std::strerror(errno));
+    if (count == 0) refuse(path_, "was cut off while it was read");
+    done += static_cast<size_t>(count);
+  }
+}
+
+NewFile::NewFile(const std::string& path) : path_(path), place_(path) {
+  std::error_code ignored;
+  if (const auto real = std::filesystem::weakly_canonical(path, ignored); !ignored) place_ = real.string();
+  struct stat old = {};
+  const bool replaces = stat(place_.c_str(), &old) == 0;
+  if (replaces && !S_ISREG(old.st_mode)) refuse(path_, "cannot be written: it is there, and is no file");
+  static std::atomic<unsigned> count{0};
+  temporary_ = place_ + "." + std::to_string(getpid()) + "-" + std::to_string(++count) + ".part";
+  const std::string folder = std::filesystem::path(place_).parent_path().string();
+  file_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    file_ = open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    has_name_ = file_ >= 0;
+  }
+  if (file_ < 0) fail();
+  if (replaces) fchmod(file_, old.st_mode & 0777);
+}
+
+NewFile::~NewFile() {
+  if (has_name_) unlink(temporary_.c_str());
+  if (file_ >= 0) close(file_);
+}
+
+void NewFile::fail() const { refuse(path_, std::string("cannot be written: ") + std::strerror(errno)); }
+
+void NewFile::put(std::span<const std::byte> bytes, size_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t count = pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail();
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    offset += static_cast<size_t>(count);
+  }
+}
+
+void NewFile::write(std::span<const std::byte> bytes) {
+  put(bytes, written_);
+  written_ += bytes.size();
+}
+
+void NewFile::rewrite_begin(std::span<const std::byte> bytes) { put(bytes, 0); }
+
+void NewFile::give_name() {
+  const std::string open_file = "/proc/self/fd/" + std::to_string(file_);
+  if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail();
+  has_name_ = true;
+}
+
+void NewFile::finish() {
+  if (fsync(file_) != 0) fail();
+  if (!has_name_) give_name();
+  if (rename(temporary_.c_str(), place_.c_str()) != 0) fail();
+  has_name_ = false;
+  const std::string folder = std::filesystem::path(place_).parent_path().string();
+  const int directory = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return;
+  fsync(directory);  // so that it keeps the new name, too
+  close(directory);
+}
+
+}  // namespace alloy::runtime

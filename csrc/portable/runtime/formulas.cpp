@@ -1,0 +1,66 @@
+// Small graphs, compiled once for each device, types and settings.
+
+#include "runtime/formulas.h"
+
+#include <utility>
+
+#include "device/device.h"
+
+namespace alloy::runtime {
+
+namespace {
+
+// More formulas than that are forgotten, for programs whose shapes change with every call.
+constexpr size_t kMostCompiled = 64;
+
+ir::Type type_of(const TypedArray& array) {
+  const device::ArrayLayout& layout = array.memory.layout;
+  ir::Dims dims;
+  for (size_t axis = 0; axis < layout.rank; ++axis) dims.push_back(static_cast<int64_t>(layout.lengths[axis]));
+  return {array.dtype, ir::Shape(dims)};
+}
+
+}  // namespace
+
+Run Formulas::run(const Settings& settings, const Formula& formula, const std::vector<TypedArray>& inputs,
+                  const TypedArray& result) {
+  Key key{{reinterpret_cast<uintptr_t>(result.memory.device)}, settings};
+  std::vector<ir::Type> types;
+  for (const TypedArray& input : inputs) {
+    const ir::Type& type = types.emplace_back(type_of(input));
+    key.first.push_back(static_cast<uint64_t>(type.dtype));
+    key.first.push_back(input.memory.layout.rank);
+    for (const int64_t length : type.shape.dims()) key.first.push_back(static_cast<uint64_t>(length));
+  }
+  key.first.push_back(static_cast<uint64_t>(result.dtype));
+
+  const device::LocksAreHeld compiling;
+  std::lock_guard lock(mutex_);
+  if (compiled_.size() >= kMostCompiled && !compiled_.contains(key)) compiled_.clear();
+  Compiled& compiled = compiled_[key];
+  if (!compiled.program) {
+    auto state = std::make_shared<GraphState>(*result.memory.device);
+    std::vector<ir::Feed> feeds;
+    std::vector<ir::Expr> operands;
+    for (const ir::Type& type : types) {
+      const ir::Value value =
+          state->graph
+              .add(ir::OpCode::placeholder, {}, {{ir::Attr::kShape, type.shape}, {ir::Attr::kDtype, type.dtype}})
+              ->result();
+      feeds.push_back({value, type});
+      operands.emplace_back(state->graph, value);
+    }
+    const ir::Expr y = ir::cast(formula(operands), result.dtype);
+    compiled.program = state->program(*result.memory.device, feeds, {y.value()}, {});
+    compiled.state = std::move(state);
+  }
+  std::vector<device::ArrayMemory> fed;
+  std::vector<size_t> overwritten;
+  for (const TypedArray& input : inputs) {
+    if (device::may_share(input.memory, result.memory)) overwritten.push_back(fed.size());
+    fed.push_back(input.memory);
+  }
+  return Run(compiled.state, compiled.program, std::move(fed), {result.memory}, std::move(overwritten));
+}
+
+}  // namespace alloy::runtime

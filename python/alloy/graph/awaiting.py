@@ -1,0 +1,72 @@
+"""Coroutines that await steps in flight.
+
+The framework's threads must not ask for Python's lock: they may live longer than the interpreter. So they only note
+which submissions are over, and one thread of Python's, which begins with the first that is awaited, tells the loops."""
+
+import itertools
+import sys
+import threading
+
+from alloy import _core
+from alloy._core import Submission
+from alloy.graph.engine import method_of
+
+_numbers = itertools.count()
+_awaited: dict = {}  # pairs of a loop and a future, by number
+_starting = threading.Lock()
+_teller: threading.Thread | None = None
+
+
+def in_coroutine() -> bool:
+    """Whether an event loop runs this thread's code, which must not wait."""
+    asyncio = sys.modules.get("asyncio.events")
+    return asyncio is not None and asyncio._get_running_loop() is not None
+
+
+@method_of(Submission)
+def __await__(self):
+    """The list of the fetches. Only the task that awaits waits for the step; where that is cancelled, the step goes on
+    nevertheless."""
+    if not self.done:
+        import asyncio  # which is there already where something awaits
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        number = next(_numbers)
+        _awaited[number] = loop, future
+        _start_telling()
+        self._tell(number)
+        yield from future
+    return self._read()
+
+
+def _start_telling():
+    global _teller
+    with _starting:
+        if _teller is None or not _teller.is_alive():  # as in a forked child
+            _teller = threading.Thread(target=_tell_all, name="alloy awaiting", daemon=True)
+            _teller.start()
+
+
+def _tell_all():
+    while True:
+        loop, future = _awaited.pop(_core._next_over())
+        try:
+            loop.call_soon_threadsafe(_tell, future)
+        except RuntimeError:
+            pass  # the loop has been closed, and nobody awaits any more
+        del loop, future
+
+
+def _tell(future):
+    if not future.done():
+        future.set_result(None)
+
+
+@method_of(Submission)
+def pending(self, index: int = 0) -> "_core.Pending":
+    """The fetch as it lies on the device, computed or not: what submit feeds to a step of any graph of the device,
+    which then waits for it there. No copy is made of it.
+
+    IndexError: there are fewer fetches."""
+    return self._pending(index)

@@ -1,0 +1,112 @@
+"""Steps that were exported to files, as any process runs them: without the graph and the Python that built them."""
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from alloy._core import DeviceError, Executable, Package, as_shape
+from alloy.graph.arrays import as_path
+from alloy.graph.engine import method_of
+from alloy.graph.executable import fed
+from alloy.graph.location import mistake
+from alloy.graph.names import missing_attribute
+from alloy.graph.text import describe
+
+
+class Port(NamedTuple):
+    """A feed or a fetch of an executable that was loaded. shape: with None where any extent will do; None of unknown
+    rank."""
+
+    name: str
+    shape: tuple[int | None, ...] | None
+    dtype: str
+
+
+@method_of(Executable)
+def export(self, path, *feeds) -> None:
+    """Writes the step into a file, from which al.load_executable, `alloy run` and MPSGraph programs run it: the graph
+    that it needs, and the values that its variables have at one moment between two runs.
+
+    feeds: arrays of a run or their shapes, in order, with None where any extent will do; none of them: as the
+    placeholders' shapes are. Names of feeds and fetches are those of the tensors. The file appears complete or not at
+    all; on a Mac it is a folder, of macOS 14 or newer.
+    ValueError: an op cannot be exported for shapes that are open. OSError: the disk is full, the directory is missing,
+    ..."""
+    path = os.path.abspath(as_path("export", path))
+    _told_of_file(OSError, path, lambda: self._write(path, [as_shape(_shape_of(feed), "export") for feed in feeds]))
+
+
+def _shape_of(feed):
+    return getattr(feed, "shape", feed)
+
+
+def _told_of_file(error, path, work):
+    """What work() gives; what the framework says of the file is raised as that error."""
+    try:
+        return work()
+    except DeviceError as failure:
+        if not str(failure).startswith(f"[package] {path} "):
+            raise
+        raise error(str(failure)) from None
+
+
+def load_executable(path, *, device: str = "") -> "LoadedExecutable":
+    """Loads a step that Executable.export, Trainer.export or MPSGraph's serializeToMPSGraphPackageAtURL has written.
+
+    device: the kind or the name of one of al.devices(); "" is the first. ValueError: the file is foreign, damaged, cut
+    off, or of a newer format. OSError: it cannot be read."""
+    os.stat(as_path("load_executable", path))
+    path = os.path.abspath(as_path("load_executable", path))
+    return LoadedExecutable(_told_of_file(ValueError, path, lambda: Package(path, device)))
+
+
+class LoadedExecutable:
+    """A step that al.load_executable has loaded: arrays in, arrays out. It has variables of its own, which its runs
+    update as the step that was exported does. Any thread may call it; runs are serialised."""
+
+    __getattr__ = missing_attribute
+
+    def __init__(self, package: Package):
+        self._package = package
+        self._feeds, self._fetches = (
+            tuple(Port(*port) for port in ports) for ports in (package.feeds, package.fetches)
+        )
+
+    @property
+    def feeds(self) -> tuple[Port, ...]:
+        """What a call gives arrays for, in order: name, shape, dtype."""
+        return self._feeds
+
+    @property
+    def fetches(self) -> tuple[Port, ...]:
+        """What a call gives, in order."""
+        return self._fetches
+
+    def __call__(self, *arrays, **by_label) -> list[np.ndarray]:
+        """The fetches, for feeds given in their order, by name, or in a dict by name. ValueError or TypeError: another
+        shape or dtype than those of `feeds`, or shapes that do not fit one another."""
+        return fed(LoadedExecutable._run, self, arrays, by_label)
+
+    def export(self, path) -> None:
+        """Writes it again, with the values that its variables have now. OSError: as Executable.export."""
+        path = os.path.abspath(as_path("export", path))
+        _told_of_file(OSError, path, lambda: self._package.write(path))
+
+    def _run(self, *arrays, **by_label):
+        given = list(arrays)
+        for feed in self.feeds[len(arrays) :]:
+            if feed.name not in by_label:
+                break
+            given.append(by_label.pop(feed.name))
+        if len(given) != len(self.feeds) or by_label:
+            known = ", ".join(f"{feed.name!r} {describe(feed)}" for feed in self.feeds) or "none"
+            names = f" and {', '.join(map(repr, by_label))}" if by_label else ""
+            raise mistake("executable", f"Expected feeds for {known}, got {len(given)} of them{names}", act="called")
+        return self._package.run(given)
+
+    def __repr__(self):
+        feeds, fetches = (
+            ", ".join(f"{port.name}: {describe(port)}" for port in ports) for ports in (self.feeds, self.fetches)
+        )
+        return f"<LoadedExecutable ({feeds}) -> ({fetches})>"

@@ -1,0 +1,109 @@
+"""Queues and events: what orders the steps of different graphs, and the host."""
+
+import operator
+from collections.abc import Callable
+
+from alloy._core import Event, Queue
+from alloy.graph.engine import method_of
+from alloy.graph.location import mistake
+from alloy.graph.names import explained
+
+# The engine's own; what users may call follows.
+_make_queue: Callable[..., None] = Queue.__init__
+_make_event: Callable[..., None] = Event.__init__
+_LARGEST = 2**64 - 1
+
+Queue.__doc__ = """What is submitted to a queue runs in the order in which it was submitted; queues run side by side.
+
+    queue = al.Queue()
+    result = step.submit(x, queue=queue)
+
+    Each graph has a queue of its own, on which its steps run otherwise. Steps of one graph keep their order whatever
+    queues they are on (Executable.submit).
+
+    device: the kind or the name of one of al.devices(), as of a graph; "" is the first. ValueError: there is none."""
+Event.__doc__ = """A number, 0 at first, that steps and the program set and wait for.
+
+    event = al.Event()
+    first.submit(x, signal=(event, 1))
+    second.submit(y, wait_for=(event, 1))  # starts when the first step is over
+    event.wait(1)
+
+    Values only grow: who waits for a value goes on once it is reached or passed. Any thread may use an event."""
+
+
+def _init_queue(self, *, device: str = "") -> None:
+    if not isinstance(device, str):
+        raise mistake("queue", f"Expected the kind or the name of a device, got {_kind(device)}", TypeError, "called")
+    _make_queue(self, device)
+
+
+def _init_event(self) -> None:
+    _make_event(self)
+
+
+for _class, _init in ((Queue, _init_queue), (Event, _init_event)):
+    _init.__name__ = "__init__"
+    _class.__init__ = explained(_init)
+
+
+@method_of(Event)
+def signal(self, value: int):
+    """Sets the value; what waits for it, or for less, goes on.
+
+    ValueError: the event has passed that value."""
+    self._signal(_value("signal", value))
+
+
+@method_of(Event)
+def wait(self, value: int, timeout: float | None = None) -> bool:
+    """Returns True when the value is reached, False after `timeout` seconds.
+
+    Other threads run meanwhile, and Ctrl-C is answered. Coroutines await a submission instead."""
+    if timeout is not None and not isinstance(timeout, (int, float)):
+        raise mistake("wait", f"Expected seconds or None as timeout, got {_kind(timeout)}", TypeError, "called")
+    if timeout is not None and not timeout >= 0:
+        raise mistake("wait", f"Expected 0 seconds or more as timeout, got {timeout}", act="called")
+    return self._wait(_value("wait", value), None if timeout is None else min(float(timeout), 1e9))
+
+
+def _value(op, value):
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise mistake(
+            op, f"Expected an integer as the value of an event, got {_kind(value)}", TypeError, "called"
+        ) from None
+    if not 0 <= number <= _LARGEST:
+        raise mistake(op, f"Expected a value of an event from 0 to 2**64 - 1, got {number}", act="called")
+    return number
+
+
+def as_queue(given) -> Queue | None:
+    """The queue that submit was given."""
+    if given is not None and not isinstance(given, Queue):
+        raise mistake("submit", f"Expected an al.Queue as queue, got {_kind(given)}{_FEEDS}", TypeError, "called")
+    return given
+
+
+def moments(name: str, given) -> list[tuple[Event, int]]:
+    """The pairs of events and values that submit was given."""
+    pairs = [given] if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Event) else given
+    expected = f"Expected (event, value), or a list of such pairs, as {name}"
+    if not isinstance(pairs, (list, tuple)):
+        raise mistake("submit", f"{expected}, got {_kind(given)}{_FEEDS}", TypeError, "called")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], Event):
+            raise mistake("submit", f"{expected}, got {_kind(pair)}", TypeError, "called")
+    return [(event, _value("submit", value)) for event, value in pairs]
+
+
+_FEEDS = "; a placeholder of that name is fed by position or in a dict"
+
+
+def _kind(value) -> str:
+    return (
+        "None"
+        if value is None
+        else f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
+    )

@@ -1,0 +1,81 @@
+"""Ops of libraries: functions of tensors that a shared library of the user's own computes on the host."""
+
+import inspect
+import os
+
+import numpy as np
+
+from alloy import _core
+from alloy._core import Tensor
+from alloy.graph.apply import apply_all
+from alloy.graph.arrays import as_path
+from alloy.graph.location import meant, mistake
+
+__all__ = ["OpLibrary", "load_op_library"]
+
+
+class OpLibrary:
+    """The ops of a library, each a function of tensors: ops.blur(x). Made by al.load_op_library.
+
+    name: of the library; path: of its file; include: the folder of alloy/op_library.h, the header of all libraries."""
+
+    include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+
+    def __init__(self, name: str, path: str, functions):
+        self.name, self.path = name, path
+        self._functions = {full.rpartition(".")[2]: _function(full, *rest) for full, *rest in functions}
+
+    def __getattr__(self, name):
+        functions = vars(self).get("_functions", {})
+        if name in functions:
+            return functions[name]
+        if name.startswith("_"):
+            raise AttributeError(f"'OpLibrary' object has no attribute {name!r}")
+        known = ", ".join(functions)
+        raise mistake(
+            "op_library",
+            f"The library {self.name} of {self.path} has no op {name}{meant(name, functions)}; it has {known}",
+            AttributeError,
+            "asked",
+        )
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._functions})
+
+    def __repr__(self):
+        return f"<OpLibrary {self.name} of {', '.join(self._functions)}>"
+
+
+def load_op_library(path) -> OpLibrary:
+    """Loads the ops of a shared library: ops = al.load_op_library("blur.so"), then y = ops.blur(x). The library gives
+    them by the C interface of alloy/op_library.h, which is in the folder al.OpLibrary.include.
+
+    A step that uses one is cut there: the device computes what comes before, then the op runs on the host, then the
+    device goes on. So each costs a dispatch more and the waiting for it; other steps do not change. submit returns when
+    the last such op has been computed. An op cannot stand in a loop or a conditional, nor in several steps of one
+    dispatch. A step in which one fails raises DeviceError with what the library says, and no variable has changed.
+
+    A library stays loaded, and loading it again gives the same ops. FileNotFoundError: there is no such file.
+    ValueError: it is no library of ops, or one of another version, or has the name of one that is loaded."""
+    given = as_path("load_op_library", path)
+    if not os.path.isfile(given):
+        raise mistake("load_op_library", f"There is no file {given}", FileNotFoundError, "called")
+    try:
+        return OpLibrary(*_core.load_op_library(os.path.abspath(given)))
+    except ValueError as error:
+        raise mistake("load_op_library", f"Expected {error}", act="called") from None
+
+
+def _function(full, operands, text):
+    def function(*tensors):
+        tensors = [np.asarray(x) if isinstance(x, np.generic) else x for x in tensors]  # which keep their dtypes
+        made = apply_all("native", tensors, {"function": full}, typed=full)
+        return made[0] if len(made) == 1 else tuple(made)
+
+    function.__name__ = function.__qualname__ = full.rpartition(".")[2]
+    names = [f"x{i}" for i in range(operands)] if operands > 1 else ["x"]
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    parameters = [inspect.Parameter(name, kind, annotation=Tensor) for name in names]
+    function.__signature__ = inspect.Signature(parameters)
+    function.__doc__ = text or f"The op {full}."
+    return function

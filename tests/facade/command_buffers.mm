@@ -1,0 +1,286 @@
+// What command buffers are made with and say of themselves: descriptors, bounds, times, groups, predicates, heaps for
+// temporary memory, handles of events.
+
+#import <Foundation/Foundation.h>
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "buffer_bytes.h"
+
+static id<MTLDevice> g_device;
+static id<MTLCommandQueue> g_queue;
+
+static void descriptors_say_how_buffers_are_made() {
+  MTLCommandBufferDescriptor* descriptor = [[MTLCommandBufferDescriptor new] autorelease];
+  CHECK([descriptor retainedReferences] && [descriptor errorOptions] == MTLCommandBufferErrorOptionNone);
+  [descriptor setErrorOptions:MTLCommandBufferErrorOptionEncoderExecutionStatus];
+  id<MTLCommandBuffer> buffer = [g_queue commandBufferWithDescriptor:descriptor];
+  CHECK([buffer retainedReferences]);
+  CHECK([buffer errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
+  [descriptor setRetainedReferences:NO];
+  MTLCommandBufferDescriptor* copy = [[descriptor copy] autorelease];
+  CHECK(![copy retainedReferences] && [copy errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
+  CHECK(![[g_queue commandBufferWithDescriptor:copy] retainedReferences]);
+  CHECK(![[g_queue commandBufferWithUnretainedReferences] retainedReferences]);
+  CHECK([[g_queue commandBuffer] retainedReferences]);
+#ifndef __APPLE__  // declared by SDKs from macOS 15 on
+  id log = [[NSObject new] autorelease];
+  [descriptor setLogState:log];
+  CHECK([descriptor logState] == log && [(MTLCommandBufferDescriptor*)[[descriptor copy] autorelease] logState] == log);
+#endif
+  MPSCommandBuffer* wrapped = [MPSCommandBuffer commandBufferWithCommandBuffer:buffer];
+  CHECK([wrapped retainedReferences]);
+  CHECK([wrapped errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
+}
+
+static void scheduling_has_a_time() {
+  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+  CHECK([buffer kernelStartTime] == 0 && [buffer kernelEndTime] == 0);
+  finish(buffer);
+  MPSCommandBuffer* wrapped = [MPSCommandBuffer commandBufferWithCommandBuffer:buffer];
+  CHECK([buffer kernelStartTime] > 0);
+  CHECK([buffer kernelStartTime] <= [buffer kernelEndTime]);
+  CHECK([buffer kernelEndTime] <= [buffer GPUEndTime]);
+  CHECK([wrapped kernelStartTime] == [buffer kernelStartTime] && [wrapped kernelEndTime] == [buffer kernelEndTime]);
+}
+
+static void groups_nest() {
+  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+  MPSCommandBuffer* wrapped = [MPSCommandBuffer commandBufferWithCommandBuffer:buffer];
+  [buffer pushDebugGroup:@"outer"];
+  [wrapped pushDebugGroup:@"inner"];
+  [wrapped popDebugGroup];
+  [buffer popDebugGroup];
+#ifndef __APPLE__
+  CHECK_RAISES([buffer popDebugGroup]);
+  id nothing = nil;
+  CHECK_RAISES([buffer pushDebugGroup:nothing]);
+#endif
+  finish(buffer);
+}
+
+// The third buffer of a queue for two comes when the first one is completed.
+static void a_queue_bounds_its_uncompleted_buffers() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:2];
+  CHECK([queue device] == g_device);
+  id<MTLSharedEvent> event = [[g_device newSharedEvent] autorelease];
+  id<MTLCommandBuffer> first = [queue commandBuffer], second = [queue commandBuffer];
+  [first encodeWaitForEvent:event value:1];
+  [first commit];
+  static std::atomic<bool> came{false};
+  std::thread third([&] {
+    @autoreleasepool {
+      id<MTLCommandBuffer> buffer = [queue commandBuffer];
+      came = true;
+      [buffer commit];
+      [buffer waitUntilCompleted];
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(!came);
+  [event setSignaledValue:1];
+  [second commit];
+  third.join();
+  CHECK(came);
+  [queue release];
+}
+
+static void buffers_that_are_dropped_make_room() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:1];
+  for (int i = 0; i < 5; ++i) {
+    @autoreleasepool {
+      CHECK([queue commandBuffer] != nil);
+    }
+  }
+  // commitAndContinue needs one place.
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:queue];
+  for (int i = 0; i < 3; ++i) [commands commitAndContinue];
+  finish(commands);
+  [queue release];
+}
+
+// A handler may ask for the next buffer of a full queue: the one it is told of is completed.
+static void handlers_may_ask_for_the_next_buffer() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueueWithMaxCommandBufferCount:1];
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  @autoreleasepool {
+    id<MTLCommandBuffer> buffer = [queue commandBuffer];
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer>) {
+      id<MTLCommandBuffer> next = [queue commandBuffer];
+      [next addCompletedHandler:^(id<MTLCommandBuffer>) {
+        dispatch_semaphore_signal(done);
+      }];
+      [next commit];
+    }];
+    [buffer commit];
+  }
+  CHECK(dispatch_semaphore_wait(done, dispatch_time(DISPATCH_TIME_NOW, 20 * (int64_t)NSEC_PER_SEC)) == 0);
+  dispatch_release(done);
+  [queue release];
+}
+
+static MPSGraphTensorData* data_over(id<MTLBuffer> buffer) {
+  return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2})
+                                               dataType:MPSDataTypeFloat32] autorelease];
+}
+
+// The number that decides is written by the same command buffer.
+static void predicates_decide_when_their_turn_comes() {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [graph placeholderWithShape:numbers({2}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* y = [graph additionWithPrimaryTensor:x
+                                       secondaryTensor:[graph constantWithScalar:1 dataType:MPSDataTypeFloat32]
+                                                  name:nil];
+  id<MTLBuffer> number = buffer_of<uint32_t>(g_device, {7, 1});
+  id<MTLBuffer> skipped = buffer_of<float>(g_device, {-1, -1}), run = buffer_of<float>(g_device, {-1, -1});
+  MPSPredicate* predicate = [MPSPredicate predicateWithBuffer:number offset:4];
+  CHECK([predicate predicateBuffer] == number && [predicate predicateOffset] == 4);
+  MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  CHECK([commands predicate] == nil);
+  [commands setPredicate:predicate];
+  CHECK([commands predicate] == predicate);
+  const auto encode = [&](MPSCommandBuffer* to, id<MTLBuffer> out) {
+    id<MTLBuffer> in = buffer_of<float>(g_device, {1, 2});
+    [graph encodeToCommandBuffer:to
+                           feeds:[NSDictionary dictionaryWithObject:data_over(in) forKey:x]
+                targetOperations:nil
+               resultsDictionary:[NSDictionary dictionaryWithObject:data_over(out) forKey:y]
+             executionDescriptor:nil];
+  };
+  const auto write = [&](uint8_t value) {
+    id<MTLBlitCommandEncoder> encoder = [commands blitCommandEncoder];
+    [encoder fillBuffer:number range:NSMakeRange(4, 4) value:value];
+    [encoder endEncoding];
+  };
+  write(0);
+  encode(commands, skipped);
+  encode([MPSCommandBuffer commandBufferWithCommandBuffer:commands], skipped);
+  write(3);
+  encode(commands, run);
+  finish(commands);
+  CHECK(values_in<float>(skipped) == std::vector<float>({-1, -1}));
+  CHECK(values_in<float>(run) == std::vector<float>({2, 3}));
+  // One of its own is 0 at first, and what is encoded without it runs.
+  MPSPredicate* own = [[[MPSPredicate alloc] initWithDevice:g_device] autorelease];
+  commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+  [commands setPredicate:own];
+  encode(commands, skipped);
+  [commands setPredicate:nil];
+  encode(commands, run);
+  finish(commands);
+#ifndef __APPLE__
+  CHECK(values_in<float>(skipped) == std::vector<float>({-1, -1}));
+  CHECK_RAISES([MPSPredicate predicateWithBuffer:number offset:2]);
+  CHECK_RAISES([MPSPredicate predicateWithBuffer:number offset:8]);
+  id nothing = nil;
+  CHECK_RAISES([[MPSPredicate alloc] initWithBuffer:nothing offset:0]);
+#endif
+}
+
+@interface Provider : NSObject <MPSHeapProvider> {
+ @public
+  int _made, _retired;
+}
+@end
+
+@implementation Provider
+
+- (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
+  ++_made;
+  return [g_device newHeapWithDescriptor:descriptor];
+}
+
+- (void)retireHeap:(id<MTLHeap>)heap cacheDelay:(double)seconds {
+  CHECK(heap != nil && seconds >= 0);
+  ++_retired;
+}
+
+@end
+
+static void providers_make_the_heaps_of_temporary_memory() {
+  Provider* provider = [Provider new];
+  id<MTLBuffer> out = buffer_of(g_device, std::vector<float>(2));
+  @autoreleasepool {
+    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+    CHECK([commands heapProvider] == nil);
+    [commands setHeapProvider:provider];
+    CHECK([[MPSCommandBuffer commandBufferWithCommandBuffer:[commands rootCommandBuffer]] heapProvider] == provider);
+    [commands commitAndContinue];
+    CHECK([commands heapProvider] == provider);
+    MPSTemporaryNDArray* array = [MPSTemporaryNDArray
+        temporaryNDArrayWithCommandBuffer:commands
+                               descriptor:[MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+                                                                                 shape:numbers({2})]];
+    [array importDataWithCommandBuffer:commands
+                            fromBuffer:buffer_of<float>(g_device, {4, 5})
+                        sourceDataType:MPSDataTypeFloat32
+                                offset:0
+                            rowStrides:nil];
+    [array exportDataWithCommandBuffer:commands
+                              toBuffer:out
+                   destinationDataType:MPSDataTypeFloat32
+                                offset:0
+                            rowStrides:nil];
+    finish(commands);
+  }
+  CHECK(values_in<float>(out) == std::vector<float>({4, 5}));
+#ifndef __APPLE__  // Apple's keeps heaps, and when it gives them back is its own affair
+  CHECK(provider->_made == 1 && provider->_retired == 1);
+#endif
+  [provider release];
+}
+
+static void handles_stand_for_events() {
+  id<MTLSharedEvent> event = [g_device newSharedEvent];
+  [event setLabel:@"steps"];
+  [event setSignaledValue:3];
+  MTLSharedEventHandle* handle = [event newSharedEventHandle];
+  CHECK([[handle label] isEqualToString:@"steps"]);
+  id<MTLSharedEvent> same = [g_device newSharedEventWithHandle:handle];
+  CHECK([same signaledValue] == 3 && [same device] == g_device);
+  [same setSignaledValue:8];
+  CHECK([event signaledValue] == 8);
+  [event release];
+  id<MTLCommandBuffer> buffer = [g_queue commandBuffer];
+  [buffer encodeSignalEvent:same value:9];
+  finish(buffer);
+  id<MTLSharedEvent> again = [g_device newSharedEventWithHandle:handle];
+  CHECK([again signaledValue] == 9);
+  [same release];
+  [again release];
+#ifndef __APPLE__
+  id nothing = nil;
+  CHECK_RAISES([g_device newSharedEventWithHandle:nothing]);
+  CHECK([MTLSharedEventHandle supportsSecureCoding]);
+  NSKeyedArchiver* coder = [[[NSKeyedArchiver alloc] initForWritingWithMutableData:[NSMutableData data]] autorelease];
+  CHECK_RAISES([handle encodeWithCoder:coder]);
+  CHECK_RAISES([g_device newCommandQueueWithMaxCommandBufferCount:0]);
+  CHECK_RAISES([g_queue commandBufferWithDescriptor:nothing]);
+  MTLSharedEventListener* listener = [MTLSharedEventListener sharedListener];
+  CHECK(listener != nil && listener == [MTLSharedEventListener sharedListener]);
+  CHECK([listener dispatchQueue] != nil);
+#endif
+  [handle release];
+}
+
+int main() {
+  @autoreleasepool {
+    g_device = MTLCreateSystemDefaultDevice();
+    g_queue = [g_device newCommandQueue];
+    descriptors_say_how_buffers_are_made();
+    scheduling_has_a_time();
+    groups_nest();
+    a_queue_bounds_its_uncompleted_buffers();
+    buffers_that_are_dropped_make_room();
+    handlers_may_ask_for_the_next_buffer();
+    predicates_decide_when_their_turn_comes();
+    providers_make_the_heaps_of_temporary_memory();
+    handles_stand_for_events();
+    [g_queue release];
+    [g_device release];
+  }
+  return check::summary();
+}

@@ -1,0 +1,70 @@
+// A library to preload, which makes packages what they are of Apple's framework: folders, of which what is loaded does
+// not tell its tensors.
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
+#import <objc/runtime.h>
+
+#include <mutex>
+#include <set>
+
+namespace {
+
+using Write = void (*)(id, SEL, NSURL*, id);
+using Read = id (*)(id, SEL, NSURL*, id);
+using Tensors = NSArray* (*)(id, SEL);
+using Dealloc = void (*)(id, SEL);
+
+Write g_write;
+Read g_read;
+Tensors g_feeds, g_targets;
+Dealloc g_dealloc;
+std::mutex g_mutex;
+std::set<id> g_loaded;
+
+NSURL* inside(NSURL* folder) { return [folder URLByAppendingPathComponent:@"model"]; }
+
+void write(id executable, SEL selector, NSURL* url, id descriptor) {
+  [[NSFileManager defaultManager] createDirectoryAtPath:[url path]
+                            withIntermediateDirectories:NO
+                                             attributes:nil
+                                                  error:nil];
+  g_write(executable, selector, inside(url), descriptor);
+}
+
+id read(id executable, SEL selector, NSURL* url, id descriptor) {
+  id loaded = g_read(executable, selector, inside(url), descriptor);
+  std::lock_guard lock(g_mutex);
+  g_loaded.insert(loaded);
+  return loaded;
+}
+
+bool is_loaded(id executable) {
+  std::lock_guard lock(g_mutex);
+  return g_loaded.count(executable) > 0;
+}
+
+NSArray* feeds(id executable, SEL selector) { return is_loaded(executable) ? nil : g_feeds(executable, selector); }
+NSArray* targets(id executable, SEL selector) { return is_loaded(executable) ? nil : g_targets(executable, selector); }
+
+void dealloc(id executable, SEL selector) {
+  {
+    std::lock_guard lock(g_mutex);
+    g_loaded.erase(executable);
+  }
+  g_dealloc(executable, selector);
+}
+
+template <class Function>
+Function replace(const char* selector, Function by) {
+  Method method = class_getInstanceMethod(objc_getClass("MPSGraphExecutable"), sel_registerName(selector));
+  return reinterpret_cast<Function>(method_setImplementation(method, reinterpret_cast<IMP>(by)));
+}
+
+__attribute__((constructor)) void install() {
+  g_write = replace("serializeToMPSGraphPackageAtURL:descriptor:", write);
+  g_read = replace("initWithMPSGraphPackageAtURL:compilationDescriptor:", read);
+  g_feeds = replace("feedTensors", feeds);
+  g_targets = replace("targetTensors", targets);
+  g_dealloc = replace("dealloc", dealloc);
+}
+
+}  // namespace
