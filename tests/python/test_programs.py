@@ -1,6 +1,7 @@
 """Programs in Objective-C++ as people write them for a Mac compile with alloy-clang++ and run: right, and without a
 leak a step. tests/programs has a folder for each style."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,8 +33,8 @@ def compile_program(style, output, *arguments):
     assert compiled.returncode == 0 and not compiled.stderr, compiled.stderr
 
 
-def run_program(*command):
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
+def run_program(*command, **environment):
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
     assert ran.returncode == 0, ran.stderr
 
 
@@ -52,3 +53,9 @@ def test_classes_of_several_files(reverse, tmp_path):
     compile_program("subclasses", tmp_path / "program", *sources, "-rdynamic", "-ldl")
     compile_program("subclasses", tmp_path / "plugin.so", "-shared", "-fPIC", plugin)
     run_program(tmp_path / "program", tmp_path / "plugin.so")
+
+
+def test_in_an_imitation(tmp_path):
+    """Weak references update the methods of all classes, Foundation's strings among them, which ask for selectors."""
+    compile_program("weak", tmp_path / "program", PROGRAMS / "weak" / "kinds.mm")
+    run_program(tmp_path / "program", ALLOY_PRETEND="macos13")

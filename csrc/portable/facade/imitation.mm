@@ -1,6 +1,9 @@
 // What the facade itself does in an imitation (compiler/imitation.h): exceptions, selectors that are not there yet,
 // types of data.
 
+#include <cctype>
+#include <string_view>
+
 #include "compiler/imitation.h"
 #include "facade/errors.h"
 #include "facade/imitation.h"
@@ -32,18 +35,19 @@ void lacking(id, SEL selector) {
 using Question = BOOL (*)(id, SEL, SEL);
 Question g_responds, g_class_responds, g_instances_respond;  // NSObject's own
 
-// Whether that is the row's selector, or, if the row is of a property, its setter.
-bool names(const Newer& row, NSString* selector) {
-  NSString* name = [NSString stringWithUTF8String:row.selector];
-  if ([selector isEqualToString:name]) return true;
-  NSString* capital = [[name substringToIndex:1] uppercaseString];
-  return [selector isEqualToString:[NSString stringWithFormat:@"set%@%@:", capital, [name substringFromIndex:1]]];
+// Whether that is the row's selector, or, if the row is of a property, its setter. Sends no message: strings of
+// Foundation ask what they respond to, which comes here again.
+bool names(const Newer& row, SEL selector) {
+  const std::string_view name = sel_getName(selector), given = row.selector;
+  if (name == given) return true;
+  return name.size() == given.size() + 4 && name.starts_with("set") && name.ends_with(':') &&
+         name[3] == std::toupper(given[0]) && name.substr(4, given.size() - 1) == given.substr(1);
 }
 
 // `asked`: a class, or the class of a class.
 bool is_hidden(Class asked, SEL selector) {
   for (const Newer& row : kNewer) {
-    if (!lacks(row) || !names(row, NSStringFromSelector(selector))) continue;
+    if (!lacks(row) || !names(row, selector)) continue;
     const Class owner = objc_getClass(row.class_name);
     for (Class c = asked; c != nullptr; c = class_getSuperclass(c)) {
       if (c == owner || c == object_getClass(owner)) return true;
@@ -57,7 +61,7 @@ void hide(Class owner, const Newer& row) {
   unsigned count = 0;
   Method* methods = class_copyMethodList(owner, &count);
   for (unsigned i = 0; i < count; ++i) {
-    if (names(row, NSStringFromSelector(method_getName(methods[i])))) {
+    if (names(row, method_getName(methods[i]))) {
       method_setImplementation(methods[i], reinterpret_cast<IMP>(lacking));
     }
   }

@@ -4,7 +4,11 @@
 #pragma once
 #pragma GCC system_header  // include_next is no standard C
 
+// A method is of Apple's type, which compilers let programs cast to that of any function.
+#define IMP alloy_variadic_method
 #include_next <objc/objc.h>
+#undef IMP
+typedef void (*IMP)(void);
 
 #if defined(__OBJC__) && defined(__OBJC_GNUSTEP_RUNTIME_ABI__)
 __asm__(
