@@ -217,8 +217,9 @@ py::object packed_number(py::handle object, ir::DType dtype, const Argument& arg
 }
 
 py::object new_array(const ir::Type& type) {
-  std::vector<npy_intp> dims(type.shape.dims().begin(), type.shape.dims().end());
-  return steal(PyArray_SimpleNew(static_cast<int>(dims.size()), dims.data(), numpy_type(type.dtype)));
+  const ir::Dims& dims = type.shape.dims();
+  return steal(
+      PyArray_SimpleNew(static_cast<int>(dims.size()), const_cast<npy_intp*>(dims.data()), numpy_type(type.dtype)));
 }
 
 engine::FeedBytes feed_bytes(py::handle array) {

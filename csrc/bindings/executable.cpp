@@ -89,6 +89,8 @@ struct Call {
       arrays[i] = py::reinterpret_borrow<py::object>(array);
     }
     std::vector<ir::Shape> shapes;
+    shapes.reserve(declared.size());
+    feeds.reserve(declared.size());
     for (size_t i = 0; i < declared.size(); ++i) {
       if (arrays[i]) {
         const ir::DType dtype = declared[i].dtype();

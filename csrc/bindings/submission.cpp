@@ -59,6 +59,7 @@ engine::Pending pending(const Submitted& from, int64_t index) {
 }  // namespace
 
 Results::Results(const std::vector<ir::Type>& types) {
+  memory.reserve(types.size());
   for (const ir::Type& type : types) {
     py::object array = new_array(type);
     memory.push_back(data_of(array));

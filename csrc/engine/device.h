@@ -4,10 +4,10 @@
 #import <Metal/Metal.h>
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
-#include <functional>
 #include <string>
 
 #import "engine/ref.h"
+#include "ir/callable.h"
 
 // Selectors beyond Metal's API that a device may have; the engine asks respondsToSelector: before it sends them.
 @protocol AlloyDeviceDiagnostics
@@ -47,6 +47,6 @@ Ref<id<MTLDevice>> find_device(const std::string& kind_or_name, const char* op);
 
 // Runs `work`, which messages the framework, in an autorelease scope; an NSException becomes an OutOfMemory, where that
 // is what it says, a WouldAbort where it stands for the end of the process, or a DeviceError.
-void on_device(const std::function<void()>& work);
+void on_device(ir::Callable work);
 
 }  // namespace alloy::engine

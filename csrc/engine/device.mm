@@ -54,7 +54,7 @@ id<MTLDevice> metal_device() {
   return device.get();
 }
 
-void on_device(const std::function<void()>& work) {
+void on_device(ir::Callable work) {
   std::string message;
   bool lacks_memory = false, aborts = false;
   @autoreleasepool {

@@ -80,8 +80,9 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
   if (executable_.get() != executable) executable_ = Ref<MPSGraphExecutable*>::retain(executable);
   failure_.clear();
   behind_.clear();
-  lacks_memory_ = has_landed_ = false;
-  is_over_ = false;
+  lacks_memory_ = false;
+  has_landed_.store(false, std::memory_order_relaxed);
+  is_over_.store(false, std::memory_order_relaxed);
   waits_ = waits;
   MPSGraphExecutableExecutionDescriptor* descriptor = descriptor_.get();
   Ref<MPSGraphExecutableExecutionDescriptor*> own;
@@ -148,7 +149,7 @@ void Run::fail_behind(const std::string& failure) {
 void Run::land() {
   for (FeedSlot& feed : feeds_) feed.leave(inputs_.get());
   producers_.clear();
-  has_landed_ = true;
+  has_landed_.store(true, std::memory_order_release);
   if (!failure().empty()) return;
   for (const auto& [at, variable] : places_->written) variable->swap();
 }

@@ -117,7 +117,7 @@ std::byte* bytes_of(device::Storage& storage) { return static_cast<RemoteStorage
 // Never on the caller's thread, even where the queue is idle.
 class RemoteStream final : public device::Stream {
  public:
-  device::Status run(device::Callable work) override {
+  device::Status run(ir::Callable work) override {
     std::binary_semaphore done(0);
     const device::Status status = queue_.submit([&] {
       work();

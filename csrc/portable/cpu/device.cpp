@@ -78,7 +78,7 @@ class CpuStorage final : public device::Storage {
 
 class CpuStream final : public device::Stream {
  public:
-  device::Status run(device::Callable work) override { return queue_.run(work); }
+  device::Status run(ir::Callable work) override { return queue_.run(work); }
   device::Status submit(std::function<void()> work) override { return queue_.submit(std::move(work)); }
   device::Status wait() override { return queue_.wait(); }
 

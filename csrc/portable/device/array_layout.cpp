@@ -90,12 +90,12 @@ void transfer(Direction direction, Device& device, Storage& storage, const Array
               const ptrdiff_t* strides) {
   const size_t bytes = layout.packed_bytes();
   if (bytes == 0) return;
-  const ArrayLayout there = host_layout(layout, strides);
-  if (layout.is_packed() && there.is_packed()) {
+  if (layout.is_packed() && (!strides || host_layout(layout, strides).is_packed())) {
     direction == Direction::kToHost ? storage.read(layout.offset, host, bytes)
                                     : storage.write(layout.offset, host, bytes);
     return;
   }
+  const ArrayLayout there = host_layout(layout, strides);
   if (std::byte* visible = storage.host_bytes()) {
     copy_axis(direction, layout, 0, visible + layout.offset, host, there.strides);
     auto& counter =

@@ -65,7 +65,7 @@ class Stream {
 
   // Runs `work` in turn and returns when it is done; on the calling thread when the stream is idle, without
   // allocating. Fails, without running it, after a fork and at the end of the process.
-  virtual Status run(Callable work) = 0;
+  virtual Status run(ir::Callable work) = 0;
 
   // Runs `work` later and returns at once; fails as run does.
   virtual Status submit(std::function<void()> work) = 0;

@@ -251,7 +251,7 @@ WorkQueue::~WorkQueue() {
   state_->work_added.notify_one();
 }
 
-Status WorkQueue::run(Callable work) {
+Status WorkQueue::run(ir::Callable work) {
   if (Status status = begin_use(); !status.ok()) return status;
   QueueState& state = *state_;
   if (t_current == &state) {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <utility>
+
+#include "ir/callable.h"
 
 namespace alloy::device {
 
@@ -14,20 +14,6 @@ namespace alloy::device {
 struct [[nodiscard]] Status {
   std::string message;
   bool ok() const noexcept { return message.empty(); }
-};
-
-// A callable of the caller, not owned: valid only during the call it is passed to, never allocates.
-class Callable {
- public:
-  template <class F, class = std::enable_if_t<!std::is_same_v<std::remove_cvref_t<F>, Callable>>>
-  Callable(F&& f) noexcept  // NOLINT: implicit on purpose, as std::function
-      : context_(const_cast<void*>(static_cast<const void*>(&f))),
-        call_([](void* context) { (*static_cast<std::remove_reference_t<F>*>(context))(); }) {}
-  void operator()() const { call_(context_); }
-
- private:
-  void* context_;
-  void (*call_)(void*);
 };
 
 struct QueueState;
@@ -43,7 +29,7 @@ class WorkQueue {
 
   // Runs `work` in turn and returns when it is done: on the calling thread when the queue is idle, or when
   // called by an item of this queue. Fails, without running it, after a fork and at the end of the process.
-  Status run(Callable work);
+  Status run(ir::Callable work);
 
   // Runs `work` later and returns at once; fails as run does.
   Status submit(std::function<void()> work);

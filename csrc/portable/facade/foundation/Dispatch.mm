@@ -45,7 +45,7 @@ struct Semaphore {
 constexpr dispatch_once_t kRunning = 1;
 constexpr dispatch_once_t kHasRun = ~static_cast<dispatch_once_t>(0);
 
-void run_once(dispatch_once_t* predicate, alloy::device::Callable work) {
+void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
   std::atomic_ref<dispatch_once_t> state(*predicate);
   if (state.load(std::memory_order_acquire) == kHasRun) return;
   dispatch_once_t seen = 0;
@@ -138,7 +138,7 @@ void run_later(dispatch_queue_t queue, std::function<void()> work) {
                                   : ThreadPool::shared().submit(std::move(work)));
 }
 
-void run_now(dispatch_queue_t queue, alloy::device::Callable work) {
+void run_now(dispatch_queue_t queue, alloy::ir::Callable work) {
   auto* target = static_cast<AlloyDispatchQueue*>(queue);
   if (target->_serial) {
     raise_if_failed(target->_serial->run(work));

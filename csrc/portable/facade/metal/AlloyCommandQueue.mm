@@ -69,7 +69,7 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   return status.ok();
 }
 
-void deliver_now(id<MTLCommandQueue> queue, device::Callable handler) {
+void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
   QueueParts& parts = *require_queue(queue)->_parts;
   if (!parts.has_delivered.load()) handler();  // there are none before it
   else raise_if_failed(parts.handlers.run(handler));

@@ -132,6 +132,6 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler);
 
 // Calls a handler after those given before, and returns when that is done; on the calling thread if none were given
 // before. Raises at the end of the process.
-void deliver_now(id<MTLCommandQueue> queue, device::Callable handler);
+void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler);
 
 }  // namespace alloy::facade

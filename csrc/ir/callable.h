@@ -1,0 +1,22 @@
+// What a call is given to call back, lambdas with any captures among it.
+#pragma once
+
+#include <type_traits>
+
+namespace alloy::ir {
+
+// A callable of the caller, not owned: valid only during the call it is passed to, never allocates.
+class Callable {
+ public:
+  template <class F, class = std::enable_if_t<!std::is_same_v<std::remove_cvref_t<F>, Callable>>>
+  Callable(F&& f) noexcept  // NOLINT: implicit on purpose, as std::function
+      : context_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* context) { (*static_cast<std::remove_reference_t<F>*>(context))(); }) {}
+  void operator()() const { call_(context_); }
+
+ private:
+  void* context_;
+  void (*call_)(void*);
+};
+
+}  // namespace alloy::ir
