@@ -14,8 +14,9 @@ enum Kind { kRnn = 1, kGru = 3, kLstm = 4 };  // how many gates
 struct Layer {
   Kind kind;
   bool reverse = false, bidirectional = false, other_order = false, reset_after = false, flip = false;
-  std::vector<MPSGraphRNNActivation> how;
-  Array source, recurrent, weights, bias, state, cell, mask, peephole, secondary;
+  std::vector<MPSGraphRNNActivation> how = {};
+  Array source = {}, recurrent = {}, weights = {}, bias = {}, state = {}, cell = {}, mask = {}, peephole = {},
+        secondary = {};
 
   long steps = 3, batch = 2, inputs = 3, units = 2;
   long directions() const { return bidirectional ? 2 : 1; }
