@@ -131,6 +131,18 @@ static void tensor_data_sees_matrices_and_vectors() {
   CHECK([[plain shape] isEqual:numbers({3, 4})]);
   MPSGraphTensorData* flat = [[[MPSGraphTensorData alloc] initWithMPSMatrix:packed rank:1] autorelease];
   CHECK([[flat shape] isEqual:numbers({12})] && values_of<float>([flat mpsndarray]) == counted(12));
+  // Of one row each, so that a matrix is a row of the result, whatever lies between them.
+  MPSMatrix* apart = [[[MPSMatrix alloc]
+      initWithBuffer:buffer
+          descriptor:[MPSMatrixDescriptor matrixDescriptorWithRows:1
+                                                           columns:2
+                                                          matrices:2
+                                                          rowBytes:12
+                                                       matrixBytes:24
+                                                          dataType:MPSDataTypeFloat32]] autorelease];
+  MPSGraphTensorData* pairs = [[[MPSGraphTensorData alloc] initWithMPSMatrix:apart rank:2] autorelease];
+  CHECK([[pairs shape] isEqual:numbers({2, 2})]);
+  CHECK(values_of<float>([pairs mpsndarray]) == std::vector<float>({0, 1, 6, 7}));
   MPSVectorDescriptor* pair = [MPSVectorDescriptor vectorDescriptorWithLength:4
                                                                       vectors:2
                                                                   vectorBytes:20
@@ -470,6 +482,49 @@ static void neurons_of_every_type() {
   }
 }
 
+// One kernel with a setting after another, of which the next must not compute what the one before did.
+static void neurons_of_odd_settings() {
+  id<MTLBuffer> in = buffer_of<float>(g_device, {-1, 0, 2}), out = buffer_of(g_device, std::vector<float>(3));
+  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:in descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
+  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  for (const float a : {2.0f, NAN, 3.0f, 0.0f, -0.0f}) {
+    [kernel setNeuronType:MPSCNNNeuronTypeReLU parameterA:a parameterB:0 parameterC:0];
+    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
+    finish(commands);
+    const std::vector<float> got = values_in<float>(out);
+    CHECK(std::isnan(a) ? std::isnan(got[0]) : got[0] == -a && std::signbit(got[0]) == std::signbit(-a));
+    CHECK(got[1] == 0 && got[2] == 2);
+  }
+}
+
+// Of numbers whose squares or exponentials are no floats any more.
+static void neurons_of_extreme_numbers() {
+  const std::vector<float> values = {-3e38f, -1e30f, -1000, -20, 20, 1000, 1e30f, 3e38f};
+  const NSUInteger bytes = values.size() * sizeof(float);
+  id<MTLBuffer> out = buffer_of(g_device, values);
+  MPSMatrixDescriptor* d = rows_of(1, values.size(), bytes, MPSDataTypeFloat32);
+  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:buffer_of(g_device, values) descriptor:d] autorelease];
+  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:d] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  for (const MPSCNNNeuronType type :
+       {MPSCNNNeuronTypeSigmoid, MPSCNNNeuronTypeHardSigmoid, MPSCNNNeuronTypeTanH, MPSCNNNeuronTypeSoftSign,
+        MPSCNNNeuronTypeSoftPlus, MPSCNNNeuronTypeELU, MPSCNNNeuronTypeReLUN, MPSCNNNeuronTypeGeLU}) {
+    [kernel setNeuronType:type parameterA:0.5f parameterB:1 parameterC:0];
+    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
+    finish(commands);
+    const std::vector<float> got = values_in<float>(out);
+    for (size_t i = 0; i < values.size(); ++i) {
+      // The formula of SoftPlus overflows, which its limit does not.
+      const double wanted =
+          type == MPSCNNNeuronTypeSoftPlus && values[i] > 100 ? 0.5 * values[i] : neuron(type, values[i], 0.5, 1, 0);
+      CHECK_NEAR(got[i], wanted, 2e-8 + 1e-6 * std::fabs(wanted));
+    }
+  }
+}
+
 static void neurons_with_a_slope_for_each_column() {
   Matrices x(1, 3, 2, 12), y(1, 3, 2, 13);
   const std::vector<float> slopes = {0.5f, -2};
@@ -614,6 +669,22 @@ static void mistakes_raise() {
                                                  matrixBytes:12
                                                     dataType:MPSDataTypeFloat32]);
   CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:0 dataType:MPSDataTypeFloat32]);
+  // The bytes of these are 0 or a few, modulo 2^64.
+  CHECK_RAISES(rows_of((1ul << 60) + 1, 4, 16, MPSDataTypeFloat32));
+  CHECK_RAISES([MPSMatrixDescriptor matrixDescriptorWithRows:2
+                                                     columns:4
+                                                    matrices:(1ul << 59) + 1
+                                                    rowBytes:16
+                                                 matrixBytes:32
+                                                    dataType:MPSDataTypeFloat32]);
+  CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:4
+                                                       vectors:(1ul << 60) + 1
+                                                   vectorBytes:16
+                                                      dataType:MPSDataTypeFloat32]);
+  CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:1ul << 62 dataType:MPSDataTypeFloat32]);
+  MPSMatrixDescriptor* grown = rows_of(2, 3, 16, MPSDataTypeFloat32);
+  [grown setRows:1ul << 60];
+  CHECK_RAISES([[MPSMatrix alloc] initWithDevice:g_device descriptor:grown]);
   id<MTLBuffer> buffer = buffer_of(g_device, counted(6));
   MPSMatrixDescriptor* d = rows_of(2, 3, 12, MPSDataTypeFloat32);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:buffer offset:4 descriptor:d]);
@@ -685,6 +756,8 @@ int main() {
     softmax_of_rows();
     softmax_of_large_numbers();
     neurons_of_every_type();
+    neurons_of_odd_settings();
+    neurons_of_extreme_numbers();
     neurons_with_a_slope_for_each_column();
     kernels_are_copied_and_encoded();
     temporary_matrices_count_their_reads();

@@ -316,6 +316,13 @@ static void mistakes_raise() {
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 2, nil));
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 0, before));
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 0, huge));
+  MPSNDArray* tall = array_of({5, 1}, counted(5));
+  NSInteger around[] = {1l << 62};  // the last row is 2^64 bytes behind the first one
+  CHECK_RAISES([tall importDataWithCommandBuffer:commands
+                                      fromBuffer:buffer
+                                  sourceDataType:MPSDataTypeFloat32
+                                          offset:0
+                                      rowStrides:around]);
   CHECK_RAISES(out(nothing, MPSDataTypeFloat32, 0, nil));
   CHECK_RAISES(out(buffer, MPSDataTypeInvalid, 0, nil));
   CHECK_RAISES([array exportDataWithCommandBuffer:nothing

@@ -86,19 +86,15 @@ id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
     [descriptor setSize:heap_size_and_align(device, bytes).size];
     id<MTLHeap> heap = [[provider newHeapWithDescriptor:descriptor] autorelease];
     if (heap) {
+      auto lease = std::make_shared<Lease>(provider, heap);
       id<MTLBuffer> made = [[heap newBufferWithLength:bytes options:[heap resourceOptions]] autorelease];
       if (made) {
-        encode(buffer, [lease = std::make_shared<Lease>(provider, heap)] { return device::Status(); });
+        encode(buffer, [lease] { return device::Status(); });
         return made;
       }
     }
   }
-  id<MTLBuffer> made = [[device newBufferWithLength:bytes options:MTLResourceStorageModePrivate] autorelease];
-  if (!made) {
-    [NSException raise:NSMallocException
-                format:@"[MPSTemporary] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
-  }
-  return made;
+  return room_on(device, bytes, MTLResourceStorageModePrivate, @"MPSTemporary");
 }
 
 }  // namespace alloy::facade

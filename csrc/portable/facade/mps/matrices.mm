@@ -3,6 +3,7 @@
 #include "facade/mps/matrices.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace alloy::facade {
 
@@ -13,6 +14,14 @@ void require_valid(const MatrixParts& parts, NSString* what) {
     raise_invalid(@"[%@] %lu of %lu x %lu have no elements.", what, number(parts.matrices), number(parts.rows),
                   number(parts.columns));
   }
+  // In numbers that do not overflow.
+  const auto real = [](size_t n) { return static_cast<double>(n); };
+  const double bytes = std::max(real(parts.columns) * real(element), real(parts.rows) * real(parts.row_bytes)) +
+                       real(parts.matrices - 1) * real(parts.matrix_bytes);
+  if (bytes > real(std::numeric_limits<ptrdiff_t>::max())) {
+    raise_invalid(@"[%@] %lu of %lu x %lu take more bytes than a buffer can have.", what, number(parts.matrices),
+                  number(parts.rows), number(parts.columns));
+  }
   if (parts.row_bytes % element || parts.row_bytes / element < parts.columns) {
     raise_invalid(@"[%@] A row of %lu elements has %lu bytes, but they take %lu, and it is a multiple of %lu.", what,
                   number(parts.columns), number(parts.row_bytes), number(parts.columns * element), number(element));
@@ -22,6 +31,16 @@ void require_valid(const MatrixParts& parts, NSString* what) {
     raise_invalid(@"[%@] A matrix of %lu rows of %lu bytes has %lu bytes, which are too few or no whole rows.", what,
                   number(parts.rows), number(parts.row_bytes), number(parts.matrix_bytes));
   }
+}
+
+id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions options, NSString* what) {
+  device_of(device);
+  id<MTLBuffer> buffer = [[device newBufferWithLength:bytes options:options] autorelease];
+  if (!buffer) {
+    [NSException raise:NSMallocException
+                format:@"[%@] The device has no %lu bytes left.", what, static_cast<unsigned long>(bytes)];
+  }
+  return buffer;
 }
 
 namespace {
