@@ -25,7 +25,8 @@ static void descriptors_say_how_buffers_are_made() {
   MTLCommandBufferDescriptor* copy = [[descriptor copy] autorelease];
   CHECK(![copy retainedReferences] && [copy errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
   CHECK(![[g_queue commandBufferWithDescriptor:copy] retainedReferences]);
-  CHECK(![[g_queue commandBufferWithUnretainedReferences] retainedReferences]);
+  id<MTLCommandBuffer> unretained = [g_queue commandBufferWithUnretainedReferences];
+  CHECK(unretained != nil && ![unretained retainedReferences]);
   CHECK([[g_queue commandBuffer] retainedReferences]);
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
   id log = [[NSObject new] autorelease];

@@ -280,11 +280,11 @@ static void products_with_vectors() {
   constexpr NSUInteger kRows = 3, kColumns = 4;
   for (bool transposed : {false, true}) {
     for (double beta : {0.0, -2.0}) {
-      Matrices a(2, transposed ? kColumns : kRows, transposed ? kRows : kColumns, 4), x(2, 1, kColumns + 1, 5),
-          y(2, 1, kRows + 2, 6);
+      Matrices a(4, transposed ? kColumns : kRows, transposed ? kRows : kColumns, 4), x(4, 1, kColumns + 1, 5),
+          y(4, 1, kRows + 2, 6);
       const auto vector = [](const Matrices& of) {
         MPSVectorDescriptor* d = [MPSVectorDescriptor vectorDescriptorWithLength:of.columns
-                                                                         vectors:2
+                                                                         vectors:4
                                                                      vectorBytes:2 * (of.columns + 1) * sizeof(float)
                                                                         dataType:MPSDataTypeFloat32];
         return [[[MPSVector alloc] initWithBuffer:of.buffer descriptor:d] autorelease];
@@ -297,13 +297,19 @@ static void products_with_vectors() {
                                                                                                 beta:beta] autorelease];
       [kernel setSecondarySourceMatrixOrigin:MTLOriginMake(1, 0, 0)];
       [kernel setResultMatrixOrigin:MTLOriginMake(2, 0, 0)];
-      CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel secondarySourceMatrixOrigin].x == 1);
+      CHECK([kernel batchStart] == 0 && [kernel batchSize] == NSUIntegerMax);
+      [kernel setBatchStart:1];
+      [kernel setBatchSize:2];
+      CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
+      CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel primarySourceMatrixOrigin].y == 0);
+      CHECK([kernel secondarySourceMatrixOrigin].x == 1 && [kernel secondarySourceMatrixOrigin].y == 0);
+      CHECK([kernel resultMatrixOrigin].x == 2);
       id<MTLCommandBuffer> commands = [g_queue commandBuffer];
       [kernel encodeToCommandBuffer:commands inputMatrix:a.matrix inputVector:vector(x) resultVector:vector(y)];
       finish(commands);
       y.check(
           [&](NSUInteger n, NSUInteger, NSUInteger i, double& value) {
-            if (i < 2) return false;
+            if (n < 1 || n > 2 || i < 2) return false;
             double sum = 0;
             for (NSUInteger k = 0; k < kColumns; ++k) {
               sum += (transposed ? a.at(n, k, i - 2) : a.at(n, i - 2, k)) * x.at(n, 0, k + 1);
@@ -365,20 +371,25 @@ static void factors_begin_anywhere() {
 
 static void softmax_of_rows() {
   for (bool logarithm : {false, true}) {
-    Matrices x(2, 4, 6, 8), y(2, 5, 5, 9);
+    Matrices x(4, 4, 6, 8), y(4, 5, 5, 9);
     Class made = logarithm ? [MPSMatrixLogSoftMax class] : [MPSMatrixSoftMax class];
     MPSMatrixSoftMax* kernel = [[[made alloc] initWithDevice:g_device] autorelease];
     [kernel setSourceMatrixOrigin:MTLOriginMake(1, 2, 0)];
     [kernel setResultMatrixOrigin:MTLOriginMake(2, 1, 0)];
     CHECK([kernel sourceRows] == NSUIntegerMax && [kernel sourceColumns] == NSUIntegerMax);
     [kernel setSourceRows:2];
-    CHECK([kernel sourceMatrixOrigin].x == 1 && [kernel batchStart] == 0);
+    CHECK([kernel batchStart] == 0 && [kernel batchSize] == NSUIntegerMax);
+    [kernel setBatchStart:1];
+    [kernel setBatchSize:2];
+    CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
+    CHECK([kernel sourceMatrixOrigin].x == 1 && [kernel sourceMatrixOrigin].y == 2);
+    CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
     id<MTLCommandBuffer> commands = [g_queue commandBuffer];
     [kernel encodeToCommandBuffer:commands inputMatrix:x.matrix resultMatrix:y.matrix];
     finish(commands);
     y.check(
         [&](NSUInteger n, NSUInteger row, NSUInteger column, double& value) {
-          if (row < 2 || row > 3 || column < 1) return false;
+          if (n < 1 || n > 2 || row < 2 || row > 3 || column < 1) return false;
           double sum = 0;
           for (NSUInteger c = 2; c < 6; ++c) sum += std::exp(x.at(n, row - 1, c));
           value = x.at(n, row - 1, column + 1) - std::log(sum);
@@ -454,7 +465,7 @@ static void neurons_of_every_type() {
   const std::vector<float> bias = {0.3f, -0.2f, 0.1f};
   for (const auto& [type, a, b, c] : cases) {
     for (bool biased : {false, true}) {
-      Matrices x(2, 3, 4, 10), y(2, 3, 4, 11);
+      Matrices x(2, 4, 4, 10), y(2, 3, 4, 11);
       MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
       CHECK([kernel neuronType] == MPSCNNNeuronTypeNone && [kernel alpha] == 1);
       [kernel setNeuronType:type parameterA:a parameterB:b parameterC:c];
@@ -465,6 +476,8 @@ static void neurons_of_every_type() {
       [kernel setResultMatrixOrigin:MTLOriginMake(0, 1, 0)];
       [kernel setSourceInputFeatureChannels:3];
       CHECK([kernel sourceInputFeatureChannels] == 3 && [kernel sourceNumberOfFeatureVectors] == NSUIntegerMax);
+      [kernel setSourceNumberOfFeatureVectors:2];
+      CHECK([kernel sourceNumberOfFeatureVectors] == 2);
       id<MTLCommandBuffer> commands = [g_queue commandBuffer];
       [kernel encodeToCommandBuffer:commands
                         inputMatrix:x.matrix
@@ -708,6 +721,8 @@ static void mistakes_raise() {
   };
   CHECK_RAISES(multiply(matrix, matrix, matrix));  // (2, 3) x (2, 3)
   CHECK_RAISES(multiply(matrix, nothing, matrix));
+  CHECK_RAISES([matrix synchronizeOnCommandBuffer:nothing]);
+  CHECK_RAISES([bias_of({1}) synchronizeOnCommandBuffer:nothing]);
   MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:g_device] autorelease];
   const auto soften = [&](MPSMatrix* x, MPSMatrix* y) {
     [softmax encodeToCommandBuffer:commands inputMatrix:x resultMatrix:y];
