@@ -106,13 +106,13 @@ const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array)
 
 namespace {
 
-// Whether the elements lie further apart than so many bytes, in numbers that do not overflow.
-bool take_more_than(size_t bytes, const device::ArrayLayout& layout) {
+// Whether the elements lie so far apart that the numbers of their bytes may overflow.
+bool is_beyond_numbers(const device::ArrayLayout& layout) {
   double extent = static_cast<double>(layout.element_bytes);
   for (size_t axis = 0; axis < layout.rank; ++axis) {
     extent += std::abs(static_cast<double>(layout.strides[axis])) * static_cast<double>(layout.lengths[axis] - 1);
   }
-  return extent > static_cast<double>(bytes);
+  return extent > 0x1p62;
 }
 
 }  // namespace
@@ -122,9 +122,8 @@ void place_in(device::ArrayLayout& layout, const BufferBytes& bytes, NSUInteger 
     raise_invalid(@"[%@] The offset is %lu, but elements have %lu bytes.", method, static_cast<unsigned long>(offset),
                   static_cast<unsigned long>(layout.element_bytes));
   }
-  if (take_more_than(bytes.length, layout)) {
-    raise_invalid(@"[%@] The elements do not fit into the %lu bytes of the buffer.", method,
-                  static_cast<unsigned long>(bytes.length));
+  if (is_beyond_numbers(layout)) {
+    raise_invalid(@"[%@] By the strides, the elements take more bytes than a buffer can have.", method);
   }
   layout.offset = offset;
   if (offset > bytes.length || layout.begin() < 0 || layout.end() > bytes.length) {
@@ -417,7 +416,7 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
   }
   layout.offset = parts_of(self).memory.layout.offset;
   const size_t end = parts_of(self).memory.layout.end();
-  return take_more_than(end, layout) || layout.end() > end ? nil : view_with(self, layout);
+  return is_beyond_numbers(layout) || layout.end() > end ? nil : view_with(self, layout);
 }
 
 - (MPSNDArray*)arrayViewWithDimensionCount:(NSUInteger)numberOfDimensions

@@ -78,6 +78,16 @@ struct Lease {
 
 }  // namespace
 
+id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions options, NSString* what) {
+  device_of(device);
+  id<MTLBuffer> buffer = [[device newBufferWithLength:bytes options:options] autorelease];
+  if (!buffer) {
+    [NSException raise:NSMallocException
+                format:@"[%@] The device has no %lu bytes left.", what, static_cast<unsigned long>(bytes)];
+  }
+  return buffer;
+}
+
 id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
   if (!buffer) raise_invalid(@"[MPSTemporary] The command buffer is nil.");
   id<MTLDevice> device = [buffer device];

@@ -33,16 +33,6 @@ void require_valid(const MatrixParts& parts, NSString* what) {
   }
 }
 
-id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions options, NSString* what) {
-  device_of(device);
-  id<MTLBuffer> buffer = [[device newBufferWithLength:bytes options:options] autorelease];
-  if (!buffer) {
-    [NSException raise:NSMallocException
-                format:@"[%@] The device has no %lu bytes left.", what, static_cast<unsigned long>(bytes)];
-  }
-  return buffer;
-}
-
 namespace {
 
 // Matrices at an offset of a buffer; raises where they do not fit.
