@@ -195,7 +195,8 @@ static void products(bool left, bool right, double alpha, double beta) {
   [kernel setResultMatrixOrigin:MTLOriginMake(2, 1, 0)];
   [kernel setBatchStart:1];
   [kernel setBatchSize:2];
-  CHECK([kernel leftMatrixOrigin].y == 2 && [kernel rightMatrixOrigin].x == 0 && [kernel resultMatrixOrigin].x == 2);
+  CHECK([kernel leftMatrixOrigin].x == 1 && [kernel leftMatrixOrigin].y == 2);
+  CHECK([kernel rightMatrixOrigin].x == 0 && [kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
   CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
   id<MTLCommandBuffer> commands = [g_queue commandBuffer];
   [kernel encodeToCommandBuffer:commands leftMatrix:a.matrix rightMatrix:b.matrix resultMatrix:c.matrix];
@@ -303,7 +304,7 @@ static void products_with_vectors() {
       CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
       CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel primarySourceMatrixOrigin].y == 0);
       CHECK([kernel secondarySourceMatrixOrigin].x == 1 && [kernel secondarySourceMatrixOrigin].y == 0);
-      CHECK([kernel resultMatrixOrigin].x == 2);
+      CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 0);
       id<MTLCommandBuffer> commands = [g_queue commandBuffer];
       [kernel encodeToCommandBuffer:commands inputMatrix:a.matrix inputVector:vector(x) resultVector:vector(y)];
       finish(commands);
