@@ -4,6 +4,7 @@
 #import <Foundation/Foundation.h>
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -24,7 +25,8 @@ static void descriptors_say_how_buffers_are_made() {
   MTLCommandBufferDescriptor* copy = [[descriptor copy] autorelease];
   CHECK(![copy retainedReferences] && [copy errorOptions] == MTLCommandBufferErrorOptionEncoderExecutionStatus);
   CHECK(![[g_queue commandBufferWithDescriptor:copy] retainedReferences]);
-  CHECK(![[g_queue commandBufferWithUnretainedReferences] retainedReferences]);
+  id<MTLCommandBuffer> unretained = [g_queue commandBufferWithUnretainedReferences];
+  CHECK(unretained != nil && ![unretained retainedReferences]);
   CHECK([[g_queue commandBuffer] retainedReferences]);
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
   id log = [[NSObject new] autorelease];
@@ -122,6 +124,54 @@ static void handlers_may_ask_for_the_next_buffer() {
   [queue release];
 }
 
+#ifndef __APPLE__  // where such a wait never ends
+// Whether the handler of a command buffer may wait for this one.
+static void wait_in_handler(id<MTLCommandBuffer> buffer, dispatch_semaphore_t done, bool may_wait) {
+  if (may_wait) {
+    [buffer waitUntilCompleted];
+    CHECK([buffer status] == MTLCommandBufferStatusCompleted);
+  } else {
+    CHECK_RAISES([buffer waitUntilCompleted]);
+  }
+  dispatch_semaphore_signal(done);
+}
+
+// A handler cannot wait for handlers that are called after it.
+static void handlers_wait_for_what_does_not_wait_for_them() {
+  id<MTLCommandQueue> queue = [g_device newCommandQueue], other = [g_device newCommandQueue];
+  dispatch_semaphore_t done = dispatch_semaphore_create(0);
+  MTLCommandBufferHandler nothing = ^(id<MTLCommandBuffer>) {
+  };
+  @autoreleasepool {
+    id<MTLCommandBuffer> buffer = [queue commandBuffer];
+    [buffer addCompletedHandler:^(id<MTLCommandBuffer> own) {
+      wait_in_handler(own, done, false);
+      id<MTLCommandBuffer> next = [queue commandBuffer], silent = [queue commandBuffer], there = [other commandBuffer];
+      [next addCompletedHandler:nothing];
+      [there addCompletedHandler:nothing];
+      for (id<MTLCommandBuffer> each in [NSArray arrayWithObjects:next, silent, there, nil]) [each commit];
+      wait_in_handler(next, done, false);
+      wait_in_handler(silent, done, true);
+      wait_in_handler(there, done, true);
+    }];
+    [buffer commit];
+    [buffer waitUntilCompleted];
+    id<MTLCommandBuffer> begun = [queue commandBuffer];
+    [begun addScheduledHandler:^(id<MTLCommandBuffer> own) {
+      wait_in_handler(own, done, false);
+      wait_in_handler(buffer, done, true);  // whose handlers have been called
+    }];
+    [begun addCompletedHandler:nothing];
+    [begun commit];
+    [begun waitUntilCompleted];
+  }
+  for (int i = 0; i < 6; ++i) CHECK(dispatch_semaphore_wait(done, DISPATCH_TIME_NOW) == 0);
+  dispatch_release(done);
+  [other release];
+  [queue release];
+}
+#endif
+
 static MPSGraphTensorData* data_over(id<MTLBuffer> buffer) {
   return [[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer shape:numbers({2})
                                                dataType:MPSDataTypeFloat32] autorelease];
@@ -183,6 +233,7 @@ static void predicates_decide_when_their_turn_comes() {
 @interface Provider : NSObject <MPSHeapProvider> {
  @public
   int _made, _retired;
+  NSUInteger _most;  // bytes of a heap
 }
 @end
 
@@ -190,6 +241,7 @@ static void predicates_decide_when_their_turn_comes() {
 
 - (id<MTLHeap>)newHeapWithDescriptor:(MTLHeapDescriptor*)descriptor {
   ++_made;
+  if (_most > 0) [descriptor setSize:std::min([descriptor size], _most)];
   return [g_device newHeapWithDescriptor:descriptor];
 }
 
@@ -229,6 +281,19 @@ static void providers_make_the_heaps_of_temporary_memory() {
   CHECK(values_in<float>(out) == std::vector<float>({4, 5}));
 #ifndef __APPLE__  // Apple's keeps heaps, and when it gives them back is its own affair
   CHECK(provider->_made == 1 && provider->_retired == 1);
+  provider->_most = 1;
+  @autoreleasepool {
+    MPSCommandBuffer* commands = [MPSCommandBuffer commandBufferFromCommandQueue:g_queue];
+    [commands setHeapProvider:provider];
+    [MPSTemporaryMatrix
+        temporaryMatrixWithCommandBuffer:commands
+                        matrixDescriptor:[MPSMatrixDescriptor matrixDescriptorWithRows:1
+                                                                               columns:1 << 20
+                                                                              rowBytes:4 << 20
+                                                                              dataType:MPSDataTypeFloat32]];
+    CHECK(provider->_made == 2 && provider->_retired == 2);  // a heap that is too small goes back at once
+    finish(commands);
+  }
 #endif
   [provider release];
 }
@@ -276,6 +341,9 @@ int main() {
     a_queue_bounds_its_uncompleted_buffers();
     buffers_that_are_dropped_make_room();
     handlers_may_ask_for_the_next_buffer();
+#ifndef __APPLE__
+    handlers_wait_for_what_does_not_wait_for_them();
+#endif
     predicates_decide_when_their_turn_comes();
     providers_make_the_heaps_of_temporary_memory();
     handles_stand_for_events();

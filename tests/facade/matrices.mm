@@ -131,6 +131,18 @@ static void tensor_data_sees_matrices_and_vectors() {
   CHECK([[plain shape] isEqual:numbers({3, 4})]);
   MPSGraphTensorData* flat = [[[MPSGraphTensorData alloc] initWithMPSMatrix:packed rank:1] autorelease];
   CHECK([[flat shape] isEqual:numbers({12})] && values_of<float>([flat mpsndarray]) == counted(12));
+  // Of one row each, so that a matrix is a row of the result, whatever lies between them.
+  MPSMatrix* apart = [[[MPSMatrix alloc]
+      initWithBuffer:buffer
+          descriptor:[MPSMatrixDescriptor matrixDescriptorWithRows:1
+                                                           columns:2
+                                                          matrices:2
+                                                          rowBytes:12
+                                                       matrixBytes:24
+                                                          dataType:MPSDataTypeFloat32]] autorelease];
+  MPSGraphTensorData* pairs = [[[MPSGraphTensorData alloc] initWithMPSMatrix:apart rank:2] autorelease];
+  CHECK([[pairs shape] isEqual:numbers({2, 2})]);
+  CHECK(values_of<float>([pairs mpsndarray]) == std::vector<float>({0, 1, 6, 7}));
   MPSVectorDescriptor* pair = [MPSVectorDescriptor vectorDescriptorWithLength:4
                                                                       vectors:2
                                                                   vectorBytes:20
@@ -183,7 +195,8 @@ static void products(bool left, bool right, double alpha, double beta) {
   [kernel setResultMatrixOrigin:MTLOriginMake(2, 1, 0)];
   [kernel setBatchStart:1];
   [kernel setBatchSize:2];
-  CHECK([kernel leftMatrixOrigin].y == 2 && [kernel rightMatrixOrigin].x == 0 && [kernel resultMatrixOrigin].x == 2);
+  CHECK([kernel leftMatrixOrigin].x == 1 && [kernel leftMatrixOrigin].y == 2);
+  CHECK([kernel rightMatrixOrigin].x == 0 && [kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
   CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
   id<MTLCommandBuffer> commands = [g_queue commandBuffer];
   [kernel encodeToCommandBuffer:commands leftMatrix:a.matrix rightMatrix:b.matrix resultMatrix:c.matrix];
@@ -268,11 +281,11 @@ static void products_with_vectors() {
   constexpr NSUInteger kRows = 3, kColumns = 4;
   for (bool transposed : {false, true}) {
     for (double beta : {0.0, -2.0}) {
-      Matrices a(2, transposed ? kColumns : kRows, transposed ? kRows : kColumns, 4), x(2, 1, kColumns + 1, 5),
-          y(2, 1, kRows + 2, 6);
+      Matrices a(4, transposed ? kColumns : kRows, transposed ? kRows : kColumns, 4), x(4, 1, kColumns + 1, 5),
+          y(4, 1, kRows + 2, 6);
       const auto vector = [](const Matrices& of) {
         MPSVectorDescriptor* d = [MPSVectorDescriptor vectorDescriptorWithLength:of.columns
-                                                                         vectors:2
+                                                                         vectors:4
                                                                      vectorBytes:2 * (of.columns + 1) * sizeof(float)
                                                                         dataType:MPSDataTypeFloat32];
         return [[[MPSVector alloc] initWithBuffer:of.buffer descriptor:d] autorelease];
@@ -285,13 +298,19 @@ static void products_with_vectors() {
                                                                                                 beta:beta] autorelease];
       [kernel setSecondarySourceMatrixOrigin:MTLOriginMake(1, 0, 0)];
       [kernel setResultMatrixOrigin:MTLOriginMake(2, 0, 0)];
-      CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel secondarySourceMatrixOrigin].x == 1);
+      CHECK([kernel batchStart] == 0 && [kernel batchSize] == NSUIntegerMax);
+      [kernel setBatchStart:1];
+      [kernel setBatchSize:2];
+      CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
+      CHECK([kernel primarySourceMatrixOrigin].x == 0 && [kernel primarySourceMatrixOrigin].y == 0);
+      CHECK([kernel secondarySourceMatrixOrigin].x == 1 && [kernel secondarySourceMatrixOrigin].y == 0);
+      CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 0);
       id<MTLCommandBuffer> commands = [g_queue commandBuffer];
       [kernel encodeToCommandBuffer:commands inputMatrix:a.matrix inputVector:vector(x) resultVector:vector(y)];
       finish(commands);
       y.check(
           [&](NSUInteger n, NSUInteger, NSUInteger i, double& value) {
-            if (i < 2) return false;
+            if (n < 1 || n > 2 || i < 2) return false;
             double sum = 0;
             for (NSUInteger k = 0; k < kColumns; ++k) {
               sum += (transposed ? a.at(n, k, i - 2) : a.at(n, i - 2, k)) * x.at(n, 0, k + 1);
@@ -353,20 +372,25 @@ static void factors_begin_anywhere() {
 
 static void softmax_of_rows() {
   for (bool logarithm : {false, true}) {
-    Matrices x(2, 4, 6, 8), y(2, 5, 5, 9);
+    Matrices x(4, 4, 6, 8), y(4, 5, 5, 9);
     Class made = logarithm ? [MPSMatrixLogSoftMax class] : [MPSMatrixSoftMax class];
     MPSMatrixSoftMax* kernel = [[[made alloc] initWithDevice:g_device] autorelease];
     [kernel setSourceMatrixOrigin:MTLOriginMake(1, 2, 0)];
     [kernel setResultMatrixOrigin:MTLOriginMake(2, 1, 0)];
     CHECK([kernel sourceRows] == NSUIntegerMax && [kernel sourceColumns] == NSUIntegerMax);
     [kernel setSourceRows:2];
-    CHECK([kernel sourceMatrixOrigin].x == 1 && [kernel batchStart] == 0);
+    CHECK([kernel batchStart] == 0 && [kernel batchSize] == NSUIntegerMax);
+    [kernel setBatchStart:1];
+    [kernel setBatchSize:2];
+    CHECK([kernel batchStart] == 1 && [kernel batchSize] == 2);
+    CHECK([kernel sourceMatrixOrigin].x == 1 && [kernel sourceMatrixOrigin].y == 2);
+    CHECK([kernel resultMatrixOrigin].x == 2 && [kernel resultMatrixOrigin].y == 1);
     id<MTLCommandBuffer> commands = [g_queue commandBuffer];
     [kernel encodeToCommandBuffer:commands inputMatrix:x.matrix resultMatrix:y.matrix];
     finish(commands);
     y.check(
         [&](NSUInteger n, NSUInteger row, NSUInteger column, double& value) {
-          if (row < 2 || row > 3 || column < 1) return false;
+          if (n < 1 || n > 2 || row < 2 || row > 3 || column < 1) return false;
           double sum = 0;
           for (NSUInteger c = 2; c < 6; ++c) sum += std::exp(x.at(n, row - 1, c));
           value = x.at(n, row - 1, column + 1) - std::log(sum);
@@ -442,7 +466,7 @@ static void neurons_of_every_type() {
   const std::vector<float> bias = {0.3f, -0.2f, 0.1f};
   for (const auto& [type, a, b, c] : cases) {
     for (bool biased : {false, true}) {
-      Matrices x(2, 3, 4, 10), y(2, 3, 4, 11);
+      Matrices x(2, 4, 4, 10), y(2, 3, 4, 11);
       MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
       CHECK([kernel neuronType] == MPSCNNNeuronTypeNone && [kernel alpha] == 1);
       [kernel setNeuronType:type parameterA:a parameterB:b parameterC:c];
@@ -453,6 +477,8 @@ static void neurons_of_every_type() {
       [kernel setResultMatrixOrigin:MTLOriginMake(0, 1, 0)];
       [kernel setSourceInputFeatureChannels:3];
       CHECK([kernel sourceInputFeatureChannels] == 3 && [kernel sourceNumberOfFeatureVectors] == NSUIntegerMax);
+      [kernel setSourceNumberOfFeatureVectors:2];
+      CHECK([kernel sourceNumberOfFeatureVectors] == 2);
       id<MTLCommandBuffer> commands = [g_queue commandBuffer];
       [kernel encodeToCommandBuffer:commands
                         inputMatrix:x.matrix
@@ -466,6 +492,49 @@ static void neurons_of_every_type() {
             return true;
           },
           1e-5);
+    }
+  }
+}
+
+// One kernel with a setting after another, of which the next must not compute what the one before did.
+static void neurons_of_odd_settings() {
+  id<MTLBuffer> in = buffer_of<float>(g_device, {-1, 0, 2}), out = buffer_of(g_device, std::vector<float>(3));
+  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:in descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
+  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:rows_of(1, 3, 12, MPSDataTypeFloat32)] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  for (const float a : {2.0f, NAN, 3.0f, 0.0f, -0.0f}) {
+    [kernel setNeuronType:MPSCNNNeuronTypeReLU parameterA:a parameterB:0 parameterC:0];
+    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
+    finish(commands);
+    const std::vector<float> got = values_in<float>(out);
+    CHECK(std::isnan(a) ? std::isnan(got[0]) : got[0] == -a && std::signbit(got[0]) == std::signbit(-a));
+    CHECK(got[1] == 0 && got[2] == 2);
+  }
+}
+
+// Of numbers whose squares or exponentials are no floats any more.
+static void neurons_of_extreme_numbers() {
+  const std::vector<float> values = {-3e38f, -1e30f, -1000, -20, 20, 1000, 1e30f, 3e38f};
+  const NSUInteger bytes = values.size() * sizeof(float);
+  id<MTLBuffer> out = buffer_of(g_device, values);
+  MPSMatrixDescriptor* d = rows_of(1, values.size(), bytes, MPSDataTypeFloat32);
+  MPSMatrix* x = [[[MPSMatrix alloc] initWithBuffer:buffer_of(g_device, values) descriptor:d] autorelease];
+  MPSMatrix* y = [[[MPSMatrix alloc] initWithBuffer:out descriptor:d] autorelease];
+  MPSMatrixNeuron* kernel = [[[MPSMatrixNeuron alloc] initWithDevice:g_device] autorelease];
+  for (const MPSCNNNeuronType type :
+       {MPSCNNNeuronTypeSigmoid, MPSCNNNeuronTypeHardSigmoid, MPSCNNNeuronTypeTanH, MPSCNNNeuronTypeSoftSign,
+        MPSCNNNeuronTypeSoftPlus, MPSCNNNeuronTypeELU, MPSCNNNeuronTypeReLUN, MPSCNNNeuronTypeGeLU}) {
+    [kernel setNeuronType:type parameterA:0.5f parameterB:1 parameterC:0];
+    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    [kernel encodeToCommandBuffer:commands inputMatrix:x biasVector:nil resultMatrix:y];
+    finish(commands);
+    const std::vector<float> got = values_in<float>(out);
+    for (size_t i = 0; i < values.size(); ++i) {
+      // The formula of SoftPlus overflows, which its limit does not.
+      const double wanted =
+          type == MPSCNNNeuronTypeSoftPlus && values[i] > 100 ? 0.5 * values[i] : neuron(type, values[i], 0.5, 1, 0);
+      CHECK_NEAR(got[i], wanted, 2e-8 + 1e-6 * std::fabs(wanted));
     }
   }
 }
@@ -614,6 +683,22 @@ static void mistakes_raise() {
                                                  matrixBytes:12
                                                     dataType:MPSDataTypeFloat32]);
   CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:0 dataType:MPSDataTypeFloat32]);
+  // The bytes of these are 0 or a few, modulo 2^64.
+  CHECK_RAISES(rows_of((1ul << 60) + 1, 4, 16, MPSDataTypeFloat32));
+  CHECK_RAISES([MPSMatrixDescriptor matrixDescriptorWithRows:2
+                                                     columns:4
+                                                    matrices:(1ul << 59) + 1
+                                                    rowBytes:16
+                                                 matrixBytes:32
+                                                    dataType:MPSDataTypeFloat32]);
+  CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:4
+                                                       vectors:(1ul << 60) + 1
+                                                   vectorBytes:16
+                                                      dataType:MPSDataTypeFloat32]);
+  CHECK_RAISES([MPSVectorDescriptor vectorDescriptorWithLength:1ul << 62 dataType:MPSDataTypeFloat32]);
+  MPSMatrixDescriptor* grown = rows_of(2, 3, 16, MPSDataTypeFloat32);
+  [grown setRows:1ul << 60];
+  CHECK_RAISES([[MPSMatrix alloc] initWithDevice:g_device descriptor:grown]);
   id<MTLBuffer> buffer = buffer_of(g_device, counted(6));
   MPSMatrixDescriptor* d = rows_of(2, 3, 12, MPSDataTypeFloat32);
   CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:buffer offset:4 descriptor:d]);
@@ -637,6 +722,8 @@ static void mistakes_raise() {
   };
   CHECK_RAISES(multiply(matrix, matrix, matrix));  // (2, 3) x (2, 3)
   CHECK_RAISES(multiply(matrix, nothing, matrix));
+  CHECK_RAISES([matrix synchronizeOnCommandBuffer:nothing]);
+  CHECK_RAISES([bias_of({1}) synchronizeOnCommandBuffer:nothing]);
   MPSMatrixSoftMax* softmax = [[[MPSMatrixSoftMax alloc] initWithDevice:g_device] autorelease];
   const auto soften = [&](MPSMatrix* x, MPSMatrix* y) {
     [softmax encodeToCommandBuffer:commands inputMatrix:x resultMatrix:y];
@@ -685,6 +772,8 @@ int main() {
     softmax_of_rows();
     softmax_of_large_numbers();
     neurons_of_every_type();
+    neurons_of_odd_settings();
+    neurons_of_extreme_numbers();
     neurons_with_a_slope_for_each_column();
     kernels_are_copied_and_encoded();
     temporary_matrices_count_their_reads();

@@ -161,6 +161,41 @@ static void graphs_read_and_write_views() {
         std::vector<float>({-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 2, 10, 18, -1, -1, 4, 12, 20, -1}));
 }
 
+// The results are columns of one array, of which others are fed: no element belongs to two.
+static void results_interleave() {
+  MPSNDArray* array = array_of({3, 4}, counted(12));
+  const auto columns = [&](NSUInteger first, NSUInteger count) {
+    MPSNDArrayDescriptor* of = [array descriptor];
+    [of sliceDimension:0 withSubrange:MPSDimensionSlice{first, count}];
+    return [[[MPSGraphTensorData alloc] initWithMPSNDArray:view(array, of, MPSAliasingStrategyShallAlias)] autorelease];
+  };
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor* x = [graph placeholderWithShape:numbers({3, 1}) dataType:MPSDataTypeFloat32 name:nil];
+  MPSGraphTensor* negated = [graph negativeWithTensor:x name:nil];
+  MPSGraphTensor* doubled = [graph additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+  const auto run = [&](NSUInteger fed, NSUInteger first, NSUInteger second) {
+    [graph runWithMTLCommandQueue:g_queue
+                            feeds:[NSDictionary dictionaryWithObject:columns(fed, 1) forKey:x]
+                 targetOperations:nil
+                resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:columns(first, 1), negated,
+                                                                             columns(second, 1), doubled, nil]];
+  };
+  run(1, 0, 3);
+  CHECK(values_of<float>(array) == std::vector<float>({-1, 1, 2, 2, -5, 5, 6, 10, -9, 9, 10, 18}));
+  run(2, 2, 1);  // one takes the place of what is fed
+  CHECK(values_of<float>(array) == std::vector<float>({-1, 4, -2, 2, -5, 12, -6, 10, -9, 20, -10, 18}));
+#ifndef __APPLE__
+  CHECK_RAISES(run(0, 2, 2));
+  MPSGraphTensor* wide = [graph concatTensor:x withTensor:x dimension:1 name:nil];
+  CHECK_RAISES([graph runWithMTLCommandQueue:g_queue
+                                       feeds:[NSDictionary dictionaryWithObject:columns(0, 1) forKey:x]
+                            targetOperations:nil
+                           resultsDictionary:[NSDictionary dictionaryWithObjectsAndKeys:columns(1, 2), wide,
+                                                                                        columns(2, 1), doubled, nil]]);
+  CHECK(values_of<float>(array) == std::vector<float>({-1, 4, -2, 2, -5, 12, -6, 10, -9, 20, -10, 18}));
+#endif
+}
+
 static void data_goes_to_buffers_and_back() {
   MPSNDArray* array = array_of({2, 3}, {1.5f, -2.5f, 3, 4, 5, 250});
   id<MTLBuffer> plain = buffer_of(g_device, std::vector<float>(7, 9)),
@@ -316,6 +351,13 @@ static void mistakes_raise() {
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 2, nil));
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 0, before));
   CHECK_RAISES(out(buffer, MPSDataTypeFloat32, 0, huge));
+  MPSNDArray* tall = array_of({5, 1}, counted(5));
+  NSInteger around[] = {1l << 62};  // the last row is 2^64 bytes behind the first one
+  CHECK_RAISES([tall importDataWithCommandBuffer:commands
+                                      fromBuffer:buffer
+                                  sourceDataType:MPSDataTypeFloat32
+                                          offset:0
+                                      rowStrides:around]);
   CHECK_RAISES(out(nothing, MPSDataTypeFloat32, 0, nil));
   CHECK_RAISES(out(buffer, MPSDataTypeInvalid, 0, nil));
   CHECK_RAISES([array exportDataWithCommandBuffer:nothing
@@ -354,6 +396,7 @@ int main() {
     views_share_the_memory_of_their_array();
     views_of_another_shape_and_copies();
     graphs_read_and_write_views();
+    results_interleave();
     data_goes_to_buffers_and_back();
     temporary_arrays_count_their_reads();
     allocators_make_arrays();

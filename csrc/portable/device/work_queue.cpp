@@ -254,7 +254,7 @@ WorkQueue::~WorkQueue() {
 Status WorkQueue::run(ir::Callable work) {
   if (Status status = begin_use(); !status.ok()) return status;
   QueueState& state = *state_;
-  if (t_current == &state) {
+  if (is_calling()) {
     work();
     return {};
   }
@@ -288,10 +288,12 @@ Status WorkQueue::submit(std::function<void()> work) {
   return {};
 }
 
+bool WorkQueue::is_calling() const noexcept { return t_current == state_.get(); }
+
 Status WorkQueue::wait() {
   if (const char* reason = refusal()) return {reason};
   QueueState& state = *state_;
-  if (t_current == &state) return {};
+  if (is_calling()) return {};
   std::unique_lock lock(state.mutex);
   const uint64_t target = state.given;
   state.item_finished.wait(lock, [&] { return state.finished >= target; });

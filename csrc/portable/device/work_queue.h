@@ -34,6 +34,9 @@ class WorkQueue {
   // Runs `work` later and returns at once; fails as run does.
   Status submit(std::function<void()> work);
 
+  // Whether an item of this queue calls.
+  bool is_calling() const noexcept;
+
   // Returns when all items given so far are done; at once when called by an item of this queue.
   Status wait();
 

@@ -96,6 +96,11 @@ void CommandList::finish_handling() {
   changed_.notify_all();
 }
 
+bool CommandList::is_handled() const {
+  std::lock_guard lock(mutex_);
+  return handled_;
+}
+
 void CommandList::wait_until_scheduled() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return phase_ >= Phase::kScheduled; });

@@ -49,6 +49,7 @@ class CommandList : public std::enable_shared_from_this<CommandList> {
 
   // Says that all handlers of the list have been called.
   void finish_handling();
+  bool is_handled() const;
 
   // Blocks until the commands are about to start.
   void wait_until_scheduled();

@@ -47,26 +47,33 @@ void OpenedFile::read(size_t offset, void* to, size_t bytes) const {
   }
 }
 
-NewFile::NewFile(const std::string& path) : path_(path), place_(path) {
+NewFile::NewFile(const std::string& path) : path_(path) {
+  namespace fs = std::filesystem;
+  fs::path place = path;
   std::error_code ignored;
-  if (const auto real = std::filesystem::weakly_canonical(path, ignored); !ignored) place_ = real.string();
+  constexpr int kMostLinks = 40;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place, ignored)); ++links) {
+    if (links == kMostLinks) refuse(path_, std::string("cannot be written: ") + std::strerror(ELOOP));
+    place = place.parent_path() / fs::read_symlink(place, ignored);
+  }
+  place_ = place.string();
   struct stat old = {};
   const bool replaces = stat(place_.c_str(), &old) == 0;
   if (replaces && !S_ISREG(old.st_mode)) refuse(path_, "cannot be written: it is there, and is no file");
-  static std::atomic<unsigned> count{0};
-  temporary_ = place_ + "." + std::to_string(getpid()) + "-" + std::to_string(++count) + ".part";
-  const std::string folder = std::filesystem::path(place_).parent_path().string();
-  file_ = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  folder_ = place.has_parent_path() ? place.parent_path().string() : ".";
+  file_ = open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (file_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    file_ = open(temporary_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-    has_name_ = file_ >= 0;
+    take_name([&](const std::string& name) {
+      file_ = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+      return file_ >= 0;
+    });
   }
   if (file_ < 0) fail();
   if (replaces) fchmod(file_, old.st_mode & 0777);
 }
 
 NewFile::~NewFile() {
-  if (has_name_) unlink(temporary_.c_str());
+  if (!temporary_.empty()) unlink(temporary_.c_str());
   if (file_ >= 0) close(file_);
 }
 
@@ -89,19 +96,30 @@ void NewFile::write(std::span<const std::byte> bytes) {
 
 void NewFile::rewrite_begin(std::span<const std::byte> bytes) { put(bytes, 0); }
 
-void NewFile::give_name() {
-  const std::string open_file = "/proc/self/fd/" + std::to_string(file_);
-  if (linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail();
-  has_name_ = true;
+void NewFile::take_name(const std::function<bool(const std::string& name)>& make) {
+  static std::atomic<unsigned> count{0};
+  for (;;) {
+    // A process that was killed may have had the same number, and left a file of that name.
+    std::string name = folder_ + "/alloy-" + std::to_string(getpid()) + "-" + std::to_string(++count) + ".part";
+    if (make(name)) {
+      temporary_ = std::move(name);
+      return;
+    }
+    if (errno != EEXIST) fail();
+  }
 }
 
 void NewFile::finish() {
   if (fsync(file_) != 0) fail();
-  if (!has_name_) give_name();
+  if (temporary_.empty()) {
+    const std::string open_file = "/proc/self/fd/" + std::to_string(file_);
+    take_name([&](const std::string& name) {
+      return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    });
+  }
   if (rename(temporary_.c_str(), place_.c_str()) != 0) fail();
-  has_name_ = false;
-  const std::string folder = std::filesystem::path(place_).parent_path().string();
-  const int directory = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  temporary_.clear();
+  const int directory = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) return;
   fsync(directory);  // so that it keeps the new name, too
   close(directory);

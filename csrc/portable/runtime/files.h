@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -45,12 +46,14 @@ class NewFile {
  private:
   [[noreturn]] void fail() const;
   void put(std::span<const std::byte> bytes, size_t offset);
-  void give_name();
+
+  // Calls `make` with names in the folder until one is not taken, which is the file's from now on.
+  void take_name(const std::function<bool(const std::string& name)>& make);
 
   std::string path_;       // as the caller gave it
   std::string place_;      // behind symbolic links
-  std::string temporary_;  // the name that it has meanwhile
-  bool has_name_ = false;
+  std::string folder_;     // of the place
+  std::string temporary_;  // the name that it has meanwhile, or nothing
   int file_ = -1;
   size_t written_ = 0;
 };

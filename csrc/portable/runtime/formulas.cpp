@@ -2,6 +2,7 @@
 
 #include "runtime/formulas.h"
 
+#include <bit>
 #include <utility>
 
 #include "device/device.h"
@@ -24,15 +25,17 @@ ir::Type type_of(const TypedArray& array) {
 
 Run Formulas::run(const Settings& settings, const Formula& formula, const std::vector<TypedArray>& inputs,
                   const TypedArray& result) {
-  Key key{{reinterpret_cast<uintptr_t>(result.memory.device)}, settings};
+  Key key{reinterpret_cast<uintptr_t>(result.memory.device)};
+  // By their bits, so that NaN is like itself alone, and zeros differ.
+  for (const double setting : settings) key.push_back(std::bit_cast<uint64_t>(setting));
   std::vector<ir::Type> types;
   for (const TypedArray& input : inputs) {
     const ir::Type& type = types.emplace_back(type_of(input));
-    key.first.push_back(static_cast<uint64_t>(type.dtype));
-    key.first.push_back(input.memory.layout.rank);
-    for (const int64_t length : type.shape.dims()) key.first.push_back(static_cast<uint64_t>(length));
+    key.push_back(static_cast<uint64_t>(type.dtype));
+    key.push_back(input.memory.layout.rank);
+    for (const int64_t length : type.shape.dims()) key.push_back(static_cast<uint64_t>(length));
   }
-  key.first.push_back(static_cast<uint64_t>(result.dtype));
+  key.push_back(static_cast<uint64_t>(result.dtype));
 
   const device::LocksAreHeld compiling;
   std::lock_guard lock(mutex_);

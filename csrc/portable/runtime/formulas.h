@@ -35,7 +35,7 @@ class Formulas {
     std::shared_ptr<GraphState> state;
     std::shared_ptr<Program> program;
   };
-  using Key = std::pair<std::vector<uint64_t>, Settings>;
+  using Key = std::vector<uint64_t>;
 
   std::mutex mutex_;
   std::map<Key, Compiled> compiled_;

@@ -531,6 +531,19 @@ TEST(Package, AFileThatIsNotFinishedLeavesNothing) {
   EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
 }
 
+// Of a process that was killed between two steps and had this one's number, as the first one of a container has.
+TEST(Package, FilesThatWereLeftDoNotStandInTheWay) {
+  const Folder folder;
+  const Counting counting;
+  for (int i = 0; i < 1000; ++i) {
+    put(folder / ("alloy-" + std::to_string(getpid()) + "-" + std::to_string(i) + ".part"), {});
+  }
+  const std::string longest(255, 'x');  // bytes that a name can have
+  write_package(folder / longest, *counting.state, counting.request);
+  EXPECT_EQ(refusal(folder / longest), "no error");
+  EXPECT_EQ(folder.names().size(), 1001);
+}
+
 // As on a full disk, in a child: the limit is the process's.
 TEST(Package, AFullDiskLeavesTheOldFile) {
   const Folder folder;
@@ -578,6 +591,13 @@ TEST(Package, LinksAndPermissionsOfTheOldFileStay) {
   EXPECT_EQ(content(folder / "file").size(), fs::file_size(folder / "link"));
   EXPECT_EQ(refusal(folder / "file"), "no error");
   EXPECT_EQ(fs::status(folder / "file").permissions(), fs::perms(0640));
+  fs::create_symlink("absent", folder / "to nothing");
+  write_package(folder / "to nothing", *counting.state, counting.request);
+  EXPECT_TRUE(fs::is_symlink(folder / "to nothing"));
+  EXPECT_EQ(refusal(folder / "absent"), "no error");
+  fs::create_symlink("to itself", folder / "to itself");
+  EXPECT_EQ(error_of([&] { write_package(folder / "to itself", *counting.state, counting.request); }),
+            "[package] " + (folder / "to itself") + " cannot be written: Too many levels of symbolic links.");
   const mode_t mask = umask(027);
   write_package(folder / "new", *counting.state, counting.request);
   umask(mask);

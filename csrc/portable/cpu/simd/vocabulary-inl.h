@@ -559,7 +559,8 @@ HWY_INLINE Vec<D> Erf(D d, Vec<D> x) {
       Polynomial(d, u, 7.40392306e-06F, -0.000153831745F, 0.000230241392F, 0.000673899951F, -0.00199139235F,
                  0.000670913607F, 0.00463594031F, -0.00974247698F, 0.00665005809F, 0.00930387061F, -0.0318707563F,
                  0.0464478359F, -0.0436513275F, 0.0281819645F, -0.0122528281F, 0.00326741766F, 0.999593019F);
-  const auto y = hn::CopySign(hn::IfThenElse(hn::Lt(a, One(d)), near, far), x);
+  const auto above = hn::IfThenElse(hn::Lt(a, hn::Set(d, 4.0F)), far, One(d));
+  const auto y = hn::CopySign(hn::IfThenElse(hn::Lt(a, One(d)), near, above), x);
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 

@@ -29,6 +29,32 @@ Range range_of(const device::ArrayMemory& memory) {
   return {address + static_cast<uintptr_t>(memory.layout.begin()), address + memory.layout.end()};
 }
 
+bool overlap(const std::vector<Range>& sorted) {
+  return std::adjacent_find(sorted.begin(), sorted.end(),
+                            [](const Range& a, const Range& b) { return b.first < a.second; }) != sorted.end();
+}
+
+// Adds the ranges of an array that have no gaps.
+void add_runs(const device::ArrayMemory& memory, std::vector<Range>& runs) {
+  const device::ArrayLayout& layout = memory.layout;
+  size_t dense = layout.rank, bytes = layout.element_bytes;
+  for (; dense > 0; --dense) {
+    const bool is_single = layout.lengths[dense - 1] == 1;
+    if (!is_single && layout.strides[dense - 1] != static_cast<ptrdiff_t>(bytes)) break;
+    bytes *= layout.lengths[dense - 1];
+  }
+  const size_t begin = runs.size();
+  const uintptr_t first = memory.storage->address() + layout.offset;
+  runs.emplace_back(first, first + bytes);
+  for (size_t axis = 0; axis < dense; ++axis) {
+    const size_t end = runs.size();
+    for (size_t i = 1; i < layout.lengths[axis]; ++i) {
+      const uintptr_t step = i * static_cast<uintptr_t>(layout.strides[axis]);
+      for (size_t run = begin; run < end; ++run) runs.emplace_back(runs[run].first + step, runs[run].second + step);
+    }
+  }
+}
+
 // The memory of data that a run on the device reads or writes.
 const device::ArrayMemory& memory_on(const device::Device& device, MPSGraphTensorData* data) {
   const device::ArrayMemory& memory = memory_of(data);
@@ -74,16 +100,17 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
     ++i;
   }
   std::sort(written.begin(), written.end());
-  for (size_t r = 1; r < written.size(); ++r) {
-    if (written[r].first < written[r - 1].second) {
-      raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
-    }
+  if (overlap(written)) {  // such as columns of one array, which have no byte in common
+    written.clear();
+    for (const device::ArrayMemory& output : outputs) add_runs(output, written);
+    std::sort(written.begin(), written.end());
+    if (overlap(written)) raise_invalid(@"[MPSGraph] A result shares its memory with another result.");
   }
   std::vector<size_t> overwritten;
   for (MPSGraphTensorData* data in feeds) {
     inputs.push_back(memory_on(program->device(), data));
     const Range fed = range_of(inputs.back());
-    // Of results, none of which overlap, the last one that begins before the feed ends.
+    // Of ranges that are written, none of which overlap, the last one that begins before the feed ends.
     const auto behind = std::lower_bound(written.begin(), written.end(), Range{fed.second, 0});
     if (behind != written.begin() && std::prev(behind)->second > fed.first) overwritten.push_back(inputs.size() - 1);
   }

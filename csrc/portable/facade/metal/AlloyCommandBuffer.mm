@@ -235,6 +235,10 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 
 - (void)waitUntilCompleted {
   [self requireCommittedFor:@"waitUntilCompleted"];
+  if ([_completedHandlers count] > 0 && is_delivering(_queue) && !commands_of(self)->is_handled()) {
+    raise_invalid(@"[waitUntilCompleted] A handler of the queue would wait for ever: the completed handlers of the "
+                  @"command buffer are called after it.");
+  }
   commands_of(self)->wait_until_handled();
 }
 

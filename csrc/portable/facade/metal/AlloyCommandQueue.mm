@@ -69,6 +69,8 @@ bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
   return status.ok();
 }
 
+bool is_delivering(id<MTLCommandQueue> queue) { return require_queue(queue)->_parts->handlers.is_calling(); }
+
 void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
   QueueParts& parts = *require_queue(queue)->_parts;
   if (!parts.has_delivered.load()) handler();  // there are none before it

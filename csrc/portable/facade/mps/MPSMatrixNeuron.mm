@@ -37,7 +37,7 @@ Expr applied(const Neuron& neuron, Expr x, Expr slopes) {
     case MPSCNNNeuronTypePower: return ir::power(x * a + b, x.scalar(c));
     case MPSCNNNeuronTypeExponential: return ir::exp((x * a + b) * base);
     case MPSCNNNeuronTypeLogarithm: return ir::log(x * a + b) / base;
-    case MPSCNNNeuronTypeGeLU: return x * (1 + ir::erf(x * M_SQRT1_2)) * 0.5;
+    case MPSCNNNeuronTypeGeLU: return x * 0.5 * (1 + ir::erf(x * M_SQRT1_2));
     default: return x;
   }
 }

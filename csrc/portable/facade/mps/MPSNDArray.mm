@@ -1,5 +1,6 @@
 // Device arrays. Knows nothing of graphs.
 
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -103,10 +104,26 @@ void count_read(MPSNDArray* array, NSString* method) {
 
 const device::ArrayMemory& memory_of(MPSNDArray* array) { return parts_of(array).memory; }
 
+namespace {
+
+// Whether the elements lie so far apart that the numbers of their bytes may overflow.
+bool is_beyond_numbers(const device::ArrayLayout& layout) {
+  double extent = static_cast<double>(layout.element_bytes);
+  for (size_t axis = 0; axis < layout.rank; ++axis) {
+    extent += std::abs(static_cast<double>(layout.strides[axis])) * static_cast<double>(layout.lengths[axis] - 1);
+  }
+  return extent > 0x1p62;
+}
+
+}  // namespace
+
 void place_in(device::ArrayLayout& layout, const BufferBytes& bytes, NSUInteger offset, NSString* method) {
   if (offset % layout.element_bytes) {
     raise_invalid(@"[%@] The offset is %lu, but elements have %lu bytes.", method, static_cast<unsigned long>(offset),
                   static_cast<unsigned long>(layout.element_bytes));
+  }
+  if (is_beyond_numbers(layout)) {
+    raise_invalid(@"[%@] By the strides, the elements take more bytes than a buffer can have.", method);
   }
   layout.offset = offset;
   if (offset > bytes.length || layout.begin() < 0 || layout.end() > bytes.length) {
@@ -132,7 +149,9 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) {
   }
   for (size_t axis = from.rank > rank ? from.rank - rank : 0; axis-- > 0;) {
     // The dimension joins the first one of the result.
-    if (from.lengths[axis] > 1 && from.strides[axis] != layout.strides[0] * static_cast<ptrdiff_t>(layout.lengths[0])) {
+    if (layout.lengths[0] == 1) layout.strides[0] = from.strides[axis];
+    else if (from.lengths[axis] > 1 &&
+             from.strides[axis] != layout.strides[0] * static_cast<ptrdiff_t>(layout.lengths[0])) {
       raise_invalid(@"[MPSGraphTensorData] %lu dimensions cannot be seen as %lu, because there are gaps between rows.",
                     static_cast<unsigned long>(from.rank), static_cast<unsigned long>(rank));
     }
@@ -396,7 +415,8 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
     layout.strides[axis] = static_cast<ptrdiff_t>(stride) * static_cast<ptrdiff_t>(layout.element_bytes);
   }
   layout.offset = parts_of(self).memory.layout.offset;
-  return layout.end() > parts_of(self).memory.layout.end() ? nil : view_with(self, layout);
+  const size_t end = parts_of(self).memory.layout.end();
+  return is_beyond_numbers(layout) || layout.end() > end ? nil : view_with(self, layout);
 }
 
 - (MPSNDArray*)arrayViewWithDimensionCount:(NSUInteger)numberOfDimensions

@@ -29,16 +29,8 @@ MatrixParts& parts_of(MPSVector* vector) { return *static_cast<MatrixParts*>(vec
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSVectorDescriptor*)descriptor {
-  device_of(device);
-  id<MTLBuffer> buffer = [device newBufferWithLength:bytes_of(descriptor) options:MTLResourceStorageModeShared];
-  if (!buffer) {
-    [NSException
-         raise:NSMallocException
-        format:@"[MPSVector] The device has no %lu bytes left.", static_cast<unsigned long>(bytes_of(descriptor))];
-  }
-  self = [self initWithBuffer:buffer offset:0 descriptor:descriptor];
-  [buffer release];
-  return self;
+  id<MTLBuffer> buffer = room_on(device, bytes_of(descriptor), MTLResourceStorageModeShared, @"MPSVector");
+  return [self initWithBuffer:buffer offset:0 descriptor:descriptor];
 }
 
 - (void)dealloc {

@@ -63,6 +63,8 @@ void count_read(MPSNDArray* array, NSString* method);
 // What setting a readCount does; raises where it was 0.
 void set_reads_left(NSUInteger& present, NSUInteger reads);
 
+// A new buffer, autoreleased; raises, naming `what`, where memory is short.
+id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions options, NSString* what);
 // A buffer of a command buffer, from a heap of its heap provider if there is one; what it is made of lives until the
 // command buffer is done. Autoreleased.
 id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes);

@@ -78,6 +78,16 @@ struct Lease {
 
 }  // namespace
 
+id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions options, NSString* what) {
+  device_of(device);
+  id<MTLBuffer> buffer = [[device newBufferWithLength:bytes options:options] autorelease];
+  if (!buffer) {
+    [NSException raise:NSMallocException
+                format:@"[%@] The device has no %lu bytes left.", what, static_cast<unsigned long>(bytes)];
+  }
+  return buffer;
+}
+
 id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
   if (!buffer) raise_invalid(@"[MPSTemporary] The command buffer is nil.");
   id<MTLDevice> device = [buffer device];
@@ -86,19 +96,15 @@ id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
     [descriptor setSize:heap_size_and_align(device, bytes).size];
     id<MTLHeap> heap = [[provider newHeapWithDescriptor:descriptor] autorelease];
     if (heap) {
+      auto lease = std::make_shared<Lease>(provider, heap);
       id<MTLBuffer> made = [[heap newBufferWithLength:bytes options:[heap resourceOptions]] autorelease];
       if (made) {
-        encode(buffer, [lease = std::make_shared<Lease>(provider, heap)] { return device::Status(); });
+        encode(buffer, [lease] { return device::Status(); });
         return made;
       }
     }
   }
-  id<MTLBuffer> made = [[device newBufferWithLength:bytes options:MTLResourceStorageModePrivate] autorelease];
-  if (!made) {
-    [NSException raise:NSMallocException
-                format:@"[MPSTemporary] The device has no %lu bytes left.", static_cast<unsigned long>(bytes)];
-  }
-  return made;
+  return room_on(device, bytes, MTLResourceStorageModePrivate, @"MPSTemporary");
 }
 
 }  // namespace alloy::facade

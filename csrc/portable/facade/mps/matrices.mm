@@ -3,6 +3,7 @@
 #include "facade/mps/matrices.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace alloy::facade {
 
@@ -12,6 +13,14 @@ void require_valid(const MatrixParts& parts, NSString* what) {
   if (parts.rows == 0 || parts.columns == 0 || parts.matrices == 0) {
     raise_invalid(@"[%@] %lu of %lu x %lu have no elements.", what, number(parts.matrices), number(parts.rows),
                   number(parts.columns));
+  }
+  // In numbers that do not overflow.
+  const auto real = [](size_t n) { return static_cast<double>(n); };
+  const double bytes = std::max(real(parts.columns) * real(element), real(parts.rows) * real(parts.row_bytes)) +
+                       real(parts.matrices - 1) * real(parts.matrix_bytes);
+  if (bytes > real(std::numeric_limits<ptrdiff_t>::max())) {
+    raise_invalid(@"[%@] %lu of %lu x %lu take more bytes than a buffer can have.", what, number(parts.matrices),
+                  number(parts.rows), number(parts.columns));
   }
   if (parts.row_bytes % element || parts.row_bytes / element < parts.columns) {
     raise_invalid(@"[%@] A row of %lu elements has %lu bytes, but they take %lu, and it is a multiple of %lu.", what,

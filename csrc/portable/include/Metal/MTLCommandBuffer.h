@@ -127,7 +127,8 @@ typedef void (^MTLCommandBufferHandler)(id<MTLCommandBuffer>);
 /// Adds a block called when the work is done or has failed; only before commit.
 - (void)addCompletedHandler:(MTLCommandBufferHandler)block;
 
-/// Blocks until the work is done and its completed handlers have returned; raises before commit.
+/// Blocks until the work is done and its completed handlers have returned; raises before commit, and in a handler of
+/// the same queue that is called before them.
 - (void)waitUntilCompleted;
 
 /// Holds the later work of the buffer until the value of `event` has reached `value`.
