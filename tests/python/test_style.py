@@ -4,6 +4,8 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDERS = ("csrc", "tests", "benchmarks", "examples")
 PROGRAMS = pathlib.Path(sys.executable).parent
@@ -28,3 +30,15 @@ def test_layout_of_python():
 
 def test_lint_of_python():
     assert complaints("ruff", "check", "--quiet", ".") == (0, "")
+
+
+def test_width_of_text_and_shell():
+    """Formatters see to the other files. Exempt are tables, and what is generated."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    if listed.returncode:
+        pytest.skip("not a clone")
+    files = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith("benchmarks/RESULTS")]
+    texts = [path for path in files if path.suffix in (".md", ".sh", ".toml", ".cmake") or path.name == "run"]
+    assert len(texts) > 30
+    lines = [(path.name, i, line) for path in texts for i, line in enumerate(path.read_text().splitlines(), 1)]
+    assert [where for *where, line in lines if len(line) > 120 and not line.startswith("|")] == []
