@@ -35,7 +35,8 @@ done
 # NumPy's headers are configured for the system that they were installed on; Apple's endian.h is elsewhere.
 [ -f "$sdk/usr/include/endian.h" ] || echo '#include <machine/endian.h>' > "$roots/libraries/endian.h"
 python=$(.venv/bin/python -c 'import numpy, pybind11, sysconfig
-for path in sysconfig.get_path("include"), numpy.get_include(), pybind11.get_include(): print("-isystem", path)') || exit 2
+paths = sysconfig.get_path("include"), numpy.get_include(), pybind11.get_include()
+for path in paths: print("-isystem", path)') || exit 2
 
 check() {
   case $1 in

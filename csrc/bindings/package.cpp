@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "gil.h"
 #include "graph.h"
+#include "user.h"
 
 namespace py = pybind11;
 
@@ -26,8 +27,10 @@ py::list ports(const std::vector<Package::Port>& given) {
 // Throws ir::Error where an array of that shape cannot be the feed.
 void require_fits(const Package::Port& port, const ir::Shape& shape) {
   if (unify(port.type.shape, shape)) return;
-  throw ir::Error(ir::Error::Kind::kValue, "[executable] '" + port.name + "' has shape " + to_string(port.type.shape) +
-                                               " but was fed shape " + to_string(shape) + ".");
+  mistake(ir::Error::Kind::kValue,
+          "[executable] '" + port.name + "' has shape " + to_string(port.type.shape) + " but was fed shape " +
+              to_string(shape),
+          "called");
 }
 
 // What it gives for these shapes, which its user has chosen.

@@ -1,6 +1,7 @@
 // Libraries of ops that the user has loaded: python/alloy/include/alloy/op_library.h says what they are. Plain C++.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class LibraryFunction : public ir::NativeFunction {
 // What has been loaded from a file.
 struct OpLibrary {
   std::string name, path;
+  std::filesystem::file_time_type written;
   std::vector<std::shared_ptr<const LibraryFunction>> functions;
 };
 

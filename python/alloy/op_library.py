@@ -8,7 +8,7 @@ import numpy as np
 from alloy import _core
 from alloy._core import Tensor
 from alloy.graph.apply import apply_all
-from alloy.graph.arrays import as_path
+from alloy.graph.arrays import as_file_name
 from alloy.graph.location import meant, mistake
 
 __all__ = ["OpLibrary", "load_op_library"]
@@ -56,12 +56,13 @@ def load_op_library(path) -> OpLibrary:
     dispatch. A step in which one fails raises DeviceError with what the library says, and no variable has changed.
 
     A library stays loaded, and loading it again gives the same ops. FileNotFoundError: there is no such file.
-    ValueError: it is no library of ops, or one of another version, or has the name of one that is loaded."""
-    given = as_path("load_op_library", path)
-    if not os.path.isfile(given):
-        raise mistake("load_op_library", f"There is no file {given}", FileNotFoundError, "called")
+    ValueError: it is no library of ops, or one of another version, has the name of one that is loaded, or has been
+    compiled anew since it was loaded."""
+    file = as_file_name("load_op_library", path)
+    if not os.path.isfile(file):
+        raise mistake("load_op_library", f"There is no file {os.fsdecode(path)}", FileNotFoundError, "called")
     try:
-        return OpLibrary(*_core.load_op_library(os.path.abspath(given)))
+        return OpLibrary(*_core.load_op_library(file))
     except ValueError as error:
         raise mistake("load_op_library", f"Expected {error}", act="called") from None
 

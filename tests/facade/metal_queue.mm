@@ -250,6 +250,13 @@ static void events_order_queues() {
   [event setSignaledValue:10];
   CHECK(reaches(event, 10, 0));
   CHECK(!reaches(event, 11, 20));
+  [event setSignaledValue:2];  // Apple: the value is changed only by a larger one
+  CHECK([event signaledValue] == 10);
+  id<MTLCommandBuffer> late = [producer commandBuffer];
+  [late encodeSignalEvent:event value:5];
+  [late commit];
+  [late waitUntilCompleted];
+  CHECK([event signaledValue] == 10);
   [event release];
   [producer release];
   [consumer release];

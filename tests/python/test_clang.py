@@ -12,7 +12,8 @@ import pytest
 
 import alloy as al
 
-EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "linear_regression.mm"
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "linear_regression.mm"
 FITTED = re.compile(r"loss 0\.0024, y = 3\.0\d x \+ -0\.50\n")
 SCRIPTS = pathlib.Path(sys.executable).parent
 CMAKE = """\
@@ -51,9 +52,12 @@ def config(*options):
     return output("alloy", "config", *options, where="/").strip()
 
 
-def test_the_compiler_with_what_is_needed(clean):
-    output("alloy-clang++", "-fobjc-arc", EXAMPLE.name, "-o", "line", where=clean)
-    assert FITTED.fullmatch(output("./line", where=clean))
+def test_the_commands_of_the_readme(tmp_path):
+    (block,) = re.findall(r"^```sh\n(alloy-clang\+\+.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    printed = output("sh", "-ec", block, where=tmp_path)
+    assert FITTED.fullmatch(printed)
+    assert f"# {printed.strip()}\n" in block
 
 
 def test_the_command_line_of_a_mac(clean):

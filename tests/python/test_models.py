@@ -95,3 +95,28 @@ def test_a_training_step_of_resnet50(rng):
         assert not np.array_equal(variable.numpy(), value), variable.name
         assert np.all(np.isfinite(variable.numpy())), variable.name
     assert infer(images)[0].shape == (4, 10)
+
+
+def test_a_trainer_of_a_model_that_has_been_called(rng):
+    """A published model below a new head: the trainer's graph is that of its layers."""
+    body = al.models.resnet18()
+    x = rng.normal(size=(2, 32, 32, 3)).astype(np.float32)
+    expected = al.Trainer(body, "softmax_cross_entropy", "sgd").predict(x)
+    trainer = al.Trainer(al.nn.Sequential(body, al.nn.Softmax()), "softmax_cross_entropy", "sgd")
+    assert trainer._programs.graph is body.graph
+    np.testing.assert_allclose(trainer.predict(x), np.exp(expected) / np.exp(expected).sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_a_first_call_of_a_trainer_that_fails():
+    one, other = al.nn.Dense(3), al.nn.Dense(3)
+    for layer in one, other:
+        layer(al.Graph().placeholder((2, 3)))
+    trainer = al.Trainer(al.nn.Sequential(one, other), "mean_squared_error", "sgd")
+    with pytest.raises(ValueError, match=r"\[dense\] Expected a tensor of the first call's graph, .*; built at"):
+        trainer.predict(np.ones((2, 3), np.float32))
+
+
+def test_a_place_with_a_space():
+    model = al.nn.Sequential(al.nn.Dense(3))
+    with pytest.raises(ValueError, match=r"; in dense_0; built at my file.py:1\.$"):
+        exec(compile("model(al.Graph().placeholder((2,)))", "my file.py", "exec"), {"model": model, "al": al})

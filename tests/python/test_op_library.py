@@ -471,6 +471,46 @@ def test_loaded_twice(ops, tmp_path, monkeypatch):
     assert al.load_op_library(link).name == "trial"
 
 
+def test_a_library_that_has_been_compiled_anew_since(tmp_path):
+    path = tmp_path / "anew.so"
+    ops = al.load_op_library(compiled(SOURCES / "trial.c", path, 'NAME="anew"'))
+    path.unlink()
+    compiled(SOURCES / "trial.c", path, 'NAME="newer"')
+    with pytest.raises(ValueError, match=r"Expected the file .*anew.so as it was when it was loaded, .*; called at"):
+        al.load_op_library(path)
+    graph = al.Graph()
+    x = graph.placeholder((1,))
+    assert graph.run(ops.negate(x), {x: np.float32([3])}) == [-3]
+
+
+def test_a_library_that_does_not_speak_utf_8(tmp_path):
+    source = tmp_path / "latin.c"
+    source.write_text(r"""
+#include <alloy/op_library.h>
+#include <string.h>
+static int rule(const AlloyTensor* in, AlloyTensor* out, char* message) {
+  out[0] = in[0];
+  if (in[0].axes == 2) strcpy(message, "caf\xe9 caf\xc3\xa9 \xed\xa0\x80 \xe2");
+  return in[0].axes == 2;
+}
+static int compute(const AlloyTensor* in, AlloyTensor* out, char* message) {
+  strcpy(message, "gr\xfc\xdf");
+  return in == 0 || out == 0 || 1;
+}
+static const AlloyOp ops[] = {{"f", "na\xefve", 1, 1, rule, compute, 0}};
+static const AlloyOpLibrary library = {ALLOY_OP_LIBRARY_VERSION, 1, "latin", ops};
+const AlloyOpLibrary* alloy_op_library(void) { return &library; }
+""")
+    ops = al.load_op_library(compiled(source, tmp_path / "latin.so"))
+    assert ops.f.__doc__ == "na?ve"
+    graph = al.Graph()
+    with pytest.raises(ValueError, match=r"^\[latin.f\] caf\? café \?\?\? \?; built at"):
+        ops.f(graph.placeholder((2, 2)))
+    x = graph.placeholder((2,))
+    with pytest.raises(al.DeviceError, match=r"^\[latin.f\] gr\?\?; built at"):
+        graph.run(ops.f(x), {x: np.ones(2, np.float32)})
+
+
 def test_two_libraries_with_the_same_ops(ops, built):
     other = al.load_op_library(built('NAME="other"'))
     graph = al.Graph()
@@ -532,6 +572,8 @@ def test_files_that_are_no_libraries(tmp_path):
         (tmp_path / "text.so").write_bytes(contents)
         with pytest.raises(ValueError, match=r"Expected a shared library, got .*text.so, which cannot be loaded: "):
             al.load_op_library(tmp_path / "text.so")
+    with pytest.raises(ValueError, match=r"\[load_op_library\] Expected a path of UTF-8, got b'a"):
+        al.load_op_library(b"a\xff.so")
     with pytest.raises(TypeError, match=r"\[load_op_library\] Expected a path, got int"):
         al.load_op_library(3)
 

@@ -1,6 +1,8 @@
 """Steps in files: what is exported, loaded and run elsewhere gives the same bits; what is no such file is refused."""
 
+import copy
 import os
+import pickle
 import re
 import resource
 import signal
@@ -112,7 +114,12 @@ def test_arrays_are_taken_as_steps_take_them(tmp_path):
         (1, {}, ValueError, r"Expected feeds for 'x' float32\(\?, 2\), 'n' int32\(\?,\), got 1 of them;"),
         (0, {"x": 0, "z": 0}, ValueError, r"got 1 of them and 'z';"),
         (2, {"n": 1}, ValueError, r"got 2 of them and 'n';"),
-        ([np.zeros((3, 3), np.float32), np.zeros(3, np.int32)], {}, ValueError, r"'x' has shape \(\?, 2\) but was fed"),
+        (
+            [np.zeros((3, 3), np.float32), np.zeros(3, np.int32)],
+            {},
+            ValueError,
+            r"has shape \(\?, 2\) but was fed shape \(3, 3\); called at",
+        ),
         ([np.zeros((3, 2), np.int32), np.zeros(3, np.int32)], {}, TypeError, r"'x' is float32 but was given"),
         ([np.zeros((3, 2), np.float32), np.float32([0.5])], {}, TypeError, r"'n' is int32"),
         ([np.zeros((3, 2), np.float32), np.zeros(4, np.int32)], {}, ValueError, r"\(3, 2\).*\(4, 1\)"),
@@ -348,6 +355,7 @@ def test_a_run_of_ones_own_data(alloy, tmp_path, rng):
         ("run step many.npz", "Expected an input among"),
         ("run step x=many.npz", "Expected one array or 'x' in many.npz, got a, b"),
         ("run step x.npy other=x.npy", "'other' has shape (?,) but was fed shape (3, 2)"),
+        ("run step -o out.npz", "got none for 'x', 'other'"),
         ("run step x.npy n.npy -o out.txt", "Expected an .npz file for 2 results to write, got out.txt"),
         ("run step x.npy n.npy -o out.npy", "Expected an .npz file for 2 results to write, got out.npy"),
         ("run step x.npy n.npy -o no/out.npz", "which is not there"),
@@ -371,6 +379,31 @@ def test_what_the_command_cannot_do(command, says, alloy, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
     assert alloy("run step x.npy n.npy -o out.npz").status == 0
     assert [array.shape for array in np.load("out.npz").values()] == [(3, 2), (3,)]
+
+
+def test_what_is_no_place_no_device_and_no_copy(exported, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    step = al.load_executable(exported)
+    for call in step.export, al.load_executable, al.Graph().compile([], []).export:
+        with pytest.raises(ValueError, match="Expected a path, got ''; called at"):
+            call("")
+        with pytest.raises(ValueError, match=r"Expected a path of UTF-8, got b'a"):
+            call(b"a\xff")
+    with pytest.raises(TypeError, match="Expected the kind or the name of a device, got None"):
+        al.load_executable(exported, device=None)
+    for copied in copy.copy, copy.deepcopy, pickle.dumps:
+        with pytest.raises(TypeError, match="It cannot be copied or pickled; load the file again"):
+            copied(step)
+    with pytest.raises(TypeError, match=r"\[export\] Expected a path, got ndarray"):
+        al.Trainer(al.nn.Dense(1), "hinge", "sgd").export(np.ones((2, 2), np.float32), "model")
+
+
+def test_a_feed_of_any_name(tmp_path):
+    graph = al.Graph()
+    x, y = graph.placeholder((2,), name="self"), graph.placeholder((2,), name="path")
+    graph.compile([x, y], [x - y]).export(tmp_path / "step")
+    one = np.ones(2, np.float32)
+    assert al.load_executable(tmp_path / "step")(**{"self": one * 3, "path": one})[0].tolist() == [2, 2]
 
 
 def test_names_of_results(alloy):

@@ -38,7 +38,7 @@ def square(shape=(8,)):
 
 def test_events_of_the_host():
     event, later = al.Event(), al.Event()
-    assert event.value == 0 and event.wait(0) and not event.wait(1, timeout=0) and not event.wait(1, 0.02)
+    assert event.value == 0 and event.wait(0) and not event.wait(1, timeout=0) and not event.wait(1, np.float32(0.02))
     event.signal(3)
     event.signal(3)
     assert event.value == 3 and event.wait(2) and event.wait(3, timeout=0.0) and later.value == 0
@@ -49,6 +49,14 @@ def test_events_of_the_host():
     before = time.perf_counter()
     assert not later.wait(2**64 - 1, timeout=0.2)
     assert 0.19 < time.perf_counter() - before < 2
+
+
+def test_values_only_grow():
+    step, event = square(), al.Event()
+    event.signal(5)
+    late = step.submit(ONES, signal=(event, 3))
+    late.wait()
+    assert event.value == 5 and event.wait(4, timeout=0)
 
 
 @pytest.mark.parametrize("storage", ["variable", "buffers"])
@@ -265,6 +273,8 @@ def test_mistakes():
         "step.submit(ONES, step.submit(ONES, whole).pending(0))": "is int32 but was given a result of float32",
         "event.value = 3": "value",
         "al.Pending()": "Pending",
+        "step.submit(ONES, whole).pending('y')": r"\[pending\] Expected the index of a fetch, got 'y'; called at",
+        "step.submit(ONES, whole).pending(x)": r"\[pending\] Expected the index of a fetch, got <Tensor 'x'",
     }.items():
         with pytest.raises((TypeError, ValueError, AttributeError), match=message):
             exec(wrong, globals() | locals())

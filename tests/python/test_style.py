@@ -1,8 +1,11 @@
 """The layout and the lint of the sources, by the rules of .clang-format and of pyproject.toml."""
 
 import pathlib
+import re
 import subprocess
 import sys
+
+import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 FOLDERS = ("csrc", "tests", "benchmarks", "examples")
@@ -28,3 +31,27 @@ def test_layout_of_python():
 
 def test_lint_of_python():
     assert complaints("ruff", "check", "--quiet", ".") == (0, "")
+
+
+def test_width_of_text_and_shell():
+    """Formatters see to the other files. Exempt are tables, and what is generated."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    if listed.returncode:
+        pytest.skip("not a clone")
+    files = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith("benchmarks/RESULTS")]
+    texts = [path for path in files if path.suffix in (".md", ".sh", ".toml", ".cmake") or path.name == "run"]
+    assert len(texts) > 30
+    lines = [(path.name, i, line) for path in texts for i, line in enumerate(path.read_text().splitlines(), 1)]
+    assert [where for *where, line in lines if len(line) > 120 and not line.startswith("|")] == []
+
+
+def test_names_in_the_descriptions_of_the_sources_exist():
+    sources = [
+        path for folder in ("csrc", "tests", "python") for path in (ROOT / folder).rglob("*") if "." in path.name[1:]
+    ]
+    code = "\n".join(path.read_text() for path in sources if path.suffix in (".h", ".cpp", ".mm", ".def"))
+    files = "\n".join(f"/{path.relative_to(ROOT).as_posix()}" for path in sources)
+    for page in (ROOT / "csrc").rglob("README.md"):
+        for name in re.findall(r"`([A-Za-z]\w*(?:::\w+)+|[\w.-]+(?:/[\w.-]+)+)`", page.read_text()):
+            found = f"/{name}" in files if "/" in name else re.search(rf"\b{name.rpartition(':')[2]}\b", code)
+            assert found or name.startswith("build/"), (page, name)

@@ -25,6 +25,7 @@ void Event::signal(uint64_t value) {
   std::vector<std::function<void()>> due;
   {
     std::lock_guard lock(mutex_);
+    if (value <= value_) return;
     value_ = value;
     auto first_due = std::stable_partition(actions_.begin(), actions_.end(),
                                            [&](const auto& action) { return action.first > value; });

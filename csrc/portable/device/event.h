@@ -20,7 +20,8 @@ class Event {
  public:
   uint64_t value() const;
 
-  // Sets the value, wakes the waiters it satisfies and calls what was registered for it.
+  // Sets the value, wakes the waiters it satisfies and calls what was registered for it. A value that is no larger than
+  // the event's changes nothing.
   void signal(uint64_t value);
 
   // Blocks until the value has reached `value`; false after `timeout`, or when the process ends first.

@@ -84,6 +84,18 @@ def as_path(op: str, path) -> str:
     return path
 
 
+def as_file_name(op: str, path) -> str:
+    """A path as the engine takes it, which is absolute and of UTF-8. ValueError: it is empty or not of UTF-8."""
+    text = as_path(op, path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise mistake(op, f"Expected a path of UTF-8, got {os.fsencode(text)!r}", act="called") from None
+    if not text:
+        raise mistake(op, "Expected a path, got ''", act="called")
+    return os.path.abspath(text)
+
+
 def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:
     """A number of things: TypeError where it is no integer, ValueError where it is less than the least."""
     try:

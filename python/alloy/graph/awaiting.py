@@ -4,12 +4,14 @@ The framework's threads must not ask for Python's lock: they may live longer tha
 which submissions are over, and one thread of Python's, which begins with the first that is awaited, tells the loops."""
 
 import itertools
+import operator
 import sys
 import threading
 
 from alloy import _core
 from alloy._core import Submission
 from alloy.graph.engine import method_of
+from alloy.graph.location import mistake
 
 _numbers = itertools.count()
 _awaited: dict = {}  # pairs of a loop and a future, by number
@@ -68,5 +70,9 @@ def pending(self, index: int = 0) -> "_core.Pending":
     """The fetch as it lies on the device, computed or not: what submit feeds to a step of any graph of the device,
     which then waits for it there. No copy is made of it.
 
-    IndexError: there are fewer fetches."""
-    return self._pending(index)
+    index: of the fetch. IndexError: there are fewer."""
+    try:
+        at = operator.index(index)
+    except TypeError:
+        raise mistake("pending", f"Expected the index of a fetch, got {index!r}", TypeError, "called") from None
+    return self._pending(at)

@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from alloy._core import DeviceError, Executable, Package, as_shape
-from alloy.graph.arrays import as_path
+from alloy.graph.arrays import as_file_name
 from alloy.graph.engine import method_of
 from alloy.graph.executable import fed
 from alloy.graph.location import mistake
 from alloy.graph.names import missing_attribute
+from alloy.graph.queues import require_device
 from alloy.graph.text import describe
 
 
@@ -33,7 +34,7 @@ def export(self, path, *feeds) -> None:
     all; on a Mac it is a folder, of macOS 14 or newer.
     ValueError: an op cannot be exported for shapes that are open. OSError: the disk is full, the directory is missing,
     ..."""
-    path = os.path.abspath(as_path("export", path))
+    path = as_file_name("export", path)
     _told_of_file(OSError, path, lambda: self._write(path, [as_shape(_shape_of(feed), "export") for feed in feeds]))
 
 
@@ -56,8 +57,9 @@ def load_executable(path, *, device: str = "") -> "LoadedExecutable":
 
     device: the kind or the name of one of al.devices(); "" is the first. ValueError: the file is foreign, damaged, cut
     off, or of a newer format. OSError: it cannot be read."""
-    os.stat(as_path("load_executable", path))
-    path = os.path.abspath(as_path("load_executable", path))
+    given, path = path, as_file_name("load_executable", path)
+    os.stat(given)  # whose errors name it as it was given
+    require_device("load_executable", device)
     return LoadedExecutable(_told_of_file(ValueError, path, lambda: Package(path, device)))
 
 
@@ -83,17 +85,17 @@ class LoadedExecutable:
         """What a call gives, in order."""
         return self._fetches
 
-    def __call__(self, *arrays, **by_label) -> list[np.ndarray]:
+    def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
         """The fetches, for feeds given in their order, by name, or in a dict by name. ValueError or TypeError: another
         shape or dtype than those of `feeds`, or shapes that do not fit one another."""
         return fed(LoadedExecutable._run, self, arrays, by_label)
 
     def export(self, path) -> None:
         """Writes it again, with the values that its variables have now. OSError: as Executable.export."""
-        path = os.path.abspath(as_path("export", path))
+        path = as_file_name("export", path)
         _told_of_file(OSError, path, lambda: self._package.write(path))
 
-    def _run(self, *arrays, **by_label):
+    def _run(self, /, *arrays, **by_label):
         given = list(arrays)
         for feed in self.feeds[len(arrays) :]:
             if feed.name not in by_label:
@@ -104,6 +106,11 @@ class LoadedExecutable:
             names = f" and {', '.join(map(repr, by_label))}" if by_label else ""
             raise mistake("executable", f"Expected feeds for {known}, got {len(given)} of them{names}", act="called")
         return self._package.run(given)
+
+    def __reduce_ex__(self, protocol):
+        raise mistake(
+            "loadedexecutable", "It cannot be copied or pickled; load the file again, there", TypeError, "asked"
+        )
 
     def __repr__(self):
         feeds, fetches = (

@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable
+from numbers import Real
 
 from alloy._core import Event, Queue
 from alloy.graph.engine import method_of
@@ -32,9 +33,13 @@ Event.__doc__ = """A number, 0 at first, that steps and the program set and wait
     Values only grow: who waits for a value goes on once it is reached or passed. Any thread may use an event."""
 
 
-def _init_queue(self, *, device: str = "") -> None:
+def require_device(op: str, device) -> None:
     if not isinstance(device, str):
-        raise mistake("queue", f"Expected the kind or the name of a device, got {_kind(device)}", TypeError, "called")
+        raise mistake(op, f"Expected the kind or the name of a device, got {_kind(device)}", TypeError, "called")
+
+
+def _init_queue(self, *, device: str = "") -> None:
+    require_device("queue", device)
     _make_queue(self, device)
 
 
@@ -60,7 +65,7 @@ def wait(self, value: int, timeout: float | None = None) -> bool:
     """Returns True when the value is reached, False after `timeout` seconds.
 
     Other threads run meanwhile, and Ctrl-C is answered. Coroutines await a submission instead."""
-    if timeout is not None and not isinstance(timeout, (int, float)):
+    if timeout is not None and not isinstance(timeout, Real):
         raise mistake("wait", f"Expected seconds or None as timeout, got {_kind(timeout)}", TypeError, "called")
     if timeout is not None and not timeout >= 0:
         raise mistake("wait", f"Expected 0 seconds or more as timeout, got {timeout}", act="called")

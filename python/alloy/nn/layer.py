@@ -395,10 +395,10 @@ def _name_layer(error, path):
     said = _PLACE.fullmatch(message) if isinstance(message, str) and message.startswith("[") else None
     if said is not None:
         text, place = said.groups()
-        error.args = (f"{text}; in {path}{place}", *error.args[1:])
+        error.args = (f"{text}; in {path}{place or ''}", *error.args[1:])
     elif hasattr(error, "add_note"):  # since Python 3.11
         error.add_note(f"in the layer {path}")
 
 
-_PLACE = re.compile(r"(.*?)(; \w+ at \S+\.)?", re.DOTALL)
+_PLACE = re.compile(r"(.*?)(; \w+ at [^;]+\.)?", re.DOTALL)
 _OWN = frozenset(vars(Layer()))  # attributes that every layer has

@@ -251,7 +251,7 @@ def run_package(
 
     Without files it prints what the model takes and gives."""
     executable = al.load_executable(path)
-    if not files and executable.feeds:
+    if not files and executable.feeds and output is None:
         typer.echo(packages.ports(executable))
         return
     if output is not None:

@@ -75,9 +75,10 @@ class Programs:
 
     @property
     def graph(self) -> Graph:
-        """The model's; a new one if it has none yet."""
+        """The model's, or that of layers in it which have been called before; a new one if there is none yet."""
         if self._graph is None:
-            self._graph = self.model.graph or Graph()
+            known = (layer.graph for layer in self.model._tree() if layer.graph is not None)
+            self._graph = next(known, None) or Graph()
         return self._graph
 
     @property

@@ -308,7 +308,8 @@ class Trainer:
         try:
             step = self._programs.prediction(parts)
         except ValueError as error:
-            known, given = leaves(self.model._took), leaves(parts.x)
+            took = self.model._took
+            known, given = [] if took is None else leaves(took), leaves(parts.x)
             if [len(tensor.shape or ()) for tensor in known] == [len(spec.shape) + 1 for spec in given]:
                 raise ValueError(f"{str(error).rstrip('.')}; a single example is a row: x[None].") from None
             raise
@@ -390,6 +391,7 @@ class Trainer:
         x: examples like those that it shall take, as predict takes them; without it, like the last ones of this
         trainer. rows: how many each call gives; None: any number. ValueError: there were no examples, or an op cannot
         be exported for any number of rows. OSError: as Executable.export."""
+        path = as_path("export", path)
         data = None if x is None else as_dataset("predict", x, 1)
         step = self._programs.inference(None if data is None else parts_of("predict", data))
         if rows is None:

@@ -56,10 +56,10 @@ typedef void (^MTLSharedEventNotificationBlock)(id<MTLSharedEvent>, uint64_t val
 
 @end
 
-/// An event whose value the host sees; the value only grows when used for ordering.
+/// An event whose value the host sees; the value only grows.
 @protocol MTLSharedEvent <MTLEvent>
 
-/// The present value, 0 at first; setting it wakes waiters and listeners.
+/// The present value, 0 at first; setting a larger one wakes waiters and listeners, another changes nothing.
 @property(readwrite) uint64_t signaledValue;
 
 /// Calls `block` once on the listener's queue when the value has reached `value`, at once if it already
