@@ -14,6 +14,7 @@
 
 #include "objc/encoding.h"
 #include "objc/entry_points.h"
+#include "objc/pools.h"
 
 extern "C" void __objc_exec_class(void* module);  // GCC's: registers a module
 
@@ -255,8 +256,11 @@ void alloy_load_waiting() {
   const std::lock_guard lock(loading);
   std::vector<Module*>& modules = waiting();
   if (modules.empty()) return;
-  static std::once_flag countable;
-  std::call_once(countable, make_protocols_countable);
+  static std::once_flag prepared;
+  std::call_once(prepared, [] {
+    make_protocols_countable();
+    give_threads_pools();
+  });
   place_all(modules);
   const auto ready =
       std::stable_partition(modules.begin(), modules.end(), [](const Module* m) { return !all_placed(*m); });
