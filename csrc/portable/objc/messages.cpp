@@ -7,9 +7,10 @@
 
 namespace {
 
-// Compiled code reads the method at once, before this thread sends another message.
+// Compiled code reads the method at once, before this thread sends another message. In the memory of threads that is
+// reached without a call, which would double the time of a message.
 AlloySlot* slot_of(IMP method) {
-  thread_local AlloySlot slot{};
+  thread_local AlloySlot slot __attribute__((tls_model("initial-exec"))){};
   slot.method = method;
   return &slot;
 }
