@@ -18,7 +18,7 @@ static inline os_log_t os_log_create(const char* subsystem, const char* category
 
 // A format may say in braces behind a % who is to see the value, as in %{public}s: here everybody does.
 static inline void alloy_log(os_log_t log, const char* format, ...) {
-  NSMutableString* plain = [[NSMutableString alloc] initWithString:log ? log : @""];
+  NSMutableString* plain = [[NSMutableString alloc] init];
   for (const char* at = format; *at;) {
     const char* end = strchr(at, '%');
     end = end ? end + 1 : at + strlen(at);
@@ -28,9 +28,11 @@ static inline void alloy_log(os_log_t log, const char* format, ...) {
   }
   va_list arguments;
   va_start(arguments, format);
-  NSLogv(plain, arguments);
+  NSString* message = [[NSString alloc] initWithFormat:plain arguments:arguments];
   va_end(arguments);
+  NSLog(@"%@%@", log ? log : @"", message);
 #if !__has_feature(objc_arc)
+  [message release];
   [plain release];
 #endif
 }
