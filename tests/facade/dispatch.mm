@@ -173,6 +173,76 @@ static void apply_runs_every_iteration_once() {
   dispatch_release(serial);
 }
 
+void groups_wait_for_all_that_entered() {
+  dispatch_group_t group = dispatch_group_create();
+  CHECK(dispatch_group_wait(group, DISPATCH_TIME_NOW) == 0);
+  dispatch_queue_t serial = dispatch_queue_create("serial", DISPATCH_QUEUE_SERIAL);
+  __block int done = 0, notified = 0;
+  dispatch_group_enter(group);
+  for (int i = 0; i < 10; ++i) {
+    dispatch_group_async(group, serial, ^{
+      ++done;
+    });
+  }
+  dispatch_group_notify(group, serial, ^{
+    notified = done;
+  });
+  CHECK(dispatch_group_wait(group, dispatch_time(DISPATCH_TIME_NOW, 10 * NSEC_PER_MSEC)) != 0);
+  dispatch_sync(serial, ^{
+    CHECK(done == 10 && notified == 0);
+  });
+  dispatch_group_leave(group);
+  CHECK(dispatch_group_wait(group, DISPATCH_TIME_FOREVER) == 0);
+  dispatch_sync(serial, ^{
+    CHECK(notified == 10);
+  });
+  dispatch_group_notify(group, serial, ^{
+    ++notified;
+  });
+  dispatch_sync(serial, ^{
+    CHECK(notified == 11);
+  });
+  bool raised = false;
+  @try {
+    dispatch_group_leave(group);
+  } @catch (NSException* exception) {
+    raised = [[exception reason] hasPrefix:@"[dispatch_group_leave]"];
+  }
+  CHECK(raised);
+
+  // What was entered keeps the group.
+  dispatch_semaphore_t end = dispatch_semaphore_create(0);
+  dispatch_group_async(group, dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{
+    dispatch_semaphore_wait(end, DISPATCH_TIME_FOREVER);
+  });
+  dispatch_group_notify(group, serial, ^{
+    dispatch_semaphore_signal(end);
+  });
+  dispatch_release(group);
+  dispatch_semaphore_signal(end);
+  dispatch_semaphore_wait(end, DISPATCH_TIME_FOREVER);
+  dispatch_release(end);
+  dispatch_release(serial);
+}
+
+void after_waits() {
+  dispatch_semaphore_t came = dispatch_semaphore_create(0);
+  const dispatch_time_t when = dispatch_time(DISPATCH_TIME_NOW, 20 * NSEC_PER_MSEC);
+  dispatch_queue_t serial = dispatch_queue_create("serial", DISPATCH_QUEUE_SERIAL);
+  dispatch_after(when, serial, ^{
+    dispatch_semaphore_signal(came);
+  });
+  dispatch_release(serial);
+  CHECK(dispatch_semaphore_wait(came, DISPATCH_TIME_NOW) != 0);
+  CHECK(dispatch_semaphore_wait(came, DISPATCH_TIME_FOREVER) == 0);
+  CHECK(dispatch_time(DISPATCH_TIME_NOW, 0) >= when);
+  dispatch_after(DISPATCH_TIME_NOW, dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{
+    dispatch_semaphore_signal(came);
+  });
+  CHECK(dispatch_semaphore_wait(came, DISPATCH_TIME_FOREVER) == 0);
+  dispatch_release(came);
+}
+
 int main() {
   @autoreleasepool {
     once_runs_once();
@@ -182,6 +252,8 @@ int main() {
     global_queues_run_side_by_side();
     apply_runs_every_iteration_once();
     semaphores_count_and_time_out();
+    groups_wait_for_all_that_entered();
+    after_waits();
     data_copies_or_adopts();
     queues_are_objects();
   }

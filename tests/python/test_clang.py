@@ -108,6 +108,11 @@ SLIPS = {
         "alloy-clang++: No clang 14 or newer was found (looked for clang++-3). Install one, or name it in the "
         "environment variable OBJCXX.\n",
     ),
+    "optimization by the linker": (
+        ["alloy-clang++", "-flto=thin", "a.mm"],
+        {},
+        "alloy-clang++: -flto is not supported: clang links no automatic reference counting then.\n",
+    ),
     "nothing asked": (
         ["alloy", "config"],
         {},

@@ -3,6 +3,7 @@ leak a step. tests/programs has a folder for each style."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -59,3 +60,15 @@ def test_in_an_imitation(tmp_path):
     """Weak references update the methods of all classes, Foundation's strings among them, which ask for selectors."""
     compile_program("weak", tmp_path / "program", PROGRAMS / "weak" / "kinds.mm")
     run_program(tmp_path / "program", ALLOY_PRETEND="macos13")
+
+
+def test_what_nothing_catches_aborts(tmp_path):
+    """As on a Mac, and with its line."""
+    compile_program("exceptions", tmp_path / "program", PROGRAMS / "exceptions" / "uncaught" / "main.mm")
+    line = "*** Terminating app due to uncaught exception"
+    for arguments, said in [
+        ([], f"handler\n{line} 'Mine', reason: 'reason 3'\n"),
+        (["object"], f"{line} of class 'NSConstantString'\n"),
+    ]:
+        ended = subprocess.run([tmp_path / "program", *arguments], capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (-signal.SIGABRT, said)

@@ -69,6 +69,12 @@ ALLOY_EXPORT IMP alloy_set_implementation(Method method, IMP implementation);
 ALLOY_EXPORT void alloy_exchange_implementations(Method one, Method other);
 ALLOY_EXPORT IMP alloy_replace_method(Class changed, SEL selector, IMP implementation, const char* types);
 
+// properties.cpp
+ALLOY_EXPORT objc_property** class_copyPropertyList(Class owner, unsigned* count);
+ALLOY_EXPORT objc_property* class_getProperty(Class owner, const char* name);
+ALLOY_EXPORT const char* property_getName(objc_property* property);
+ALLOY_EXPORT const char* property_getAttributes(objc_property* property);
+
 // exceptions.cpp
 ALLOY_EXPORT _Unwind_Reason_Code __gnustep_objc_personality_v0(int version, _Unwind_Action actions,
                                                                _Unwind_Exception_Class kind,

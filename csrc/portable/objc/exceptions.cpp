@@ -11,6 +11,7 @@
 #include <objc/runtime.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -18,8 +19,9 @@
 #include <vector>
 
 #include "objc/entry_points.h"
+#include "objc/send.h"
 
-extern "C" void (*objc_setUncaughtExceptionHandler(void (*handler)(id)))(id);
+extern "C" __attribute__((weak)) void (*NSGetUncaughtExceptionHandler())(id);  // GNUstep's
 extern "C" _Unwind_Reason_Code __gxx_personality_v0(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                                     _Unwind_Exception* exception, _Unwind_Context* context);
 
@@ -267,6 +269,24 @@ void delete_object(_Unwind_Reason_Code, _Unwind_Exception* exception) {
   std::free(exception);
 }
 
+// As on a Mac: the program's own handler, a line, and an abort, which debuggers and core dumps show.
+[[noreturn]] void end_uncaught(id object) {
+  if (NSGetUncaughtExceptionHandler) {
+    if (const auto handler = NSGetUncaughtExceptionHandler()) handler(object);
+  }
+  if (is_kind_of(object, "NSException")) {
+    const auto text = [&](const char* part) {
+      const id string = send(object, sel_registerName(part));
+      return string ? send<const char*>(string, sel_registerName("UTF8String")) : "(null)";
+    };
+    std::fprintf(stderr, "*** Terminating app due to uncaught exception '%s', reason: '%s'\n", text("name"),
+                 text("reason"));
+  } else {
+    std::fprintf(stderr, "*** Terminating app due to uncaught exception of class '%s'\n", object_getClassName(object));
+  }
+  std::abort();
+}
+
 }  // namespace
 
 // In the place of GCC's, for GNUstep, too: as on a Mac the exception owns its object, whose pool may go meanwhile.
@@ -277,8 +297,7 @@ void objc_exception_throw(id object) {
   thrown->header.exception_cleanup = delete_object;
   thrown->object = objc_retain(object);
   _Unwind_RaiseException(&thrown->header);
-  if (const auto handler = objc_setUncaughtExceptionHandler(nullptr)) handler(object);
-  std::abort();
+  end_uncaught(object);
 }
 
 void* alloy_begin_catch(void* argument) {

@@ -14,6 +14,8 @@
 
 #include "objc/encoding.h"
 #include "objc/entry_points.h"
+#include "objc/pools.h"
+#include "objc/properties.h"
 
 extern "C" void __objc_exec_class(void* module);  // GCC's: registers a module
 
@@ -62,6 +64,7 @@ struct CompiledClass {
   void* collected_as;
   long abi_version;
   int** offsets;  // where compiled code finds the offset of each variable
+  PropertyList* properties;
 };
 
 struct Category {
@@ -186,6 +189,8 @@ void translate(const SymbolTable& symbols) {
     compiled.info &= kClassKinds;
     compiled.meta->info &= kClassKinds;
     translate(compiled.protocols);
+    keep_properties(reinterpret_cast<Class>(&compiled), compiled.properties);
+    keep_properties(reinterpret_cast<Class>(compiled.meta), compiled.meta->properties);
   }
   for (int i = 0; i < symbols.category_count; ++i) {
     auto& category = *static_cast<Category*>(symbols.definitions[symbols.class_count + i]);
@@ -230,14 +235,13 @@ void load(const std::vector<Module*>& modules) {
 id same(id object, SEL) { return object; }
 void nothing(id, SEL) {}
 
-// Protocols are objects of GCC's own class, which knows nothing of owners.
-void make_protocols_countable() {
-  const Class protocol = static_cast<Class>(objc_lookUpClass("Protocol"));
+// Protocols and metaclasses are objects of GCC's own classes, which know nothing of owners.
+void make_countable(Class kind) {
   const auto method = [](auto* function) { return reinterpret_cast<IMP>(reinterpret_cast<void (*)()>(function)); };
   for (const char* name : {"retain", "autorelease", "copy"}) {
-    class_addMethod(protocol, sel_registerName(name), method(same), "@@:");
+    class_addMethod(kind, sel_registerName(name), method(same), "@@:");
   }
-  class_addMethod(protocol, sel_registerName("release"), method(nothing), "v@:");
+  class_addMethod(kind, sel_registerName("release"), method(nothing), "v@:");
 }
 
 }  // namespace
@@ -255,8 +259,12 @@ void alloy_load_waiting() {
   const std::lock_guard lock(loading);
   std::vector<Module*>& modules = waiting();
   if (modules.empty()) return;
-  static std::once_flag countable;
-  std::call_once(countable, make_protocols_countable);
+  static std::once_flag prepared;
+  std::call_once(prepared, [] {
+    make_countable(static_cast<Class>(objc_lookUpClass("Protocol")));
+    make_countable(static_cast<Class>(objc_getMetaClass("Object")));
+    give_threads_pools();
+  });
   place_all(modules);
   const auto ready =
       std::stable_partition(modules.begin(), modules.end(), [](const Module* m) { return !all_placed(*m); });

@@ -69,6 +69,8 @@ def main() -> None:
     arguments = sys.argv[1:]
     compiler = _compiler()
     if not _ON_A_MAC:
+        if any(argument.startswith("-flto") for argument in arguments):
+            sys.exit("alloy-clang++: -flto is not supported: clang links no automatic reference counting then.")
         arguments = [*_of_gcc(compiler), *flags("Cflags"), *_without_frameworks(arguments)]
     libraries = [] if _NO_LINK & set(arguments) else flags("Libs")
     os.execv(compiler, [compiler, *arguments, *libraries])

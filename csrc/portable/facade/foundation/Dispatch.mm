@@ -1,4 +1,4 @@
-// The functions of dispatch/dispatch.h: semaphores, once, queues and data as Objective-C objects over
+// The functions of dispatch/dispatch.h: semaphores, groups, once, queues and data as Objective-C objects over
 // device/work_queue.h and device/thread_pool.h.
 
 #import <Block.h>
@@ -14,6 +14,8 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "device/thread_pool.h"
 #include "device/work_queue.h"
@@ -23,6 +25,7 @@ using alloy::device::Status;
 using alloy::device::ThreadPool;
 using alloy::device::WorkQueue;
 using alloy::facade::raise_if_failed;
+using alloy::facade::raise_invalid;
 using alloy::facade::refuse_fork;
 
 namespace {
@@ -40,6 +43,26 @@ struct Semaphore {
   intptr_t value;
   intptr_t waiters = 0;
 };
+
+// The blocks that wait for a group to be done, each with the queue it goes to.
+struct Group {
+  std::mutex mutex;
+  std::condition_variable done;
+  intptr_t entered = 0;
+  std::vector<std::pair<dispatch_queue_t, dispatch_block_t>> to_notify;
+};
+
+// Waits until `holds`, at most until `timeout`; whether it does.
+template <class Condition>
+bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, dispatch_time_t timeout,
+                Condition holds) {
+  if (timeout == DISPATCH_TIME_NOW) return holds();
+  if (timeout != DISPATCH_TIME_FOREVER) {
+    return changed.wait_until(lock, Clock::time_point(std::chrono::nanoseconds(timeout)), holds);
+  }
+  changed.wait(lock, holds);
+  return true;
+}
 
 // States of a dispatch_once_t besides 0, not run.
 constexpr dispatch_once_t kRunning = 1;
@@ -89,6 +112,19 @@ void run_once(dispatch_once_t* predicate, alloy::ir::Callable work) {
 @end
 
 @implementation AlloyDispatchSemaphore
+- (void)dealloc {
+  delete _impl;
+  [super dealloc];
+}
+@end
+
+@interface AlloyDispatchGroup : NSObject <OS_dispatch_group> {
+ @package
+  Group* _impl;
+}
+@end
+
+@implementation AlloyDispatchGroup
 - (void)dealloc {
   delete _impl;
   [super dealloc];
@@ -198,6 +234,25 @@ void dispatch_async(dispatch_queue_t queue, dispatch_block_t block) {
   });
 }
 
+void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block_t block) {
+  refuse_fork();
+  if (when == DISPATCH_TIME_FOREVER) return;
+  [queue retain];
+  auto copy = Block_copy(block);
+  std::thread([=] {
+    std::this_thread::sleep_until(Clock::time_point(std::chrono::nanoseconds(when)));
+    @autoreleasepool {
+      @try {
+        dispatch_async(queue, copy);
+      } @catch (NSException*) {
+        // The process has ended meanwhile.
+      }
+      Block_release(copy);
+      [queue release];
+    }
+  }).detach();
+}
+
 void dispatch_async_f(dispatch_queue_t queue, void* context, dispatch_function_t work) {
   run_later(queue, [context, work] {
     @autoreleasepool {
@@ -287,14 +342,7 @@ intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore, dispatch_time_t
   std::unique_lock lock(impl.mutex);
   const auto has_one = [&] { return impl.value > 0; };
   ++impl.waiters;
-  bool taken = true;
-  if (timeout == DISPATCH_TIME_FOREVER) {
-    impl.given.wait(lock, has_one);
-  } else if (timeout == DISPATCH_TIME_NOW) {
-    taken = has_one();
-  } else {
-    taken = impl.given.wait_until(lock, Clock::time_point(std::chrono::nanoseconds(timeout)), has_one);
-  }
+  const bool taken = wait_until(impl.given, lock, timeout, has_one);
   --impl.waiters;
   if (taken) --impl.value;
   return taken ? 0 : 1;
@@ -309,6 +357,71 @@ intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore) {
   if (impl.waiters == 0) return 0;
   impl.given.notify_one();
   return 1;
+}
+
+dispatch_group_t dispatch_group_create(void) {
+  AlloyDispatchGroup* group = [AlloyDispatchGroup new];
+  group->_impl = new Group;
+  return group;
+}
+
+// What is entered keeps the group, which programs may release meanwhile.
+void dispatch_group_enter(dispatch_group_t group) {
+  refuse_fork();
+  Group& impl = *static_cast<AlloyDispatchGroup*>(group)->_impl;
+  [group retain];
+  std::lock_guard lock(impl.mutex);
+  ++impl.entered;
+}
+
+void dispatch_group_leave(dispatch_group_t group) {
+  refuse_fork();
+  Group& impl = *static_cast<AlloyDispatchGroup*>(group)->_impl;
+  decltype(impl.to_notify) to_notify;
+  bool balanced = false;
+  {
+    std::lock_guard lock(impl.mutex);
+    balanced = impl.entered > 0;
+    if (balanced && --impl.entered == 0) {
+      impl.done.notify_all();
+      to_notify.swap(impl.to_notify);
+    }
+  }
+  if (!balanced) raise_invalid(@"[dispatch_group_leave] Expected a group that was entered, but all have left it.");
+  for (const auto& [queue, block] : to_notify) {
+    dispatch_async(queue, block);
+    Block_release(block);
+    [queue release];
+  }
+  [group release];
+}
+
+void dispatch_group_async(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block) {
+  dispatch_group_enter(group);
+  dispatch_async(queue, ^{
+    block();
+    dispatch_group_leave(group);
+  });
+}
+
+intptr_t dispatch_group_wait(dispatch_group_t group, dispatch_time_t timeout) {
+  refuse_fork();
+  Group& impl = *static_cast<AlloyDispatchGroup*>(group)->_impl;
+  std::unique_lock lock(impl.mutex);
+  return wait_until(impl.done, lock, timeout, [&] { return impl.entered == 0; }) ? 0 : 1;
+}
+
+void dispatch_group_notify(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block) {
+  refuse_fork();
+  Group& impl = *static_cast<AlloyDispatchGroup*>(group)->_impl;
+  {
+    std::lock_guard lock(impl.mutex);
+    if (impl.entered > 0) {
+      impl.to_notify.emplace_back([queue retain], Block_copy(block));
+      return;
+    }
+  }
+  dispatch_async(queue, block);
 }
 
 dispatch_block_t _alloy_dispatch_data_destructor_free(void) {

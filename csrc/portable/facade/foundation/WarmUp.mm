@@ -109,6 +109,7 @@ void touch_blocks() {
   dispatch_semaphore_t semaphore = dispatch_semaphore_create(1);
   dispatch_semaphore_wait(semaphore, DISPATCH_TIME_NOW);
   dispatch_release(semaphore);
+  dispatch_release(dispatch_group_create());
   dispatch_release(dispatch_queue_create(nullptr, DISPATCH_QUEUE_SERIAL));
   (void)dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0);
   (void)DISPATCH_QUEUE_CONCURRENT;

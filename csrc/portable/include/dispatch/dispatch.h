@@ -1,5 +1,5 @@
-// The part of dispatch that programs around MPSGraph use: once, semaphores, queues with sync, async and apply, data.
-// Refuses the rest: groups, sources, timers, barriers, the main queue.
+// The part of dispatch that programs around MPSGraph use: once, semaphores, groups, queues with sync, async, after and
+// apply, data. Refuses the rest: sources, timers, barriers, the main queue.
 //
 // As on a Mac, the objects are Objective-C objects: they can be retained, released and kept in collections.
 // GNUstep's Foundation.h includes this file by itself.
@@ -36,6 +36,10 @@
 @protocol OS_dispatch_semaphore <OS_dispatch_object>
 @end
 
+/// What groups are.
+@protocol OS_dispatch_group <OS_dispatch_object>
+@end
+
 /// What data objects are.
 @protocol OS_dispatch_data <OS_dispatch_object>
 @end
@@ -47,6 +51,7 @@ typedef NSObject<OS_dispatch_object>* dispatch_object_t;
 typedef NSObject<OS_dispatch_queue>* dispatch_queue_t;
 typedef NSObject<OS_dispatch_queue_attr>* dispatch_queue_attr_t;
 typedef NSObject<OS_dispatch_semaphore>* dispatch_semaphore_t;
+typedef NSObject<OS_dispatch_group>* dispatch_group_t;
 typedef NSObject<OS_dispatch_data>* dispatch_data_t;
 
 typedef void (^dispatch_block_t)(void);
@@ -120,6 +125,9 @@ DISPATCH_EXPORT void dispatch_async(dispatch_queue_t queue, dispatch_block_t blo
 /// dispatch_async for a function.
 DISPATCH_EXPORT void dispatch_async_f(dispatch_queue_t queue, void* _Nullable context, dispatch_function_t work);
 
+/// Runs a copy of `block` once `when` has come; returns at once. The process may end before.
+DISPATCH_EXPORT void dispatch_after(dispatch_time_t when, dispatch_queue_t queue, dispatch_block_t block);
+
 /// Runs `block` in turn and returns when it is done; on the calling thread when the queue is idle.
 DISPATCH_EXPORT void dispatch_sync(dispatch_queue_t queue, dispatch_block_t block);
 
@@ -145,6 +153,24 @@ DISPATCH_EXPORT intptr_t dispatch_semaphore_wait(dispatch_semaphore_t semaphore,
 
 /// Gives one; non-zero when a waiter was woken.
 DISPATCH_EXPORT intptr_t dispatch_semaphore_signal(dispatch_semaphore_t semaphore);
+
+/// A group of nothing yet, retained for the caller.
+DISPATCH_EXPORT dispatch_group_t dispatch_group_create(void) DISPATCH_RETURNS_RETAINED;
+
+/// One thing more that the group waits for, until dispatch_group_leave.
+DISPATCH_EXPORT void dispatch_group_enter(dispatch_group_t group);
+
+/// One thing fewer; raises if none is left.
+DISPATCH_EXPORT void dispatch_group_leave(dispatch_group_t group);
+
+/// dispatch_async of a block that the group waits for.
+DISPATCH_EXPORT void dispatch_group_async(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
+
+/// Waits until the group waits for nothing; non-zero when `timeout` came first.
+DISPATCH_EXPORT intptr_t dispatch_group_wait(dispatch_group_t group, dispatch_time_t timeout);
+
+/// Runs a copy of `block` on `queue` once the group waits for nothing, which may be now.
+DISPATCH_EXPORT void dispatch_group_notify(dispatch_group_t group, dispatch_queue_t queue, dispatch_block_t block);
 
 /// Passed to dispatch_data_create to have the bytes copied.
 #define DISPATCH_DATA_DESTRUCTOR_DEFAULT ((dispatch_block_t)0)

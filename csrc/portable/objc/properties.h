@@ -1,0 +1,9 @@
+// The declared properties of classes.
+#pragma once
+
+#include <objc/runtime.h>
+
+struct PropertyList;  // as the compiler writes it
+
+// Remembers the properties that the class itself declares; the list may be null.
+void keep_properties(Class owner, const PropertyList* list);
