@@ -1,5 +1,6 @@
 #include "arrays.h"
 
+#include "submission.h"
 #include "user.h"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -63,8 +64,19 @@ bool is_python_numbers(PyObject* object) {
          PyTuple_Check(object);
 }
 
-// An array over the object's memory, or a new one of NumPy's choice.
-py::object any_array(py::handle object) {
+[[noreturn]] void fail(const Argument& argument, const std::string& message) {
+  mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
+}
+
+// An array over the object's memory, or a new one of NumPy's choice. Throws ir::Error for steps in flight, of which
+// NumPy would make arrays with an axis too many, or of objects.
+py::object any_array(py::handle object, const Argument& argument) {
+  if (py::isinstance<Submitted>(object)) {
+    fail(argument, " was given a submission, the sequence of its fetches; give it one of them, as in submission[0]");
+  }
+  if (py::isinstance<engine::Pending>(object)) {
+    fail(argument, " was given a pending fetch, which only steps of a graph are fed; give it the array, submission[0]");
+  }
   if (PyArray_Check(object.ptr()) || is_python_numbers(object.ptr()) || !py::hasattr(object, "__dlpack__")) {
     return steal(PyArray_FROM_OF(object.ptr(), NPY_ARRAY_ENSUREARRAY));
   }
@@ -76,10 +88,6 @@ py::object cast_to(py::handle array, int number) {
 }
 
 std::string type_name(py::handle array) { return py::str(array.attr("dtype")); }
-
-[[noreturn]] void fail(const Argument& argument, const std::string& message) {
-  mistake(ir::Error::Kind::kType, argument.what + message, argument.act);
-}
 
 // Where the type cannot hold the array's numbers, of which `cast` is the cast; floats may be rounded. None: nowhere.
 py::object lost(const py::module_& numpy, py::handle array, py::handle cast, ir::DType dtype) {
@@ -190,7 +198,7 @@ bool is_packed(py::handle object, ir::DType dtype) {
 py::object packed_array(py::handle object, ir::DType dtype, const Argument& argument) {
   if (is_packed(object, dtype)) return py::reinterpret_borrow<py::object>(object);
   const int wanted = numpy_type(dtype);
-  py::object array = any_array(object);
+  py::object array = any_array(object, argument);
   const int given = PyArray_TYPE(as_array(array));
   if (given == wanted || PyArray_EquivTypenums(given, wanted)) return cast_to(array, wanted);
   const py::object type = steal(reinterpret_cast<PyObject*>(PyArray_DescrFromType(wanted)));
@@ -203,7 +211,7 @@ py::object packed_array(py::handle object, ir::DType dtype, const Argument& argu
 }
 
 py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argument) {
-  py::object array = any_array(object);
+  py::object array = any_array(object, argument);
   const bool plain = is_python_numbers(object.ptr());
   *dtype = dtype_of(array, plain, argument);
   if (plain) return cast_exactly(array, *dtype, argument);
@@ -211,7 +219,7 @@ py::object typed_array(py::handle object, ir::DType* dtype, const Argument& argu
 }
 
 py::object packed_number(py::handle object, ir::DType dtype, const Argument& argument) {
-  const py::object array = any_array(object);
+  const py::object array = any_array(object, argument);
   dtype_of(array, true, argument);  // it is a number
   return cast_exactly(array, dtype, argument);
 }

@@ -26,6 +26,12 @@ py::list ports(const std::vector<Package::Port>& given) {
 
 // Throws ir::Error where an array of that shape cannot be the feed.
 void require_fits(const Package::Port& port, const ir::Shape& shape) {
+  if (shape.element_count() == 0) {
+    mistake(ir::Error::Kind::kValue,
+            "[executable] '" + port.name + "' was fed shape " + to_string(shape) +
+                ", which has no elements; at least one was expected",
+            "called");
+  }
   if (unify(port.type.shape, shape)) return;
   mistake(ir::Error::Kind::kValue,
           "[executable] '" + port.name + "' has shape " + to_string(port.type.shape) + " but was fed shape " +

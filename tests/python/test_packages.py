@@ -121,6 +121,12 @@ def test_arrays_are_taken_as_steps_take_them(tmp_path):
             r"has shape \(\?, 2\) but was fed shape \(3, 3\); called at",
         ),
         ([np.zeros((3, 2), np.int32), np.zeros(3, np.int32)], {}, TypeError, r"'x' is float32 but was given"),
+        (
+            [np.zeros((0, 2), np.float32), np.zeros(0, np.int32)],
+            {},
+            ValueError,
+            r"'x' was fed shape \(0, 2\), .* no elem",
+        ),
         ([np.zeros((3, 2), np.float32), np.float32([0.5])], {}, TypeError, r"'n' is int32"),
         ([np.zeros((3, 2), np.float32), np.zeros(4, np.int32)], {}, ValueError, r"\(3, 2\).*\(4, 1\)"),
     ],
