@@ -6,6 +6,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -226,8 +227,9 @@ py::object packed_number(py::handle object, ir::DType dtype, const Argument& arg
 
 py::object new_array(const ir::Type& type) {
   const ir::Dims& dims = type.shape.dims();
-  return steal(
-      PyArray_SimpleNew(static_cast<int>(dims.size()), const_cast<npy_intp*>(dims.data()), numpy_type(type.dtype)));
+  npy_intp extents[ir::kMostAxes];  // on a Mac another type than int64_t
+  std::copy(dims.begin(), dims.end(), extents);
+  return steal(PyArray_SimpleNew(static_cast<int>(dims.size()), extents, numpy_type(type.dtype)));
 }
 
 engine::FeedBytes feed_bytes(py::handle array) {

@@ -387,7 +387,7 @@ struct Greedy {
   Greedy() {
     MPSGraphTensor* turned = [graph transposeTensor:x dimension:0 withDimension:1 name:nil];
     MPSGraphTensor* product = [graph matrixMultiplicationWithPrimaryTensor:x secondaryTensor:turned name:nil];
-    MPSGraphTensor* sorted = [graph sortWithTensor:product axis:0 name:nil];
+    MPSGraphTensor* sorted = [graph sortWithTensor:product axis:1 name:nil];
     y = [graph reductionSumWithTensor:sorted axes:nil name:nil];
   }
 };

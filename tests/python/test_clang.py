@@ -60,10 +60,11 @@ def test_the_commands_of_the_readme(tmp_path):
     assert f"# {printed.strip()}\n" in block
 
 
-def test_the_command_line_of_a_mac(clean):
+@pytest.mark.parametrize("asked_for", [[], ["-D__APPLE__"]])
+def test_the_command_line_of_a_mac(clean, asked_for):
     frameworks = ["Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"]
     named = [word for name in frameworks for word in ("-framework", name)]
-    output("alloy-clang++", "-c", "-fobjc-arc", EXAMPLE.name, where=clean)
+    output("alloy-clang++", "-c", "-fobjc-arc", *asked_for, EXAMPLE.name, where=clean)
     output("alloy-clang++", "linear_regression.o", "-o", "line", *named, where=clean)
     assert FITTED.fullmatch(output("./line", where=clean))
 
