@@ -32,7 +32,7 @@ cp "$here/try_wheel.py" "$work"
 mkdir -p "$work/tests/python"
 cp "$here"/../tests/python/test_clang.py "$here"/../tests/python/test_programs.py "$work/tests/python"
 cp -r "$here/../tests/programs" "$work/tests"
-cp -r "$here/../examples" "$work"
+cp -r "$here/../examples" "$here/../README.md" "$work"
 cd "$work"
 
 if [ "$(id -u)" = 0 ]; then namespace="unshare --mount"; else namespace="unshare --map-root-user --mount"; fi
