@@ -988,10 +988,12 @@ STRUCTURED = [
            label=f"{operation} {axis} {reverse}", empty=((0, 3, 4),))
       for operation in _CUMULATIVE for axis, reverse in ((1, False), (-1, True))),
     *(Case("cumulative", lambda x, f=f, e=e, r=r, axis=axis: f[0](x, axis=axis, exclusive=e, reverse=r),
-           _cumulative(operation, axis, e, r), ((3, 5, 4),), dtypes=("float32", "int8", "int64", "uint32"),
-           domain="nonzero", label=f"{operation} {axis} {e} {r}",
+           _cumulative(operation, axis, e, r), (shape,), dtypes=("float32", "int8", "int64", "uint32"),
+           domain="nonzero", label=f"{operation} {shape} {axis} {e} {r}",
            wanted=() if e and operation in ("minimum", "maximum") else None)
-      for operation, f in _CUMULATIVE.items() for axis, e, r in ((0, True, False), (2, True, True), (1, False, True))),
+      for operation, f in _CUMULATIVE.items()
+      for axis, e, r, shape in ((0, True, False, (3, 5, 4)), (2, True, True, (3, 5, 4)), (1, False, True, (3, 5, 4)),
+                                (1, True, False, (3, 1)), (0, True, True, (1,)))),
     Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
          empty=((0, 5),)),
     Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
