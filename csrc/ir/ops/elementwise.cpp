@@ -52,6 +52,11 @@ Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
   return select(vanishes == 1.0, 0.0, g * y * log(a));
 }
 
+// The quotient that leaves the rest y of a by b. a / b itself may be rounded up to the next whole number.
+Expr whole_quotient(Expr a, Expr b, Expr y) {
+  return rounded_once([](Expr a, Expr b, Expr y) { return rint((a - y) / b); }, a, b, y);
+}
+
 }  // namespace
 
 // The gradients that the rows state: an expression is only built where it is wanted.
