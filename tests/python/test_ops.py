@@ -219,6 +219,29 @@ def test_integer_moments_are_exact_before_they_are_truncated():
         assert mean == -6 and variance == 2 and mean.dtype == variance.dtype == dtype  # of -60 / 9, and 19 / 9 - 1 / 9
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_integers_are_whole(dtype):
+    x = np.array([np.iinfo(dtype).min, 0, 3, np.iinfo(dtype).max], dtype)
+    for op in ("floor", "ceil", "round", "rint", "trunc"):
+        _, (value,) = run(function_of(op), [x])
+        np.testing.assert_array_equal(value, x, err_msg=op)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, -1, -2, 0.5, -0.5, 2.5])
+def test_powers_of_constant_exponents(exponent, dtype):
+    """What stands in for them is their power of every number, and the sign of a zero is its, too."""
+    x = np.float32([-0.0, 0, np.inf, -np.inf, np.nan, 1, -1, 2, -3, 0.3, -0.7, 1e-30, 1e30, -1e-15, 1e15, 200, 0.004])
+    with np.errstate(all="ignore"):
+        x = x.astype(numpy_dtype(dtype))
+        expected = np.power(x.astype(np.float64), np.full(x.shape, exponent)).astype(x.dtype)
+    _, (value,) = run(lambda x: x**exponent, [x])
+    np.testing.assert_allclose(
+        value.astype(np.float64), expected.astype(np.float64), rtol=ROUNDING[dtype] * 4, atol=1e-38
+    )
+    np.testing.assert_array_equal(np.signbit(value[value == 0]), np.signbit(expected[value == 0]))
+
+
 def test_ties_share_the_gradient():
     x, y = np.array([1, 2, 2, 0], np.float32), np.array([1, 3, 2, -1], np.float32)
     for op, arrays, expected in [
