@@ -776,6 +776,7 @@ def _resize_cases():
 
 
 _AROUND = ((1, 2), (0, 0), (3, 1))
+_WITHIN = ((-1, 1), (0, -1), (2, -3))
 
 
 def _antiperiodic(x, padding):
@@ -787,8 +788,12 @@ def _antiperiodic(x, padding):
     return x
 
 
-def _padded(x, mode, padding=_AROUND):
-    return _antiperiodic(x, padding) if mode == "antiperiodic" else np.pad(x, padding, mode=mode)
+def _padded(x, mode, padding=_AROUND, **options):
+    """Where a number is negative, so many elements are cut off."""
+    more = tuple((max(before, 0), max(after, 0)) for before, after in padding)
+    y = _antiperiodic(x, more) if mode == "antiperiodic" else np.pad(x, more, mode=mode, **options)
+    left = (slice(max(-before, 0), min(after, 0) or None) for before, after in padding)
+    return y[tuple(left)]
 
 
 def _pad_cases():
@@ -797,7 +802,13 @@ def _pad_cases():
                dtypes=("float32", "int32", "int64"), empty=((0, 2, 4),))  # fmt: skip
     yield Case("pad", raw("pad", padding=[1, 0, 0, 2]), lambda x, value: np.pad(x, ((1, 0), (0, 2)),
                constant_values=value), ((2, 3), ()), label="a tensor around", **_ANY)  # fmt: skip
+    yield Case("pad_edges", lambda x: al.pad(x, _WITHIN, value=2), lambda x: _padded(x, "constant", _WITHIN,
+               constant_values=2), (shape,), dtypes=TYPES["numeric"], label="cut, constant")  # fmt: skip
+    yield Case("pad_edges", lambda x: al.pad(x, -1), lambda x: x[1:-1, 1:-1], ((3, 4),), dtypes=TYPES["numeric"],
+               label="cut")  # fmt: skip
     for mode in ("reflect", "symmetric", "edge", "wrap", "antiperiodic"):
+        yield Case("pad_edges", lambda x, mode=mode: al.pad(x, _WITHIN, mode=mode),
+                   lambda x, mode=mode: _padded(x, mode, _WITHIN), (shape,), label=f"cut, {mode}")  # fmt: skip
         yield Case("pad_edges", lambda x, mode=mode: al.pad(x, _AROUND, mode=mode),
                    lambda x, mode=mode: _padded(x, mode), (shape,), dtypes=TYPES["numeric"], label=mode)  # fmt: skip
     for mode in ("constant", "reflect", "symmetric", "edge", "wrap", "antiperiodic"):
@@ -805,6 +816,10 @@ def _pad_cases():
         yield Case("pad_gradient", raw("pad_gradient", **attributes),
                    lambda g, x, mode=mode: ref.adjoint(lambda v: _padded(v, mode), x)(g), ((6, 2, 8), shape),
                    wanted=(0,), label=mode)  # fmt: skip
+        attributes = {"padding": [n for pair in _WITHIN for n in pair], "pad_mode": mode}
+        yield Case("pad_gradient", raw("pad_gradient", **attributes),
+                   lambda g, x, mode=mode: ref.adjoint(lambda v: _padded(v, mode, _WITHIN), x)(g), ((3, 1, 3), shape),
+                   wanted=(0,), label=f"cut, {mode}")  # fmt: skip
 
 
 _COLUMNS = {"window": (2, 3), "strides": (2, 1), "padding": ((1, 0), (2, 1)), "dilations": (1, 2)}
