@@ -1313,8 +1313,46 @@ if not HAS_COMPLEX:
     ELSEWHERE |= dict.fromkeys(_OPS.split(), "nowhere: that system has no complex numbers")
 
 
+# ---- functions of Python that are made of several ops: named by what users call ----
+
+_EINSUMS = [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("ki,jk", (3, 2), (4, 3)), ("i,i", (3,), (3,)),
+    ("i,j->ji", (3,), (2,)), ("ij,ij->ij", (2, 3), (2, 3)), ("ij->ji", (2, 3)), ("ba", (2, 3)), ("ij->", (2, 3)),
+    ("ii->i", (3, 3)), ("ii", (3, 3)), ("iij,j->i", (3, 3, 2), (2,)), ("bij, bjk -> bik", (2, 3, 4), (2, 4, 5)),
+    ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("bij,jk->bik", (2, 3, 4), (4, 5)), ("ab,cd->", (2, 3), (2, 2)),
+    ("abc,cbd->ad", (2, 3, 4), (4, 3, 2)), ("abc,dc,b->da", (2, 3, 4), (2, 4), (3,)), ("i...->...", (3, 2, 2)),
+    ("a,b,c->cab", (2,), (3,), (4,)), ("...ij,jk->...ik", (2, 2, 2, 3), (3, 4)), ("...i,...i", (2, 1, 3), (4, 3)),
+    ("...ij,...jk", (2, 1, 2, 3), (4, 3, 2)),
+]  # fmt: skip
+
+
+def _logsumexp(x, **over):
+    return np.log(np.sum(np.exp(x), **over))
+
+
+def _norm(x, **over):
+    return np.sqrt(np.sum(x * x, **over))
+
+
+COMPOSED = [
+    Case("log1p", al.log1p, np.log1p, ((2, 3),), domain="unit"),
+    Case("expm1", al.expm1, np.expm1, ((2, 3),)),
+    *(
+        Case(function.__name__, _call(function.__name__, **options), lambda x, f=reference, o=options: f(x, **o),
+             ((2, 3, 4),), label=str(options))
+        for function, reference in ((al.logsumexp, _logsumexp), (al.norm, _norm), (al.std, np.std))
+        for options in _AXES if options != {"axis": ()}
+    ),
+    *(
+        Case("einsum", lambda *xs, s=subscripts: al.einsum(s, *xs), lambda *xs, s=subscripts: np.einsum(s, *xs), shapes,
+             dtypes=(*(FLOATS if len(shapes) < 3 else ["float32"]), "int32"), label=f"{subscripts} {shapes}")
+        for subscripts, *shapes in _EINSUMS
+    ),
+]  # fmt: skip
+
+
 def all_cases() -> list[Case]:
-    return [*_table_cases(), *STRUCTURED]
+    return [*_table_cases(), *STRUCTURED, *COMPOSED]
 
 
 # ---- calls that are not legal ----
