@@ -229,6 +229,30 @@ def test_remainders_flow_back_by_the_whole_quotient(dtype):
         np.testing.assert_array_equal(value.astype(np.float64), -rounded(exact))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "function, at, slope",
+    [
+        (al.atan, [300, 200, -3, 0.5], lambda x: 1 / (1 + x * x)),
+        (al.asinh, [300, -1000, 3, 0.5], lambda x: 1 / np.sqrt(x * x + 1)),
+        (al.acosh, [300, 1000, 3, 1.0625], lambda x: 1 / np.sqrt(x * x - 1)),
+        (al.asin, [0.9921875, -0.96875, 0.5], lambda x: 1 / np.sqrt(1 - x * x)),
+        (al.acos, [0.9921875, -0.96875, 0.5], lambda x: -1 / np.sqrt(1 - x * x)),
+        (al.atanh, [0.9921875, -0.96875, 0.5], lambda x: 1 / (1 - x * x)),
+        (al.erf, [2.125, -1.625, 0.5], lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x)),
+        (lambda x: al.atan2(x, x * 0 + 2), [300, -1000, 3], lambda x: 2 / (x * x + 4)),
+        (lambda x: al.atan2(x * 0 + 2, x), [300, -1000, 3], lambda x: -2 / (x * x + 4)),
+    ],
+)
+def test_gradients_of_halves_are_rounded_once(function, at, slope, dtype):
+    x = np.array(at).astype(numpy_dtype(dtype))
+    graph = al.Graph()
+    feed = graph.placeholder(x.shape, dtype)
+    (found,) = graph.compile([feed], al.gradients(al.sum(function(feed)), [feed]))(x)
+    rounding = {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+    np.testing.assert_allclose(found.astype(np.float64), slope(x.astype(np.float64)), rtol=rounding * 1.01, atol=2**-25)
+
+
 @pytest.mark.parametrize("function", [al.norm, al.std, lambda x: al.logsumexp(x - np.float32(np.inf))])
 def test_gradients_of_nothing_are_zeros(function):
     np.testing.assert_array_equal(gradients(function, [0, 0, 0])[0], [0, 0, 0])

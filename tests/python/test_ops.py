@@ -229,7 +229,7 @@ def test_integers_are_whole(dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, -1, -2, 0.5, -0.5, 2.5])
+@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, -1, -2, 0.5])
 def test_powers_of_constant_exponents(exponent, dtype):
     """What stands in for them is their power of every number, and the sign of a zero is its, too."""
     x = np.float32([-0.0, 0, np.inf, -np.inf, np.nan, 1, -1, 2, -3, 0.3, -0.7, 1e-30, 1e30, -1e-15, 1e15, 200, 0.004])
