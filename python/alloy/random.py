@@ -10,6 +10,8 @@ run, and is saved and loaded with a model:
 Equal states give equal numbers, whatever the number of threads. A shape is a sequence of integers, or a tensor whose
 shape is taken, known or not."""
 
+import math
+
 import numpy as np
 
 from alloy._core import Tensor, Variable, random_state
@@ -25,7 +27,7 @@ __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", 
 def state(seed: int) -> np.ndarray:
     """The state that a seed stands for, the value of a variable: an integer from 0, of which the lowest 32 bits
     count."""
-    return np.array(random_state(as_count("state", "a seed", seed, least=0) % 2**32), np.int32)
+    return np.array(random_state(as_count("state", "a seed", seed, least=0, most=math.inf) % 2**32), np.int32)
 
 
 def uniform(state: Tensor, shape, low=0.0, high=1.0) -> tuple[Tensor, Tensor]:
