@@ -11,12 +11,13 @@ Equal states give equal numbers, whatever the number of threads. A shape is a se
 shape is taken, known or not."""
 
 import math
+from numbers import Real
 
 import numpy as np
 
 from alloy._core import Tensor, Variable, random_state
 from alloy.graph.apply import apply, require_all, require_tensor
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_integers
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
 from alloy.ops.elementwise import cast
@@ -50,6 +51,7 @@ def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=
     standard deviations from the mean.
 
     ValueError: stddev is negative, or low above high."""
+    require_all("truncated_normal", "numbers as mean and stddev", Real, [mean, stddev])
     low = mean - 2 * stddev if low is None else low
     high = mean + 2 * stddev if high is None else high
     return _random("truncated_normal", state, shape, low=low, high=high, mean=mean, deviation=stddev)
@@ -60,6 +62,7 @@ def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
     2^32 / (high - low).
 
     ValueError: there is no number between them, or one does not fit into 32 bits."""
+    low, high = as_integers("integers", "bounds", [low, high])
     if high <= low:
         raise mistake("integers", f"Expected a high bound above the low one, {low}, got {high}")
     return _random("uniform", state, shape, "int32", low=low, high=high - 1)

@@ -69,6 +69,8 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     if not isinstance(value, (*SCALARS, np.ndarray)):
         raise no_operand(op, value)
     number_dtype = None
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise mistake(op, f"Expected a number of 64 bits, got {value}")
     if isinstance(value, SCALARS):
         number_dtype = "complex64" if isinstance(value, (complex, np.complexfloating)) else scalar_dtype
     return graph._constant(op, value, number_dtype, "", user_location())

@@ -100,9 +100,13 @@ def _entries(entry) -> list:
     """What stands in a key: itself, or of a mask an array for each of its axes."""
     if isinstance(entry, list):
         try:
-            entry = np.array(entry)
+            array = np.array(entry)
+            sound = array.dtype != object
         except (TypeError, ValueError):
-            raise mistake("slice", f"Expected integers in a list of places, got {_shown(entry)}", TypeError) from None
+            sound = False
+        if not sound:
+            raise mistake("slice", f"Expected integers in a list of places, got {_shown(entry)}", TypeError)
+        entry = array
     if isinstance(entry, Tensor) and entry.dtype == "bool":
         raise mistake(
             "slice",
