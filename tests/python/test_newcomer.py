@@ -1344,6 +1344,15 @@ ROWS = [  # graphs and tensors
     ('al.Trainer(model, "softmax_cross_entropy", "sgd", ["confusion_matrix"]).fit((A, np.zeros(2, int)), '
      'callbacks=al.EarlyStopping("confusion_matrix"))',
      "TypeError [fit] Expected a number to monitor, got confusion_matrix, which is an array; called at HERE."),
+    ("g.compile([x], [loss], [g.assign(w, w), g.assign(w, w * 2)])",
+     "ValueError [assign] The variable 'w' has another update, built at the same line; built at HERE."),
+    ("al.nn.Conv2D(3, 5)(g.placeholder((None, 3, 12, 12)))",
+     "ValueError [conv2d] A window of 5 does not fit into the height of shape (?, 3, 12, 12), of layout NHWC, "
+     "with padding 0 and 0; in conv2d_0; built at HERE."),
+    ("al.sum(x, 2**70)",
+     "TypeError [sum] Expected integers of 64 bits as the axes, got [1180591620717411303424]; built at HERE."),
+    ("al.softmax(x, 2**70)",
+     "TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE."),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",

@@ -56,10 +56,9 @@ def spoken_of(op: str, typed: str):
 
 def _spoken_of(op, typed, error):
     said = str(error)
-    told = said.replace("Expected Int for the attribute", "Expected an integer as the")
-    if said.startswith(f"[{op}] "):
-        told = f"[{typed}] {told[len(op) + 3 :]}"
-    return error if told == said else type(error)(told)
+    if not said.startswith(f"[{op}] ") or op == typed:
+        return error
+    return type(error)(f"[{typed}] {said[len(op) + 3 :]}")
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
