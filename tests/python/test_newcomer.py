@@ -1514,7 +1514,9 @@ def test_help_is_an_overview():
     modules = {name.partition(".")[2] for name in MODULES}
     missing = set(dir(al)) - words - types_by_range - modules - {"__version__"}
     assert not missing, "name them in the docstring of python/alloy/__init__.py"
-    assert re.search(r"Dense +activation\(x @ weights \+ bias\)", "\n".join(lines_of_help(al.nn)[:40]))
+    overview = "\n".join(lines_of_help(al.nn)[: 3 * len(al.nn.__all__)])
+    assert re.search(r"Dense +activation\(x @ weights \+ bias\)", overview) and "…" not in overview
+    assert all(re.search(rf"^ +{name}  +\S", overview, re.MULTILINE) for name in al.nn.__all__)
     for module in (al.losses, al.metrics, al.init, al.random, al.models):
         shown = set(re.findall(r"^    (?:class )?(\w+)\(", "\n".join(lines_of_help(module)), re.MULTILINE))
         assert shown == set(module.__all__), module.__name__

@@ -172,7 +172,7 @@ def overview(module: types.ModuleType) -> str:
     docs = {name: " ".join((getattr(module, name).__doc__ or "").split()) for name in public(module)}
     width = max(map(len, docs)) + 2
     return "\n".join(
-        textwrap.fill(f"{name:<{width}}{text.partition('. ')[0]}", 100, subsequent_indent=" " * width)
+        textwrap.fill(f"{name:<{width}}{text.partition('. ')[0].rstrip('.')}", 100, subsequent_indent=" " * width)
         for name, text in docs.items()
     )
 
