@@ -209,7 +209,7 @@ def test_a_step_of_an_optimizer_has_no_gradient():
     graph = al.Graph()
     rate, values, slope = (graph.placeholder((1,)) for _ in range(3))
     moved = graph.apply("sgd", [rate, values, slope], {}, "", "here.py:1")[0]
-    with pytest.raises(ValueError, match=r"^\[SGD\] An optimizer's step has no gradient; built at here\.py:1\.$"):
+    with pytest.raises(ValueError, match=r"^\[sgd\] An optimizer's step has no gradient; built at here\.py:1\.$"):
         al.gradients(moved, [values])
 
 

@@ -1353,6 +1353,8 @@ ROWS = [  # graphs and tensors
      "TypeError [sum] Expected integers of 64 bits as the axes, got [1180591620717411303424]; built at HERE."),
     ("al.softmax(x, 2**70)",
      "TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE."),
+    ('f"{al.History(loss=[1.0]):.3f}"',
+     "TypeError [history] Expected one quantity, got all of loss; [name] takes one; used at HERE."),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",

@@ -24,6 +24,13 @@ class Measured(dict):
             "history", f"Expected a quantity among {', '.join(self) or 'none'}, got {name!r}{near}", KeyError, "asked"
         )
 
+    def __format__(self, form):
+        if form == "":
+            return str(self)
+        raise mistake(
+            "history", f"Expected one quantity, got all of {', '.join(self)}; [name] takes one", TypeError, "used"
+        )
+
 
 class History(Measured):
     """For each quantity ("loss", "accuracy", "val_loss", ...) its values, one for each epoch."""
