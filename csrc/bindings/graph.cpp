@@ -35,6 +35,17 @@ Argument named(const std::string& op, const std::string& name, const char* act =
   return {"[" + op + "] " + (name.empty() ? "The value" : "'" + name + "'"), act};
 }
 
+// What an attribute of that kind takes, of which the value is none. Python's integers may have more than 64 bits.
+std::string expected_of(ir::AttrKind kind, py::handle value) {
+  switch (kind) {
+    case ir::AttrKind::Int: return PyLong_Check(value.ptr()) ? "an integer of 64 bits" : "an integer";
+    case ir::AttrKind::Ints: return "integers of 64 bits";
+    case ir::AttrKind::Float: return "a number";
+    case ir::AttrKind::Bool: return "True or False";
+    default: return "a word";
+  }
+}
+
 ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, const std::string& location) {
   const auto fail = [&](const std::string& message) {
     throw ir::Error(ir::Error::Kind::kType,
@@ -63,8 +74,8 @@ ir::Attributes attributes_from(const ir::Signature& row, const py::dict& given, 
     try {
       set(*attr, ir::kind(*attr));
     } catch (const py::cast_error&) {
-      fail("Expected " + std::string(ir::kind_name(*attr)) + " for the attribute " + text + ", got " +
-           std::string(py::repr(value)));
+      const std::string expected = expected_of(ir::kind(*attr), value);
+      fail("Expected " + expected + " as the " + text + ", got " + std::string(py::repr(value)));
     }
   }
   return attributes;
@@ -275,14 +286,6 @@ std::vector<py::object> tensors_of(const GraphRef& graph, const std::vector<ir::
     out.push_back(v.op->code == OpCode::variable ? py::cast(Variable{{graph, v}}) : py::cast(Tensor{graph, v}));
   }
   return out;
-}
-
-void set_most_in_flight(const GraphRef& graph, py::ssize_t count) {
-  if (count < 1) {
-    throw ir::Error(ir::Error::Kind::kValue,
-                    "[most_in_flight] Expected a number of steps of 1 or more, got " + std::to_string(count) + ".");
-  }
-  graph->set_most_in_flight(count);
 }
 
 // An integer of 0 or more; nothing where it does not fit. Throws TypeError where it is no integer.
@@ -514,9 +517,8 @@ void bind_graph(py::module_& m) {
       .def_property_readonly("storage",
                              [](const GraphRef& graph) { return kStorages[static_cast<size_t>(graph->storage())]; })
       .def_property(
-          "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); }, &set_most_in_flight,
-          "How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. "
-          "ValueError: less than 1.")
+          "most_in_flight", [](const GraphRef& graph) { return graph->most_in_flight(); },
+          [](const GraphRef& graph, size_t count) { graph->set_most_in_flight(count); })
       // The names begin with an underscore where Python's methods of that name call them with the place in the user's
       // source.
       .def("_placeholder", &placeholder)

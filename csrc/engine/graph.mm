@@ -282,7 +282,9 @@ std::shared_ptr<Executable> Graph::compile(std::vector<ir::Value> feeds, std::ve
     const ir::Op* other = updated.try_emplace(&variable, op).first->second;
     if (other != op) {
       const std::string name = variable.name.empty() ? "" : " '" + variable.name + "'";
-      op->fail("The variable" + name + " has another update, built at " + other->location);
+      const bool is_same_line = other->location == op->location;
+      op->fail("The variable" + name + " has another update, built at " +
+               (is_same_line ? "the same line" : other->location));
     }
   }
   auto executable =

@@ -22,7 +22,11 @@ void after_fork_in_child() {
 Entry::Entry() {
   static const int installed = pthread_atfork(nullptr, nullptr, after_fork_in_child);
   static_cast<void>(installed);
-  if (is_lost) throw DeviceError("The device cannot be used in a forked child of a process that has used it.");
+  if (is_lost) {
+    throw DeviceError(
+        "The device cannot be used in a forked child of a process that has used it; start processes with the method "
+        "spawn, as in multiprocessing.get_context(\"spawn\").");
+  }
   ++inside;
 }
 

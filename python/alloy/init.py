@@ -5,13 +5,13 @@ A seed is an integer, a list of integers or a numpy.random.Generator. fan_in and
 an output and an input are connected to: of a dense layer's weights (in, out), of a convolution's (height,
 width, in, out)."""
 
-import json
 import math
 import os
 
 import numpy as np
 
 from alloy._core import FileValues
+from alloy.graph.arrays import header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 
@@ -125,7 +125,7 @@ def _safetensor(path, name):
         raise _refused(f"the name of a tensor in {path}, got {name!r}{meant(str(name), names)}")
     with open(path, "rb") as file:
         size = int.from_bytes(file.read(8), "little")
-        entry = json.loads(file.read(size))[name]
+        entry = header_of("from_file", path, file.read(size))[name]
     return tuple(entry["shape"]), STORED.get(entry["dtype"], entry["dtype"]), 8 + size + entry["data_offsets"][0]
 
 

@@ -10,11 +10,14 @@ run, and is saved and loaded with a model:
 Equal states give equal numbers, whatever the number of threads. A shape is a sequence of integers, or a tensor whose
 shape is taken, known or not."""
 
+import math
+from numbers import Real
+
 import numpy as np
 
 from alloy._core import Tensor, Variable, random_state
 from alloy.graph.apply import apply, require_all, require_tensor
-from alloy.graph.arrays import as_count
+from alloy.graph.arrays import as_count, as_integers
 from alloy.graph.location import mistake, user_location
 from alloy.graph.scope import scoped
 from alloy.ops.elementwise import cast
@@ -25,7 +28,7 @@ __all__ = ["bernoulli", "dropout", "initialize", "integers", "normal", "state", 
 def state(seed: int) -> np.ndarray:
     """The state that a seed stands for, the value of a variable: an integer from 0, of which the lowest 32 bits
     count."""
-    return np.array(random_state(as_count("state", "a seed", seed, least=0) % 2**32), np.int32)
+    return np.array(random_state(as_count("state", "a seed", seed, least=0, most=math.inf) % 2**32), np.int32)
 
 
 def uniform(state: Tensor, shape, low=0.0, high=1.0) -> tuple[Tensor, Tensor]:
@@ -48,6 +51,7 @@ def truncated_normal(state: Tensor, shape, mean=0.0, stddev=1.0, low=None, high=
     standard deviations from the mean.
 
     ValueError: stddev is negative, or low above high."""
+    require_all("truncated_normal", "numbers as mean and stddev", Real, [mean, stddev])
     low = mean - 2 * stddev if low is None else low
     high = mean + 2 * stddev if high is None else high
     return _random("truncated_normal", state, shape, low=low, high=high, mean=mean, deviation=stddev)
@@ -58,6 +62,7 @@ def integers(state: Tensor, shape, low, high) -> tuple[Tensor, Tensor]:
     2^32 / (high - low).
 
     ValueError: there is no number between them, or one does not fit into 32 bits."""
+    low, high = as_integers("integers", "bounds", [low, high])
     if high <= low:
         raise mistake("integers", f"Expected a high bound above the low one, {low}, got {high}")
     return _random("uniform", state, shape, "int32", low=low, high=high - 1)

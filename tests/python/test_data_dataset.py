@@ -744,7 +744,7 @@ def test_the_end_of_an_epoch_is_the_beginning_of_the_next():
     "name, says",
     [
         ("prefetch", "A Dataset has no attribute prefetch; nothing stands for it: training reads ahead"),
-        ("skip", "type data.epoch(number, start=...), which begins later"),
+        ("skip", "use data.epoch(number, start=...), which begins later"),
         ("shufle", "A Dataset has no attribute shufle; the nearest is shuffle;"),
         ("xyz", "A Dataset has no attribute xyz; asked at"),
     ],

@@ -61,6 +61,16 @@ def test_names(page):
             found = getattr(found, part)
 
 
+def test_errors_that_a_page_explains_exist():
+    """Each part of a quoted message stands in a source; Python's own messages name a type of its own."""
+    files = [*(ROOT / "python" / "alloy").rglob("*.py"), *(ROOT / "csrc").rglob("*.cpp")]
+    sources = re.sub(r'"\s*\n\s*f?"', "", "\n".join(file.read_text() for file in files))
+    quoted = re.findall(r"^\*\*(`.*?`)\*\*", (DOCS / "errors.md").read_text(), re.M)
+    assert len(quoted) > 15
+    for part in (part.strip() for quote in quoted for part in re.split(r"`, `|\.\.\.", quote.strip("`"))):
+        assert part in sources or "'NoneType'" in part, part
+
+
 def test_every_page_is_in_the_navigation():
     listed = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
     assert sorted(page for page in listed if not page.startswith("reference/")) == [name(page) for page in PAGES]

@@ -5,6 +5,7 @@ import itertools
 import pathlib
 import re
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -153,6 +154,65 @@ def test_transferred_features_are_those_of_pytorch(tmp_path):
     (features,) = graph.compile([x], [model.body(x)])(al.data.digits()[0][:6])
     expected = PYTORCH["features"].reshape(6, 32, 2, 2).transpose(0, 2, 3, 1).reshape(6, -1)
     np.testing.assert_allclose(features, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_gan(run):
+    """The points that it makes are on the ring."""
+    (line,) = run("gan", "--steps", 1500)
+    assert abs(number(line, "radius") - 2) < 0.3 and number(line, "spread") < 0.5
+
+
+def test_vae(run):
+    """Its images are nearer to the digits than the mean image is, whose cross entropy counts the same pixels."""
+    line, *image = run("vae", "--epochs", 8)
+    (images, _), (test, _) = al.data.split(*al.data.digits())
+    mean = np.clip(images.mean(0, dtype=np.float64), 1e-6, 1 - 1e-6)
+    entropy = -(test * np.log(mean) + (1 - test) * np.log(1 - mean)).sum(axis=(1, 2, 3)).mean()
+    assert number(line, "pixels") < entropy - 2 and number(line, "codes") > 1
+    assert len(image) == 8 and {len(row) for row in image} == {16}
+
+
+def test_segmentation(run):
+    (line,) = run("segmentation", "--epochs", 8, "--images", 200)
+    assert number(line, "IoU") > 0.7
+
+
+def test_dice_and_iou(rng):
+    """Against sets of pixels."""
+    example = module("segmentation")
+    logits, masks = rng.normal(size=(3, 4, 5, 1)).astype("f"), (rng.random((3, 4, 5, 1)) < 0.5).astype("f")
+    g = al.Graph()
+    x, y = g.placeholder((None, 4, 5, 1)), g.placeholder((None, 4, 5, 1))
+    dice, iou = g.run([example.dice(x, y), example.iou(x, y)], {x: logits, y: masks})
+    for i in range(3):
+        p, truth = 1 / (1 + np.exp(-logits[i].astype(np.float64))), masks[i] > 0
+        assert dice[i] == pytest.approx(1 - (2 * p[truth].sum() + 1) / (p.sum() + truth.sum() + 1), rel=1e-5)
+        assert iou[i] == pytest.approx(((logits[i] > 0) & truth).sum() / ((logits[i] > 0) | truth).sum(), rel=1e-6)
+
+
+def test_dqn(run):
+    """It walks straight to the end."""
+    assert run("dqn", "--episodes", 60, "--length", 6) == ["steps 5 of 5 that are needed"]
+
+
+def test_memory_map(run, tmp_path):
+    """The sum of four features, from files of the size that was asked for."""
+    (line,) = run("memory_map", "--examples", 4000, "--features", 16)
+    assert number(line, "r2") > 0.9
+    assert np.load(tmp_path / "x.npy", mmap_mode="r").shape == (4000, 16)
+
+
+def test_sweep(monkeypatch):
+    """Processes give what this one computes."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    program = [sys.executable, ROOT / "examples" / "sweep.py", "--processes", "1", "--epochs", "1", "--rates", "0.01"]
+    line = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert number(line, "accuracy") == pytest.approx(module("sweep").accuracy(0.01, 1), abs=1e-3)
+
+
+def test_cross_validation(run):
+    (line,) = run("cross_validation", "--folds", 2, "--epochs", 3)
+    assert 0.8 < number(line, "from") <= number(line, "accuracy") <= number(line, "to")
 
 
 @pytest.mark.skipif(al.device().kind != "cpu" or bool(al.device().system), reason="It is built for this framework.")

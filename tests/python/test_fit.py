@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -227,7 +228,7 @@ def test_a_loss_of_all_outputs_together():
     ],
 )
 def test_losses_of_outputs_that_do_not_exist(loss, says):
-    with pytest.raises(ValueError, match=rf"^\[trainer\] Expected {says}"):
+    with pytest.raises(ValueError, match=rf"^\[Trainer\] Expected {says}"):
         al.Trainer(Two(), loss, "sgd").fit(two_inputs(), 1, progress=False)
 
 
@@ -377,13 +378,13 @@ def test_a_step_with_everything_is_one_dispatch():
         model, "softmax_cross_entropy", optimizer, ["accuracy", "auc", "confusion_matrix"], dtype="float16"
     )
     counts = []
-    for size in (1, 2, 4, 1, 2, 4):
+    for size in (2, 4, 8, 2, 4, 8):
         before = al.stats()["dispatches"]
         trainer.fit((x, y), 2, size, progress=False)
         counts.append(al.stats()["dispatches"] - before)
     counts = counts[3:]
-    assert counts[0] - counts[1] == 2 * 32 and counts[1] - counts[2] == 2 * 16, counts
-    assert counts[2] - 2 * 16 <= 8, "what begins a fit, and ends two epochs"
+    assert counts[0] - counts[1] == 2 * 16 and counts[1] - counts[2] == 2 * 8, counts
+    assert counts[2] - 2 * 8 <= 8, "what begins a fit, and ends two epochs"
 
 
 # ---- types ----
@@ -657,3 +658,24 @@ def test_predictions_have_rows():
     np.testing.assert_array_equal(trainer.predict(x, 8), x.ravel())
     with pytest.raises(ValueError, match=r"^\[predict\] Expected a row for each of 8 examples that are padded, got 24"):
         trainer.predict(al.data.from_arrays(x).batch(8, last="pad"))
+
+
+def test_a_batch_of_one_example_warns_where_it_has_no_variance():
+    x = np.ones((9, 4), np.float32)
+    model = al.nn.Sequential(al.nn.BatchNorm(), al.nn.Dense(1))
+    trainer = al.Trainer(model, "mean_squared_error", "sgd")
+    with pytest.warns(UserWarning, match=r"^\[fit\] A batch has one example, .*: batchnorm_0 gives its beta for any"):
+        trainer.fit((x, x[:, :1]), batch_size=4, progress=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trainer.fit((x, x[:, :1]), batch_size=4, progress=False, last_batch="drop")
+        trainer.fit((x, x[:, :1]), batch_size=5, progress=False)
+
+
+def test_a_tuple_of_examples_is_predicted_together():
+    class Sum(al.nn.Layer):
+        def forward(self, x, training):
+            return x[0] + x[1]
+
+    a = np.arange(6, dtype=np.float32).reshape(3, 2)
+    np.testing.assert_array_equal(al.Trainer(Sum(), "hinge", "sgd").predict((a, 2 * a), 2), 3 * a)

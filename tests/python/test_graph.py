@@ -272,7 +272,7 @@ def test_a_variable_has_one_update_in_a_step(graph):
         place = r"\S*test_graph\.py:\d+"
         with pytest.raises(
             ValueError,
-            match=rf"^\[assign\] The variable{name} has another update, built at {place}; "
+            match=rf"^\[assign\] The variable{name} has another update, built at ({place}|the same line); "
             rf"built at {place}\.$",
         ):
             graph.compile([], [], updates)
@@ -463,9 +463,9 @@ def test_attributes_of_another_kind(x):
         (lambda: al.SGD("fast").minimize(al.sum(x)), "function of the step as lr, got str"),
         (lambda: al.one_hot(x, 3), r"integer type, got float32\(2, 3\)"),
         (lambda: x.graph.compile([x], [x], [al.SGD(1)]), "updates, got SGD"),
-        (lambda: x.graph.compile("x", [x]), "tensors to feed and fetch, got str"),
+        (lambda: x.graph.compile("x", [x]), "a list of feeds, got str"),
     ]:
-        with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}.*; built at .*test_graph\.py:\d+\.$"):
+        with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}.*; (built|set) at .*test_graph\.py:\d+\.$"):
             mistake()
 
 
@@ -479,7 +479,7 @@ def test_illegal_attributes(x):
         (lambda: al.conv2d(image, weights, strides=(1, 2, 3)), r"2 positive strides.*\(1, 2, 3\)"),
         (lambda: al.conv2d(image, np.ones((1, 1, 1, 3), np.float32), groups=2), "groups"),
     ]:
-        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; built at .*test_graph\.py:\d+\.$"):
+        with pytest.raises(ValueError, match=rf"^\[\w+\] .*{says}.*; (built|set) at .*test_graph\.py:\d+\.$"):
             mistake()
 
 

@@ -5,6 +5,7 @@ import functools
 import gzip
 import importlib.util
 import pickle
+import re
 import subprocess
 import sys
 
@@ -224,8 +225,8 @@ SLIPS = [
     (lambda: al.data.digits(channels=1.5), TypeError, r"^\[digits\] Expected channels as an integer, got 1.5"),
     (lambda: al.EarlyStopping(patience=-1), ValueError, "a patience of 0 or more, got -1"),
     (assign_twice, ValueError, r"^\[assign\] The variable has another update, built at .*test_hostile.py"),
-    (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[variable\] .* cannot be copied or pickled"),
-    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[graph\] .* cannot be copied or pickled; call again what"),
+    (lambda: pickle.dumps(variable([1]), 0), TypeError, r"^\[Variable\] .* cannot be copied or pickled"),
+    (lambda: copy.deepcopy(al.Graph()), TypeError, r"^\[Graph\] .* cannot be copied or pickled; call again what"),
 ]
 # fmt: on
 
@@ -234,6 +235,79 @@ SLIPS = [
 def test_slips_are_answered_with_a_sentence(slip, kind, says):
     with pytest.raises(kind, match=says):
         slip()
+
+
+def integers(n):
+    """Calls that take the integer n, or refuse it."""
+    graph = al.Graph()
+    x, v, y = graph.placeholder((4, 6, 6, 3)), graph.placeholder((6,)), graph.placeholder((4,), "int32")
+    w, state = graph.variable(np.ones((3, 3, 3, 2), np.float32)), graph.constant(al.random.state(0))
+    step, event, trainer = graph.compile([v], [v]), al.Event(), al.Trainer(al.nn.Dense(1), "hinge", "sgd")
+    array, data = np.ones(6, np.float32), al.data.from_arrays(np.ones((2, 2), np.float32))
+    yield lambda: al.set_threads(n) if n != -1 else None
+    yield lambda: setattr(graph, "most_in_flight", n)
+    yield lambda: graph.compile([v], [v], steps=n)
+    yield lambda: graph.placeholder((n,))
+    yield lambda: al.empty((n,))
+    yield lambda: step.submit(array).pending(n)
+    yield lambda: step.profile(array, runs=n)
+    yield lambda: step.memory_plan((n,))
+    yield lambda: graph.verify({v: (n,)}, [v])
+    yield lambda: event.signal(n)
+    yield lambda: event.wait(n, timeout=0)
+    yield lambda: al.random.state(n)
+    yield lambda: al.random.uniform(state, (n,))
+    yield lambda: al.random.integers(state, (2,), 0, n)
+    yield lambda: al.random.truncated_normal(state, (2,), n)
+    yield lambda: trainer.fit((np.ones((2, 2), "f"), np.ones((2, 1), "f")), n, progress=False)
+    yield lambda: data.batch(n)
+    yield lambda: data.take(n)
+    yield lambda: data.repeat(n)
+    yield lambda: al.SGD(accumulate_steps=n)
+    yield lambda: al.scan(lambda carried, _: (carried, carried), v, length=n)
+    yield lambda: al.for_loop(0, n, lambda i, value: value, v)
+    axes = (al.sum, al.softmax, al.squeeze, al.reverse, al.sort, al.argmax, al.cumsum, al.coordinates, al.expand_dims)
+    for function in axes:
+        yield lambda function=function: function(x, n)
+    for join in (al.concat, al.stack, al.interleave):
+        yield lambda join=join: join([x, x], n)
+    yield lambda: al.split(x, n, 1)
+    yield lambda: al.split(x, [n, 1], 1)
+    yield lambda: al.tile(v, (n,))
+    yield lambda: al.pad(v, ((n, 0),))
+    yield lambda: al.reshape(v, (n,))
+    yield lambda: al.broadcast_to(v, (n,))
+    yield lambda: al.transpose(x, (n, 1, 2, 3))
+    yield lambda: al.one_hot(y, n)
+    yield lambda: al.top_k(v, n)
+    yield lambda: al.gather(x, y, n)
+    yield lambda: al.gather(x, y, batch_dims=n)
+    for option in ("strides", "groups", "dilations"):
+        yield lambda option=option: al.conv2d(x, w, **{option: n})
+    yield lambda: al.max_pool2d(x, window=n)
+    yield lambda: al.depth_to_space(x, n)
+    yield lambda: x[n]
+    yield lambda: x[n:]
+    yield lambda: x[[n]]
+    yield lambda: al.slice_update(v, np.s_[n], 1.0)
+    yield lambda: v + n
+    yield lambda: y << n
+    yield lambda: al.nn.Dense(n)
+    yield lambda: al.nn.Conv2D(2, n)
+    yield lambda: al.nn.Embedding(n, 2)
+    yield lambda: al.nn.LSTM(2, layers=n)
+
+
+@pytest.mark.parametrize("n", [2**70, -1, 1.5, "a"])
+def test_integers_are_taken_or_answered_with_one_sentence(n):
+    refused = 0
+    for call in integers(n):
+        try:
+            call()
+        except (TypeError, ValueError, IndexError) as error:
+            refused += 1
+            assert re.fullmatch(r"\[[\w.]+\] [^;]*(; [^;]*)*\.", str(error)) and "object" not in str(error), error
+    assert refused > 20
 
 
 def test_tensors_are_keys():

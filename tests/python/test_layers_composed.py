@@ -94,12 +94,12 @@ def test_what_is_no_structure_of_tensors():
         (3, "got int"),
     ):
         with pytest.raises(
-            TypeError, match=rf"^\[dense\] Expected a tensor, or a tuple, list or dict .*{says}.*built at"
+            TypeError, match=rf"^\[Dense\] Expected a tensor, or a tuple, list or dict .*{says}.*built at"
         ):
             nn.Dense(3)(wrong)
-    with pytest.raises(ValueError, match=r"^\[twotowers\] Expected tensors of one graph, got .* and .* of another"):
+    with pytest.raises(ValueError, match=r"^\[TwoTowers\] Expected tensors of one graph, got .* and .* of another"):
         TwoTowers()((x, other))
-    with pytest.raises(ValueError, match=r"^\[multiheadattention\] Expected tensors of one graph"):
+    with pytest.raises(ValueError, match=r"^\[MultiHeadAttention\] Expected tensors of one graph"):
         y = graph.placeholder((2, 3, 4))
         nn.MultiHeadAttention(2, 3)(y, value=al.Graph().placeholder((2, 3, 4)))
     layers = [nn.Dense(3), nn.BatchNorm(), nn.Flatten(), nn.ReLU(), nn.Embedding(3, 3), nn.LSTM(3), nn.Conv1D(3, 3)]
@@ -119,9 +119,9 @@ def test_what_forward_gives_is_checked():
     for result, says in ((None, "NoneType"), ((x, 3), "int"), ([], "an empty list"), (np.ones(3), "ndarray")):
         layer = Wrong()
         layer.result = result
-        with pytest.raises(TypeError, match=rf"^\[wrong\] Expected a tensor, .* from forward, got {says}"):
+        with pytest.raises(TypeError, match=rf"^\[Wrong\] Expected a tensor, .* from forward, got {says}"):
             layer(x)
-    with pytest.raises(ValueError, match=r"^\[layer\] Expected a method forward\(self, x, training\) of Layer"):
+    with pytest.raises(ValueError, match=r"^\[Layer\] Expected a method forward\(self, x, training\) of Layer"):
         nn.Layer()(x)
 
 
@@ -143,7 +143,7 @@ def test_operands_of_a_call_that_forward_does_not_take():
         with pytest.raises(TypeError, match=rf"^\[\w+\] .*{says}"):
             layer(x, **operands)
     for training in (x, "yes", 0.5):
-        with pytest.raises(TypeError, match=r"^\[dense\] Expected training as True or False, got "):
+        with pytest.raises(TypeError, match=r"^\[Dense\] Expected training as True or False, got "):
             nn.Dense(3)(x, training)
 
 
@@ -239,7 +239,7 @@ def test_layers_added_to_a_sequential_later():
     for wrong in (lambda x: x, [nn.ReLU()], nn.ReLU, None):
         model.layers.append(wrong)
         for use in (lambda: model(x), lambda: model.variables, lambda: setattr(model, "trainable", False)):
-            with pytest.raises(TypeError, match=r"^\[sequential\] Expected layers, one by one, got "):
+            with pytest.raises(TypeError, match=r"^\[Sequential\] Expected layers, one by one, got "):
                 use()
         model.layers.pop()
     assert model(x).shape == (1, 5)
@@ -270,7 +270,7 @@ def test_long_lists_in_attributes_do_not_slow_a_model_down():
 def test_layers_in_a_set_are_refused():
     model = Net()
     model.branches = {nn.Dense(3)}
-    with pytest.raises(ValueError, match=r"^\[net\] Expected layers in a list, tuple or dict, got a set.* as branches"):
+    with pytest.raises(ValueError, match=r"^\[Net\] Expected layers in a list, tuple or dict, got a set.* as branches"):
         model(al.Graph().placeholder((1, 3)))
     model.branches = {"names", "that", "are", "none"}
     assert model(al.Graph().placeholder((1, 3))).shape == (1, 3)
@@ -287,7 +287,7 @@ def test_a_layer_made_in_forward_is_refused_where_it_has_variables():
     assert layer(x).shape == (1, 3)
     layer.kind = lambda: nn.Dense(3)
     says = (
-        r"^\[dense\] Expected a layer that Made keeps in an attribute, made in its __init__, got a Dense that it does"
+        r"^\[Dense\] Expected a layer that Made keeps in an attribute, made in its __init__, got a Dense that it does"
     )
     with pytest.raises(ValueError, match=says):
         layer(x)
@@ -348,10 +348,10 @@ def test_an_error_names_the_innermost_layer_once():
     model = Net(encoder=Stack(nn.Dense(3), nn.Residual(nn.Sequential(nn.Dense(3), nn.Conv2D(2, 3)))))
     with pytest.raises(ValueError) as raised:
         model(x)
-    assert str(raised.value).startswith("[conv2d] Expected a tensor of rank 4 with a known last dimension, got float32")
+    assert str(raised.value).startswith("[Conv2D] Expected a tensor of rank 4 with a known last dimension, got float32")
     place = "; in encoder/blocks/1/sequential_0/conv2d_0; built at tests/python/test_layers_composed.py:"
     assert place in str(raised.value) and str(raised.value).count("; in ") == 1
-    says = r"^\[residual\] .* the shape of float32\(2, 3\), got float32\(2, 1\); built at"  # the outermost has no path
+    says = r"^\[Residual\] .* the shape of float32\(2, 3\), got float32\(2, 1\); built at"  # the outermost has no path
     with pytest.raises(ValueError, match=says):
         nn.Residual(nn.Dense(1))(x)
 
@@ -407,7 +407,7 @@ def test_copies_before_the_first_call_and_none_after_it():
         assert twin(x).shape == (2, 3)
     for copied in (copy.deepcopy, copy.copy, pickle.dumps):
         with pytest.raises(
-            TypeError, match=r"^\[sequential\] A layer that has been called belongs to a graph .*al\.save"
+            TypeError, match=r"^\[Sequential\] A layer that has been called belongs to a graph .*al\.save"
         ):
             copied(twins[0])
 
@@ -464,7 +464,7 @@ def test_a_layer_inside_itself_is_shown():
 
 def test_summary(capsys):
     model = nn.Sequential(nn.Conv2D(8, 3), nn.BatchNorm(), nn.Flatten(), nn.Dropout(0.5), nn.Dense(10, use_bias=False))
-    with pytest.raises(ValueError, match=r"^\[sequential\] .*has been called, or input_shape.*; called at "):
+    with pytest.raises(ValueError, match=r"^\[Sequential\] .*has been called, or input_shape.*; called at "):
         model.summary()
     model.layers[0].trainable = False
     assert model.summary(input_shape=(4, 4, 1)) is None
@@ -524,7 +524,7 @@ def test_summaries_of_several_inputs_and_of_large_models(capsys):
     ],
 )  # fmt: skip
 def test_names_of_other_libraries(name, here):
-    says = rf"^\[al\.nn\] There is no al\.nn\.{name}; .*(is|type) {here}\b.*; asked"
+    says = rf"^\[al\.nn\] There is no al\.nn\.{name}; .*(is|use) {here}\b.*; asked"
     with pytest.raises(AttributeError, match=says):
         getattr(nn, name)
 
@@ -617,7 +617,7 @@ def test_values_that_a_layer_does_not_take(make, says):
 @pytest.mark.parametrize(
     "make, shape, dtype, says",
     [
-        (lambda: nn.Conv1D(3, 3), (2, 3), "float32", "rank 3"),
+        (lambda: nn.Conv1D(3, 3), (2, 3), "float32", r"\(n, length, channels\)"),
         (lambda: nn.Conv1D(3, 3, padding=1), (2, 8, 3), "float32", "a pair"),
         (lambda: nn.Conv2D(4, 3, groups=2), (2, 8, 8, 3), "float32", "channels that are a multiple of 2 groups"),
         (lambda: nn.ConvTranspose2D(4, 3, output_padding=0), (2, None, 8, 3), "float32", "known height and width"),
@@ -674,12 +674,11 @@ def test_layers_written_in_other_habits():
             self.add_variable(*self.arguments(x))
 
     with pytest.raises(
-        AttributeError,
-        match=r"no attribute add_weight; type self\.add_variable\(x\.graph, name.*; in keras_0; asked at",
+        AttributeError, match=r"no attribute add_weight; use self\.add_variable\(x\.graph, name.*; in keras_0; asked at"
     ):
         Keras()(x)
     with pytest.raises(
-        TypeError, match=r"^\[torch\] Expected .*forward\(self, x, training\) of Torch, got forward\(self, x\)"
+        TypeError, match=r"^\[Torch\] Expected .*forward\(self, x, training\) of Torch, got forward\(self, x\)"
     ):
         Torch()(x)
     with pytest.raises(
@@ -696,23 +695,23 @@ def test_layers_written_in_other_habits():
         ),
     ):
         layer.arguments = arguments
-        with pytest.raises(TypeError, match=rf"^\[variables\] {says}; in variables_0; built at"):
+        with pytest.raises(TypeError, match=rf"^\[Variables\] {says}; in variables_0; built at"):
             layer(x)
     model = nn.Sequential(nn.Dense(3))
     for use in (lambda: model[0], lambda: list(model)):
-        with pytest.raises(TypeError, match=r"^\[sequential\] A layer has no items; .* are model\.layers\[0\]"):
+        with pytest.raises(TypeError, match=r"^\[Sequential\] A layer has no items; .* are model\.layers\[0\]"):
             use()
 
 
 def test_ids_and_masks_of_wrong_types():
     graph = al.Graph()
     with pytest.raises(
-        TypeError, match=r"^\[embedding\] Expected ids of an integer type, got float32\(2, 3\); in embed"
+        TypeError, match=r"^\[Embedding\] Expected ids of an integer type, got float32\(2, 3\); in embed"
     ):
         nn.Embedding(3, 3)(graph.placeholder((2, 3)))
     x = graph.placeholder((2, 3, 4))
     for mask in (graph.placeholder((3, 3)), graph.placeholder((3,), "bool")):
-        with pytest.raises(TypeError, match=r"^\[multiheadattention\] Expected an attention_mask of bool"):
+        with pytest.raises(TypeError, match=r"^\[MultiHeadAttention\] Expected an attention_mask of bool"):
             nn.MultiHeadAttention(2, 3)(x, attention_mask=mask)
 
 
@@ -727,10 +726,10 @@ def test_attributes_of_other_libraries():
         ("load_weights", r"al\.load\("),
     ):
         with pytest.raises(
-            AttributeError, match=rf"^\[dense\] A Dense has no attribute {name}; type {here}.*; asked at"
+            AttributeError, match=rf"^\[Dense\] A Dense has no attribute {name}; use {here}.*; asked at"
         ):
             getattr(layer, name)
-    with pytest.raises(AttributeError, match=r"^\[dense\] A Dense has no attribute other; asked at"):
+    with pytest.raises(AttributeError, match=r"^\[Dense\] A Dense has no attribute other; asked at"):
         layer.other  # noqa: B018
 
 
@@ -746,11 +745,11 @@ def test_constructors_of_users_are_checked_too():
 
     assert repr(Wide(activation="relu")) == "Wide(activation='relu')"
     assert repr(Head(3, 0.2, seed=4)) == "Head(3, rate=0.2, seed=4)"
-    with pytest.raises(TypeError, match=r"^\[wide\] .*got an argument actvation; the nearest is activation"):
+    with pytest.raises(TypeError, match=r"^\[Wide\] .*got an argument actvation; the nearest is activation"):
         Wide(actvation="relu")
     with pytest.raises(
         TypeError,
-        match=r"^\[head\] Expected Head\(classes, rate=0.1, \*, seed=None, name=None\), got an argument p; .* rate",
+        match=r"^\[Head\] Expected Head\(classes, rate=0.1, \*, seed=None, name=None\), got an argument p; .* rate",
     ):
         Head(3, p=0.5)
 

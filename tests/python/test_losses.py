@@ -379,10 +379,10 @@ def test_weights_may_be_tensors(rng):
 )
 def test_other_names(name, says):
     with pytest.raises(
-        ValueError, match=rf"^\[losses\] Expected .* al\.losses \(binary.*hinge\), got '{name}'; {says}; built at"
+        ValueError, match=rf"^\[losses\] Expected .* al\.losses \(binary.*hinge\), got '{name}'; {says}; called at"
     ):
         al.losses.get(name)
-    here = f"(type|is) al.losses.{says.rpartition(' ')[2]};"
+    here = f"(use|is) al.losses.{says.rpartition(' ')[2]};"
     with pytest.raises(AttributeError, match=rf"^\[al\.losses\] There is no al\.losses\.{name}; .*{here} asked at"):
         getattr(al.losses, name)
 
@@ -396,9 +396,9 @@ def test_what_is_a_loss():
     assert al.losses.get("huber") is al.losses.huber
     for wrong in (None, 3, ["huber"]):
         with pytest.raises(
-            TypeError, match=r"^\[trainer\] Expected a function or a name of al\.losses, got (None|3|\[)"
+            TypeError, match=r"^\[Trainer\] Expected a function or a name of al\.losses, got (None|3|\[)"
         ):
-            al.losses.get(wrong, op="trainer")
+            al.losses.get(wrong, op="Trainer")
 
 
 # fmt: off

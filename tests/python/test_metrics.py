@@ -441,9 +441,9 @@ def test_metrics_run_within_the_step(rng):
     ],
 )
 def test_other_names(name, says):
-    with pytest.raises(ValueError, match=rf"^\[metrics\] .*al\.metrics \(.*precision.*'{name}'; {says}; built at"):
+    with pytest.raises(ValueError, match=rf"^\[metrics\] .*al\.metrics \(.*precision.*'{name}'; {says}; called at"):
         al.metrics.get(name)
-    here = f"(type|is)al.(metrics|losses).{plain(says.rpartition(' ')[2])};"
+    here = f"(use|is)al.(metrics|losses).{plain(says.rpartition(' ')[2])};"
     with pytest.raises(AttributeError) as raised:
         getattr(al.metrics, name)
     start, _, end = str(raised.value).partition("; ")

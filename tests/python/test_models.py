@@ -112,7 +112,7 @@ def test_a_first_call_of_a_trainer_that_fails():
     for layer in one, other:
         layer(al.Graph().placeholder((2, 3)))
     trainer = al.Trainer(al.nn.Sequential(one, other), "mean_squared_error", "sgd")
-    with pytest.raises(ValueError, match=r"\[dense\] Expected a tensor of the first call's graph, .*; built at"):
+    with pytest.raises(ValueError, match=r"\[Dense\] Expected a tensor of the first call's graph, .*; built at"):
         trainer.predict(np.ones((2, 3), np.float32))
 
 

@@ -142,7 +142,7 @@ def test_variables_are_made_once_and_named():
     assert first.shape == (None, 4)
     model(graph.placeholder((2, 5, 5, 1)))
     assert [v.name for v in graph.variables] == names
-    with pytest.raises(ValueError, match=r"^\[sequential\] .*another graph; built at .*test_nn\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=r"^\[Sequential\] .*another graph; built at .*test_nn\.py:\d+\.$"):
         model(al.Graph().placeholder((2, 5, 5, 1)))
 
 
@@ -467,18 +467,18 @@ def test_mistakes_with_layers():
         lambda layer: al.nn.Sequential(layer)(x),
     ):
         with pytest.raises(
-            AttributeError, match=r"^\[forgetful\] Forgetful\.__init__ must call super\(\)\.__init__\(\)"
+            AttributeError, match=r"^\[Forgetful\] Forgetful\.__init__ must call super\(\)\.__init__\(\)"
         ):
             use(Forgetful())
     for name in ("requires_grad", "trainble", "trainables"):
         with pytest.raises(
-            AttributeError, match=f"^\\[dense\\] A Dense has no attribute {name} to set; .*trainable; set at"
+            AttributeError, match=f"^\\[Dense\\] A Dense has no attribute {name} to set; .*trainable; set at"
         ):
             setattr(al.nn.Dense(3), name, False)
     layer = al.nn.Dense(3)
     layer.train, layer.layer, layer.names, layer._trainables = 1, 2, 3, 4
     for wrong in ([al.nn.Dense(3)], lambda x: x, None, "dense"):
-        with pytest.raises(TypeError, match=r"^\[sequential\] Expected layers, one by one, got "):
+        with pytest.raises(TypeError, match=r"^\[Sequential\] Expected layers, one by one, got "):
             al.nn.Sequential(wrong)
     parent = al.nn.Sequential(child := Child())
     child.parent = parent

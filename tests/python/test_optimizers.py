@@ -331,7 +331,7 @@ def test_learning_rates_that_cannot_be_set(make):
     untouched.lr = al.schedules.polynomial(0.1, 5)
     for optimizer, rate in ((number, al.schedules.polynomial(0.1, 5)), (number, v), (schedule, 0.1)):
         with pytest.raises(
-            ValueError, match=r"Expected a number in place of a number, .*; set at .*test_optimizers\.py:\d+\.$"
+            ValueError, match=r"Expected lr to stay (a number|the schedule), .*; set at .*test_optimizers\.py:\d+\.$"
         ):
             optimizer.lr = rate
 
@@ -343,10 +343,10 @@ def use_a_rate_of_one_element():
 @pytest.mark.parametrize(
     "make, kind, says",
     [
-        (lambda: al.SGD(-1), ValueError, r"^\[sgd\] Expected lr of 0 or more that float32 can hold, got -1"),
+        (lambda: al.SGD(-1), ValueError, r"^\[SGD\] Expected lr of 0 or more that float32 can hold, got -1"),
         (lambda: al.SGD(float("nan")), ValueError, "got nan"),
         (lambda: al.Adam(float("inf")), ValueError, "got inf"),
-        (lambda: al.Adam(betas=(0.9, 2)), ValueError, r"^\[adam\] Expected betas of 0 or more and below 1, got 2"),
+        (lambda: al.Adam(betas=(0.9, 2)), ValueError, r"^\[Adam\] Expected betas of 0 or more and below 1, got 2"),
         (lambda: al.Adam(betas=(float("nan"), 0)), ValueError, "Expected betas"),
         (lambda: al.Adam(betas=(-0.1, 0.9)), ValueError, "Expected betas"),
         (lambda: al.Adam(betas=0.9), ValueError, "Expected two numbers as betas, got 0.9"),
@@ -357,23 +357,23 @@ def use_a_rate_of_one_element():
         (lambda: al.AdamW(weight_decy=0.1), TypeError, r"got an argument weight_decy; the nearest is weight_decay"),
         (lambda: setattr(al.SGD(), "learning_rate", 0.1), TypeError, r"its name here is lr"),
         (lambda: al.SGD([al.Graph().variable(1.0)], lr=0.1), TypeError, "lr"),
-        (lambda: al.SGD(nesterov=True), ValueError, r"^\[sgd\] Expected a momentum and no dampening with nesterov"),
+        (lambda: al.SGD(nesterov=True), ValueError, r"^\[SGD\] Expected a momentum and no dampening with nesterov"),
         (lambda: al.SGD(clip_norm=-1), ValueError, r"Expected clip_norm of 0 or more, got -1"),
         (lambda: al.SGD(ema_decay=1), ValueError, r"Expected ema_decay of 0 or more and below 1, got 1"),
         (lambda: al.SGD(accumulate_steps=0), ValueError, r"Expected accumulate_steps of 1 or more, got 0"),
         (lambda: al.SGD(loss_scale=1024), TypeError, r"Expected an al.LossScale, got int"),
         (lambda: setattr(al.SGD(), "lr", -3), ValueError, "got -3"),
         (lambda: al.SGD("fast"), TypeError, "got str"),
-        (lambda: al.SGD(1e39), ValueError, r"^\[sgd\] Expected lr of 0 or more that float32 can hold, got 1e\+39"),
+        (lambda: al.SGD(1e39), ValueError, r"^\[SGD\] Expected lr of 0 or more that float32 can hold, got 1e\+39"),
         (lambda: al.SGD(10**400), ValueError, "got 1000"),
         (
             lambda: al.LossScale(0),
             ValueError,
-            r"^\[lossscale\] Expected init_scale above 0 that float32 can hold, got 0",
+            r"^\[LossScale\] Expected init_scale above 0 that float32 can hold, got 0",
         ),
         (lambda: al.LossScale(float("nan")), ValueError, "got nan"),
         (lambda: al.LossScale(1e39), ValueError, "got 1e"),
-        (lambda: al.LossScale("a"), TypeError, r"^\[lossscale\] Expected a number as init_scale, got str"),
+        (lambda: al.LossScale("a"), TypeError, r"^\[LossScale\] Expected a number as init_scale, got str"),
         (lambda: al.LossScale(backoff_factor=-1), ValueError, "Expected backoff_factor above 0"),
         (use_a_rate_of_one_element, TypeError, "got ndarray"),
     ],
@@ -426,7 +426,7 @@ def test_groups_have_their_own_options(rng):
 )
 def test_wrong_groups(groups, kind, says):
     v = al.Graph().variable([1.0])
-    with pytest.raises(kind, match=rf"^\[sgd\] .*{says}.*; built at .*test_optimizers\.py:\d+\.$"):
+    with pytest.raises(kind, match=rf"^\[SGD\] .*{says}.*; (built|set) at .*test_optimizers\.py:\d+\.$"):
         al.SGD(groups=groups).minimize(al.sum(v))
 
 
@@ -451,7 +451,7 @@ def test_options_are_fixed_once_steps_are_made():
     optimizer = al.SGD(0.1, momentum=0.9)
     optimizer.momentum = 0.5
     optimizer.minimize(al.sum(v))
-    with pytest.raises(ValueError, match=r"^\[sgd\] Expected momentum to stay what it was.*; set at .*\.py:\d+\.$"):
+    with pytest.raises(ValueError, match=r"^\[SGD\] Expected momentum to stay what it was.*; set at .*\.py:\d+\.$"):
         optimizer.momentum = 0.9
     assert optimizer.momentum == 0.5
 
@@ -502,9 +502,9 @@ def test_an_optimizer_without_an_update_says_so():
             slots["m"] = gradient
 
     v = al.Graph().variable([1.0])
-    with pytest.raises(ValueError, match=r"^\[empty\] Expected a method update\(parameter, gradient, slots, step\)"):
+    with pytest.raises(ValueError, match=r"^\[Empty\] Expected a method update\(parameter, gradient, slots, step\)"):
         Empty(0.1).minimize(al.sum(v))
-    with pytest.raises(TypeError, match=r"^\[wrong\] Expected a tensor from update, got NoneType"):
+    with pytest.raises(TypeError, match=r"^\[Wrong\] Expected a tensor from update, got NoneType"):
         Wrong(0.1).minimize(al.sum(v))
 
 

@@ -198,11 +198,11 @@ def test_learns_digits_row_by_row(kind):
 
 def test_mistakes_say_what_was_expected():
     graph = al.Graph()
-    with pytest.raises(ValueError, match=r"\[lstm\].*rank 3"):
+    with pytest.raises(ValueError, match=r"\[LSTM\].*rank 3"):
         al.nn.LSTM(3)(graph.placeholder((2, 3)))
-    with pytest.raises(ValueError, match=r"\[gru\].*known steps"):
+    with pytest.raises(ValueError, match=r"\[GRU\].*known steps"):
         al.nn.GRU(3)(graph.placeholder((2, None, 3)))
-    with pytest.raises(TypeError, match=r"\[lstm\].*integer lengths"):
+    with pytest.raises(TypeError, match=r"\[LSTM\].*integer lengths"):
         al.nn.LSTM(3)(graph.placeholder((2, 4, 3)), lengths=graph.placeholder((2,)))
     with pytest.raises(ValueError, match=r"\[rnn\].*'elu'"):
         al.rnn(graph.placeholder((2, 2, 3)), graph.placeholder((3, 3)), activation="elu")

@@ -472,5 +472,5 @@ def test_logs_that_are_none(tmp_path):
     trainer.save(path)
     log.write_bytes(b"\xff\xfe\0")
     trainer = al.Trainer(model(), "softmax_cross_entropy", everything(), ["accuracy", "confusion_matrix"], seed=3)
-    with pytest.raises(ValueError, match=r"^\[csvlogger\] Expected a file of comma-separated values, got .*log\.csv"):
+    with pytest.raises(ValueError, match=r"^\[CSVLogger\] Expected a file of comma-separated values, got .*log\.csv"):
         trainer.fit(data(), 2, 16, validation=data(2, 30), progress=False, resume=path, callbacks=[al.CSVLogger(log)])

@@ -343,7 +343,7 @@ def test_what_is_resumed(place, alloy):
         ('optimizer = {name = "adam", lr = 1e300}', r"Expected lr of 0 or more that float32 can hold, got 1e\+300"),
         ('optimizer = {name = "adam", groups = [1, 2]}', r"Expected groups as \{pattern or .*, got \[1, 2\]"),
         ('optimizer = {name = "adam", loss_scale = [1]}', r"Expected loss_scale = true or \{init_scale"),
-        ('model = {name = "cnn", seed = "a"}', r"^\[sequential\] Expected a seed as an integer, got 'a'"),
+        ('model = {name = "cnn", seed = "a"}', r"^\[Sequential\] Expected a seed as an integer, got 'a'"),
         ('schedule = {name = "cosine", warmup = "a"}', "Expected warmup in steps, or as a share .*, got 'a'"),
         ('schedule = {name = "cosine", warmup = 1.5}', "Expected warmup in steps, or as a share .*, got 1.5"),
         ('schedule = {name = "cosine", warmup = nan}', "Expected warmup in steps, or as a share .*, got nan"),

@@ -253,10 +253,12 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(path, monkeypatch):
 
 def test_what_the_disk_says_is_an_os_error(path):
     m = model()
-    for missing in (path.parent / "no" / "x", path / "x"):
-        path.touch()
-        with pytest.raises(OSError):
-            al.save(m, missing)
+    path.touch()
+    with pytest.raises(NotADirectoryError) as raised:
+        al.save(m, path / "x")
+    assert raised.value.filename == str(path / "x")  # and no other file that is written on the way
+    al.save(m, path.parent / "made" / "too" / "x")  # as Checkpoint makes directories, so that no model is lost
+    al.load(m, path.parent / "made" / "too" / "x")
     with pytest.raises(FileNotFoundError):
         al.load(m, path.parent / "none")
     with pytest.raises(IsADirectoryError):
@@ -378,3 +380,26 @@ def test_a_file_cut_off_anywhere(path):
         path.write_bytes(whole[:size])
         with pytest.raises(ValueError, match=r"^\[load\] Expected a safetensors file"):
             al.load(m, path)
+
+
+def test_a_name_that_a_file_has_twice_is_refused(path):
+    entry = b'{"dtype":"F32","shape":[1],"data_offsets":[0,4]}'
+    header = b'{"v":' + entry + b',"v":' + entry + b"}"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(4))
+    v = al.Graph().variable([1.0], name="v")
+    for load in (lambda: al.load([v], path), lambda: al.init.from_file(path, "v")):
+        with pytest.raises(ValueError, match=r"^\[\w+\] Expected each name once in .*, got 'v' twice; called at "):
+            load()
+
+
+def test_memory_that_is_missing_is_told_with_the_file(path, monkeypatch):
+    path.write_text("a,b\n1,2\n")
+
+    def no_memory(*arguments, **options):
+        raise MemoryError
+
+    for module in ("training.stored", "data.tables"):
+        monkeypatch.setattr(f"alloy.{module}.open", no_memory, raising=False)
+    for read in (lambda: al.load([al.Graph().variable([1.0], name="v")], path), lambda: al.data.csv(path)):
+        with pytest.raises(MemoryError, match=rf"^\[\w+\] There is no memory for what {path} holds; called at "):
+            read()

@@ -276,3 +276,16 @@ def test_a_variable_of_halves_is_trained_read_and_saved(dtype, tmp_path, rng):
     w.assign(np.zeros((4, 1), kind))
     al.load([w], tmp_path / "w.safetensors")
     np.testing.assert_array_equal(w.numpy(), before)
+
+
+def test_element_types_equal_those_of_numpy_and_others():
+    class dtype:  # as PyTorch's
+        def __str__(self):
+            return "torch.float32"
+
+    x = al.Graph().placeholder((2,))
+    for same in ("float32", al.float32, np.float32, np.dtype("float32"), dtype()):
+        assert x.dtype == same and same == x.dtype and not x.dtype != same, same
+    for other in ("float16", al.float16, np.float64, np.int32, float, int, None, 32, object()):
+        assert x.dtype != other and not x.dtype == other, other
+    assert {x.dtype: 1}["float32"] == 1 and x.dtype in (np.float16, np.float32)

@@ -90,8 +90,11 @@ int64_t window_extent(const Op& op, int64_t axis, int64_t kernel, int64_t input,
       op.attributes.flag(Attr::kCeilMode) && !op.attributes.word(Attr::kPaddingStyle).starts_with("same");
   const int64_t extent = output_extent(window, input, rounds_up);
   if (extent < 1) {
+    const bool has_layout = op.attributes.has(Attr::kDataLayout);
+    const std::string layout =
+        has_layout ? ", of layout " + std::string(op.attributes.word(Attr::kDataLayout)) + "," : "";
     op.fail("A window of " + std::to_string(window.effective()) + " does not fit into the " + axis_name(op, axis) +
-            " of " + text(source) + " with padding " + std::to_string(window.before) + " and " +
+            " of " + text(source) + layout + " with padding " + std::to_string(window.before) + " and " +
             std::to_string(window.after));
   }
   return extent;

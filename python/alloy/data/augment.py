@@ -75,7 +75,9 @@ class random_crop(_Images):
         room = height + 2 * rows - size[0], width + 2 * columns - size[1]
         if min(room) < 0:
             raise mistake(
-                self.op, f"Expected images of {size} or more with padding {self.padding}, got {(height, width)}"
+                self.op,
+                f"Expected images of {size} or more with padding {self.padding}, got {(height, width)}",
+                act="called",
             )
         places = rng.integers(0, [extent + 1 for extent in room], (count, 2)).tolist()
         padded = np.zeros((height + 2 * rows, width + 2 * columns, channels), images.dtype)
@@ -122,9 +124,11 @@ class normalize(_Images):
     def __init__(self, mean, std):
         self.mean, self.std = np.asarray(mean, np.float64), np.asarray(std, np.float64)
         if self.mean.ndim > 1 or self.std.ndim > 1 or not np.isfinite(self.mean).all():
-            raise mistake(self.op, f"Expected a finite mean and a std for each channel, got {mean} and {std}")
+            raise mistake(
+                self.op, f"Expected a finite mean and a std for each channel, got {mean} and {std}", act="called"
+            )
         if not (np.isfinite(self.std).all() and (self.std > 0).all()):
-            raise mistake(self.op, f"Expected a std above 0, got {std}")
+            raise mistake(self.op, f"Expected a std above 0, got {std}", act="called")
 
     def change(self, images, rng):
         for each in (self.mean, self.std):
@@ -165,5 +169,5 @@ def _parts(images):
 def _pair(op, what, given, least):
     pair = tuple(given) if isinstance(given, (tuple, list)) else (given, given)
     if len(pair) != 2:
-        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}")
-    return tuple(as_count(op, what, extent, least=least) for extent in pair)
+        raise mistake(op, f"Expected {what} for the rows and one for the columns, got {given!r}", act="called")
+    return tuple(as_count(op, what, extent, least=least, act="called") for extent in pair)

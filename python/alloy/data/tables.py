@@ -8,6 +8,7 @@ import numpy as np
 
 from alloy.data.files import existing, sentence
 from alloy.graph.apply import require_all
+from alloy.graph.arrays import first_repeated, memory_for
 from alloy.graph.location import meant
 
 __all__ = ["Table", "csv"]
@@ -46,8 +47,9 @@ def csv(path, target=None, *, columns=None, categories=(), delimiter=",", header
     names, lines, rows = _rows(path, delimiter, header)
     categories = dict(categories) if isinstance(categories, dict) else dict.fromkeys(_listed(categories))
     wanted = [name for name in names if name != target] if columns is None else _listed(columns)
+    known = set(names)
     for name in [*wanted, *categories, *([] if target is None else [target])]:
-        if name not in names:
+        if name not in known:
             near = meant(name, [str(each) for each in names]) if isinstance(name, str) else ""
             raise ValueError(f"[csv] Expected a column {name!r} in {path}, got {_shown(names)}{near}.")
     table = _Columns(path, lines, dict(zip(names, zip(*rows))), missing)
@@ -78,7 +80,7 @@ def _shown(names):
 def _rows(path, delimiter, header):
     """The names of the columns, and the line number and the fields of each row."""
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
+        with memory_for("csv", path), open(path, newline="", encoding="utf-8-sig") as file:
             found = reader.reader(file, delimiter=delimiter, strict=True)
             rows = [(found.line_num, [field.strip() for field in row]) for row in found if row]
     except (OSError, TypeError, UnicodeDecodeError, reader.Error) as error:
@@ -86,8 +88,7 @@ def _rows(path, delimiter, header):
     names: list = rows.pop(0)[1] if header and rows else list(range(len(rows[0][1]) if rows else 0))
     if not rows:
         raise ValueError(f"[csv] Expected one or more rows{' below the header' if names else ''} in {path}, got none.")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if (twice := first_repeated(names)) is not None:
         raise ValueError(f"[csv] Expected a name of its own for each column of {path}, got {twice!r} twice.")
     for line, row in rows:
         if len(row) != len(names):

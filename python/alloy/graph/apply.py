@@ -56,10 +56,9 @@ def spoken_of(op: str, typed: str):
 
 def _spoken_of(op, typed, error):
     said = str(error)
-    told = said.replace("Expected Int for the attribute", "Expected an integer as the")
-    if said.startswith(f"[{op}] "):
-        told = f"[{typed}] {told[len(op) + 3 :]}"
-    return error if told == said else type(error)(told)
+    if not said.startswith(f"[{op}] ") or op == typed:
+        return error
+    return type(error)(f"[{typed}] {said[len(op) + 3 :]}")
 
 
 def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
@@ -67,12 +66,23 @@ def as_tensor(graph, op: str, value, scalar_dtype: str) -> Tensor:
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (*SCALARS, np.ndarray)):
-        hint = "; np.array makes an array of it" if isinstance(value, (list, tuple)) else ""
-        raise mistake(op, f"Expected a tensor, a number or an array, got {type(value).__name__}{hint}", TypeError)
+        raise no_operand(op, value)
     number_dtype = None
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise mistake(op, f"Expected a number of 64 bits, got {value}")
     if isinstance(value, SCALARS):
         number_dtype = "complex64" if isinstance(value, (complex, np.complexfloating)) else scalar_dtype
     return graph._constant(op, value, number_dtype, "", user_location())
+
+
+def no_operand(op: str, value) -> Exception:
+    """The mistake of an operand that is neither a tensor nor a number nor an array of NumPy."""
+    given, hint = type(value).__name__, ""
+    if hasattr(value, "__dlpack__"):
+        given, hint = f"{type(value).__module__.partition('.')[0]}.{given}", "; graph.constant makes a tensor of it"
+    elif isinstance(value, (list, tuple)):
+        hint = "; np.array makes an array of it"
+    return mistake(op, f"Expected a tensor, a number or an array, got {given}{hint}", TypeError)
 
 
 def common_dtype(op: str, operands) -> str:
@@ -87,7 +97,7 @@ def common_dtype(op: str, operands) -> str:
 
 def as_sequence(op: str, what: str, values) -> list:
     """The values of a list; TypeError where a single tensor or another thing is given."""
-    if isinstance(values, Tensor) or not isinstance(values, Iterable):
+    if isinstance(values, (Tensor, str)) or not isinstance(values, Iterable):
         given = f"the tensor {describe(values)}; write [it]" if isinstance(values, Tensor) else type(values).__name__
         raise mistake(op, f"Expected a list of {what}, got {given}", TypeError)
     return list(values)

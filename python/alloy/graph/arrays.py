@@ -1,9 +1,11 @@
 """Counts, integers and paths as arguments, and arrays that a run reads in place. The engine's bindings validate and
 cast everything else that Python passes: csrc/bindings/arrays.h."""
 
+import json
 import math
 import mmap
 import os
+from contextlib import contextmanager
 from operator import index
 
 import numpy as np
@@ -41,6 +43,33 @@ def empty(shape, dtype=float32) -> np.ndarray:
     return np.frombuffer(memory, element, count).reshape(dims)
 
 
+def first_repeated(values):
+    """The first value that was there before, or None."""
+    seen = set()
+    return next((value for value in values if value in seen or seen.add(value)), None)
+
+
+@contextmanager
+def memory_for(op: str, path):
+    """A MemoryError of Python's, which has no words, says which file was read."""
+    try:
+        yield
+    except MemoryError as error:
+        raise mistake(op, f"There is no memory for what {path} holds", MemoryError, "called") from error
+
+
+def header_of(op: str, path, text: bytes) -> dict:
+    """The header of a safetensors file. ValueError: a name is there twice, of which readers take one or the other."""
+
+    def once(pairs):
+        names = [name for name, _ in pairs]
+        if (twice := first_repeated(names)) is not None:
+            raise mistake(op, f"Expected each name once in {path}, got {twice!r} twice", act="called")
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=once)
+
+
 def as_integers(op: str, what: str, value) -> list[int]:
     """One integer or several as a list; TypeError where they are something else."""
     try:
@@ -61,7 +90,15 @@ def as_places(op: str, value) -> np.ndarray:
         places = np.array(None)
     if places.dtype.kind not in "iu":
         raise mistake(op, f"Expected integers as indices, got {value!r}", TypeError)
-    return places.astype("int32")
+    return cast_places(op, places, "int32")
+
+
+def cast_places(op: str, places: np.ndarray, dtype: str) -> np.ndarray:
+    """The places in an integer type; ValueError where it cannot hold one."""
+    cast = places.astype(dtype)
+    if (wrong := places[cast != places]).size:
+        raise mistake(op, f"Expected indices that {dtype} can hold, got {wrong[0]}")
+    return cast
 
 
 def as_extents(op: str, shape) -> list:
@@ -96,12 +133,15 @@ def as_file_name(op: str, path) -> str:
     return os.path.abspath(text)
 
 
-def as_count(op: str, what: str, value, act: str = "built", least: int = 1) -> int:
-    """A number of things: TypeError where it is no integer, ValueError where it is less than the least."""
+def as_count(op: str, what: str, value, act: str = "built", least: int = 1, most: float = 2**63 - 1) -> int:
+    """A number of things: TypeError where it is no integer, ValueError where it is less than the least or more than the
+    most, which the engine's integers hold."""
     try:
         count = index(value)
     except TypeError:
         raise mistake(op, f"Expected {what} as an integer, got {value!r}", TypeError, act) from None
     if count < least:
         raise mistake(op, f"Expected {what} of {least} or more, got {count}", act=act)
+    if count > most:
+        raise mistake(op, f"Expected {what} below 2**63, got {count}", act=act)
     return count

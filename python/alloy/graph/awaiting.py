@@ -75,4 +75,6 @@ def pending(self, index: int = 0) -> "_core.Pending":
         at = operator.index(index)
     except TypeError:
         raise mistake("pending", f"Expected the index of a fetch, got {index!r}", TypeError, "called") from None
+    if abs(at) >= 2**63:
+        raise mistake("pending", f"Expected the index of a fetch, got {at}", IndexError, "called")
     return self._pending(at)

@@ -5,19 +5,46 @@ wrap around. A complex64 is two float32. Arrays of bfloat16 are those of the pac
 
 import numpy as np
 
-float32 = "float32"
-float16 = "float16"
-bfloat16 = "bfloat16"
-int8 = "int8"
-int16 = "int16"
-int32 = "int32"
-int64 = "int64"
-uint8 = "uint8"
-uint16 = "uint16"
-uint32 = "uint32"
-uint64 = "uint64"
-bool_ = "bool"
-complex64 = "complex64"
+
+class DType(str):
+    """The name of an element type. It equals the dtypes and types of NumPy, and dtypes of other libraries, that have
+    the same name."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        if not isinstance(other, str):
+            other = _name_of(other)
+        return str.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
+def _name_of(dtype) -> str | None:
+    """The name of an element type as NumPy or another library has it; None of anything else."""
+    if isinstance(dtype, (np.dtype, type)):
+        try:
+            return np.dtype(dtype).name
+        except TypeError:
+            return None
+    return str(dtype).rpartition(".")[2] if type(dtype).__name__.lower() == "dtype" else None
+
+
+float32 = DType("float32")
+float16 = DType("float16")
+bfloat16 = DType("bfloat16")
+int8 = DType("int8")
+int16 = DType("int16")
+int32 = DType("int32")
+int64 = DType("int64")
+uint8 = DType("uint8")
+uint16 = DType("uint16")
+uint32 = DType("uint32")
+uint64 = DType("uint64")
+bool_ = DType("bool")
+complex64 = DType("complex64")
 
 
 def numpy_dtype(dtype: str) -> np.dtype:

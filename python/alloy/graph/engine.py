@@ -19,6 +19,7 @@ from alloy._core import (
     Update,
     WeakVariable,
 )
+from alloy.graph.dtypes import DType
 from alloy.graph.location import mistake
 from alloy.graph.names import explained, missing_attribute, no_attribute, one_of
 
@@ -41,7 +42,7 @@ def _sealed(self, name, value):
 
 def _uncopied(self, *protocol):
     raise mistake(
-        type(self).__name__.lower(),
+        type(self).__name__,
         "A graph and what belongs to it cannot be copied or pickled; call again what built the model, and pass values "
         "on by al.save and al.load, or by v.assign(w.numpy())",
         TypeError,
@@ -54,6 +55,10 @@ def _set_on_graph(self, name, value):
     if not settable:
         raise no_attribute(self, name, "A Graph", "set")
     object.__setattr__(self, name, value)
+
+
+def _dtype_by(read):
+    return lambda self: DType(read(self))
 
 
 Graph.__setattr__ = _set_on_graph
@@ -94,4 +99,5 @@ for _class, _docs in {
 }.items():
     for _name, _doc in _docs.items():
         _property = getattr(_class, _name)
-        setattr(_class, _name, property(_property.fget, _property.fset, doc=_doc))
+        _read = _property.fget if _name != "dtype" else _dtype_by(_property.fget)
+        setattr(_class, _name, property(_read, _property.fset, doc=_doc))

@@ -23,6 +23,36 @@ _call, _submit, _profile = Executable.__call__, Executable._submit, Executable._
 _updates: WeakKeyDictionary = WeakKeyDictionary()
 
 
+class Fetches(list):
+    """What a step has fetched: a list of arrays, which refuses to be taken for one number."""
+
+    __slots__ = ()
+
+    def __format__(self, form):
+        return str(self) if form == "" else _one_of(self)
+
+    def __radd__(self, other):
+        return other + list(self) if isinstance(other, list) else _one_of(self)
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+
+def _one_of(self, *others):
+    """Refuses what an array does and a list does not."""
+    raise mistake(
+        "executable",
+        f"Expected one array, got the list of what the step fetches, {len(self)} in all; (loss,) = step(...) takes out "
+        "one",
+        TypeError,
+        "used",
+    )
+
+
+for _name in "float int round neg abs sub rsub mul rmul truediv rtruediv pow rpow".split():
+    setattr(Fetches, f"__{_name}__", _one_of)
+
+
 def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
     """The executable, which from now on knows its updates."""
     _updates[executable] = updates
@@ -35,10 +65,10 @@ def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
     placeholder or name. Arrays of integers are converted to another integer type that holds their numbers."""
     if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
         try:
-            return _call(self, *arrays, **by_label)
+            return Fetches(_call(self, *arrays, **by_label))
         except (TypeError, ValueError):
             pass  # it is told again, and more
-    return fed(_call, self, arrays, by_label)
+    return Fetches(fed(_call, self, arrays, by_label))
 
 
 def fed(function, self, arrays, by_label, *before):
@@ -92,7 +122,14 @@ def _fitting(feed, array):
     if array.dtype.kind not in "iu" or array.dtype.name == feed.dtype:
         return array
     cast = array.astype(numpy_dtype(feed.dtype))
-    return cast if np.array_equal(cast, array) else array
+    wrong = np.asarray(array)[np.asarray(cast != array)]
+    if wrong.size:
+        name = repr(feed.name) if getattr(feed, "name", "") else "The placeholder"
+        place = f", built at {feed.location}," if getattr(feed, "location", "") else ""
+        raise mistake(
+            "placeholder", f"{name}{place} is {feed.dtype}, which cannot hold {wrong[0]}", TypeError, "called"
+        )
+    return cast
 
 
 def _with_shapes(self, error, arrays, by_label):

@@ -19,6 +19,7 @@ from alloy.graph.text import type_text
 
 _KEPT_RUNS = 8  # executables of Graph.run
 _make, _bind, _read, _assign = Graph.__init__, Graph.bind, Graph.read_variables, Graph.assign_variables
+_in_flight = Graph.most_in_flight
 
 
 def _init(self, *, storage: str = "variable", device: str = "") -> None:
@@ -37,6 +38,18 @@ def __enter__(self):
 @method_of(Graph)
 def __exit__(self, *error):
     """Never called; Python asks for it first."""
+
+
+def _set_most_in_flight(self, count) -> None:
+    _in_flight.fset(self, as_count("most_in_flight", "a number of steps", count, "set"))
+
+
+Graph.most_in_flight = property(
+    _in_flight.fget,
+    _set_most_in_flight,
+    doc="How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. "
+    "ValueError: less than 1.",
+)
 
 
 @method_of(Graph)

@@ -7,6 +7,7 @@ import numpy as np
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, as_tensor, require_tensor
+from alloy.graph.arrays import cast_places
 from alloy.graph.dtypes import is_integer
 from alloy.graph.engine import method_of
 from alloy.graph.location import mistake
@@ -99,9 +100,13 @@ def _entries(entry) -> list:
     """What stands in a key: itself, or of a mask an array for each of its axes."""
     if isinstance(entry, list):
         try:
-            entry = np.array(entry)
+            array = np.array(entry)
+            sound = array.dtype != object
         except (TypeError, ValueError):
-            raise mistake("slice", f"Expected integers in a list of places, got {_shown(entry)}", TypeError) from None
+            sound = False
+        if not sound:
+            raise mistake("slice", f"Expected integers in a list of places, got {_shown(entry)}", TypeError)
+        entry = array
     if isinstance(entry, Tensor) and entry.dtype == "bool":
         raise mistake(
             "slice",
@@ -165,8 +170,8 @@ def _indices(tensor, axis, places, dtype):
         wrong = places[(places < -extent) | (places >= extent)].flat[0]
         raise mistake("slice", f"Index {wrong} is outside axis {axis} of {describe(tensor)}")
     if extent is None and places.min() < 0:
-        return _from_the_first(tensor, axis, tensor.graph.constant(places.astype(dtype)))
-    return np.where(places < 0, places + (extent or 0), places).astype(dtype)
+        return _from_the_first(tensor, axis, tensor.graph.constant(cast_places("slice", places, dtype)))
+    return cast_places("slice", np.where(places < 0, places + (extent or 0), places), dtype)
 
 
 def _from_the_first(tensor, axis, places):

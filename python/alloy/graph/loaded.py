@@ -7,8 +7,9 @@ import numpy as np
 
 from alloy._core import DeviceError, Executable, Package, as_shape
 from alloy.graph.arrays import as_file_name
+from alloy.graph.dtypes import DType
 from alloy.graph.engine import method_of
-from alloy.graph.executable import fed
+from alloy.graph.executable import Fetches, fed
 from alloy.graph.location import mistake
 from alloy.graph.names import missing_attribute
 from alloy.graph.queues import require_device
@@ -72,7 +73,8 @@ class LoadedExecutable:
     def __init__(self, package: Package):
         self._package = package
         self._feeds, self._fetches = (
-            tuple(Port(*port) for port in ports) for ports in (package.feeds, package.fetches)
+            tuple(Port(name, shape, DType(dtype)) for name, shape, dtype in ports)
+            for ports in (package.feeds, package.fetches)
         )
 
     @property
@@ -88,7 +90,7 @@ class LoadedExecutable:
     def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
         """The fetches, for feeds given in their order, by name, or in a dict by name. ValueError or TypeError: another
         shape or dtype than those of `feeds`, or shapes that do not fit one another."""
-        return fed(LoadedExecutable._run, self, arrays, by_label)
+        return Fetches(fed(LoadedExecutable._run, self, arrays, by_label))
 
     def export(self, path) -> None:
         """Writes it again, with the values that its variables have now. OSError: as Executable.export."""
@@ -109,7 +111,7 @@ class LoadedExecutable:
 
     def __reduce_ex__(self, protocol):
         raise mistake(
-            "loadedexecutable", "It cannot be copied or pickled; load the file again, there", TypeError, "asked"
+            "LoadedExecutable", "It cannot be copied or pickled; load the file again, there", TypeError, "asked"
         )
 
     def __repr__(self):

@@ -73,9 +73,13 @@ def mistake(op: str, message: str, kind: type[Exception] = ValueError, act: str 
 
 
 def meant(name: str, names, cutoff: float = 0.6) -> str:
-    """ "; the nearest is NAME", of the one among the names that is most like it, or nothing."""
+    """ "; the nearest is NAME", of the one among the names that is most like it, or nothing. A name with more or
+    less in front is another one: PReLU is no slip of ReLU."""
     near = difflib.get_close_matches(name, list(names), 1, cutoff)
-    return f"; the nearest is {near[0]}" if near else ""
+    if not near:
+        return ""
+    short, long = sorted((name.lower(), near[0].lower()), key=len)
+    return "" if len(short) < len(long) and long.endswith(short) else f"; the nearest is {near[0]}"
 
 
 def warn_user(message: str) -> None:

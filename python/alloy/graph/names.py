@@ -1,9 +1,10 @@
-"""Names that are not there: of modules, of attributes, of arguments. What is said then is what to type instead."""
+"""Names that are not there: of modules, of attributes, of arguments. What is said then is what to use instead."""
 
 import dis
 import functools
 import inspect
 import sys
+import textwrap
 import types
 from collections.abc import Callable, Mapping
 
@@ -55,7 +56,7 @@ def wrong_call(name: str, function, args, kwargs, cls: type | None = None) -> Ex
         said = f"{twice[0]} twice{_of_twice(args[by_position.index(twice[0])], cls)}"
     else:
         said = f"no {' and no '.join(missing)}"
-    return mistake(name.lower(), f"Expected {name}{_signature(taken)}, got {said}", TypeError, "called")
+    return mistake(name, f"Expected {name}{_signature(taken)}, got {said}", TypeError, "called")
 
 
 def _of_twice(given, cls) -> str:
@@ -113,7 +114,7 @@ def _by_name(args, by_position, taken) -> str:
 
 
 def said_of_argument(name: str, taken, cls: type | None = None) -> str:
-    """What to type instead of an argument among those that are taken, or why there is none; cls: of whose
+    """What to use instead of an argument among those that are taken, or why there is none; cls: of whose
     constructor."""
     for here in ARGUMENTS.get(name, ()):
         if here.partition(",")[0] in taken:
@@ -143,7 +144,7 @@ def explain(module: types.ModuleType) -> None:
 
 
 def _explain_class(cls: type) -> None:
-    """Explains its methods, and says of attributes that it lacks what to type instead."""
+    """Explains its methods, and says of attributes that it lacks what to use instead."""
     for key, method in list(vars(cls).items()):
         named = not key.startswith("_") or key in ("__init__", "__call__")
         if named and isinstance(method, types.FunctionType) and not hasattr(method, "__wrapped__"):
@@ -153,7 +154,7 @@ def _explain_class(cls: type) -> None:
 
 
 def missing_attribute(self, name):
-    """__getattr__ of classes that say what to type instead."""
+    """__getattr__ of classes that say what to use instead."""
     if name.startswith("_"):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
     raise no_attribute(self, name, one_of(type(self)))
@@ -167,10 +168,13 @@ def one_of(cls: type) -> str:
 
 
 def overview(module: types.ModuleType) -> str:
-    """A line for each of its names, with how its documentation begins."""
+    """Each of its names, with the first sentence of its documentation."""
     docs = {name: " ".join((getattr(module, name).__doc__ or "").split()) for name in public(module)}
-    lines = [f"{name:<18}{text[:61] + '…' if len(text) > 62 else text}" for name, text in docs.items()]
-    return "\n".join(lines)
+    width = max(map(len, docs)) + 2
+    return "\n".join(
+        textwrap.fill(f"{name:<{width}}{text.partition('. ')[0].rstrip('.')}", 100, subsequent_indent=" " * width)
+        for name, text in docs.items()
+    )
 
 
 def public(module: types.ModuleType) -> tuple[str, ...]:
@@ -180,7 +184,7 @@ def public(module: types.ModuleType) -> tuple[str, ...]:
 
 
 class _Module(types.ModuleType):
-    """A module that says what to type instead of a name that is not there. As a function of the module, __getattr__
+    """A module that says what to use instead of a name that is not there. As a function of the module, __getattr__
     would stand in its help."""
 
     def __getattr__(self, name):
@@ -195,7 +199,7 @@ class _Module(types.ModuleType):
 
 
 def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
-    """Makes the module say what to type instead of a name that is not there."""
+    """Makes the module say what to use instead of a name that is not there."""
 
     def missing(name):
         raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
@@ -231,7 +235,7 @@ def _said_of_name(name, shown, names, others):
         here = plain(_plain("values").get(key, key))
         if path := next((path for path in ranked if plain(every[path]) == here), None):
             return f"; it is {path}" if here == key else _typed(path)
-    near = meant(name, every.values(), 0.75).rpartition(" ")[2]
+    near = meant(name, every.values(), 0.82).rpartition(" ")[2]
     return f"; the nearest is {next(path for path in ranked if every[path] == near)}" if near else ""
 
 
@@ -243,7 +247,7 @@ def _stem(name: str) -> tuple[str, str]:
 
 def said_of_value(name: str, known) -> str:
     """ "; its name here is NAME", of a name that stands for something among the known ones, or the nearest of them."""
-    return said_of_foreign(name, known) or meant(name.lower(), known)
+    return said_of_foreign(name, known) or meant(name.lower(), known, 0.75)
 
 
 def said_of_foreign(name: str, known) -> str:
@@ -254,14 +258,14 @@ def said_of_foreign(name: str, known) -> str:
 
 
 def _typed(said: str) -> str:
-    return f"; {said.replace('nothing', 'nothing stands for it', 1) if said.startswith('nothing') else f'type {said}'}"
+    return f"; {said.replace('nothing', 'nothing stands for it', 1) if said.startswith('nothing') else f'use {said}'}"
 
 
 def no_attribute(thing, name: str, shown: str, act: str = "asked") -> Exception:
     """That the object, which messages show so, has no such attribute."""
     kind = type(thing)
     return mistake(
-        kind.__name__.lower(),
+        kind.__name__,
         f"{shown} has no attribute {name}{' to set' * (act == 'set')}{_said_of_attribute(kind, name, act)}",
         AttributeError,
         act,
@@ -278,9 +282,9 @@ def _said_of_attribute(kind, name, act):
     if hasattr(kind, "astype"):  # a tensor
         if name in FUNCTIONS:
             rest = ", ..." if len(inspect.signature(FUNCTIONS[name]).parameters) > 1 else ""
-            return f"; type al.{name}(x{rest})"
+            return f"; use al.{name}(x{rest})"
         if plain(name) in _plain("names"):
             return _typed(_plain("names")[plain(name)])
         if name.endswith("_") and name[:-1] in FUNCTIONS:
             return f"; tensors do not change, al.{name[:-1]} gives another"
-    return meant(name, own)
+    return meant(name, own, 0.75)

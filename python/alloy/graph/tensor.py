@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from alloy._core import Tensor, Variable
-from alloy.graph.apply import apply
+from alloy.graph.apply import apply, no_operand
 from alloy.graph.arrays import SCALARS
 from alloy.graph.dtypes import is_integer
 from alloy.graph.engine import method_of
@@ -18,11 +18,11 @@ _OPERANDS = (Tensor, np.ndarray, *SCALARS)
 
 
 def _not_operand(op, other):
-    """NotImplemented, with which Python asks the other operand; a mistake where that is one of Python's own types."""
-    if type(other).__module__ != "builtins":
-        return NotImplemented
-    hint = "; np.array makes an array of it" if isinstance(other, (list, tuple)) else ""
-    raise mistake(op, f"Expected a tensor, a number or an array, got {type(other).__name__}{hint}", TypeError)
+    """NotImplemented, with which Python asks the other operand; a mistake where that is one of Python's own types, or
+    an array of another library."""
+    if type(other).__module__ == "builtins" or hasattr(other, "__dlpack__"):
+        raise no_operand(op, other)
+    return NotImplemented
 
 
 def _binary(op: str, reflected: bool = False):
@@ -131,7 +131,7 @@ def __eq__(self, other):
     """Whether both are one tensor of one graph, so that tensors can be keys; not an op, which al.equal is."""
     if isinstance(other, Tensor):
         return self._is(other)
-    if isinstance(other, _OPERANDS):
+    if isinstance(other, _OPERANDS) or hasattr(other, "__dlpack__"):
         raise mistake(
             "equal",
             "Expected a tensor beside ==, which asks whether two tensors are the same one, got "

@@ -47,7 +47,7 @@ def get(loss, op: str = "losses"):
     TypeError: neither a name nor a function."""
     if isinstance(loss, str):
         return lookup.by_name("losses", loss, LOSSES, op)
-    lookup.require_function("losses", loss, op)
+    lookup.require_function("losses", loss, LOSSES, op)
     return loss
 
 

@@ -62,7 +62,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
         if found is accuracy and (loss if isinstance(loss, str) else lookup.name_of(loss)) == "binary_cross_entropy":
             return Mean(binary_accuracy, "accuracy")
         return found() if isinstance(found, type) else Mean(found)
-    lookup.require_function("metrics", metric, op)
+    lookup.require_function("metrics", metric, _NAMED, op)
     return Mean(metric)
 
 

@@ -36,7 +36,7 @@ def activation_of(op: str, given):
     if not isinstance(given, str):
         raise mistake(op, f"Expected a name or a function as the activation, got {given!r}", TypeError)
     if given not in ACTIVATIONS:
-        hint = f"; type {_INSTEAD[given]}" if given in _INSTEAD else said_of_value(given, ACTIVATIONS)
+        hint = f"; use {_INSTEAD[given]}" if given in _INSTEAD else said_of_value(given, ACTIVATIONS)
         raise mistake(
             op, f"Expected a function or one of {', '.join(ACTIVATIONS)} as the activation, got {given!r}{hint}"
         )
@@ -124,7 +124,7 @@ class GELU(Layer):
     def __init__(self, *, approximate: bool = False):
         super().__init__()
         if not isinstance(approximate, bool):
-            raise mistake("gelu", f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
+            raise mistake("GELU", f"Expected approximate as True (by tanh) or False, got {approximate!r}", TypeError)
         self.approximate = approximate
 
     def forward(self, x, training):

@@ -34,6 +34,7 @@ class Affine(Layer):
         return weights_shape[-1:]
 
     def forward(self, x, training):
+        self.require_floats(x)
         weights, *bias = self.in_type_of(x, self._variables)
         if tuple(self.weights_shape(x)) != weights.shape:
             before = f"weights of {shape_text(weights.shape)}, which the first call made"

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 
+from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
@@ -23,6 +24,13 @@ class _Windows(Affine):
         self.padding = padding
 
     def channels(self, x, groups=1):
+        require_tensor(self._kind(), x)
+        if x.shape is not None and len(x.shape) == self.axes + 1:
+            places = ("length", "height, width", "depth, height, width")[self.axes - 1]
+            raise mistake(
+                self._kind(),
+                f"Expected a tensor (n, {places}, channels), got {describe(x)}; x[..., None] has one channel",
+            )
         count = self.known_features(x, rank=self.axes + 2)
         if count % groups:
             raise mistake(self._kind(), f"Expected channels that are a multiple of {groups} groups, got {describe(x)}")
@@ -74,7 +82,7 @@ class Conv1D(_Conv):
         if not isinstance(padding, str):
             if not isinstance(padding, (tuple, list)) or len(padding) != 2:
                 expected = 'the padding "valid", "same", "causal" or a pair (before, after)'
-                raise mistake("conv1d", f"Expected {expected}, got {padding!r}")
+                raise mistake("Conv1D", f"Expected {expected}, got {padding!r}")
             padding = ((0, 0), tuple(padding))
         y = conv2d(
             expand_dims(x, axis=1),
@@ -125,7 +133,7 @@ class ConvTranspose2D(_Conv):
         super().__init__(filters, kernel_size, **options)
         self.output_padding = None
         if output_padding is not None:
-            self.output_padding = extents("convtranspose2d", "an output padding", output_padding, 2, least=0)
+            self.output_padding = extents("ConvTranspose2D", "an output padding", output_padding, 2, least=0)
 
     def weights_shape(self, x):
         return *self.kernel_size, self.filters // self.groups, self.channels(x, self.groups)
@@ -139,14 +147,14 @@ class ConvTranspose2D(_Conv):
 
     def _size(self, x, output_padding):
         if None in x.shape[1:3]:
-            raise mistake("convtranspose2d", f"Expected images of known height and width, got {describe(x)}")
+            raise mistake("ConvTranspose2D", f"Expected images of known height and width, got {describe(x)}")
         reaches = [(size - 1) * dilation + 1 for size, dilation in zip(self.kernel_size, self.dilations)]
         if self.padding == "valid":
             padded = [0, 0]
         elif self.padding == "same":
             padded = [reach - 1 for reach in reaches]
         else:
-            pairs = explicit_padding("convtranspose2d", self.padding, 2)
+            pairs = explicit_padding("ConvTranspose2D", self.padding, 2)
             padded = [pairs[0] + pairs[1], pairs[2] + pairs[3]]
         return [
             (extent - 1) * stride + reach - pad + more
@@ -176,7 +184,7 @@ class DepthwiseConv2D(_Windows):
     ):
         options = {"activation": activation, "use_bias": use_bias, "init": init, "seed": seed}
         super().__init__(kernel_size, strides, padding, dilations, **options)
-        self.depth_multiplier = as_count("depthwiseconv2d", "a depth multiplier", depth_multiplier)
+        self.depth_multiplier = as_count("DepthwiseConv2D", "a depth multiplier", depth_multiplier)
 
     def weights_shape(self, x):
         return *self.kernel_size, self.channels(x), self.depth_multiplier

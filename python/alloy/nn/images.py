@@ -28,7 +28,7 @@ class UpSampling2D(_Images):
 
     def __init__(self, size: Extents = 2, *, interpolation: str = "nearest"):
         super().__init__()
-        self.size = extents("upsampling2d", "a size", size)
+        self.size = extents("UpSampling2D", "a size", size)
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -42,7 +42,7 @@ class Resizing(_Images):
 
     def __init__(self, height: int, width: int, *, interpolation: str = "bilinear"):
         super().__init__()
-        self.size = extents("resizing", "a height and a width", (height, width))
+        self.size = extents("Resizing", "a height and a width", (height, width))
         self.interpolation = interpolation
 
     def forward(self, x, training):
@@ -58,8 +58,8 @@ class ZeroPadding2D(Layer):
         super().__init__()
         pairs = padding if isinstance(padding, (tuple, list)) else (padding, padding)
         if len(pairs) != 2:
-            raise mistake("zeropadding2d", f"Expected a padding of height and width, got {padding!r}")
-        self.padding = [tuple(extents("zeropadding2d", "a padding", side, least=0)) for side in pairs]
+            raise mistake("ZeroPadding2D", f"Expected a padding of height and width, got {padding!r}")
+        self.padding = [tuple(extents("ZeroPadding2D", "a padding", side, least=0)) for side in pairs]
 
     def forward(self, x, training):
         return pad(x, [(0, 0), *self.padding, (0, 0)])
@@ -71,7 +71,7 @@ class Rescaling(Layer):
 
     def __init__(self, scale: float, *, offset: float = 0.0):
         super().__init__()
-        require_all("rescaling", "numbers as scale and offset", Real, [scale, offset])
+        require_all("Rescaling", "numbers as scale and offset", Real, [scale, offset])
         self.scale, self.offset = float(scale), float(offset)
 
     def forward(self, x, training):

@@ -1,6 +1,7 @@
 """What every layer is: a function of tensors that makes its variables at its first call."""
 
 import inspect
+import math
 import re
 import zlib
 from contextlib import suppress
@@ -48,7 +49,7 @@ class Layer:
     def __init__(self, *layers: "Layer", seed: int | None = None, name: str | None = None):
         _require_layers(self._kind(), layers)
         self.layers = list(layers)
-        self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0)
+        self.seed = None if seed is None else as_count(self._kind(), "a seed", seed, least=0, most=math.inf)
         self.name = name
         self.graph: Graph | None = None
         self._trainable = True
@@ -226,8 +227,7 @@ class Layer:
         if not isinstance(training, (bool, int, np.bool_)):
             raise mistake(
                 self._kind(),
-                f"Expected training as True or False, got {type(training).__name__}; several inputs are one tuple, "
-                "list or dict, and other operands have names",
+                f"Expected training as True or False, got {type(training).__name__}; {self._operands()}",
                 TypeError,
             )
         parameters = list(inspect.signature(self.forward).parameters.values())
@@ -241,6 +241,13 @@ class Layer:
             raise mistake(self._kind(), f"Expected {expected}, got forward({given}){hint}", TypeError)
         if any(name not in [parameter.name for parameter in parameters[2:]] for name in operands):
             raise wrong_call(type(self).__name__, self.forward, (None, training), operands)
+
+    def _operands(self) -> str:
+        """How a call is given more than one tensor."""
+        names = list(inspect.signature(self.forward).parameters)[2:]
+        if not names:
+            return "several inputs are one tuple, list or dict"
+        return f"the other operands have names: {', '.join(f'{name}=...' for name in names)}"
 
     def _instruct(self):
         """What the layers in it that have not been called need to know."""
@@ -321,7 +328,7 @@ class Layer:
         made_of_layers = self._inner() and type(self).build is Layer.build
         if not is_scoped(graph) and self.name is None and made_of_layers:
             return ""
-        return free_path(graph, self.name, self._kind())
+        return free_path(graph, self.name, self._kind().lower())
 
     def known_features(self, x: Tensor, rank: int | None = None) -> int:
         """The extent of x's last axis. ValueError where it is not known or x has another rank (None: below
@@ -346,7 +353,7 @@ class Layer:
             )
 
     def _kind(self) -> str:
-        return type(self).__name__.lower()
+        return type(self).__name__
 
 
 def form_of(layer: Layer) -> tuple:
@@ -391,6 +398,8 @@ def _name_layer(error, path):
         return
     with suppress(AttributeError):
         error.layer = path
+    if isinstance(error, TypeError) and "NoneType" in str(error) and not str(error).startswith("["):
+        error.args = (f"{error}; x.shape has None for what only a run knows, and x.reshape takes -1",)
     message = error.args[0] if error.args else None
     said = _PLACE.fullmatch(message) if isinstance(message, str) and message.startswith("[") else None
     if said is not None:

@@ -130,7 +130,7 @@ class GroupNorm(Normalization):
 
     def __init__(self, groups: int = 32, *, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
-        self.groups = as_count("groupnorm", "groups", groups)
+        self.groups = as_count("GroupNorm", "groups", groups)
 
     def normalized(self, x, gamma, beta, training):
         center, spread = self.of_groups(x, *_of_channels(x))
@@ -142,7 +142,7 @@ class GroupNorm(Normalization):
         """The groups' mean and variance for each channel, from those of the channels, all (n, channels)."""
         channels = x.shape[-1]
         if channels % self.groups:
-            raise mistake("groupnorm", f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")
+            raise mistake("GroupNorm", f"Expected channels that are a multiple of {self.groups}, got {describe(x)}")
         each = channels // self.groups
         shape = (-1, self.groups, each)
         means = reshape(means, shape)
@@ -166,7 +166,7 @@ class InstanceNorm(Normalization):
     def parameters_shape(self, x):
         channels = self.known_features(x)
         if len(x.shape) < 3:
-            raise mistake("instancenorm", f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
+            raise mistake("InstanceNorm", f"Expected a tensor of rank 3 or more, (n, ..., channels), got {describe(x)}")
         return (channels,)
 
     def normalized(self, x, gamma, beta, training):

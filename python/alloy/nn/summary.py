@@ -21,7 +21,7 @@ def summary(model) -> str:
     for layer in dict.fromkeys(model._tree()):
         own = counted(layer._own())
         if own or not layer._inner():
-            path = layer._path or layer.name or layer._kind()
+            path = layer._path or layer.name or layer._kind().lower()
             rows.append(
                 (path, type(layer).__name__, _shapes(layer._gave), f"{_count(own):,}" if own else "", _trained(own))
             )

@@ -6,9 +6,11 @@ from alloy.ops.windows import per_axis
 
 def extents(op: str, what: str, value, axes: int = 2, least: int = 1) -> list[int]:
     """An integer for each axis, of which a single one stands for all. ValueError: there are more or fewer, or one is
-    below the least."""
+    below the least or beyond 32 bits."""
     found = per_axis(op, what, value, axes)
     if len(found) != axes or min(found) < least:
         several = "" if axes == 1 else f", or {axes} of them"
         raise mistake(op, f"Expected {what} of {least} or more{several}, got {value!r}")
+    if max(found) >= 2**31:
+        raise mistake(op, f"Expected {what} below 2**31, got {value!r}")
     return found

@@ -1,5 +1,5 @@
 """The methods and properties of tensors, each of which is the function of that name: x.sum(axis) is al.sum(x, axis).
-They are what NumPy and PyTorch call alike; of other names a message says what to type."""
+They are what NumPy and PyTorch call alike; of other names a message says what to use."""
 
 from alloy._core import Tensor
 from alloy.graph.engine import method_of

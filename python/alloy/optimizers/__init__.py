@@ -23,8 +23,9 @@ def named(optimizer):
         if optimizer.lower() not in _NAMED:
             known = ", ".join(_NAMED)
             raise mistake(
-                "trainer",
+                "Trainer",
                 f"Expected an optimizer or a name ({known}), got {optimizer!r}{said_of_value(optimizer, _NAMED)}",
+                act="called",
             )
         return _NAMED[optimizer.lower()]()
     if isinstance(optimizer, type) or not callable(getattr(optimizer, "minimize", None)):
@@ -33,5 +34,5 @@ def named(optimizer):
             if isinstance(optimizer, type)
             else repr(optimizer)
         )
-        raise mistake("trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError)
+        raise mistake("Trainer", f"Expected an optimizer such as al.Adam(), got {given}", TypeError, act="called")
     return optimizer

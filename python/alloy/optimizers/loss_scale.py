@@ -18,7 +18,7 @@ class LossScale:
         self.init_scale = _factor("init_scale", init_scale)
         self.growth_factor = _factor("growth_factor", growth_factor)
         self.backoff_factor = _factor("backoff_factor", backoff_factor)
-        self.growth_interval = as_count("lossscale", "growth_interval", growth_interval)
+        self.growth_interval = as_count("LossScale", "growth_interval", growth_interval, act="called")
 
     def scale(self, state):
         return state.setdefault("loss_scale", self.init_scale)
@@ -35,7 +35,7 @@ class LossScale:
 
 
 def _factor(name, value) -> float:
-    require_all("lossscale", f"a number as {name}", Real, [value])
+    require_all("LossScale", f"a number as {name}", Real, [value])
     if not 0 < value <= float(np.finfo(np.float32).max):
-        raise mistake("lossscale", f"Expected {name} above 0 that float32 can hold, got {value}")
+        raise mistake("LossScale", f"Expected {name} above 0 that float32 can hold, got {value}", act="called")
     return float(value)

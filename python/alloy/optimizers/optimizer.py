@@ -14,6 +14,7 @@ from alloy._core import OPTIMIZER, Tensor, Update, Variable
 from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
+from alloy.graph.foreign import UNNEEDED
 from alloy.graph.location import mistake, user_location
 from alloy.graph.names import parameters_of, said_of_argument
 from alloy.graph.scope import scope
@@ -83,7 +84,7 @@ class Optimizer:
         self.groups = self._checked_groups(groups)
         self.clip_value = clip_value
         self.clip_norm = clip_norm
-        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps)
+        self.accumulate_steps = as_count(self._name(), "accumulate_steps", accumulate_steps, act="set")
         self.skip_nonfinite = bool(skip_nonfinite)
         require_all(self._name(), "an al.LossScale", (LossScale, type(None)), [loss_scale])
         self.loss_scale = loss_scale
@@ -121,10 +122,12 @@ class Optimizer:
         rate = self._checked_rate(rate)
         rates = [variable for variable in (weak() for weak in self._rates) if variable is not None]
         if self._computed or (rates and not isinstance(rate, Real)):
+            kept = "the schedule" if self._computed else "a number"
+            given = repr(rate) if isinstance(rate, Real) else "a schedule"
             raise mistake(
                 self._name(),
-                "Expected a number in place of a number, since steps have been made with it; "
-                "make another optimizer, and steps with it",
+                f"Expected lr to stay {kept}, since steps have been made with it, got {given}; make another optimizer, "
+                "and steps with it",
                 act="set",
             )
         if isinstance(rate, Real):
@@ -154,30 +157,31 @@ class Optimizer:
         limit = math.inf if high is None else high
         numbers: list[Any] = list(value) if isinstance(value, (tuple, list)) else [value]
         if name == "betas" and len(numbers) != 2:
-            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}")
+            raise mistake(self._name(), f"Expected two numbers as betas, got {value!r}", act="set")
         require_all(self._name(), f"numbers as {name}", Real, numbers)
         for number in numbers:
             above = "" if high is None else f" and below {high}"
             if not low <= number < limit:
-                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}")
+                raise mistake(self._name(), f"Expected {name} of {low} or more{above}, got {number}", act="set")
 
     def _unknown(self, name):
         here = said_of_argument(name, [*self.bounds, *_SHARED, "lr"], type(self))
-        return mistake(self._name(), f"There is no option {name}{here}", TypeError)
+        return mistake(self._name(), f"There is no option {name}{here}", TypeError, act="set")
 
     def _checked_rate(self, rate):
         if not isinstance(rate, (Real, Tensor, Callable)) or isinstance(rate, (bool, type)):
             hint = ""
             if isinstance(rate, Iterable) and not isinstance(rate, str):
-                hint = "; which variables it moves is said to minimize, or known to a Trainer from its model"
+                hint = f"; {UNNEEDED['Optimizer']['params']}"
             raise mistake(
                 self._name(),
                 f"Expected a number, a tensor or a function of the step as lr, got {type(rate).__name__}{hint}",
                 TypeError,
+                act="set",
             )
         # The declarations of numbers.Real lack >=.
         if isinstance(rate, Real) and not 0 <= rate <= _GREATEST:  # pyright: ignore[reportOperatorIssue]
-            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}")
+            raise mistake(self._name(), f"Expected lr of 0 or more that float32 can hold, got {rate}", act="set")
         return rate
 
     def _checked_groups(self, groups) -> dict:
@@ -188,11 +192,11 @@ class Optimizer:
         )
         if not sound:
             expected = "groups as {pattern or function of a variable: {option: value}}"
-            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError)
+            raise mistake(self._name(), f"Expected {expected}, got {groups!r}", TypeError, act="set")
         return dict(given)
 
     def _name(self):
-        return type(self).__name__.lower()
+        return type(self).__name__
 
     def __repr__(self):
         taken, own = parameters_of(type(self).__init__, type(self)), vars(self)
@@ -365,9 +369,7 @@ class Optimizer:
         for variable in variables:
             kept = self._slots.get(hash(variable))
             if kept is None or "average" not in kept[1]:
-                raise mistake(
-                    "swap", f"Expected variables with averages, got {variable!r}; see ema_decay", act="called"
-                )
+                raise mistake("swap", f"Expected variables with averages, got {variable!r}; see ema_decay")
             average = kept[1]["average"]
             updates += [
                 variable.graph.assign(variable, cast(average, variable.dtype)),

@@ -78,7 +78,7 @@ def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last:
     if isinstance(data, Dataset):
         return data if data.batched else data.batch(batch_size, last=last)
     if op == "predict" and not _is_items(data):
-        data = Dataset(Arrays((data,), op))
+        data = Dataset(Arrays(((data,),), op))  # one part, also where the examples are a tuple of arrays
     elif isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
             raise mistake(

@@ -51,10 +51,11 @@ class Callback:
             like = said_of_foreign(name, _MOMENTS) or meant(name, _MOMENTS, cutoff=0.8)
             if name not in _MOMENTS and (like or name.startswith("on_") or name.endswith(("_begin", "_end"))):
                 raise mistake(
-                    cls.__name__.lower(),
+                    cls.__name__,
                     f"Expected methods among {', '.join(_MOMENTS)}, got {name}, which nobody would call"
                     f"{like or meant(name, _MOMENTS, cutoff=0)}",
                     TypeError,
+                    act="called",
                 )
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -100,7 +101,12 @@ class LambdaCallback(Callback):
         for name, function in functions.items():
             if name not in _MOMENTS or not callable(function):
                 said = f"{name}{said_of_value(name, _MOMENTS)}"
-                raise mistake("lambdacallback", f"Expected functions by {', '.join(_MOMENTS)}, got {said}", TypeError)
+                raise mistake(
+                    "LambdaCallback",
+                    f"Expected functions by {', '.join(_MOMENTS)}, got {said}",
+                    TypeError,
+                    act="called",
+                )
             vars(self)[name] = function
 
 
@@ -110,11 +116,11 @@ class _Best(Callback):
 
     def __init__(self, monitor: str | None, mode: str, min_delta: float = 0.0):
         super().__init__()
-        require_all(type(self).__name__.lower(), "a number as min_delta", Real, [min_delta])
+        require_all(type(self).__name__, "a number as min_delta", Real, [min_delta])
         if not math.isfinite(min_delta):
-            raise mistake(type(self).__name__.lower(), f"Expected a finite min_delta, got {min_delta}")
+            raise mistake(type(self).__name__, f"Expected a finite min_delta, got {min_delta}", act="called")
         if mode not in ("auto", "min", "max"):
-            raise mistake(type(self).__name__.lower(), f'Expected the mode "auto", "min" or "max", got {mode!r}')
+            raise mistake(type(self).__name__, f'Expected the mode "auto", "min" or "max", got {mode!r}', act="called")
         self.monitor, self.mode, self.min_delta = monitor, mode, abs(min_delta)
 
     def on_train_begin(self, logs: Any = None):
@@ -125,6 +131,10 @@ class _Best(Callback):
         if self.monitor is None or self.monitor not in logs:
             raise mistake(
                 "fit", f"Expected a quantity to monitor among {', '.join(logs)}, got {self.monitor}", act="called"
+            )
+        if np.ndim(logs[self.monitor]):
+            raise mistake(
+                "fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError, "called"
             )
         merit = float(logs[self.monitor]) * (1 if self._greater_is_better(self.monitor) else -1)
         best = self.state["best"]
@@ -138,7 +148,7 @@ class _Best(Callback):
         known = self.trainer.greater_is_better(monitor)
         if known is None:
             raise mistake(
-                type(self).__name__.lower(),
+                type(self).__name__,
                 f'Expected mode="max" where the greatest {monitor} is best, or '
                 'mode="min" where the least is; none was given',
                 act="called",
@@ -164,12 +174,13 @@ class EarlyStopping(_Best):
     ):
         if not isinstance(monitor, str):
             raise mistake(
-                "earlystopping",
+                "EarlyStopping",
                 f"Expected the name of a quantity to monitor, got {monitor!r}; a patience is given by name, patience=3",
                 TypeError,
+                act="called",
             )
         super().__init__(monitor, mode, min_delta)
-        self.patience = as_count("earlystopping", "a patience", patience, least=0)
+        self.patience = as_count("EarlyStopping", "a patience", patience, least=0, act="called")
         self.restore_best_weights = restore_best_weights
 
     def on_epoch_end(self, epoch, logs: Any = None):
@@ -196,9 +207,11 @@ class Checkpoint(_Best):
     def __init__(self, path, monitor: str | None = None, *, mode: str = "auto", every_steps: int | None = None):
         super().__init__(monitor, mode)
         self.path = path
-        self.every_steps = None if every_steps is None else as_count("checkpoint", "every_steps", every_steps)
+        self.every_steps = (
+            None if every_steps is None else as_count("Checkpoint", "every_steps", every_steps, act="called")
+        )
         if monitor is not None and every_steps is not None:
-            raise mistake("checkpoint", "Expected a quantity to monitor or every_steps, got both")
+            raise mistake("Checkpoint", "Expected a quantity to monitor or every_steps, got both", act="called")
         self._saved = 0  # how many times every_steps of this epoch
         self._due = False
 
@@ -241,7 +254,7 @@ class CSVLogger(Callback):
                     rows = list(csv.reader(file))[: 1 + self.trainer.epoch]
             except (ValueError, csv.Error) as error:
                 raise mistake(
-                    "csvlogger", f"Expected a file of comma-separated values, got {self.path}: {error}", act="called"
+                    "CSVLogger", f"Expected a file of comma-separated values, got {self.path}: {error}", act="called"
                 ) from None
         text = io.StringIO()
         csv.writer(text).writerows(rows)

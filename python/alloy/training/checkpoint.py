@@ -25,8 +25,8 @@ def save(variables, path) -> None:
     All values of a graph are of one moment between two runs. The file appears complete or not at all, also where the
     power fails, with the permissions of a new file or of the one that it replaces; behind a symbolic link it replaces
     what that points to. Several threads and processes may save to one path: the last one to finish holds.
-    ValueError: two variables have one name, one has none or one that such a file cannot hold. OSError: the disk
-    is full, the directory is missing, ..."""
+    A directory that is missing is made. ValueError: two variables have one name, one has none or one that such a file
+    cannot hold. OSError: the disk is full, ..."""
     from safetensors.numpy import save as to_bytes
 
     named = _by_name("save", variables)
@@ -172,9 +172,10 @@ def _place(path, op: str = "save") -> str:
 def require_place(path) -> None:
     """OSError where a file cannot be written at that path; a directory that is missing is made."""
     place = _place(path, "fit")
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    with _open_new(_prefix(place)) as file:
-        os.remove(file.name)
+    with said_of(path):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with _open_new(_prefix(place)) as file:
+            os.remove(file.name)
 
 
 def _read(variables) -> list[np.ndarray]:
@@ -194,12 +195,13 @@ def _by_graph(variables) -> dict:
 
 @contextmanager
 def said_of(path):
-    """An error of the system in here names the file, also where the system does not: a full disk."""
+    """An error of the system in here names the file that the user named, also where the system names none (a full disk)
+    or a file on the way."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = os.fspath(path)
+        if error.errno is not None:
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
@@ -208,6 +210,8 @@ def replace_file(path, content: bytes) -> None:
     place = _place(path)
     directory, prefix = os.path.dirname(place), _prefix(place)
     _tidy(prefix)
+    with said_of(path):
+        os.makedirs(directory, exist_ok=True)
     with said_of(path), _open_new(prefix) as file:
         try:
             with suppress(FileNotFoundError):

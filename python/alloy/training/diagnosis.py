@@ -6,10 +6,11 @@ import numpy as np
 
 from alloy import losses
 from alloy._core import DeviceError
-from alloy.graph.location import mistake
+from alloy.data.nodes import Batch
+from alloy.graph.location import mistake, warn_user
 from alloy.graph.structure import leaves, paths
 from alloy.graph.text import describe
-from alloy.nn import Embedding
+from alloy.nn import BatchNorm, Embedding
 from alloy.nn.recurrent import PADDINGS, Recurrent
 from alloy.ops import sum
 from alloy.training.batches import parts_of
@@ -52,6 +53,22 @@ def _wrong_length(programs, parts, examples):
                 row = np.argmax(wrong)
                 return f"Expected lengths from 0 to {padding.steps}, the steps, got {lengths[row]}", row
     return None
+
+
+def warn_of_lone_examples(model, data) -> None:
+    """Warns where a batch has one example only and a BatchNorm has no other values of a feature."""
+    node = data._node
+    if not isinstance(node, Batch) or not (
+        node.size == 1 or (node.last == "smaller" and (node.parent.count or 0) % node.size == 1)
+    ):
+        return
+    for layer in model._tree():
+        rank = len(getattr(layer._took, "shape", None) or ())
+        if isinstance(layer, BatchNorm) and layer.trainable and rank == 2:
+            warn_user(
+                f"[fit] A batch has one example, whose variance is 0: {layer._path} gives its beta for any example; "
+                'another batch_size or last_batch="drop" avoids it.'
+            )
 
 
 def _wrong_label(labels, predictions):

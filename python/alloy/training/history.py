@@ -10,12 +10,29 @@ from pathlib import Path
 import numpy as np
 
 from alloy.graph.location import mistake
-from alloy.graph.names import missing_attribute
+from alloy.graph.names import missing_attribute, said_of_value
 from alloy.graph.notebook import Picture, in_notebook
 from alloy.training.checkpoint import said_of
 
 
-class History(dict):
+class Measured(dict):
+    """What was measured, by name."""
+
+    def __missing__(self, name):
+        near = said_of_value(name, self) if isinstance(name, str) else ""
+        raise mistake(
+            "history", f"Expected a quantity among {', '.join(self) or 'none'}, got {name!r}{near}", KeyError, "asked"
+        )
+
+    def __format__(self, form):
+        if form == "":
+            return str(self)
+        raise mistake(
+            "history", f"Expected one quantity, got all of {', '.join(self)}; [name] takes one", TypeError, "used"
+        )
+
+
+class History(Measured):
     """For each quantity ("loss", "accuracy", "val_loss", ...) its values, one for each epoch."""
 
     def add(self, values: dict[str, float]) -> None:

@@ -24,23 +24,25 @@ class Measures:
 
     def __init__(self, loss, given=(), loss_weights=None):
         self.loss = loss
-        self._losses = {key: losses.get(one, "trainer") for key, one in _outputs(loss)}
+        self._losses = {key: losses.get(one, "Trainer") for key, one in _outputs(loss)}
         if not self._losses:
-            raise mistake("trainer", f"Expected one loss or more, got {loss!r}")
+            raise mistake("Trainer", f"Expected one loss or more, got {loss!r}", act="called")
         self._weights = dict(_outputs(loss_weights)) if loss_weights is not None else {}
         if loss_weights is not None and self._weights.keys() != self._losses.keys():
-            raise mistake("trainer", f"Expected a weight for each loss, got {loss_weights!r}")
-        require_all("trainer", "numbers as loss_weights", Real, self._weights.values())
+            raise mistake("Trainer", f"Expected a weight for each loss, got {loss_weights!r}", act="called")
+        require_all("Trainer", "numbers as loss_weights", Real, self._weights.values())
         if None in self._weights or not all(math.isfinite(weight) for weight in self._weights.values()):
             raise mistake(
-                "trainer", f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}"
+                "Trainer",
+                f"Expected finite loss_weights beside several losses, by their outputs, got {loss_weights!r}",
+                act="called",
             )
         self._metrics = {}  # by name in the history: the output, the metric
         taken = {"loss", *(f"{key}_loss" for key in self._losses)}
         for key, some in _outputs(given, of_lists=True):
             beside = self._losses.get(key, loss)
             for one in some:
-                metric = metrics.get(one, beside if not isinstance(beside, (dict, list)) else None, "trainer")
+                metric = metrics.get(one, beside if not isinstance(beside, (dict, list)) else None, "Trainer")
                 name = metric.name if key is None else f"{key}_{metric.name}"
                 names = itertools.chain([name], (f"{name}_{i}" for i in itertools.count(1)))
                 self._metrics[next(free for free in names if free not in self._metrics and free not in taken)] = (
@@ -150,5 +152,5 @@ def _part(structure, key, what, optional=False):
         known = list(structure) if isinstance(structure, dict) else None
         given = known if known is not None else f"{len(leaves(structure))} of no name"
         raise mistake(
-            "trainer", f"Expected {what} with {key!r}, for which there is a loss or metric, got {given}"
+            "Trainer", f"Expected {what} with {key!r}, for which there is a loss or metric, got {given}", act="called"
         ) from None

@@ -334,8 +334,8 @@ def _weights_of_classes(class_weight) -> tuple[tuple[int, float], ...]:
     if not given or not sound:
         raise mistake(
             "fit",
-            f"Expected class_weight as {{class: weight}}, classes from 0 to {_MOST_CLASSES - 1} and numbers of 0 or "
-            f"more, got {class_weight!r}",
+            "Expected class_weight as {class: weight}, a dict of classes from 0 on and numbers of 0 or more, got "
+            f"{class_weight!r}",
             act="called",
         )
     return tuple(sorted((int(one), float(weight)) for one, weight in given.items()))

@@ -2,13 +2,12 @@
 meanwhile."""
 
 import errno
-import json
 import os
 import stat
 
 import numpy as np
 
-from alloy.graph.arrays import as_path
+from alloy.graph.arrays import as_path, header_of, memory_for
 from alloy.graph.dtypes import STORED, numpy_dtype
 from alloy.graph.location import mistake
 
@@ -24,13 +23,13 @@ class Stored:
 
         self.path = as_path(op, path)
         require_file(op, self.path)
-        with open(self.path, "rb") as file:
+        with memory_for(op, self.path), open(self.path, "rb") as file:
             content = file.read()
         try:
             self._tensors = dict(deserialize(content))
         except SafetensorError as error:
             raise mistake(op, f"Expected a safetensors file, got {self.path}: {error}", act="called") from None
-        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        header = header_of(op, self.path, content[8 : 8 + int.from_bytes(content[:8], "little")])
         self.metadata: dict[str, str] = header.get("__metadata__") or {}
 
     def names(self) -> list[str]:

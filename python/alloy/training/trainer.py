@@ -1,6 +1,7 @@
 """The training loop: batches in, one dispatch a step, and what was measured once an epoch. Owns what is compiled of a
 model, and where a training stands."""
 
+import math
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from alloy._core import DeviceError
+from alloy._core import DeviceError, Tensor
 from alloy.device import device
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count, as_path
@@ -21,13 +22,15 @@ from alloy.optimizers import named
 from alloy.training import checkpoint
 from alloy.training.batches import Feed, as_dataset, parts_of
 from alloy.training.callbacks import Callback, Checkpoint, plain_state
-from alloy.training.diagnosis import not_finite, require_sound_arrays
-from alloy.training.history import History
+from alloy.training.diagnosis import not_finite, require_sound_arrays, warn_of_lone_examples
+from alloy.training.history import History, Measured
 from alloy.training.input_profile import InputProfile, measured_input
 from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
+
+_FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
 
 class _Fixed:
@@ -45,7 +48,7 @@ class _Fixed:
 
     def __set__(self, trainer, value):
         if "_busy" in vars(trainer):
-            raise mistake("trainer", f"Expected {self._name} to stay what it was; make another Trainer", act="set")
+            raise mistake("Trainer", f"Expected {self._name} to stay what it was; make another Trainer", act="set")
         vars(trainer)[self._name] = value
 
 
@@ -88,18 +91,20 @@ class Trainer:
         check_finite: bool = True,
         steps_per_dispatch: int = 1,
     ):
-        require_all("trainer", "a layer as the model", Layer, [model])
+        require_all("Trainer", "a layer as the model", Layer, [model])
         self.model = model
         self.optimizer = named(optimizer)
-        self.seed = as_count("trainer", "a seed", seed, least=0)
+        self.seed = as_count("Trainer", "a seed", seed, least=0, most=math.inf, act="called")
         self.history = History()
         self.epoch = 0  # how many epochs have ended, or were left
         self.step = 0  # how many steps of the present epoch have begun
         self.stop_training = False
         self.resumed = False  # whether the present fit goes on from a checkpoint
-        self.steps_per_dispatch = as_count("trainer", "steps_per_dispatch", steps_per_dispatch)
+        self.steps_per_dispatch = as_count("Trainer", "steps_per_dispatch", steps_per_dispatch, act="called")
         if dtype != "float32" and not is_half(dtype):
-            raise mistake("trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}')
+            raise mistake(
+                "Trainer", f'Expected the dtype "float32", "bfloat16" or "float16", got {dtype!r}', act="called"
+            )
         self._measures = Measures(loss, metrics, loss_weights)
         self._programs = Programs(model, self._measures, self.optimizer, dtype, check_finite)
         self._check_finite = check_finite
@@ -159,6 +164,7 @@ class Trainer:
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
         parts = parts_of("fit", data)
         step = self._programs.step(parts, class_weight)
+        warn_of_lone_examples(self.model, data)
         several = None
         if self.steps_per_dispatch > 1:
             several = self.steps_per_dispatch, self._programs.step(parts, class_weight, self.steps_per_dispatch)
@@ -253,7 +259,7 @@ class Trainer:
         steps, sound, *values = report.executable()
         if not sound:
             raise self._not_finite(data, int(steps))
-        return dict(zip(report.names, map(_number, values)))
+        return Measured(zip(report.names, map(_number, values)))
 
     def _not_finite(self, data, step):
         """The error for that step of the present epoch, counted from 0."""
@@ -294,7 +300,7 @@ class Trainer:
                 for _ in feed.turns(0):
                     pass
                 report = programs.evaluation_report()
-                return dict(zip(report.names, map(_number, report.executable())))
+                return Measured(zip(report.names, map(_number, report.executable())))
 
         return evaluate
 
@@ -303,6 +309,9 @@ class Trainer:
 
         x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
         the first part is taken."""
+        if isinstance(x, tuple) and isinstance(self.model._took, Tensor):
+            expected = f"examples for the one input of the model, predict(x), got a tuple of {len(x)}"
+            raise mistake("predict", f"Expected {expected}", TypeError, "called")
         data = as_dataset("predict", x, batch_size)
         parts = parts_of("predict", data)
         try:
@@ -392,6 +401,10 @@ class Trainer:
         trainer. rows: how many each call gives; None: any number. ValueError: there were no examples, or an op cannot
         be exported for any number of rows. OSError: as Executable.export."""
         path = as_path("export", path)
+        if (suffix := os.path.splitext(path)[1]) in _FOREIGN:
+            raise mistake(
+                "export", f"Expected a path that ends in .mpsgraphpackage, got {suffix}, another format", act="called"
+            )
         data = None if x is None else as_dataset("predict", x, 1)
         step = self._programs.inference(None if data is None else parts_of("predict", data))
         if rows is None:

@@ -572,10 +572,12 @@ TEST(Rules, Convolution) {
   EXPECT_EQ(infer_text(code, {f32({1, 8, 8, 4}), f32({3, 3, 2, 5})}, convolution("same", int64_t{1} << 62)),
             "[conv2d] Expected fewer than 2^31 groups, got 4611686018427387904.");
   EXPECT_EQ(infer_text(code, {f32({1, 2, 8, 4}), f32({3, 3, 4, 5})}, convolution("valid")),
-            "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4) with padding 0 and 0.");
+            "[conv2d] A window of 3 does not fit into the height of shape (1, 2, 8, 4), of layout NHWC, with padding 0 "
+            "and 0.");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4, 5})},
                        with(convolution("valid"), Attr::kDilations, Dims{1, 2})),
-            "[conv2d] A window of 5 does not fit into the width of shape (1, 8, 4, 4) with padding 0 and 0.");
+            "[conv2d] A window of 5 does not fit into the width of shape (1, 8, 4, 4), of layout NHWC, with padding 0 "
+            "and 0.");
   EXPECT_EQ(infer_text(code, {f32({8, 4, 4}), f32({3, 3, 4, 5})}, convolution()),
             "[conv2d] Expected a source of rank 4, got shape (8, 4, 4).");
   EXPECT_EQ(infer_text(code, {f32({1, 8, 4, 4}), f32({3, 3, 4})}, convolution()),
@@ -614,7 +616,8 @@ TEST(Rules, Convolution3d) {
   EXPECT_EQ(infer_text(code, {f32({U, 5, U, 9, 3}), weights}, convolution_3d("valid")), "float32(?, 4, ?, 5, 16)");
   EXPECT_EQ(infer_text(code, {f32(kAnyRank), weights}, convolution_3d("valid")), "float32(?, ?, ?, ?, ?)");
   EXPECT_EQ(infer_text(code, {f32({2, 1, 8, 9, 3}), weights}, convolution_3d("valid")),
-            "[conv3d] A window of 2 does not fit into the depth of shape (2, 1, 8, 9, 3) with padding 0 and 0.");
+            "[conv3d] A window of 2 does not fit into the depth of shape (2, 1, 8, 9, 3), of layout NDHWC, with "
+            "padding 0 and 0.");
   EXPECT_EQ(infer_text(code, {f32({2, 8, 9, 3}), weights}, convolution_3d("valid")),
             "[conv3d] Expected a source of rank 5, got shape (2, 8, 9, 3).");
   EXPECT_EQ(infer_text(code, {volume, weights}, with(convolution_3d(), Attr::kStrides, Dims{1, 1})),
@@ -681,8 +684,9 @@ TEST(Rules, Pooling) {
               "float32(2, 3, 2, 4)");
     EXPECT_EQ(infer_text(code, {f32({U, U, 8, U})}, pooling("valid")), "float32(?, ?, 4, ?)");
     EXPECT_EQ(infer_text(code, {f32(kAnyRank)}, pooling("valid")), "float32(?, ?, ?, ?)");
-    EXPECT_EQ(infer_text(code, {f32({2, 1, 8, 3})}, pooling("valid")),
-              op + "A window of 2 does not fit into the height of shape (2, 1, 8, 3) with padding 0 and 0.");
+    EXPECT_EQ(
+        infer_text(code, {f32({2, 1, 8, 3})}, pooling("valid")),
+        op + "A window of 2 does not fit into the height of shape (2, 1, 8, 3), of layout NHWC, with padding 0 and 0.");
     EXPECT_EQ(infer_text(code, {f32({2, 8, 3})}, pooling("valid")),
               op + "Expected a source of rank 4, got shape (2, 8, 3).");
     EXPECT_EQ(infer_text(code, {i32({2, 8, 8, 3})}, pooling("valid")),
