@@ -20,6 +20,7 @@ from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
+from alloy.nn.padding import example_mask
 from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
@@ -177,6 +178,14 @@ class Layer:
         """The variable as it is in the midst of a training step: what calls of the layer before this one leave in it,
         where the model calls the layer in several places."""
         return self._left[variable].value if variable in self._left else variable
+
+    @property
+    def example_mask(self) -> Tensor | None:
+        """float32 (n,): 1 for each example of the batch, 0 for each that only fills it up; None where all count.
+
+        A Trainer's training steps have it with last_batch="pad". A forward that mixes the examples of a batch, as
+        BatchNorm's does, leaves the others out."""
+        return example_mask()
 
     def leave(self, variable: Variable, value: Tensor) -> None:
         """Says what a training step leaves in the variable. It becomes one of the layer's updates."""

@@ -19,8 +19,9 @@ from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.graph.text import describe
 from alloy.nn.layer import form_of
+from alloy.nn.padding import counting
 from alloy.nn.precision import computing_in
-from alloy.ops import cast, clamp, equal, gather, logical_and, where
+from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
 
@@ -211,7 +212,7 @@ class Programs:
         """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
         it."""
         x, y, weights, mask = self._tensors(parts)
-        predictions = self._called(x, training=True)
+        predictions = self._called(x, training=True, mask=mask)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         return self._feeds(parts), self._measures.losses_of(sums)["loss"]
 
@@ -231,7 +232,7 @@ class Programs:
     def _step(self, parts, weight_of, trainable):
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
-        predictions = self._called(x, training=True)
+        predictions = self._called(x, training=True, mask=mask)
         weights = _weighted_by_class(weight_of, predictions, y, weights)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
@@ -239,7 +240,7 @@ class Programs:
         self._require_known([loss])
         if self.stops or self.skips:
             with scope(self.graph, OPTIMIZER):
-                taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
+                taken = is_finite(loss)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
         moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
@@ -278,11 +279,11 @@ class Programs:
                 self._placeholders[path, spec] = self.graph.placeholder(spec.shape, spec.dtype, name)
             yield self._placeholders[path, spec]
 
-    def _called(self, x, training=False):
-        """What the model gives of x, computed in the training's type."""
+    def _called(self, x, training=False, mask=None):
+        """What the model gives of x, computed in the training's type. mask: of the examples that count."""
         if is_half(self._dtype):
             x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
-        with computing_in(self._dtype):
+        with computing_in(self._dtype), counting(mask):
             return self.model(x, training=training)
 
     def _predictions(self, parts: Parts):
