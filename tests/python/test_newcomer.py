@@ -960,7 +960,7 @@ ROWS = [  # graphs and tensors
      "AttributeError [trainer] A Trainer has no attribute compile; type al.Trainer(model, loss, optimizer, "
      "metrics=[...]), made anew; asked at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(A, A, epochs=1)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got epochs twice; "
      "arrays that belong together are one tuple, (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(A, A)',
@@ -970,27 +970,27 @@ ROWS = [  # graphs and tensors
      "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the examples "
      "and their targets into one tuple: (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(x=A, y=A)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument x; "
      "its name here is data, a tuple (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), epoch=3)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "epoch; the nearest is epochs; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), nb_epoch=3)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "nb_epoch; the nearest is epochs; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), validation_data=(A, A))',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "validation_data; its name here is validation; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), validation_split=0.1)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "validation_split; its name here is validation, which al.data.split makes; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), verbose=0)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "verbose; its name here is progress; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))',
@@ -1044,7 +1044,7 @@ ROWS = [  # graphs and tensors
      "TypeError [evaluate] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the "
      "examples and their targets into one tuple: (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").predict((A, A), batch=3)',
-     "TypeError [predict] Expected predict(x, batch_size=32), got an argument batch; its name here is "
+     "TypeError [predict] Expected predict(x, batch_size=None), got an argument batch; its name here is "
      "batch_size; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").learning_rate',
      "AttributeError [trainer] A Trainer has no attribute learning_rate; type trainer.optimizer.lr; asked at HERE."),

@@ -73,6 +73,13 @@ class Layer:
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
             raise no_attribute(self, name, one_of(type(self)), "set")
+        if name == "training" and isinstance(value, bool):
+            raise mistake(
+                self._kind(),
+                f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})",
+                AttributeError,
+                "set",
+            )
         object.__setattr__(self, name, value)
 
     def __getitem__(self, key):

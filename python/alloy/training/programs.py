@@ -141,8 +141,13 @@ class Programs:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
             for tensor in predictions:
-                if tensor.shape == ():
-                    raise mistake("predict", f"Expected outputs of rows, got {describe(tensor)}", act="called")
+                if tensor.shape is not None and tensor.shape[:1] != (None,):
+                    raise mistake(
+                        "predict",
+                        f"Expected outputs with a row for each example, got {describe(tensor)}; give it out while "
+                        "training only",
+                        act="called",
+                    )
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
 
@@ -238,6 +243,10 @@ class Programs:
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
         state, taken = self.progress, None
         self._require_known([loss])
+        if not trainable:
+            count = len(self.model.variables)
+            given = f"{count} variables, none of which is trainable" if count else "none"
+            raise mistake("fit", f"Expected a model with variables to train, got {given}", act="called")
         if self.stops or self.skips:
             with scope(self.graph, OPTIMIZER):
                 taken = is_finite(loss)  # before the gradients, so that no update waits for it
