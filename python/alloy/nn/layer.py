@@ -14,6 +14,7 @@ from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
+from alloy.graph.left_out import training_calls
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
@@ -60,6 +61,7 @@ class Layer:
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._took: object = None  # what the last call was given
         self._gave: list | None = None  # the tensors that the last call gave
+        self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
         self._path = ""
 
     def __getattr__(self, name) -> Any:
@@ -236,6 +238,9 @@ class Layer:
             if not around:
                 _AT_WORK.set(None)
         self._took, self._gave = x, leaves(y)
+        if training and not around:
+            self._taught = self._gave
+            training_calls(graph).add(self)
         return y
 
     def _require_call(self, training, operands):
@@ -291,6 +296,7 @@ class Layer:
             if variable not in before:
                 variable.trainable = False
         self.graph = self._step = self._took = self._gave = None
+        self._taught = []
         self._path = ""
         self._variables, self._parameters, self._left = [], [], {}
 

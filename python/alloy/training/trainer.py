@@ -107,6 +107,7 @@ class Trainer:
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the epoch with which the present fit began
         self._batches: dict = {}  # what the place in an epoch of the present fit counts
+        self._quantities: tuple[str, ...] = ()  # what the present fit measures in an epoch
         self._busy: dict[str, object] = {}  # what is under way
 
     def __setattr__(self, name, value):
@@ -180,6 +181,7 @@ class Trainer:
             raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
         with self._alone("fit"):
             self._begin(callbacks, resume, batches)
+            self._quantities = self._programs.quantities(validation is not None)
             self._warn_of_rate(epochs, data.length)
             feed = Feed(data, step, self._ahead(), several)
             shown = Progress(progress, epochs, self._fit_from, data.length)
