@@ -1,6 +1,7 @@
 """What a trainer does with models of several inputs and outputs, weights, last batches, types, loaders and callbacks,
 against the same computed by hand."""
 
+import functools
 import signal
 import threading
 import time
@@ -41,7 +42,8 @@ def fitted(data, batch_size, epochs=2, **options):
     trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(0.1))
     trainer.predict(np.zeros((1, 3), "f"))
     start = [v.numpy() for v in trainer.model.variables]
-    history = trainer.fit(data, epochs, batch_size, shuffle=False, progress=False, **options)
+    size = None if getattr(data, "batched", False) else batch_size
+    history = trainer.fit(data, epochs, size, shuffle=False, progress=False, **options)
     return start, [v.numpy() for v in trainer.model.variables], history
 
 
@@ -144,6 +146,100 @@ def test_metrics_leave_padding_out():
     np.testing.assert_array_equal(trainer.predict(mapped), trainer.predict(padded))
     part = al.data.split(padded, fraction=1)[0]
     assert trainer.predict(part).shape == (6 * 3 - (4 if part[len(part) - 1][2].sum() < 6 else 0), 3)
+
+
+def test_batch_norm_leaves_padding_out():
+    """An epoch whose last batch is padded gives the weights and averages of one whose last batch is smaller."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(22, 3, 3, 4)).astype("f"), rng.integers(0, 3, 22).astype("i4")
+    found = []
+    for last in ("smaller", "pad"):
+        model = al.nn.Sequential(
+            al.nn.Conv2D(4, 2), al.nn.BatchNorm(momentum=0.5), al.nn.ReLU(), al.nn.Flatten(), al.nn.BatchNorm(),
+            al.nn.Dense(3), seed=1,
+        )  # fmt: skip
+        trainer = al.Trainer(model, "softmax_cross_entropy", al.SGD(0.1))
+        trainer.fit((x, y), 2, 6, last_batch=last, shuffle=False, progress=False)
+        found.append([variable.numpy() for variable in model.variables])
+    for smaller, padded in zip(*found, strict=True):
+        np.testing.assert_allclose(padded, smaller, rtol=1e-4, atol=1e-5)
+
+
+def test_a_layer_of_ones_own_knows_the_examples_that_count():
+    class Centred(al.nn.Dense):
+        def forward(self, x, training):
+            mask = self.example_mask
+            seen.append((training, mask is not None))
+            return super().forward(x, training)
+
+    seen, (x, y) = [], linear()
+    al.Trainer(Centred(1), "mean_squared_error", "sgd").fit(
+        (x, y), 1, 6, last_batch="pad", validation=(x, y), progress=False
+    )
+    assert (True, True) in seen and (False, True) not in seen
+
+
+@pytest.mark.parametrize(
+    "loss, y, says",
+    [
+        (
+            "binary_cross_entropy",
+            np.float32([[0, 1], [1, -1], [0, 0]]),
+            r"expected targets from 0 to 1, got -1\.0 in row 1",
+        ),
+        ("softmax_cross_entropy", np.float32([[0, 1], [1, 1], [0, 1]]), r"expected probabilities .* in row 1"),
+        ("softmax_cross_entropy", np.float32([[0, 1], [2, -1], [0, 1]]), r"expected probabilities .* in row 1"),
+    ],
+)
+def test_a_step_of_targets_that_the_loss_does_not_take_changes_nothing(loss, y, says):
+    trainer = al.Trainer(al.nn.Dense(2), loss, "sgd")
+    trainer.predict(np.ones((1, 3), "f"))
+    before = [variable.numpy() for variable in trainer.model.variables]
+    with pytest.raises(FloatingPointError, match=says):
+        trainer.fit(al.data.from_arrays(np.ones((3, 3), "f"), y).batch(3), 1, progress=False)
+    for variable, value in zip(trainer.model.variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+
+def test_negative_weights_in_batches_are_named():
+    x, y = linear()
+    data = al.data.from_arrays(x, y, -np.ones(20, "f")).batch(5)
+    with pytest.raises(FloatingPointError, match=r"expected weights of 0 or more, got -1\.0 in row 0"):
+        al.Trainer(dense(), "mean_squared_error", "sgd").fit(data, 1, progress=False)
+
+
+def test_metrics_follow_the_ignored_label_of_the_loss():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 4)).astype("f"), rng.integers(-1, 3, 40).astype("i4")
+    loss = functools.partial(al.losses.softmax_cross_entropy, ignore_index=-1)
+    trainer = al.Trainer(al.nn.Dense(3), loss, "sgd", ["accuracy", "confusion_matrix"])
+    found, right = trainer.evaluate((x, y), 7), trainer.predict(x).argmax(1) == y
+    assert found["accuracy"] == pytest.approx(right[y >= 0].mean())
+    assert found["confusion_matrix"].sum() == (y >= 0).sum()
+
+
+def test_a_schedule_that_ends_too_early_is_told():
+    x, y = linear()
+    with pytest.warns(UserWarning, match=r"rate is 0 from epoch 3 of 5 on\. .* an epoch has 4: 5 epochs have 20"):
+        al.Trainer(dense(), "mean_squared_error", al.SGD(al.schedules.cosine(0.01, 8))).fit(
+            (x, y), 5, 5, progress=False
+        )
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(al.schedules.cosine(0.01, 20)))
+    for _ in range(2):
+        trainer.fit((x, y), 2, 5, progress=False)
+
+
+def test_outputs_without_examples_are_refused():
+    class Two(al.nn.Dense):
+        def forward(self, x, training):
+            return {"y": super().forward(x, training), "mean": al.mean(x, axis=0)}
+
+    trainer, (x, y) = al.Trainer(Two(1), {"y": "mean_squared_error"}, "sgd"), linear()
+    trainer.fit((x, {"y": y}), 1, progress=False)
+    with pytest.raises(
+        ValueError, match=r"^\[predict\] Expected outputs with a row for each example, got float32\(3,\)"
+    ):
+        trainer.predict(x)
 
 
 @pytest.mark.parametrize("function", [lambda x, y, mask: (x, y), lambda x, y, mask: x, lambda x, y, mask: (x, mask, y)])
@@ -370,7 +466,7 @@ def test_a_step_with_everything_is_one_dispatch():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(64, 8)).astype("f"), rng.integers(0, 3, 64).astype("i4")
     optimizer = al.AdamW(
-        al.schedules.warmup(al.schedules.cosine(0.01, 50), 5), clip_norm=1.0, clip_value=0.5, ema_decay=0.99,
+        al.schedules.warmup(al.schedules.cosine(0.01, 500), 5), clip_norm=1.0, clip_value=0.5, ema_decay=0.99,
         accumulate_steps=2, loss_scale=al.LossScale(),
     )  # fmt: skip
     model = al.nn.Sequential(al.nn.Dense(8), al.nn.BatchNorm(), al.nn.ReLU(), al.nn.Dropout(0.1), al.nn.Dense(3))
@@ -384,7 +480,7 @@ def test_a_step_with_everything_is_one_dispatch():
         counts.append(al.stats()["dispatches"] - before)
     counts = counts[3:]
     assert counts[0] - counts[1] == 2 * 16 and counts[1] - counts[2] == 2 * 8, counts
-    assert counts[2] - 2 * 8 <= 8, "what begins a fit, and ends two epochs"
+    assert counts[2] - 2 * 8 <= 10, "what begins a fit, two rates of its schedule among it, and ends two epochs"
 
 
 # ---- types ----
@@ -652,7 +748,9 @@ def test_predictions_have_rows():
             return al.reshape(x, (-1,))
 
     x, _ = linear()
-    with pytest.raises(ValueError, match=r"^\[predict\] Expected outputs of rows, got float32\(\); called at"):
+    with pytest.raises(
+        ValueError, match=r"^\[predict\] Expected outputs with a row for each example, got float32\(\); give"
+    ):
         al.Trainer(Whole(), "mean_squared_error", "sgd").predict(x)
     trainer = al.Trainer(Flat(), "mean_squared_error", "sgd")
     np.testing.assert_array_equal(trainer.predict(x, 8), x.ravel())

@@ -326,13 +326,38 @@ def test_values_and_weights_of_ignored_labels(rng):
     """Both are 0; labels of bytes have no negative number to ignore."""
     x, labels = rng.normal(size=(4, 3)).astype(np.float32), [0, 7, 2, 1]
     logs = ref.log_softmax(x.astype(float))
+
+    def of(ignored):
+        def build(x, y):
+            values = al.losses.softmax_cross_entropy(x, y, ignore_index=ignored)
+            return [values, al.losses.weights(values)]
+
+        return build
+
     for dtype in (np.uint8, np.int64):
         given = np.array(labels, dtype)
-        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=7)), x, given)
+        value, weights = run(of(7), x, given)
         np.testing.assert_array_equal(weights, [1, 0, 1, 1])
         np.testing.assert_allclose(value, [-logs[0, 0], 0, -logs[2, 2], -logs[3, 1]], rtol=1e-5)
-        value, weights = run(lambda x, y: list(al.losses.softmax_cross_entropy(x, y, ignore_index=-100)), x, given)
+        value, weights = run(of(-100), x, given)
         assert np.isnan(value[1]) and weights.all()
+
+
+def test_a_loss_with_options_is_a_tensor_to_compute_with(rng):
+    """PyTorch's cross_entropy with reduction="none", class weights and an ignored label: weights are multiplied in."""
+    x, labels, scale = rng.normal(size=(4, 3)).astype(np.float32), np.int32([0, -1, 2, 1]), np.float32([1, 2, 4])
+    expected = -ref.log_softmax(x.astype(float))[range(4), labels] * scale[labels] * (labels >= 0)
+
+    def build(x, y):
+        values = al.losses.softmax_cross_entropy(x, y, ignore_index=-1, class_weights=scale)
+        assert al.losses.weights(values * 2.0) is None and al.losses.weights(al.sum(x)) is None
+        return [values * 2.0, al.losses.mean(values), al.losses.mean(values * 2.0), al.losses.weights(values)]
+
+    twice, mean, mean_of_twice, weights = run(build, x, labels)
+    np.testing.assert_allclose(twice, 2 * expected, rtol=1e-5)
+    np.testing.assert_array_equal(weights, [1, 0, 4, 2])
+    assert mean == pytest.approx(expected.sum() / 7, rel=1e-5)
+    assert mean_of_twice == pytest.approx(2 * expected.mean(), rel=1e-5)
 
 
 def test_a_label_outside_the_classes_is_not_hidden_by_weights(rng):

@@ -451,7 +451,7 @@ def test_other_names(name, says):
 
 
 def test_what_there_is():
-    assert al.losses.__all__ == sorted([*al.losses.LOSSES, "get", "mean", "sums"])
+    assert al.losses.__all__ == sorted([*al.losses.LOSSES, "get", "mean", "sums", "weights"])
     classes = [kind.__name__ for kind in al.metrics.CLASSES.values()]
     rest = ["Mean", "Metric", "accumulate", "accumulated", "get"]
     assert al.metrics.__all__ == sorted([*al.metrics.FUNCTIONS, *classes, *rest])

@@ -947,7 +947,7 @@ ROWS = [  # graphs and tensors
      "AttributeError [Trainer] A Trainer has no attribute compile; use al.Trainer(model, loss, optimizer, "
      "metrics=[...]), made anew; asked at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(A, A, epochs=1)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got epochs twice; "
      "arrays that belong together are one tuple, (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(A, A)',
@@ -957,27 +957,56 @@ ROWS = [  # graphs and tensors
      "TypeError [fit] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the examples "
      "and their targets into one tuple: (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(x=A, y=A)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument x; "
      "its name here is data, a tuple (x, y); called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").lr = 0',
+     "AttributeError [trainer] A Trainer has no attribute lr to set; use trainer.optimizer.lr; set at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").stop_trainin = True',
+     "AttributeError [trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training; set at "
+     "HERE."),
+    ("optimizer.learning_rte = 1", "TypeError [sgd] There is no option learning_rte; built at HERE."),
+    ("model.training = False",
+     "AttributeError [sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
+     "training=False); set at HERE."),
+    ('al.Trainer(al.nn.ReLU(), "hinge", "sgd").fit((A, A))',
+     "ValueError [fit] Expected a model with variables to train, got none; called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").fit(al.data.from_arrays(A, A[:, :2]).batch(1), batch_size=2)',
+     "ValueError [fit] Expected no batch_size beside data that has batches, got 2; called at HERE."),
+    ('al.Trainer(model, "mean_squared_error", "sgd", metrics=["accuracy"])',
+     'ValueError [trainer] Expected a metric of numbers beside the loss mean_squared_error, such as "r2_score", got '
+     '"accuracy", which compares classes; built at HERE.'),
+    ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2]), callbacks=[al.EarlyStopping("val_loss")])',
+     "ValueError [fit] Expected a quantity to monitor among loss, got val_loss; give fit validation data; called at "
+     "HERE."),
+    ('al.Trainer(model, "binary_cross_entropy", "sgd").fit((A, 2 * A[:, :2]))',
+     "ValueError [fit] Expected targets from 0 to 1, got 2.0 in row 0; called at HERE."),
+    ('al.Trainer(model, "softmax_cross_entropy", "sgd").fit((A, A[:, :2]))',
+     "ValueError [fit] Expected probabilities of the classes that add up to 1, got [1. 1.] in row 0; called at HERE."),
+    ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2], -A[:, 0]))',
+     "ValueError [fit] Expected weights of 0 or more, got -1.0 in row 0; called at HERE."),
+    ('al.Trainer(al.nn.Dense(1), lambda p, y: al.square(p - y).mean(-1), "sgd").fit((A, A[:, 0]))',
+     "ValueError [trainer] Expected a loss of each example by itself, got subtract of float32(?,) and float32(?, 1), "
+     "which pairs each example with all others; use y[:, None] for a y of shape (n,), or give targets of shape (n, 1); "
+     "built at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), epoch=3)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "epoch; the nearest is epochs; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), nb_epoch=3)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "nb_epoch; the nearest is epochs; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), validation_data=(A, A))',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "validation_data; its name here is validation; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), validation_split=0.1)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "validation_split; its name here is validation, which al.data.split makes; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), verbose=0)',
-     "TypeError [fit] Expected fit(data, epochs=1, batch_size=32, *, validation=None, callbacks=(), "
+     "TypeError [fit] Expected fit(data, epochs=1, batch_size=None, *, validation=None, callbacks=(), "
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument "
      "verbose; its name here is progress; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A, A, A))',
@@ -1031,7 +1060,7 @@ ROWS = [  # graphs and tensors
      "TypeError [evaluate] Expected a tuple (x, y) of arrays, or an al.data.Dataset, got ndarray; put the "
      "examples and their targets into one tuple: (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").predict((A, A), batch=3)',
-     "TypeError [predict] Expected predict(x, batch_size=32), got an argument batch; its name here is "
+     "TypeError [predict] Expected predict(x, batch_size=None), got an argument batch; its name here is "
      "batch_size; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").learning_rate',
      "AttributeError [Trainer] A Trainer has no attribute learning_rate; use trainer.optimizer.lr; asked at HERE."),

@@ -1,5 +1,7 @@
 """Layers and initial values."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -433,6 +435,23 @@ def test_what_is_in_attributes_is_frozen_with_the_layer():
         assert not any(v.trainable for v in model.variables) and not model.blocks[1]["left"].trainable
         model.trainable = True
         assert [v.name for v in model.variables if not v.trainable] == ["perceptron_0/fixed"]
+
+
+def test_a_step_that_leaves_updates_out_warns():
+    graph = al.Graph()
+    x = graph.placeholder((None, 4))
+    model = al.nn.Sequential(al.nn.Dense(4), al.nn.BatchNorm(), al.nn.Dropout(0.5))
+    loss = al.mean(al.square(model(x, training=True)))
+    moved = al.SGD(0.1).minimize(loss)
+    left = "batchnorm_0/moving_mean, batchnorm_0/moving_variance, dropout_0/state"
+    with pytest.warns(UserWarning, match=rf"trains a Sequential and leaves {left} as it is; add \*model.updates to"):
+        graph.compile([x], [loss], moved)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph.compile([x], [loss], [*moved, *model.updates])
+        graph.compile([x], [model(x)])
+        graph.compile([x], [loss])
+        graph.compile([], [], [graph.assign(model.variables[0], model.variables[0] * 0.5)])
 
 
 def test_a_model_of_attributes_alone_is_named_like_one_of_layers():

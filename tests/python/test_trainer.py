@@ -516,6 +516,14 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
         with pytest.raises(ValueError, match=r'Expected mode="max" where the greatest (val_r2|f1) is best'):
             callback.on_epoch_end(0, {"val_r2": 1.0, "f1": 2.0})
         callback = make(mode="max")
+    for wrong, says in (
+        (al.EarlyStopping("val_loss"), "among loss, auc, got val_loss; give fit validation data"),
+        (al.Checkpoint(tmp_path / "x", "acu"), "among loss, auc, got acu; the nearest is auc"),
+    ):
+        t = al.Trainer(al.nn.Dense(2), "softmax_cross_entropy", "sgd", ["auc", "confusion_matrix"])
+        with pytest.raises(ValueError, match=rf"^\[fit\] Expected a quantity to monitor {says}"):
+            t.fit((data[0], np.int32(data[1][:, 0] > 0)), 2, callbacks=[wrong], progress=False)
+        assert t.epoch == 0 and t.greater_is_better("auc")
     stopping = al.EarlyStopping("loss", patience=1)
     stopping.trainer = trainer()
     stopping.on_train_begin()

@@ -12,6 +12,7 @@ from alloy.graph.apply import as_sequence, as_tensor, require_all, require_tenso
 from alloy.graph.arrays import as_count, as_extents
 from alloy.graph.engine import method_of
 from alloy.graph.executable import keep_updates
+from alloy.graph.left_out import warn_of_left_out
 from alloy.graph.location import meant, mistake, user_location
 from alloy.graph.names import explained
 from alloy.graph.scope import claim, scoped
@@ -134,10 +135,12 @@ def compile(self, feeds=(), fetches=(), updates=(), *, steps=None) -> Executable
     a step reads what the step before has updated. The results are those of as many calls.
 
     Nothing is recompiled as long as the feeds keep their shapes. A placeholder that it needs may be missing among the
-    feeds where bind has an array for it, or a call will be refused. ValueError where a fetch, an update or a feed
-    belongs to another graph, or two updates write one variable."""
+    feeds where bind has an array for it, or a call will be refused. A step that trains a model also needs
+    model.updates, such as moving averages: a UserWarning names those that are left out. ValueError where a fetch, an
+    update or a feed belongs to another graph, or two updates write one variable."""
     feeds, _, fetches, updates = _request("compile", feeds, fetches, updates)
     steps = None if steps is None else as_count("compile", "a number of steps", steps)
+    warn_of_left_out(self, fetches, updates)
     return keep_updates(self._compile(feeds, fetches, updates, steps), updates)
 
 

@@ -1,9 +1,10 @@
 """Losses: functions of predictions and targets that give one value for each example.
 
 A loss of (predictions, targets) gives a tensor (n,) for a batch of n examples, and for sequences and the like one value
-for each place, (n, steps). Or it gives a pair of tensors (values, weights) of that shape, where examples are to count
-differently. mean(...) makes the number of either that is minimized and shown: sum(values) / (how many there are), and
-of a pair sum(values * weights) / sum(weights). Sample weights and masks are described there.
+for each place, (n, steps). mean(...) makes the number of them that is minimized and shown: sum(values) / (how many
+there are). Options such as ignore_index let examples count differently: the values are then multiplied by weights, and
+their mean is sum(values) / sum(weights(values)). A loss of your own may give a pair of tensors (values, weights), whose
+mean is sum(values * weights) / sum(weights). mean also describes sample weights and masks.
 
 Predictions are logits, not probabilities, wherever targets are classes or probabilities. Those of float16 and bfloat16
 are widened: losses are computed in float32, and are float32.
@@ -20,7 +21,7 @@ from alloy.graph.names import explain
 from alloy.losses import lookup
 from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
-from alloy.losses.reduction import mean, sums
+from alloy.losses.reduction import mean, sums, weights
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "softmax_cross_entropy",
     "squared_hinge",
     "sums",
+    "weights",
 ]
 
 

@@ -1,13 +1,13 @@
 """Losses of logits, whose targets are classes or probabilities."""
 
 import math
-from typing import overload
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
 from alloy.graph.dtypes import is_integer
 from alloy.graph.location import mistake
 from alloy.losses.examples import (
+    are_distributions,
     class_count,
     classes_or_distributions,
     extents,
@@ -18,25 +18,21 @@ from alloy.losses.examples import (
     warn_of_probabilities,
     weights_of_classes,
 )
+from alloy.losses.reduction import weighed
 from alloy.ops import cast, clamp, divide_no_nan, equal, expand_dims, gather, log, one_hot, softplus, squeeze, where
 from alloy.ops import sum as sum_of
 
 
-@overload
-def softmax_cross_entropy(logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0) -> Tensor: ...
-@overload
 def softmax_cross_entropy(
     logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
-) -> Tensor | tuple[Tensor, Tensor]: ...
-def softmax_cross_entropy(
-    logits: Tensor, labels: Tensor, *, label_smoothing: float = 0.0, class_weights=None, ignore_index: int | None = None
-) -> Tensor | tuple[Tensor, Tensor]:
+) -> Tensor:
     """-sum(labels * log_softmax(logits)) over the last axis, computed without overflow, and exact where the logits are
     confident and right.
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. Result:
-    float32 (...), NaN where a class is none from 0 to classes - 1; with options a pair of tensors (values, weights).
-    ValueError: the shapes do not belong together. The mean of the result is that of PyTorch's cross_entropy with
+    float32 (...), NaN where a class is none from 0 to classes - 1, or a distribution does not add up to 1. ValueError:
+    the shapes do not belong together. The values are those of PyTorch's cross_entropy with reduction="none", and their
+    al.losses.mean is that with reduction="mean", with
 
     label_smoothing: so much of each label, 0 to 1, is spread over all classes alike (Szegedy et al., 2015).
     class_weights: (classes,) numbers from 0 on. Integer labels count as much as their class. What smoothing moves to a
@@ -53,6 +49,7 @@ def softmax_cross_entropy(
     if not is_integer(labels.dtype):
         if ignore_index is not None:
             raise mistake(op, "Expected integers as labels beside ignore_index, got distributions")
+        labels = where(are_distributions(labels), labels, math.nan)
         labels = labels if smoothing == 0 else labels * (1 - smoothing) + smoothing / class_count(op, logits)
         return _of_distributions(logits, labels if scales is None else labels * scales)
     count = class_count(op, logits)
@@ -69,10 +66,7 @@ def softmax_cross_entropy(
     if own is None and ignore_index is None:
         return values
     weights = where(sound, 1.0 if own is None else own, cast(equal(labels, labels), "float32"))
-    if ignore_index is None:
-        return values, weights
-    ignored = equal(labels, ignore_index)
-    return where(ignored, 0.0, values), where(ignored, 0.0, weights)
+    return weighed(values, weights if ignore_index is None else where(equal(labels, ignore_index), 0.0, weights))
 
 
 def binary_cross_entropy(
@@ -80,9 +74,9 @@ def binary_cross_entropy(
 ) -> Tensor:
     """The mean over an example's elements of -t log s(z) - (1 - t) log(1 - s(z)), s the logistic function.
 
-    z, the logits, and t, the targets in [0, 1], are of one shape (n, ...). Computed without overflow, as
-    t log(1 + e^-z) + (1 - t) log(1 + e^z), and exact where the logits are confident and right. ValueError: the shapes
-    differ. The mean of the result is that of PyTorch's binary_cross_entropy_with_logits with
+    z, the logits, and t, the targets in [0, 1], are of one shape (n, ...); other targets give NaN. Computed without
+    overflow, as t log(1 + e^-z) + (1 - t) log(1 + e^z), and exact where the logits are confident and right. ValueError:
+    the shapes differ. The mean of the result is that of PyTorch's binary_cross_entropy_with_logits with
 
     label_smoothing: t is moved by so much, 0 to 1, of its way to one half.
     class_weights, pos_weight: a number, or one for each element of the last axis: what that element's loss, or the part
@@ -91,6 +85,7 @@ def binary_cross_entropy(
     smoothing = share(op, "label_smoothing", label_smoothing)
     warn_of_probabilities(op, logits, "sigmoid")
     logits, targets = of_same_shape(op, logits, targets)
+    targets = where(equal(clamp(targets, 0.0, 1.0), targets), targets, math.nan)
     last = extents(logits)[-1:]
     shapes = ((), last) if last else ((),)
     scales, positive = (

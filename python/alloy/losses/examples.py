@@ -10,7 +10,8 @@ from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half, is_integer
 from alloy.graph.location import mistake, warn_user
 from alloy.graph.text import describe, shape_text
-from alloy.ops import cast, mean
+from alloy.ops import abs, cast, logical_and, mean, min
+from alloy.ops import sum as sum_of
 
 
 def widened(op, predictions, targets):
@@ -102,6 +103,15 @@ def classes_or_distributions(op, logits, labels):
     require_shapes(op, "labels", labels, logits, shape[:-1] if integers else shape)
     dtype = logits.dtype if not integers else "int64" if labels.dtype in ("int64", "uint64") else "int32"
     return logits, cast(labels, dtype)
+
+
+def are_distributions(labels):
+    """Whether the numbers of the last axis, (..., 1), are of 0 or more and add up to 1, to the rounding of halves."""
+    off = abs(sum_of(labels, axis=-1, keepdims=True) - 1.0)
+    return logical_and(off <= SUM_TOLERANCE, min(labels, axis=-1, keepdims=True) >= 0.0)
+
+
+SUM_TOLERANCE = 0.01  # of a distribution whose numbers are halves
 
 
 def share(op, name, value):

@@ -1,5 +1,7 @@
 """From the values of examples to one number."""
 
+from weakref import WeakKeyDictionary
+
 from alloy._core import Tensor
 from alloy.graph.apply import apply, require_tensor
 from alloy.graph.location import mistake
@@ -13,11 +15,12 @@ def mean(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = 
     """The number that is minimized and shown, a float32 scalar: what a loss gives for each example, added up and
     divided by how many there are.
 
-    values: what a loss gives: a tensor (n, ...), or a pair of tensors (values, weights) of one shape, whose mean is
-    sum(values * weights) / sum(weights), as PyTorch's cross_entropy has it with class weights or an ignored index. A
-    scalar is its own mean. sample_weights: (n,), or of more of the values' axes; how much each example adds, while
-    the number of examples stays what it is, as in Keras. mask: the same, of 0 where an example does not count at all
-    and 1 elsewhere; what is not counted may even be NaN. Where nothing counts the mean is 0.
+    values: what a loss gives: a tensor (n, ...), whose sum is divided by the sum of its weights where it has some
+    (weights), as PyTorch's cross_entropy does with class weights or an ignored index; or a pair of tensors (values,
+    weights) of one shape, whose mean is sum(values * weights) / sum(weights). A scalar is its own mean.
+    sample_weights: (n,), or of more of the values' axes; how much each example adds, while the number of examples
+    stays, as in Keras. mask: the same, of 0 where an example does not count at all and 1 elsewhere; an example that
+    does not count may even be NaN. Where nothing counts the mean is 0.
 
     ValueError: the shapes do not belong together; weights or a mask for a scalar."""
     return divide_no_nan(*sums(values, sample_weights, mask=mask))
@@ -26,24 +29,44 @@ def mean(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = 
 def sums(values, sample_weights: Tensor | None = None, *, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Two float32 scalars, whose quotient is mean(...): the weighted sum, and what it is divided by. Both added up over
     batches give the mean of all batches."""
-    values, weights = pair(values)
+    values, counted = pair(values)
     for extra in (sample_weights, mask):
         if extra is not None and values.shape == ():
             raise mistake("mean", "Expected one value for each example, (n, ...), beside weights, got a scalar")
-    counted = weights if mask is None else times(weights, along(mask, values))
-    given = counted if sample_weights is None else times(counted, along(sample_weights, values))
-    return weighted_sum(values, given), number_of(values) if counted is None else sum_of(counted)
+    shares = None if mask is None else along(mask, values)
+    counted = times(counted, shares)
+    shares = shares if sample_weights is None else times(shares, along(sample_weights, values))
+    return weighted_sum(values, shares), number_of(values) if counted is None else sum_of(counted)
 
 
 def pair(values: Tensor | tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor | None]:
-    """What a loss gives, as float32 values and float32 weights or None."""
-    values, weights = values if isinstance(values, tuple) and len(values) == 2 else (values, None)
+    """The float32 values of a loss, times their weights, and these float32 weights, or None where each counts once."""
+    values, given = values if isinstance(values, tuple) and len(values) == 2 else (values, None)
     require_tensor("mean", values)
     if values.shape is None:
         raise mistake("mean", f"Expected values of known rank, got {describe(values)}")
-    if weights is not None:
-        weights = along(weights, values)
-    return cast(values, "float32"), weights
+    wide = cast(values, "float32")
+    if given is None:
+        return wide, weights(values)
+    given = along(given, values)
+    return where(equal(given, 0.0), 0.0, wide * given), given
+
+
+_WEIGHTS: WeakKeyDictionary[Tensor, Tensor] = WeakKeyDictionary()
+
+
+def weights(values: Tensor) -> Tensor | None:
+    """How much each value of a loss with options counts in its mean: a tensor of the values' shape, by which they are
+    multiplied already. None where each counts once, as it does in anything that is computed of the values."""
+    require_tensor("weights", values)
+    return _WEIGHTS.get(values)
+
+
+def weighed(values: Tensor, by: Tensor) -> Tensor:
+    """The values times their weights, which it keeps for their mean. A value of weight 0 may be NaN."""
+    product = where(equal(by, 0.0), 0.0, values * by)
+    _WEIGHTS[product] = by
+    return product
 
 
 def along(weights, values):

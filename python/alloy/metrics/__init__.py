@@ -20,9 +20,11 @@ measure training and validation.
 
 Predictions are logits. A Trainer takes a metric by its name, or as a function or a Metric."""
 
+import functools
 import sys
 
-from alloy.graph.names import explain
+from alloy.graph.location import mistake
+from alloy.graph.names import explain, parameters_of
 from alloy.losses import LOSSES, lookup
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
 from alloy.metrics.classification import ConfusionMatrix, F1Score, Precision, Recall
@@ -53,15 +55,26 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
     """The metric of that name, which may be one of al.losses; that of a function; a Metric is itself.
 
     loss: what is minimized, a name or a function: beside binary_cross_entropy "accuracy" is that of each logit by
-    itself, binary_accuracy. op: what a message says in brackets. ValueError: no metric has that name; the message lists
+    itself, binary_accuracy, and beside a functools.partial with an ignore_index the metrics that know one have it,
+    too. op: what a message says in brackets. ValueError: no metric has that name; the message lists
     all, and says what a name of another library is here. TypeError: neither a name nor a function nor a Metric."""
     if isinstance(metric, Metric):
         return metric
     if isinstance(metric, str):
         found = lookup.by_name("metrics", metric, _NAMED, op)
-        if found is accuracy and (loss if isinstance(loss, str) else lookup.name_of(loss)) == "binary_cross_entropy":
+        of_loss = loss if isinstance(loss, str) or loss is None else lookup.name_of(loss)
+        if found is accuracy and of_loss == "binary_cross_entropy":
             return Mean(binary_accuracy, "accuracy")
-        return found() if isinstance(found, type) else Mean(found)
+        if found is accuracy and of_loss in _OF_NUMBERS:
+            raise mistake(
+                op,
+                f'Expected a metric of numbers beside the loss {of_loss}, such as "r2_score", got "accuracy", which '
+                "compares classes",
+            )
+        ignored = getattr(loss, "keywords", {}).get("ignore_index")
+        options = {} if ignored is None or "ignore_index" not in parameters_of(found) else {"ignore_index": ignored}
+        found = functools.partial(found, **options) if options else found
+        return found() if isinstance(lookup.unwrapped(found), type) else Mean(found)
     lookup.require_function("metrics", metric, _NAMED, op)
     return Mean(metric)
 
@@ -73,4 +86,5 @@ CLASSES = {
 }
 for _function in FUNCTIONS.values():
     vars(_function)["greater_is_better"] = True
+_OF_NUMBERS = ("mean_squared_error", "mean_absolute_error", "huber")  # losses of regression
 _NAMED = FUNCTIONS | CLASSES | LOSSES

@@ -1,14 +1,13 @@
 """How often predictions are right: one value for each example."""
 
-from typing import overload
-
 from alloy._core import Tensor
 from alloy.graph.apply import require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.losses.examples import class_count, index_or_none, mean_of_examples, require_shapes
-from alloy.metrics.decisions import beside, classes_of, legal
+from alloy.losses.reduction import weighed
+from alloy.metrics.decisions import beside, classes_of, legal, unless
 from alloy.ops import (
     argmax,
     cast,
@@ -22,24 +21,18 @@ from alloy.ops import (
     logical_and,
     logical_not,
     logical_or,
-    not_equal,
     squeeze,
     take_along_axis,
 )
 from alloy.ops import sum as sum_of
 
 
-@overload
-def accuracy(logits: Tensor, labels: Tensor) -> Tensor: ...
-@overload
-def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None) -> Tensor | tuple[Tensor, Tensor]: ...
-def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor | tuple[Tensor, Tensor]:
+def accuracy(logits: Tensor, labels: Tensor, *, ignore_index: int | None = None) -> Tensor:
     """1 where the greatest logit is the label's class, else 0: (n,), of sequences (n, steps).
 
     logits: (..., classes). labels: the classes as integers (...), or distributions of the logits' shape. One
     logit, (..., 1), stands for two classes, as in binary_accuracy. ignore_index: integer labels that are this number do
-    not count; the result is then a pair of tensors (values, weights). ValueError: logits without an axis of
-    classes, or the shapes do not belong together."""
+    not count. ValueError: logits without an axis of classes, or the shapes do not belong together."""
     require_tensor("accuracy", logits)
     require_tensor("accuracy", labels)
     ignore_index = index_or_none("accuracy", ignore_index)
@@ -67,15 +60,7 @@ def binary_accuracy(logits: Tensor, targets: Tensor) -> Tensor:
     return mean_of_examples(_decided("binary_accuracy", logits, targets))
 
 
-@overload
-def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5) -> Tensor: ...
-@overload
-def top_k_accuracy(
-    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None
-) -> Tensor | tuple[Tensor, Tensor]: ...
-def top_k_accuracy(
-    logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None
-) -> Tensor | tuple[Tensor, Tensor]:
+def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: int | None = None) -> Tensor:
     """1 where the label's class is among those of the k greatest logits, else 0: (n,), of sequences (n, steps). Of
     equal logits the first count as greater.
 
@@ -100,7 +85,7 @@ def top_k_accuracy(
 
 
 def _counted(values, labels, ignore_index):
-    return values if ignore_index is None else (values, cast(not_equal(labels, ignore_index), "float32"))
+    return values if ignore_index is None else weighed(values, unless(labels, ignore_index))
 
 
 def _decided(op, logits, targets):

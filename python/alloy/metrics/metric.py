@@ -64,15 +64,16 @@ class Mean(Metric):
             self.greater_is_better = getattr(unwrapped(function), "greater_is_better", None)
 
     def update(self, totals, predictions, targets, weights):
-        values, own = pair(self.function(predictions, targets))
+        values, counted = pair(self.function(predictions, targets))
         if values.shape == ():
             count = number_of(predictions, [0]) if weights is None else sum_of(cast(weights, "float32"))
             accumulate(totals, "total", values * count)
             accumulate(totals, "count", count)
             return
-        weights = own if weights is None else times(own, along(weights, values))
-        accumulate(totals, "total", weighted_sum(values, weights))
-        accumulate(totals, "count", number_of(values) if weights is None else sum_of(weights))
+        shares = None if weights is None else along(weights, values)
+        counted = times(counted, shares)
+        accumulate(totals, "total", weighted_sum(values, shares))
+        accumulate(totals, "count", number_of(values) if counted is None else sum_of(counted))
 
     def result(self, totals):
         return divide_no_nan(accumulated(totals, "total"), accumulated(totals, "count"))

@@ -42,6 +42,8 @@ class AUC(Metric):
     either kind is spread evenly over m intervals. Every step adds to 4 * bins numbers for each score of an example;
     of hundreds of classes take fewer bins."""
 
+    greater_is_better = True
+
     def __init__(
         self, *, bins: int = 4096, multi_label: bool = False, ignore_index: int | None = None, name: str | None = None
     ):

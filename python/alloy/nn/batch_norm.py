@@ -4,7 +4,8 @@ from alloy import init
 from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
 from alloy.nn.normalization import Normalization, affine
-from alloy.ops import mean, rsqrt, variance
+from alloy.ops import equal, expand_dims, mean, ones_like, rsqrt, square, variance, where
+from alloy.ops import sum as sum_of
 
 
 class BatchNorm(Normalization):
@@ -15,7 +16,8 @@ class BatchNorm(Normalization):
     moving averages: momentum * average + (1 - momentum) * statistic. After it they are the moving averages.
     Variables: gamma, beta (unless scale or center is False), and, not trainable, moving_mean, moving_variance, all
     (features,). A layer that is called in several places of a model moves them in each. A layer that is not trainable
-    uses its moving averages, and leaves them, while training too. Of float16 and bfloat16 it computes in float32."""
+    uses its moving averages, and leaves them, while training too. Examples that only fill up a batch (last_batch="pad")
+    do not count. Of float16 and bfloat16 it computes in float32."""
 
     def __init__(self, *, momentum: float = 0.99, epsilon: float = 0.001, center: bool = True, scale: bool = True):
         super().__init__(epsilon, center, scale)
@@ -34,7 +36,17 @@ class BatchNorm(Normalization):
         center, spread = self._variables[-2:]
         if training and self.trainable:
             axes = range(len(x.shape) - 1)
-            moving, (center, spread) = (center, spread), (mean(x, axis=axes), variance(x, axis=axes))
+            moving, (center, spread) = (center, spread), _statistics(x, axes, self.example_mask)
             for average, statistic in zip(moving, (center, spread)):
                 self.leave(average, self.now(average) * self.momentum + statistic * (1 - self.momentum))
         return affine(x, center, rsqrt(spread + self.epsilon), gamma, beta)
+
+
+def _statistics(x, axes, mask):
+    """Mean and population variance of each feature, over the examples that count."""
+    if mask is None:
+        return mean(x, axis=axes), variance(x, axis=axes)
+    counts = equal(expand_dims(mask, axis=range(1, len(x.shape))), 1.0)
+    number = sum_of(where(counts, ones_like(x), 0.0), axis=axes)
+    center = sum_of(where(counts, x, 0.0), axis=axes) / number
+    return center, sum_of(where(counts, square(x - center), 0.0), axis=axes) / number

@@ -15,12 +15,14 @@ from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import float32, is_half
+from alloy.graph.left_out import training_calls
 from alloy.graph.location import meant, mistake
 from alloy.graph.names import missing_attribute, no_attribute, one_of, wrong_call
 from alloy.graph.scope import free_path, is_scoped, scope, scoped
 from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
+from alloy.nn.padding import example_mask
 from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
@@ -60,6 +62,7 @@ class Layer:
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._took: object = None  # what the last call was given
         self._gave: list | None = None  # the tensors that the last call gave
+        self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
         self._path = ""
 
     def __getattr__(self, name) -> Any:
@@ -73,6 +76,13 @@ class Layer:
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
             raise no_attribute(self, name, one_of(type(self)), "set")
+        if name == "training" and isinstance(value, bool):
+            raise mistake(
+                self._kind(),
+                f"{one_of(type(self))} has no attribute training to set; a call says it: layer(x, training={value})",
+                AttributeError,
+                "set",
+            )
         object.__setattr__(self, name, value)
 
     def __getitem__(self, key):
@@ -179,6 +189,14 @@ class Layer:
         where the model calls the layer in several places."""
         return self._left[variable].value if variable in self._left else variable
 
+    @property
+    def example_mask(self) -> Tensor | None:
+        """float32 (n,): 1 for each example of the batch, 0 for each that only fills it up; None where all count.
+
+        A Trainer's training steps have it with last_batch="pad". A forward that mixes the examples of a batch, as
+        BatchNorm's does, leaves the others out."""
+        return example_mask()
+
     def leave(self, variable: Variable, value: Tensor) -> None:
         """Says what a training step leaves in the variable. It becomes one of the layer's updates."""
         self._left[variable] = variable.graph.assign(variable, value)
@@ -221,6 +239,9 @@ class Layer:
             if not around:
                 _AT_WORK.set(None)
         self._took, self._gave = x, leaves(y)
+        if training and not around:
+            self._taught = self._gave
+            training_calls(graph).add(self)
         return y
 
     def _require_call(self, training, operands):
@@ -282,6 +303,7 @@ class Layer:
             if variable not in before:
                 variable.trainable = False
         self.graph = self._step = self._took = self._gave = None
+        self._taught = []
         self._path = ""
         self._variables, self._parameters, self._left = [], [], {}
 

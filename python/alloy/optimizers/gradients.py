@@ -1,10 +1,11 @@
 """What happens to gradients before they move parameters: accumulated, clipped, found finite or not."""
 
+import functools
 from dataclasses import dataclass
 
 from alloy._core import Tensor, Update
 from alloy.graph.state import State
-from alloy.ops import cast, clamp, equal, logical_and, logical_not, minimum, sqrt, square, sum, where
+from alloy.ops import all, cast, clamp, equal, is_finite, logical_and, logical_not, minimum, sqrt, square, sum, where
 
 
 @dataclass
@@ -68,7 +69,7 @@ def _accumulated(gradients, slots, state, steps):
 
 
 def _finite(gradients):
-    return equal(_total([sum(gradient - gradient) for gradient in gradients]), 0.0)
+    return functools.reduce(logical_and, [all(is_finite(gradient)) for gradient in gradients])
 
 
 def _total(numbers):

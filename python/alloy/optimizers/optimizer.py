@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from alloy import _core
-from alloy._core import OPTIMIZER, Tensor, Update, Variable
+from alloy._core import OPTIMIZER, Graph, Tensor, Update, Variable
 from alloy.graph.apply import apply, apply_all, as_sequence, require_all, require_tensor
 from alloy.graph.arrays import as_count
 from alloy.graph.dtypes import is_half
 from alloy.graph.foreign import UNNEEDED
-from alloy.graph.location import mistake, user_location
+from alloy.graph.location import meant, mistake, user_location
 from alloy.graph.names import parameters_of, said_of_argument
 from alloy.graph.scope import scope
 from alloy.graph.state import State
@@ -137,7 +137,9 @@ class Optimizer:
 
     def __setattr__(self, name, value):
         if not name.startswith("_") and name not in ("lr", "rate"):
-            if name == "learning_rate":
+            options = (*self.bounds, *_SHARED)
+            is_new = name not in options and not hasattr(self, name)
+            if is_new and meant(name, [*options, "learning_rate"], 0.85):
                 raise self._unknown(name)
             if vars(self).get("_slots"):
                 raise mistake(
@@ -382,6 +384,22 @@ class Optimizer:
         A device read."""
         found = [state for weak, state in self._shared if _is_in(graph, weak)]
         return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
+
+    def steps_made(self, graph) -> int:
+        """How many steps in the graph a schedule has counted. A device read."""
+        found = [state for weak, state in self._shared if _is_in(graph, weak)]
+        return int(found[0].variables["step"].numpy()) if found and "step" in found[0] else 0
+
+    def rate_at(self, step: int) -> float | None:
+        """The learning rate of a step that is counted from 0; None where it needs tensors of a graph."""
+        if not callable(self._rate):
+            return None
+        graph = Graph()
+        at = graph.placeholder(())
+        try:
+            return float(graph.run(self._rate(at), {at: np.float32(step // self.accumulate_steps)}).item())
+        except Exception:
+            return None
 
     def _state(self, variable) -> State:
         """What is kept in the variable's graph for all variables together."""

@@ -105,7 +105,8 @@ def _trained(made, output, resume):
         files.append("history.png")
     typer.echo(f"saved in {output}:\n  {', '.join(files)}")
     if made.examples.test is not None:
-        typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, made.settings['batch_size']))}")
+        size = run.batch_size(made.settings, made.examples.test)
+        typer.echo(f"test {_values(made.trainer.evaluate(made.examples.test, size))}")
 
 
 def _require_same(settings, path):
@@ -140,7 +141,7 @@ def _fitted(made, output, resume):
         history = made.trainer.fit(
             made.train,
             made.settings["epochs"],
-            made.settings["batch_size"],
+            run.batch_size(made.settings, made.train, made.examples.test),
             validation=made.examples.test,
             callbacks=callbacks,
             resume=checkpoint if resume else None,
@@ -183,7 +184,7 @@ def evaluate(
     if rows is None:
         raise config.mistake(f"Expected a run with validation data, got {path}; name a PATH")
     trainer = run.trained("evaluate", path, settings, rows)
-    typer.echo(_values(trainer.evaluate(rows, settings["batch_size"])))
+    typer.echo(_values(trainer.evaluate(rows, run.batch_size(settings, rows))))
 
 
 @_commands.command()
@@ -199,7 +200,7 @@ def predict(
     read = [examples.rows(settings, str(file)) for file in files]
     labels, rows = [label for labels, _ in read for label in labels], np.concatenate([rows for _, rows in read])
     trainer = run.trained("predict", path, settings, rows)
-    values = trainer.predict(rows, settings["batch_size"])
+    values = trainer.predict(rows, run.batch_size(settings, rows))
     if not isinstance(values, np.ndarray):
         raise config.mistake("Expected a model that gives one array, got one that gives several; use Trainer.predict")
     text = predictions.table(settings, labels, values)

@@ -181,6 +181,12 @@ def _batches(train, settings):
     return batches, batches.length
 
 
+def batch_size(settings, *given) -> int | None:
+    """The run's batch size; None where all data has batches of its own."""
+    parts = [part for part in given if part is not None]
+    return None if all(isinstance(part, al.data.Dataset) and part.batched for part in parts) else settings["batch_size"]
+
+
 # ---- a batch alone, to look at a model ----
 
 
@@ -244,6 +250,6 @@ def trained(op: str, place: Path, settings: dict, rows) -> al.Trainer:
         raise mistake(f"Expected model.safetensors of a training in {place}, which is not there")
     model, settings = model_of(settings)
     trainer = trainer_of(model, _scheduled(settings, 1))
-    trainer._programs.outputs(parts_of(op, as_dataset(op, rows, settings["batch_size"])))
+    trainer._programs.outputs(parts_of(op, as_dataset(op, rows, batch_size(settings, rows))))
     al.load(model, path)
     return trainer

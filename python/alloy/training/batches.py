@@ -69,12 +69,16 @@ def _of_many(data) -> str:
     return f"a tuple of {len(data)}"
 
 
-def as_dataset(op: str, data, batch_size: int, *, seed: int | None = None, last: str = "smaller") -> Dataset:
+def as_dataset(op: str, data, batch_size: int | None, *, seed: int | None = None, last: str = "smaller") -> Dataset:
     """Batches of what a user gives: a tuple of arrays, an al.data.Dataset, or an object with __len__ and __getitem__.
-    seed: of the order of what is no Dataset; None: as they are."""
+    batch_size: None is 32. seed: of the order of what is no Dataset; None: as they are."""
     if hasattr(batch_size, "__array__"):
         raise mistake(op, "Expected examples and targets as one tuple, (x, y), got two arguments", TypeError, "called")
-    as_count(op, "a batch size", batch_size, "called")
+    if batch_size is not None:
+        as_count(op, "a batch size", batch_size, "called")
+        if isinstance(data, Dataset) and data.batched:
+            raise mistake(op, f"Expected no batch_size beside data that has batches, got {batch_size}", act="called")
+    batch_size = 32 if batch_size is None else batch_size
     if isinstance(data, Dataset):
         return data if data.batched else data.batch(batch_size, last=last)
     if op == "predict" and not _is_items(data):

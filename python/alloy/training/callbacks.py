@@ -125,17 +125,20 @@ class _Best(Callback):
 
     def on_train_begin(self, logs: Any = None):
         self.state = {"best": None, "waited": 0, **self.state} if self.trainer.resumed else {"best": None, "waited": 0}
+        known = self.trainer._quantities
+        if not known or self.monitor is None:
+            return
+        if self.monitor not in known:
+            raise mistake(
+                "fit",
+                f"Expected a quantity to monitor among {', '.join(known)}, got {self.monitor}"
+                f"{'; give fit validation data' if self.monitor.startswith('val_') else meant(self.monitor, known)}",
+                act="called",
+            )
+        self._greater_is_better(self.monitor)
 
     def improved(self, logs) -> bool:
         """Whether the quantity is better than ever."""
-        if self.monitor is None or self.monitor not in logs:
-            raise mistake(
-                "fit", f"Expected a quantity to monitor among {', '.join(logs)}, got {self.monitor}", act="called"
-            )
-        if np.ndim(logs[self.monitor]):
-            raise mistake(
-                "fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError, "called"
-            )
         merit = float(logs[self.monitor]) * (1 if self._greater_is_better(self.monitor) else -1)
         best = self.state["best"]
         better = not math.isnan(merit) and (best is None or merit > best + (self.min_delta if best is not None else 0))

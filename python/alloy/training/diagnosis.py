@@ -10,17 +10,20 @@ from alloy.data.nodes import Batch
 from alloy.graph.location import mistake, warn_user
 from alloy.graph.structure import leaves, paths
 from alloy.graph.text import describe
+from alloy.losses.examples import SUM_TOLERANCE
+from alloy.losses.lookup import unwrapped
 from alloy.nn import BatchNorm, Embedding
 from alloy.nn.recurrent import PADDINGS, Recurrent
-from alloy.ops import sum
+from alloy.ops import all as all_of
+from alloy.ops import is_finite
 from alloy.training.batches import parts_of
 
 _NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
 
 
 def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
-    """ValueError where an array holds numbers that are not finite, if that is asked, labels outside the classes, or
-    lengths outside the steps.
+    """ValueError where an array holds numbers that are not finite, if that is asked, targets that the loss does not
+    take (_wrong_target), lengths outside the steps, or negative sample weights.
 
     given: the tuple of arrays that data is made of."""
     for what, part in zip(_NAMES, given):
@@ -31,20 +34,21 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
                 raise mistake(
                     op, f"Expected finite numbers as {path}, got {array[tuple(place)]} in row {place[0]}", act="called"
                 )
-    labels = given[1]
-    if measures.loss_of_labels() is losses.softmax_cross_entropy and np.asarray(labels).dtype.kind in "iu":
-        found = _wrong_label(np.asarray(labels), programs.outputs(parts_of(op, data)))
-        if found is not None:
-            raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
-    if any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
-        found = _wrong_length(programs, parts_of(op, data), given[0])
-        if found is not None:
-            raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
+    parts = parts_of(op, data)
+    found = (
+        _negative_weight(given[2] if len(given) > 2 else None)
+        or _wrong_target(measures, given[1], lambda: programs.outputs(parts))
+        or _wrong_length(programs, parts, given[0])
+    )
+    if found is not None:
+        raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
 
 
 def _wrong_length(programs, parts, examples):
     """What to say of a length outside the steps of the recurrent layer that is given it, and its row; None where there
     is none."""
+    if not any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
+        return None
     programs.outputs(parts)
     for tensor, lengths in zip(leaves(programs.examples(parts)), map(np.asarray, leaves(examples))):
         for padding in filter(None, map(PADDINGS.get, programs.model._tree())):
@@ -71,12 +75,43 @@ def warn_of_lone_examples(model, data) -> None:
             )
 
 
-def _wrong_label(labels, predictions):
-    """What to say of a label outside the classes, and its row; None where there is none."""
+def _negative_weight(weights):
+    """What to say of a sample weight below 0, and its row; None where there is none."""
+    for array in () if weights is None else map(np.asarray, leaves(weights)):
+        if array.size and array.min() < 0:
+            place = tuple(np.argwhere(array < 0)[0])
+            return f"Expected weights of 0 or more, got {array[place]}", place[0]
+    return None
+
+
+def _wrong_target(measures, targets, outputs):
+    """What to say of a target that its loss does not take, and its row; None where there is none. outputs: a function
+    that gives the model's."""
+    if not any(unwrapped(loss) in _CHECKS for loss in measures.losses):
+        return None
+    for loss, output, given in measures.loss_of_each(outputs(), targets):
+        check = _CHECKS.get(unwrapped(loss))
+        if check is not None and not isinstance(given, (dict, list, tuple)):
+            found = check(np.asarray(given), output, getattr(loss, "keywords", {}))
+            if found is not None:
+                return found
+    return None
+
+
+def _wrong_class(labels, predictions, options):
     classes = (getattr(predictions, "shape", None) or (None,))[-1]
-    if not classes:
+    if labels.dtype.kind == "f":
+        total = labels.sum(axis=-1, dtype=np.float64)
+        wrong = (np.abs(total - 1) > SUM_TOLERANCE) | (labels < 0).any(axis=-1)
+        if not wrong.any():
+            return None
+        place = tuple(np.argwhere(wrong)[0])
+        return f"Expected probabilities of the classes that add up to 1, got {labels[place]}", place[0]
+    if not classes or labels.dtype.kind not in "iu":
         return None
     wrong = (labels < 0) | (labels >= classes)
+    if options.get("ignore_index") is not None:
+        wrong &= labels != options["ignore_index"]
     if not wrong.any():
         return None
     place = np.argwhere(wrong)[0]
@@ -84,6 +119,17 @@ def _wrong_label(labels, predictions):
         f"Expected labels from 0 to {classes - 1}, of the model's {classes} classes, got {labels[tuple(place)]}",
         place[0],
     )
+
+
+def _outside_0_to_1(targets, predictions, options):
+    wrong = ~((targets >= 0) & (targets <= 1))
+    if targets.dtype.kind == "b" or not wrong.any():
+        return None
+    place = tuple(np.argwhere(wrong)[0])
+    return f"Expected targets from 0 to 1, got {targets[place]}", place[0]
+
+
+_CHECKS = {losses.softmax_cross_entropy: _wrong_class, losses.binary_cross_entropy: _outside_0_to_1}
 
 
 def not_finite(programs, measures, parts, batch, when: str) -> Exception:
@@ -109,14 +155,12 @@ def _of_batch(programs, measures, parts, batch):
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 place = np.argwhere(~np.isfinite(array))[0]
                 return f"its {path} hold {array[tuple(place)]} in row {place[0]} of the batch"
-    if measures.loss_of_labels() is losses.softmax_cross_entropy and batch.y.dtype.kind in "iu":
-        found = _wrong_label(batch.y, programs.outputs(parts))
-        if found is not None:
-            return f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
-    found = _wrong_length(programs, parts, batch.x)
-    if found is not None:
-        return f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
-    return None
+    found = (
+        _negative_weight(batch.weights)
+        or _wrong_target(measures, batch.y, lambda: programs.outputs(parts))
+        or _wrong_length(programs, parts, batch.x)
+    )
+    return None if found is None else f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
 
 
 def _hint(op, model):
@@ -145,11 +189,11 @@ def _first_tensor(programs, feeds, loss, arrays):
         if tensor.dtype in ("float32", "float16", "bfloat16") and tensor.shape is not None
     ]
     try:
-        faults = graph.compile(feeds, [sum(tensor - tensor) for _, tensor in tensors])(*arrays)
+        faults = graph.compile(feeds, [all_of(is_finite(tensor)) for _, tensor in tensors])(*arrays)
     except DeviceError as error:
         return f"what led to it cannot be found out ({error})"
     for (op, tensor), fault in zip(tensors, faults):
-        if fault != 0:
+        if not fault:
             (found,) = graph.compile(feeds, [tensor])(*arrays)
             name = f" {op.name!r}" if op.name else ""
             wrong = np.size(found) - np.count_nonzero(np.isfinite(np.asarray(found, np.float32)))

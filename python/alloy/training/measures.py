@@ -13,8 +13,9 @@ from alloy.graph.apply import apply, require_all, require_tensor
 from alloy.graph.location import mistake
 from alloy.graph.state import State
 from alloy.graph.structure import leaves
+from alloy.graph.text import describe
 from alloy.metrics import accumulate, accumulated
-from alloy.ops import cast, divide_no_nan
+from alloy.ops import cast, divide_no_nan, where
 
 
 class Measures:
@@ -50,9 +51,17 @@ class Measures:
                     metric,
                 )
 
-    def loss_of_labels(self):
-        """The function that is the loss of a model with one output; None for others."""
-        return self._losses.get(None)
+    @property
+    def losses(self) -> list:
+        """The functions that are the losses of the outputs."""
+        return list(self._losses.values())
+
+    def loss_of_each(self, predictions, targets):
+        """Triples of a loss and its output and targets, in structures of tensors or arrays."""
+        return [
+            (loss, _part(predictions, key, "outputs"), _part(targets, key, "targets"))
+            for key, loss in self._losses.items()
+        ]
 
     def greater_is_better(self, name: str) -> bool | None:
         """Of a quantity of the history: False for losses, for metrics what they say; None: unknown."""
@@ -65,8 +74,13 @@ class Measures:
         """By output, pairs of scalars, the sum of the losses of a batch and what their mean divides it by."""
         found = {}
         for key, loss in self._losses.items():
-            value = loss(_part(predictions, key, "outputs"), _part(targets, key, "targets"))
-            total, count = losses.sums(value, _part(weights, key, "weights", optional=True), mask=mask)
+            output, target = _part(predictions, key, "outputs"), _part(targets, key, "targets")
+            value = loss(output, target)
+            _require_examples_apart(value, output, target)
+            given = _part(weights, key, "weights", optional=True)
+            if given is not None:  # a negative one shows as a loss that is not finite
+                given = where(given >= 0, given, math.nan)
+            total, count = losses.sums(value, given, mask=mask)
             if getattr(value, "shape", None) == ():  # of a batch, which counts as its examples do
                 examples = _count(predictions)
                 total, count = total * examples, count * examples
@@ -122,6 +136,29 @@ class Totals:
 
     def _states(self):
         return *self._losses.values(), *self._metrics.values()
+
+
+def _require_examples_apart(value, predictions, targets):
+    """ValueError where the loss pairs each example with all others: (n,) beside (n, 1) broadcasts to (n, n)."""
+    first = leaves(value)[0]
+    if not isinstance(first, Tensor) or not isinstance(predictions, Tensor) or not isinstance(targets, Tensor):
+        return
+    batch = (predictions.shape or (0,))[0]
+    before = set(op.results[0] for op in first.graph.inspect(fetches=[predictions, targets]))
+    for op in first.graph.inspect(fetches=[first]):
+        shape = op.shapes[0] if op.results[0] not in before else None
+        sides = [operand for operand in op.operands if operand.shape]
+        if not shape or len(shape) < 2 or len(sides) != 2 or len(op.operands) != 2:
+            continue
+        low, high = sorted(sides, key=lambda side: len(side.shape))
+        across = len(low.shape) == 1 < len(high.shape) == len(shape) and (low.shape[0], high.shape[0]) == (batch, batch)
+        if across and shape[-1] == batch and high.shape[-1] in (1, batch):
+            raise mistake(
+                "trainer",
+                f"Expected a loss of each example by itself, got {op.kind} of {describe(low)} and {describe(high)}, "
+                f"which pairs each example with all others; use y[:, None] for a y of shape "
+                "(n,), or give targets of shape (n, 1)",
+            )
 
 
 def _count(predictions):

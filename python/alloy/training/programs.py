@@ -19,8 +19,9 @@ from alloy.graph.state import State
 from alloy.graph.structure import convert, leaves, paths, rebuild
 from alloy.graph.text import describe
 from alloy.nn.layer import form_of
+from alloy.nn.padding import counting
 from alloy.nn.precision import computing_in
-from alloy.ops import cast, clamp, equal, gather, logical_and, where
+from alloy.ops import cast, clamp, gather, is_finite, logical_and, where
 from alloy.training.batches import Parts
 from alloy.training.measures import Measures, Totals
 
@@ -140,8 +141,13 @@ class Programs:
             predictions = leaves(self._predictions(parts))
             self._require_known(predictions)
             for tensor in predictions:
-                if tensor.shape == ():
-                    raise mistake("predict", f"Expected outputs of rows, got {describe(tensor)}", act="called")
+                if tensor.shape is not None and tensor.shape[:1] != (None,):
+                    raise mistake(
+                        "predict",
+                        f"Expected outputs with a row for each example, got {describe(tensor)}; give it out while "
+                        "training only",
+                        act="called",
+                    )
             self._made[key] = self.graph.compile(self._feeds(parts), predictions)
         return self._made[key]
 
@@ -178,6 +184,13 @@ class Programs:
             fetches = [self.progress["steps"], self.progress["sound"], *found.values()]
             self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
         return self._reports["training"]
+
+    def quantities(self, validated: bool) -> tuple[str, ...]:
+        """The names of the numbers that an epoch gives the history."""
+        report = self.training_report()
+        names = [name for name, value in zip(report.names, report.executable.fetches[2:]) if value.shape in ((), None)]
+        validation = [f"val_{name}" for name in names] if validated else []
+        return *names, *(["skipped_steps"] if self.skips else []), *validation
 
     @_one_at_a_time
     def end_epoch(self) -> None:
@@ -216,7 +229,7 @@ class Programs:
         """The feeds of batches and the loss as the training step computes it: to find out what is the matter with
         it."""
         x, y, weights, mask = self._tensors(parts)
-        predictions = self._called(x, training=True)
+        predictions = self._called(x, training=True, mask=mask)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         return self._feeds(parts), self._measures.losses_of(sums)["loss"]
 
@@ -236,15 +249,19 @@ class Programs:
     def _step(self, parts, weight_of, trainable):
         """(feeds, updates)"""
         x, y, weights, mask = self._tensors(parts)
-        predictions = self._called(x, training=True)
+        predictions = self._called(x, training=True, mask=mask)
         weights = _weighted_by_class(weight_of, predictions, y, weights)
         sums = self._measures.sums_of(predictions, y, weights, mask)
         loss, totals = self._measures.losses_of(sums)["loss"], self._totals_of("training")
         state, taken = self.progress, None
         self._require_known([loss])
+        if not trainable:
+            count = len(self.model.variables)
+            given = f"{count} variables, none of which is trainable" if count else "none"
+            raise mistake("fit", f"Expected a model with variables to train, got {given}", act="called")
         if self.stops or self.skips:
             with scope(self.graph, OPTIMIZER):
-                taken = equal(loss - loss, 0.0)  # before the gradients, so that no update waits for it
+                taken = is_finite(loss)  # before the gradients, so that no update waits for it
                 if self.stops:
                     taken = logical_and(state["sound"], taken)
         moved, others = self._optimizer.minimize(loss, list(trainable)), self.model.updates
@@ -283,11 +300,11 @@ class Programs:
                 self._placeholders[path, spec] = self.graph.placeholder(spec.shape, spec.dtype, name)
             yield self._placeholders[path, spec]
 
-    def _called(self, x, training=False):
-        """What the model gives of x, computed in the training's type."""
+    def _called(self, x, training=False, mask=None):
+        """What the model gives of x, computed in the training's type. mask: of the examples that count."""
         if is_half(self._dtype):
             x = convert(lambda tensor: cast(tensor, self._dtype) if is_float(tensor.dtype) else tensor, x)
-        with computing_in(self._dtype):
+        with computing_in(self._dtype), counting(mask):
             return self.model(x, training=training)
 
     def _predictions(self, parts: Parts):

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from alloy._core import DeviceError, Tensor
+from alloy.data import Dataset
 from alloy.device import device
 from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_count, as_path
 from alloy.graph.dtypes import is_half
-from alloy.graph.location import mistake
+from alloy.graph.location import meant, mistake, warn_user
 from alloy.graph.structure import leaves, rebuild
 from alloy.nn import Layer
 from alloy.optimizers import named
@@ -111,7 +112,16 @@ class Trainer:
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the epoch with which the present fit began
         self._batches: dict = {}  # what the place in an epoch of the present fit counts
+        self._quantities: tuple[str, ...] = ()  # what the present fit measures in an epoch
         self._busy: dict[str, object] = {}  # what is under way
+
+    def __setattr__(self, name, value):
+        if "_busy" in vars(self) and name not in vars(self) and not hasattr(type(self), name):
+            hint = "; use trainer.optimizer.lr" if name in ("lr", "learning_rate") else ""
+            hint = hint or meant(name, [*dir(type(self)), *vars(self)], 0.85)
+            if hint:
+                raise mistake("trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
+        object.__setattr__(self, name, value)
 
     # ---- training ----
 
@@ -119,7 +129,7 @@ class Trainer:
         self,
         data,
         epochs: int = 1,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         *,
         validation=None,
         callbacks=(),
@@ -138,7 +148,7 @@ class Trainer:
 
         The values of an epoch are means over its examples while the model was learning; those that begin with val_ are
         of the validation data after it. A further call goes on where the last one ended, with the order of the
-        examples, too.
+        examples, too. batch_size: of arrays, by default 32; the batches of an al.data.Dataset are its own.
 
         class_weight: how much the examples of a class count, {class: weight}; 1 for others. last_batch: "smaller", as
         many examples as are left; "drop", none of them; "pad", filled up with examples that do not count, so that only
@@ -157,8 +167,12 @@ class Trainer:
                 "called",
             )
         epochs = as_count("fit", "a number of epochs", epochs, "called")
-        data = self._dataset("fit", data, batch_size, shuffle, last_batch)
-        validation = None if validation is None else self._dataset("fit", validation, batch_size)
+        if _is_batched(data) and validation is not None and not _is_batched(validation):
+            own, of_validation = None, batch_size
+        else:
+            own, of_validation = batch_size, None if _is_batched(validation) else batch_size
+        data = self._dataset("fit", data, own, shuffle, last_batch)
+        validation = None if validation is None else self._dataset("fit", validation, of_validation)
         batches = {"count": data.length, "size": data.rows, "seed": self.seed}
         callbacks = list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
         require_all("fit", "callbacks, which are al.Callback", Callback, callbacks)
@@ -173,6 +187,8 @@ class Trainer:
             raise mistake("fit", "Expected a fit outside averaged_weights(), whose end would undo it", act="called")
         with self._alone("fit"):
             self._begin(callbacks, resume, batches)
+            self._quantities = self._programs.quantities(validation is not None)
+            self._warn_of_rate(epochs, data.length)
             feed = Feed(data, step, self._ahead(), several)
             shown = Progress(progress, epochs, self._fit_from, data.length)
             try:
@@ -220,6 +236,28 @@ class Trainer:
         self.step, self._fit_from = 0, self.epoch
         values = np.int32(self.epoch), np.int32(0), np.bool_(True)
         self._programs.graph.assign_variables([state[name] for name in ("epoch", "steps", "sound")], list(values))
+
+    def _warn_of_rate(self, epochs, length):
+        """A UserWarning where a schedule is at 0 before the last epoch begins."""
+        left = self._fit_from + epochs - self.epoch
+        if length is None or left < 2:
+            return
+        begin = self.optimizer.steps_made(self._programs.graph) - self.step
+
+        def rate(epoch):
+            return self.optimizer.rate_at(begin + epoch * length)
+
+        if rate(left - 1) != 0 or rate(0) in (0, None):
+            return
+        low, high = 0, left - 1  # the rate is above 0 as epoch low begins, and 0 as epoch high does
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if rate(middle) != 0 else (low, middle)
+        high += self.epoch - self._fit_from
+        warn_user(
+            f"[fit] The learning rate is 0 from epoch {high + 1} of {epochs} on. Schedules count steps, of which an "
+            f"epoch has {length}: {epochs} epochs have {epochs * length}"
+        )
 
     def _epoch(self, feed, data, validate, shown):
         """The present epoch, from the present step on."""
@@ -285,7 +323,7 @@ class Trainer:
 
     # ---- evaluation and prediction ----
 
-    def evaluate(self, data, batch_size: int = 32) -> dict[str, float]:
+    def evaluate(self, data, batch_size: int | None = None) -> dict[str, float]:
         """The loss and the metrics of data, given as for fit, over all its examples."""
         return self._evaluation(self._dataset("evaluate", data, batch_size))()
 
@@ -304,7 +342,7 @@ class Trainer:
 
         return evaluate
 
-    def predict(self, x, batch_size: int = 32) -> Any:
+    def predict(self, x, batch_size: int | None = None) -> Any:
         """What the model gives for the rows of x: an array, or the structure of arrays that the model gives.
 
         x: an array, a tuple or dict of arrays for a model of several inputs, or a data set, of whose tuples (x, ...)
@@ -343,7 +381,7 @@ class Trainer:
 
     # ---- measuring ----
 
-    def profile(self, data, batch_size: int = 32, *, runs: int = 10):
+    def profile(self, data, batch_size: int | None = None, *, runs: int = 10):
         """What the kernels of a training step cost in time (Executable.profile), on the first batch of data. Nothing
         that was trained changes."""
         data = self._dataset("profile", data, batch_size)
@@ -352,7 +390,7 @@ class Trainer:
         with self._unchanged():
             return step.profile(*arrays, runs=runs)
 
-    def profile_input(self, data, batch_size: int = 32, *, batches: int = 50) -> InputProfile:
+    def profile_input(self, data, batch_size: int | None = None, *, batches: int = 50) -> InputProfile:
         """How long the batches of data take to load, the steps to compute, and both together, as fit does it. Nothing
         that was trained changes."""
         data = self._dataset("profile_input", data, batch_size)
@@ -462,6 +500,10 @@ class _Logs(Mapping):
 
     def __len__(self):
         return len(self._read())
+
+
+def _is_batched(data) -> bool:
+    return isinstance(data, Dataset) and data.batched
 
 
 def _unpadded(result, mask):
