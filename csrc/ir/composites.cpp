@@ -55,6 +55,17 @@ int64_t Composition::axis_in(int64_t axis, int64_t rank) const {
 
 int64_t Composition::axis_in(int64_t rank) const { return axis_in(attributes.integer(Attr::kAxis), rank); }
 
+void Composition::require_room(const Type& result) const {
+  if (!result.is_addressable()) fail("The result " + to_string(result) + " is larger than any memory");
+}
+
+void Composition::require_places(int64_t count) const {
+  constexpr int64_t kMost = 1 << 28;  // a table of which takes a gigabyte or two
+  if (count > kMost) {
+    fail("Expected at most " + std::to_string(kMost) + " places along an axis, got " + std::to_string(count));
+  }
+}
+
 void Composition::fail(const std::string& message, Error::Kind kind) const {
   std::string text = "[" + std::string(row.name) + "] " + message;
   if (!graph.location.empty()) text += "; built at " + graph.location;

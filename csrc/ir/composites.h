@@ -33,6 +33,9 @@ struct Composition {
   // An axis, by default its own, of a tensor of that rank, counted from the front.
   int64_t axis_in(int64_t axis, int64_t rank) const;
   int64_t axis_in(int64_t rank) const;
+  // Refuse, before a table is made: a result that no memory holds, and an axis too long for a table of its places.
+  void require_room(const Type& result) const;
+  void require_places(int64_t count) const;
   // The mistake, as Op::fail words it.
   [[noreturn]] void fail(const std::string& message, Error::Kind kind = Error::Kind::kValue) const;
 };

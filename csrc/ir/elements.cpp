@@ -62,6 +62,11 @@ Element Abs(Integers d, const Element& x) { return Max(d, x, Neg(d, x)); }
 Element Sign(Integers d, const Element& x) { return Min(d, Max(d, x, -1), 1); }
 Element Pow(Integers, const Element&, const Element&) { return {}; }  // no shape is made of powers
 
+Element Floor(Integers, const Element& x) { return x; }
+Element Ceil(Integers, const Element& x) { return x; }
+Element Round(Integers, const Element& x) { return x; }
+Element Rint(Integers, const Element& x) { return x; }
+Element Trunc(Integers, const Element& x) { return x; }
 Element SignBit(Integers, const Element& x) { return x ? Element(*x < 0 ? 1 : 0) : Element(); }
 // By 0 and -1 as Div has it.
 Element Mod(Integers d, const Element& a, const Element& b) { return Sub(d, a, Mul(d, Div(d, a, b), b)); }

@@ -52,9 +52,9 @@ comparison      equal, not_equal, less, less_equal, greater, greater_equal,
                 logical_nor, logical_xnor
 bits            bitwise_and, bitwise_or, bitwise_xor, bitwise_not,
                 left_shift, right_shift, population_count, hamming_distance
-reduction       sum, mean, variance, prod, max, min, max_propagate_nan,
-                min_propagate_nan, all, any, argmax, argmin, cumsum,
-                cumprod, cummax, cummin
+reduction       sum, mean, variance, std, prod, max, min, norm, logsumexp,
+                max_propagate_nan, min_propagate_nan, all, any, argmax,
+                argmin, cumsum, cumprod, cummax, cummin
 activation      relu, leaky_relu, elu, gelu, silu, softplus, sigmoid,
                 hard_sigmoid, hard_swish, softmax, log_softmax,
                 relu_gradient, sigmoid_gradient
@@ -64,7 +64,7 @@ shape           reshape, flatten, transpose, squeeze, expand_dims,
                 zeros_like, ones_like, full_like
 indices         gather, gather_nd, take_along_axis, scatter, scatter_nd,
                 put_along_axis, one_hot, sort, argsort, top_k, bottom_k
-matrices        matmul, inverse, band_part
+matrices        matmul, einsum, inverse, band_part
 images          conv2d, conv3d, conv2d_transpose, depthwise_conv2d,
                 depthwise_conv3d, im2col, col2im, max_pool2d, avg_pool2d,
                 max_pool4d, avg_pool4d, l2_pool4d, max_pool4d_with_indices,

@@ -20,17 +20,17 @@ __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthog
 
 def zeros(shape) -> np.ndarray:
     """Zeros."""
-    return np.zeros(shape, np.float32)
+    return np.zeros(_possible("zeros", shape), np.float32)
 
 
 def ones(shape) -> np.ndarray:
     """Ones."""
-    return np.ones(shape, np.float32)
+    return np.ones(_possible("ones", shape), np.float32)
 
 
 def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
     """Uniform between low and high."""
-    values = np.random.default_rng(seed).random(shape, np.float32)
+    values = np.random.default_rng(seed).random(_possible("uniform", shape), np.float32)
     values *= high - low  # in place: a large network has tens of millions of weights
     values += low
     return values
@@ -38,7 +38,7 @@ def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
 
 def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
     """Gaussian of that mean and standard deviation."""
-    return np.random.default_rng(seed).normal(mean, stddev, shape).astype(np.float32)
+    return np.random.default_rng(seed).normal(mean, stddev, _possible("normal", shape)).astype(np.float32)
 
 
 def glorot_uniform(shape, *, seed) -> np.ndarray:
@@ -57,10 +57,18 @@ def orthogonal(shape, *, seed) -> np.ndarray:
     if len(_dims("orthogonal", shape)) != 2:
         raise mistake("orthogonal", f"Expected a shape (rows, columns), got {tuple(shape)}", act="called")
     rows, columns = shape
+    _possible("orthogonal", shape)
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
     q, r = np.linalg.qr(gaussian)
     q *= np.sign(np.diag(r))  # or the decomposition's own choice of signs would make some more likely
     return (q if rows >= columns else q.T).astype(np.float32)
+
+
+def _possible(op, shape):
+    """The shape. MemoryError: no memory holds so many numbers."""
+    if isinstance(shape, (tuple, list)) and math.prod(shape) >= 2**46:  # in bytes the engine's limit
+        raise mistake(op, f"Values of shape {tuple(shape)} are larger than any memory", MemoryError, "called")
+    return shape
 
 
 def _dims(op, shape):

@@ -166,11 +166,6 @@ inline double Log10(double, double x) { return std::log10(x); }
 inline double Exp2(double, double x) { return std::exp2(x); }
 inline double Exp10(double, double x) { return std::pow(10.0, x); }
 inline double Erf(double, double x) { return std::erf(x); }
-inline double Floor(double, double x) { return std::floor(x); }
-inline double Ceil(double, double x) { return std::ceil(x); }
-inline double Round(double, double x) { return std::round(x); }
-inline double Rint(double, double x) { return std::nearbyint(x); }
-inline double Trunc(double, double x) { return std::trunc(x); }
 inline double Sin(double, double x) { return std::sin(x); }
 inline double Cos(double, double x) { return std::cos(x); }
 inline double Tan(double, double x) { return std::tan(x); }
@@ -183,6 +178,20 @@ inline double Asinh(double, double x) { return std::asinh(x); }
 inline double Acosh(double, double x) { return std::acosh(x); }
 inline double Atanh(double, double x) { return std::atanh(x); }
 inline double Atan2(double, double a, double b) { return std::atan2(a, b); }
+
+// Integers are whole.
+#define ALLOY_ROUNDING(Name, function)                                  \
+  template <class N>                                                    \
+  N Name(N, N x) {                                                      \
+    if constexpr (std::is_floating_point_v<N>) return std::function(x); \
+    else return x;                                                      \
+  }
+ALLOY_ROUNDING(Floor, floor)
+ALLOY_ROUNDING(Ceil, ceil)
+ALLOY_ROUNDING(Round, round)
+ALLOY_ROUNDING(Rint, nearbyint)
+ALLOY_ROUNDING(Trunc, trunc)
+#undef ALLOY_ROUNDING
 
 template <class N>
 N SignBit(N, N x) {

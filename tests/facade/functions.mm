@@ -58,6 +58,17 @@ static void functions_of_one_number() {
   }
 }
 
+#ifndef __APPLE__  // where it is not known
+static void rounding_of_integers() {
+  const Array x({4}, {-7, 0, 3, 16777217}, MPSDataTypeInt32);  // the last is no float32
+  using Apply = MPSGraphTensor* (*)(MPSGraph*, MPSGraphTensor*);
+  for (const Apply apply : std::vector<Apply>{UNARY(floor), UNARY(ceil), UNARY(round), UNARY(rint), UNARY(truncate)}) {
+    Session session;
+    CHECK_ARRAY_WITHIN(0, session.run(apply(session.graph(), session.feed(x))), x);
+  }
+}
+#endif
+
 struct Binary {
   const char* name;
   MPSGraphTensor* (*apply)(MPSGraph*, MPSGraphTensor*, MPSGraphTensor*);
@@ -129,6 +140,9 @@ static void extremes_that_keep_nan() {
 int main() {
   @autoreleasepool {
     functions_of_one_number();
+#ifndef __APPLE__
+    rounding_of_integers();
+#endif
     functions_of_two_numbers();
     bits();
     extremes_that_keep_nan();

@@ -403,8 +403,8 @@ static Array running(const std::string& operation, const Array& x, size_t axis, 
   return y;
 }
 
-static void cumulative() {
-  Array values = signed_array({2, 5, 3});
+static void cumulative(const Shape& shape) {
+  Array values = signed_array(shape);
   Session session;
   MPSGraph* g = session.graph();
   MPSGraphTensor *x = session.feed(values), *first = [g constantWithScalar:0 dataType:MPSDataTypeInt32];
@@ -512,7 +512,8 @@ int main() {
 #ifndef __APPLE__
     top_k_along_an_axis();
 #endif
-    cumulative();
+    cumulative({2, 5, 3});
+    cumulative({1, 1, 3});  // along one element
     gradients_of_cumulative();
   }
   return check::summary();

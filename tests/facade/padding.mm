@@ -101,8 +101,9 @@ static void paddings_that_do_not_fit() {
   CHECK_RAISES(pad(MPSGraphPaddingModeSymmetric, {0, 0}, {4, 0}));
   CHECK_RAISES(pad(MPSGraphPaddingModeZero, {1}, {1}));
   CHECK_RAISES(pad(MPSGraphPaddingModeZero, {1, 1}, {1}));
-  CHECK_RAISES(pad(MPSGraphPaddingModeConstant, {-1, 0}, {0, 0}));
-  CHECK_RAISES(pad(MPSGraphPaddingModeClampToEdge, {0, -1}, {0, 0}));
+  CHECK_RAISES(pad(MPSGraphPaddingModeConstant, {-2, 0}, {-1, 0}));
+  CHECK_RAISES(pad(MPSGraphPaddingModeConstant, {-3, 0}, {1, 0}));
+  CHECK_RAISES(pad(MPSGraphPaddingModeClampToEdge, {0, 0}, {0, -4}));
   CHECK_RAISES(pad(static_cast<MPSGraphPaddingMode>(7), {0, 0}, {0, 0}));
 }
 #endif
@@ -115,6 +116,11 @@ int main() {
       check_mode(mode, {0, 0, 0}, {0, 0, 0}, 2.5);
     }
     check_mode(MPSGraphPaddingModeReflect, {1, 0, 3}, {2, 1, 1}, 2.5);
+#ifndef __APPLE__  // of the mode constant public programs do so
+    for (int mode = MPSGraphPaddingModeConstant; mode <= MPSGraphPaddingModeAntiPeriodic; ++mode) {
+      check_mode(static_cast<MPSGraphPaddingMode>(mode), {-1, 0, -2}, {-1, 1, 1}, 2.5);
+    }
+#endif
     integers_and_bools();
 #ifndef __APPLE__
     paddings_that_do_not_fit();

@@ -776,6 +776,7 @@ def _resize_cases():
 
 
 _AROUND = ((1, 2), (0, 0), (3, 1))
+_WITHIN = ((-1, 1), (0, -1), (2, -3))
 
 
 def _antiperiodic(x, padding):
@@ -787,8 +788,12 @@ def _antiperiodic(x, padding):
     return x
 
 
-def _padded(x, mode, padding=_AROUND):
-    return _antiperiodic(x, padding) if mode == "antiperiodic" else np.pad(x, padding, mode=mode)
+def _padded(x, mode, padding=_AROUND, **options):
+    """Where a number is negative, so many elements are cut off."""
+    more = tuple((max(before, 0), max(after, 0)) for before, after in padding)
+    y = _antiperiodic(x, more) if mode == "antiperiodic" else np.pad(x, more, mode=mode, **options)
+    left = (slice(max(-before, 0), min(after, 0) or None) for before, after in padding)
+    return y[tuple(left)]
 
 
 def _pad_cases():
@@ -797,7 +802,13 @@ def _pad_cases():
                dtypes=("float32", "int32", "int64"), empty=((0, 2, 4),))  # fmt: skip
     yield Case("pad", raw("pad", padding=[1, 0, 0, 2]), lambda x, value: np.pad(x, ((1, 0), (0, 2)),
                constant_values=value), ((2, 3), ()), label="a tensor around", **_ANY)  # fmt: skip
+    yield Case("pad_edges", lambda x: al.pad(x, _WITHIN, value=2), lambda x: _padded(x, "constant", _WITHIN,
+               constant_values=2), (shape,), dtypes=TYPES["numeric"], label="cut, constant")  # fmt: skip
+    yield Case("pad_edges", lambda x: al.pad(x, -1), lambda x: x[1:-1, 1:-1], ((3, 4),), dtypes=TYPES["numeric"],
+               label="cut")  # fmt: skip
     for mode in ("reflect", "symmetric", "edge", "wrap", "antiperiodic"):
+        yield Case("pad_edges", lambda x, mode=mode: al.pad(x, _WITHIN, mode=mode),
+                   lambda x, mode=mode: _padded(x, mode, _WITHIN), (shape,), label=f"cut, {mode}")  # fmt: skip
         yield Case("pad_edges", lambda x, mode=mode: al.pad(x, _AROUND, mode=mode),
                    lambda x, mode=mode: _padded(x, mode), (shape,), dtypes=TYPES["numeric"], label=mode)  # fmt: skip
     for mode in ("constant", "reflect", "symmetric", "edge", "wrap", "antiperiodic"):
@@ -805,6 +816,10 @@ def _pad_cases():
         yield Case("pad_gradient", raw("pad_gradient", **attributes),
                    lambda g, x, mode=mode: ref.adjoint(lambda v: _padded(v, mode), x)(g), ((6, 2, 8), shape),
                    wanted=(0,), label=mode)  # fmt: skip
+        attributes = {"padding": [n for pair in _WITHIN for n in pair], "pad_mode": mode}
+        yield Case("pad_gradient", raw("pad_gradient", **attributes),
+                   lambda g, x, mode=mode: ref.adjoint(lambda v: _padded(v, mode, _WITHIN), x)(g), ((3, 1, 3), shape),
+                   wanted=(0,), label=f"cut, {mode}")  # fmt: skip
 
 
 _COLUMNS = {"window": (2, 3), "strides": (2, 1), "padding": ((1, 0), (2, 1)), "dilations": (1, 2)}
@@ -988,10 +1003,12 @@ STRUCTURED = [
            label=f"{operation} {axis} {reverse}", empty=((0, 3, 4),))
       for operation in _CUMULATIVE for axis, reverse in ((1, False), (-1, True))),
     *(Case("cumulative", lambda x, f=f, e=e, r=r, axis=axis: f[0](x, axis=axis, exclusive=e, reverse=r),
-           _cumulative(operation, axis, e, r), ((3, 5, 4),), dtypes=("float32", "int8", "int64", "uint32"),
-           domain="nonzero", label=f"{operation} {axis} {e} {r}",
+           _cumulative(operation, axis, e, r), (shape,), dtypes=("float32", "int8", "int64", "uint32"),
+           domain="nonzero", label=f"{operation} {shape} {axis} {e} {r}",
            wanted=() if e and operation in ("minimum", "maximum") else None)
-      for operation, f in _CUMULATIVE.items() for axis, e, r in ((0, True, False), (2, True, True), (1, False, True))),
+      for operation, f in _CUMULATIVE.items()
+      for axis, e, r, shape in ((0, True, False, (3, 5, 4)), (2, True, True, (3, 5, 4)), (1, False, True, (3, 5, 4)),
+                                (1, True, False, (3, 1)), (0, True, True, (1,)))),
     Case("one_hot", lambda i: al.one_hot(i, 3), _one_hot(3), ((2, 5),), fixed=("int32",), result="float32", wanted=(),
          empty=((0, 5),)),
     Case("one_hot", lambda i: al.one_hot(i, 300, axis=-2, dtype="int32"), _one_hot(300, -2), ((2, 5),),
@@ -1296,8 +1313,46 @@ if not HAS_COMPLEX:
     ELSEWHERE |= dict.fromkeys(_OPS.split(), "nowhere: that system has no complex numbers")
 
 
+# ---- functions of Python that are made of several ops: named by what users call ----
+
+_EINSUMS = [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("ki,jk", (3, 2), (4, 3)), ("i,i", (3,), (3,)),
+    ("i,j->ji", (3,), (2,)), ("ij,ij->ij", (2, 3), (2, 3)), ("ij->ji", (2, 3)), ("ba", (2, 3)), ("ij->", (2, 3)),
+    ("ii->i", (3, 3)), ("ii", (3, 3)), ("iij,j->i", (3, 3, 2), (2,)), ("bij, bjk -> bik", (2, 3, 4), (2, 4, 5)),
+    ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("bij,jk->bik", (2, 3, 4), (4, 5)), ("ab,cd->", (2, 3), (2, 2)),
+    ("abc,cbd->ad", (2, 3, 4), (4, 3, 2)), ("abc,dc,b->da", (2, 3, 4), (2, 4), (3,)), ("i...->...", (3, 2, 2)),
+    ("a,b,c->cab", (2,), (3,), (4,)), ("...ij,jk->...ik", (2, 2, 2, 3), (3, 4)), ("...i,...i", (2, 1, 3), (4, 3)),
+    ("...ij,...jk", (2, 1, 2, 3), (4, 3, 2)),
+]  # fmt: skip
+
+
+def _logsumexp(x, **over):
+    return np.log(np.sum(np.exp(x), **over))
+
+
+def _norm(x, **over):
+    return np.sqrt(np.sum(x * x, **over))
+
+
+COMPOSED = [
+    Case("log1p", al.log1p, np.log1p, ((2, 3),), domain="unit"),
+    Case("expm1", al.expm1, np.expm1, ((2, 3),)),
+    *(
+        Case(function.__name__, _call(function.__name__, **options), lambda x, f=reference, o=options: f(x, **o),
+             ((2, 3, 4),), label=str(options))
+        for function, reference in ((al.logsumexp, _logsumexp), (al.norm, _norm), (al.std, np.std))
+        for options in _AXES if options != {"axis": ()}
+    ),
+    *(
+        Case("einsum", lambda *xs, s=subscripts: al.einsum(s, *xs), lambda *xs, s=subscripts: np.einsum(s, *xs), shapes,
+             dtypes=(*(FLOATS if len(shapes) < 3 else ["float32"]), "int32"), label=f"{subscripts} {shapes}")
+        for subscripts, *shapes in _EINSUMS
+    ),
+]  # fmt: skip
+
+
 def all_cases() -> list[Case]:
-    return [*_table_cases(), *STRUCTURED]
+    return [*_table_cases(), *STRUCTURED, *COMPOSED]
 
 
 # ---- calls that are not legal ----

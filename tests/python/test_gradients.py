@@ -8,6 +8,7 @@ import pytest
 
 import alloy as al
 import reference as ref
+from alloy.graph.dtypes import numpy_dtype
 
 
 def gradients(build, *arrays, weights=None):
@@ -211,6 +212,59 @@ def test_a_step_of_an_optimizer_has_no_gradient():
     moved = graph.apply("sgd", [rate, values, slope], {}, "", "here.py:1")[0]
     with pytest.raises(ValueError, match=r"^\[sgd\] An optimizer's step has no gradient; built at here\.py:1\.$"):
         al.gradients(moved, [values])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_remainders_flow_back_by_the_whole_quotient(dtype):
+    """Also where a / b would be rounded up to a whole number."""
+    b = np.repeat(np.float32([0.3, 0.7, 1.1, 3, 7, 13]), 40).astype(numpy_dtype(dtype))
+    a = np.nextafter((b * np.tile(np.arange(1, 41), 6)).astype(b.dtype), b.dtype.type(0))
+    a = np.concatenate([a, -a])
+    b = np.concatenate([b, b])
+    graph = al.Graph()
+    x, y = graph.placeholder(a.shape, dtype), graph.placeholder(b.shape, dtype)
+    found = [al.gradients(al.sum(op(x, y)), [y])[0] for op in (al.fmod, al.mod)]
+    exact = a.astype(np.float64) / b.astype(np.float64)
+    for value, rounded in zip(graph.compile([x, y], found)(a, b), (np.trunc, np.floor)):
+        np.testing.assert_array_equal(value.astype(np.float64), -rounded(exact))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "function, at, slope",
+    [
+        (al.atan, [300, 200, -3, 0.5], lambda x: 1 / (1 + x * x)),
+        (al.asinh, [300, -1000, 3, 0.5], lambda x: 1 / np.sqrt(x * x + 1)),
+        (al.acosh, [300, 1000, 3, 1.0625], lambda x: 1 / np.sqrt(x * x - 1)),
+        (al.asin, [0.9921875, -0.96875, 0.5], lambda x: 1 / np.sqrt(1 - x * x)),
+        (al.acos, [0.9921875, -0.96875, 0.5], lambda x: -1 / np.sqrt(1 - x * x)),
+        (al.atanh, [0.9921875, -0.96875, 0.5], lambda x: 1 / (1 - x * x)),
+        (al.erf, [2.125, -1.625, 0.5], lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x)),
+        (lambda x: al.atan2(x, x * 0 + 2), [300, -1000, 3], lambda x: 2 / (x * x + 4)),
+        (lambda x: al.atan2(x * 0 + 2, x), [300, -1000, 3], lambda x: -2 / (x * x + 4)),
+    ],
+)
+def test_gradients_of_halves_are_rounded_once(function, at, slope, dtype):
+    x = np.array(at).astype(numpy_dtype(dtype))
+    graph = al.Graph()
+    feed = graph.placeholder(x.shape, dtype)
+    (found,) = graph.compile([feed], al.gradients(al.sum(function(feed)), [feed]))(x)
+    rounding = {"float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+    np.testing.assert_allclose(found.astype(np.float64), slope(x.astype(np.float64)), rtol=rounding * 1.01, atol=2**-25)
+
+
+@pytest.mark.parametrize("function", [al.norm, al.std, lambda x: al.logsumexp(x - np.float32(np.inf))])
+def test_gradients_of_nothing_are_zeros(function):
+    np.testing.assert_array_equal(gradients(function, [0, 0, 0])[0], [0, 0, 0])
+
+
+def test_logsumexp_of_any_size():
+    graph = al.Graph()
+    x = graph.placeholder((5, 2))
+    (value,) = graph.compile([x], [al.logsumexp(x, axis=1)])(
+        np.float32([[1e4, 1e4], [-1e4, -1e4], [-np.inf, 3], [np.inf, 1], [-np.inf, -np.inf]])
+    )
+    np.testing.assert_allclose(value, [1e4 + np.log(2), -1e4 + np.log(2), 3, np.inf, -np.inf], rtol=1e-6)
 
 
 def test_padding_never_takes_a_gradient():

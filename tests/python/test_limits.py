@@ -2,6 +2,7 @@
 than there is, numbers that a type cannot hold."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -95,6 +96,48 @@ def test_where_memory_lacks_it_is_a_memory_error_and_nothing_is_lost(storage):
     run = subprocess.run([sys.executable, "-c", LIMITED, storage], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout) >= 3
+
+
+# Each asks for a table, or a result, that no memory holds.
+HUGE = """
+import resource
+import numpy as np
+import alloy as al
+graph, big = al.Graph(), 2**40
+x, index, image = graph.placeholder((2, 3)), graph.placeholder((2,), "int32"), graph.placeholder((1, 2, 2, 1))
+long = graph.placeholder((big,), "int8")
+g, places = graph.placeholder((1, 1, 1, big), "int8"), graph.placeholder((1, 1, 1, big), "int32")
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (now + (200 << 20),) * 2)
+for work in (lambda: al.resize(image, (big, 2)), lambda: al.resize(image, (2**62, 2), mode="nearest"),
+             lambda: al.resize(image, (2**25, 2**25)), lambda: al.nn.UpSampling2D(big)(image),
+             lambda: al.pad(x, big), lambda: al.pad(x, -big), lambda: al.pad(x, 2**62), lambda: al.pad(x, -2**63),
+             lambda: al.pad(x, big, mode="edge"), lambda: al.pad(x, ((2**62, 2**62), (0, 0)), mode="wrap"),
+             lambda: al.pad(x, big, mode="antiperiodic"), lambda: al.one_hot(index, big),
+             lambda: al.one_hot(index, 2**62), lambda: al.coordinates(long, 0),
+             lambda: al.band_part(al.reshape(long, (1, big)), 0, 0),
+             lambda: al.split(long, big, axis=0), lambda: al.tile(x, (big, big)),
+             lambda: al.im2col(image, window=2**20, padding=((2**21, 2**21),) * 2),
+             lambda: al.im2col(image, window=1, padding=((2**22, 2**22),) * 2),
+             lambda: al.max_unpool4d(g, places, g, window=(1, 1, 1, 1), indices="local_1d"),
+             lambda: al.broadcast_to(x, (2**62, 2, 3)), lambda: al.empty((big, big)), lambda: al.init.zeros((big, big)),
+             lambda: al.init.uniform((big, big), seed=0), lambda: al.nn.Embedding(big, big)(index)):
+    try:
+        work()
+        print("made")
+    except (ValueError, TypeError, MemoryError) as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="reads /proc/self/statm")
+def test_huge_extents_are_refused_before_a_table_is_made():
+    run = subprocess.run([sys.executable, "-c", HUGE], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    said = run.stdout.splitlines()
+    assert len(said) == HUGE.count("lambda:")
+    assert [line for line in said if not re.fullmatch(r"\[\w+\] .*; (built|called) at .*:\d+\.", line)] == []
 
 
 FEEDS = {

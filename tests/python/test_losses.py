@@ -498,3 +498,30 @@ def test_a_missing_axis_is_said_how_to_add(predictions, targets, says):
     graph = al.Graph()
     with pytest.raises(ValueError, match=says):
         al.losses.mean_squared_error(graph.placeholder(predictions), graph.placeholder(targets))
+
+
+# Losses at a tie or kink: logits or scores, targets, and each gradient that a side of the kink has.
+TIES = [
+    (al.losses.hinge, [[1.0], [-1.0]], [[1.0], [0.0]], [[[-0.5], [0.5]], [[0.0], [0.0]]]),
+    (al.losses.squared_hinge, [[1.0]], [[1.0]], [[[0.0]]]),
+    (al.losses.categorical_hinge, [[1.0, 0.0]], [[1.0, 0.0]], [[[-1.0, 1.0]], [[0.0, 0.0]]]),
+    (al.losses.huber, [[1.0], [-1.0], [0.0]], [[0.0]] * 3, [[[1 / 3], [-1 / 3], [0.0]]]),
+    (al.losses.mean_absolute_error, [[2.0]], [[2.0]], [[[0.0]]]),
+]
+
+
+@pytest.mark.parametrize("loss, z, t, sides", TIES, ids=lambda given: getattr(given, "__name__", ""))
+def test_gradients_at_ties_are_those_of_a_side(loss, z, t, sides):
+    graph = al.Graph()
+    predictions, targets = graph.placeholder(np.shape(z)), graph.placeholder(np.shape(t))
+    (slope,) = al.gradients(al.losses.mean(loss(predictions, targets)), [predictions])
+    (found,) = graph.compile([predictions, targets], [slope])(np.float32(z), np.float32(t))
+    assert any(np.allclose(found, side, rtol=1e-6, atol=0) for side in sides), found
+
+
+@pytest.mark.parametrize("loss", [al.losses.hinge, al.losses.squared_hinge, al.losses.huber])
+def test_losses_of_nan_are_nan(loss):
+    graph = al.Graph()
+    z = graph.placeholder((2, 1))
+    (found,) = graph.compile([z], [loss(z, graph.constant(np.ones((2, 1), "f")))])(np.float32([[np.nan], [1]]))
+    assert np.isnan(found[0]) and found[1] == 0

@@ -122,11 +122,9 @@ ROWS = [  # graphs and tensors
      "AttributeError [tensor] float32(?, 3) has no attribute expand; type al.broadcast_to(x, shape); asked at "
      "HERE."),
     ("x.norm()",
-     "AttributeError [tensor] float32(?, 3) has no attribute norm; type al.sqrt(al.sum(al.square(x), axis)); "
-     "asked at HERE."),
+     "AttributeError [tensor] float32(?, 3) has no attribute norm; type al.norm(x, ...); asked at HERE."),
     ("x.std()",
-     "AttributeError [tensor] float32(?, 3) has no attribute std; type al.sqrt(al.variance(x, axis)); asked at"
-     " HERE."),
+     "AttributeError [tensor] float32(?, 3) has no attribute std; type al.std(x, ...); asked at HERE."),
     ("x.var(0)",
      "AttributeError [tensor] float32(?, 3) has no attribute var; type al.variance(x, axis); asked at HERE."),
     ("x.exp()", "AttributeError [tensor] float32(?, 3) has no attribute exp; type al.exp(x); asked at HERE."),
@@ -710,9 +708,7 @@ ROWS = [  # graphs and tensors
     ("al.nn.Dense(4)(y)",
      'TypeError [dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
      "dense_1; built at HERE."),
-    ('al.einsum("ij,jk->ik", x, w)',
-     "AttributeError [al] There is no al.einsum; type al.matmul with al.transpose and al.reshape; asked at "
-     "HERE."),
+    ("al.tensordot(x, w)", "AttributeError [al] There is no al.tensordot; type al.einsum; asked at HERE."),
     ("al.reshape(x, 2, 3)",
      "TypeError [reshape] Expected reshape(x, shape), got 3 arguments by position; called at HERE."),
     ("al.reshape(A, (3, 2))",

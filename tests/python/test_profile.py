@@ -153,6 +153,14 @@ def test_what_is_fused_is_said(graph, rng):
         assert all(kernel.label in profile.table(by) for kernel in fused)
 
 
+def test_powers_of_constants_are_squares_and_reciprocals(graph):
+    """Forward, and a square's backward: 2 x."""
+    x = graph.placeholder((8, 8))
+    for y, kind in (x**2, "square"), (x**-1.0, "reciprocal"), (al.gradients(al.sum(x**2), [x])[0], "multiply"):
+        (kernel,) = graph.compile([x], [y]).profile(np.ones((8, 8), np.float32), runs=1).kernels
+        assert kernel.kind == kind
+
+
 def test_what_belongs_to_no_layer_and_shares_below_100():
     graph = al.Graph()
     x = graph.placeholder((64, 64))

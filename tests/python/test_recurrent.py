@@ -89,6 +89,55 @@ def test_the_last_state_of_padded_sequences(kind, bidirectional):
         np.testing.assert_allclose(results[row : row + 1], expected, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("dtype", ["int32", "int8", "uint8"])
+def test_lengths_outside_the_steps_give_nan_in_the_last_state_and_in_all(kind, bidirectional, dtype):
+    x = np.random.RandomState(0).uniform(-1, 1, (5, 4, 3)).astype(np.float32)
+    counts = np.array([4, 5, 0, -1, 2]).astype(dtype)
+    graph = al.Graph()
+    source, lengths = graph.placeholder((None, 4, 3)), graph.placeholder((None,), dtype)
+    layers = [LAYERS[kind](6, bidirectional=bidirectional, return_sequences=whole) for whole in (False, True)]
+    fetches = [layer(source, lengths=lengths) for layer in layers]
+    for variable, other in zip(*(layer.variables for layer in layers)):
+        other.assign(variable.numpy())
+    last, states = graph.compile([source, lengths], fetches)(x, counts)
+    np.testing.assert_array_equal(np.isnan(last), [[row in (1, 3)] * last.shape[1] for row in range(5)])
+    np.testing.assert_array_equal(np.isnan(states), np.isnan(last)[:, None] * np.ones((1, 4, 1), bool))
+    np.testing.assert_array_equal(last[2], 0)
+    for row in (0, 4):
+        np.testing.assert_array_equal(last[row, :6], states[row, counts[row] - 1, :6])
+
+
+class _Reader(al.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.dense = al.nn.LSTM(4, seed=0), al.nn.Dense(1, seed=0)
+
+    def forward(self, x, training):
+        return self.dense(self.cell(x["series"], lengths=x["lengths"]))
+
+
+@pytest.mark.parametrize("wrong", [5, -1])
+def test_a_trainer_refuses_lengths_outside_the_steps(wrong):
+    series, lengths = np.zeros((6, 4, 3), np.float32), np.int32([4, 0, 2, 1, 3, 4])
+    targets = np.zeros((6, 1), np.float32)
+    trainer = al.Trainer(_Reader(), "mean_squared_error", al.SGD(0.1))
+    trainer.fit(({"series": series, "lengths": lengths}, targets), epochs=1, progress=False)
+    lengths[3] = wrong
+    arrays = ({"series": series, "lengths": lengths}, targets)
+    for work in (trainer.evaluate, trainer.fit):
+        with pytest.raises(
+            ValueError, match=rf"\] Expected lengths from 0 to 4, the steps, got {wrong} in row 3; called"
+        ):
+            work(arrays)
+    batches = al.data.from_arrays(arrays).batch(2)
+    with pytest.raises(
+        FloatingPointError, match=rf"expected lengths from 0 to 4, the steps, got {wrong} in row 1 of the"
+    ):
+        trainer.fit(batches, epochs=1, progress=False)
+
+
 def test_initial_values_are_keras():
     graph = al.Graph()
     layer = al.nn.LSTM(8, seed=3)

@@ -9,7 +9,49 @@ namespace {
 using ir::OpCode;
 using ir::Quirk;
 
-// What stands in for a row's selector where the framework is wrong about it; nil where it is right.
+bool is_rounding(OpCode code) {
+  return code == OpCode::floor || code == OpCode::ceil || code == OpCode::round || code == OpCode::rint ||
+         code == OpCode::trunc;
+}
+
+// a^b where b is a constant for which one or two other ops compute the same of every a; nil for other powers. Halves
+// that would be rounded twice are computed in float32.
+MPSGraphTensor* power_of_constant(const Lowering& lowering, const ir::Op& op, NSString* name) {
+  const ir::Value exponent = op.operands[1];
+  if (exponent.op->code != OpCode::constant || exponent.shape() != ir::Shape()) return nil;
+  const double b = exponent.op->attributes.get<ir::LiteralRef>(ir::Attr::kValue)->at(0);
+  const ir::DType dtype = op.results[0].dtype;
+  const bool is_floating = kind(dtype) == ir::DTypeKind::kFloating, is_half = is_floating && size_of(dtype) == 2;
+  MPSGraph* graph = lowering.graph();
+  MPSGraphTensor* a = lowering.x(op, 0);
+  const auto widened = [&] { return [graph castTensor:a toType:mps_type(ir::DType::float32) name:nil]; };
+  const auto narrowed = [&](MPSGraphTensor* y) { return [graph castTensor:y toType:mps_type(dtype) name:name]; };
+  if (b == 1) return [graph identityWithTensor:a name:name];
+  if (b == 2) return [graph squareWithTensor:a name:name];
+  if (b == 3) {
+    MPSGraphTensor* x = is_half ? widened() : a;
+    MPSGraphTensor* y = [graph multiplicationWithPrimaryTensor:[graph squareWithTensor:x name:nil]
+                                               secondaryTensor:x
+                                                          name:is_half ? nil : name];
+    return is_half ? narrowed(y) : y;
+  }
+  if (!is_floating) return nil;
+  if (b == -1) return [graph reciprocalWithTensor:a name:name];
+  if (b == -2) {
+    MPSGraphTensor* inverse = [graph reciprocalWithTensor:is_half ? widened() : a name:nil];
+    MPSGraphTensor* y = [graph squareWithTensor:inverse name:is_half ? nil : name];
+    return is_half ? narrowed(y) : y;
+  }
+  if (b != 0.5) return nil;
+  // Unlike the root, the power of -0 is +0, and that of -inf is inf.
+  MPSGraphTensor* root = [graph absoluteWithTensor:[graph squareRootWithTensor:a name:nil] name:nil];
+  return [graph selectWithPredicateTensor:[graph isInfiniteWithTensor:a name:nil]
+                      truePredicateTensor:[graph absoluteWithTensor:a name:nil]
+                     falsePredicateTensor:root
+                                     name:name];
+}
+
+// What stands in for a row's selector where the framework is wrong about it, or there is a faster way; nil elsewhere.
 MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* name) {
   const ir::DType dtype = op.results[0].dtype;
   const bool is_integer = kind(dtype) == ir::DTypeKind::kSigned || kind(dtype) == ir::DTypeKind::kUnsigned;
@@ -23,6 +65,11 @@ MPSGraphTensor* stand_in(const Lowering& lowering, const ir::Op& op, NSString* n
   }
   if (op.code == OpCode::sign && lowering.has(Quirk::sign_of_negative_zero)) {
     return sign_by_comparison(lowering.graph(), lowering.x(op), dtype, name);
+  }
+  // Whether the framework takes integers there is not known.
+  if (is_integer && is_rounding(op.code)) return [lowering.graph() identityWithTensor:lowering.x(op) name:name];
+  if (op.code == OpCode::power) {
+    if (MPSGraphTensor* other = power_of_constant(lowering, op, name); other != nil) return other;
   }
   if (op.code == OpCode::power && lowering.has(Quirk::power_of_negative)) {
     return power_of_any_base(lowering.graph(), lowering.x(op, 0), lowering.x(op, 1), dtype, name);

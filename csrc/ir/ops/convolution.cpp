@@ -313,9 +313,12 @@ Expr columns_of(const Composition& c, Expr image) {
   }
   const Expr padded = apply(OpCode::pad, {image, image.scalar(0)}, {{Attr::kPadding, around}});
   const Dims& dims = padded.shape().dims();
-  const int64_t channels = dims[l.channels], pixels = dims[l.spatial[0]] * dims[l.spatial[1]],
-                taps = window[0] * window[1], count = positions[0] * positions[1];
+  const int64_t channels = dims[l.channels];
   if (channels == kUnknown) c.fail("Expected an image of known channels, got " + text(image.shape()));
+  c.require_room({DType::int32, Shape({window[0], window[1], positions[0], positions[1]})});
+  const int64_t pixels = dims[l.spatial[0]] * dims[l.spatial[1]], taps = window[0] * window[1],
+                count = positions[0] * positions[1];
+  c.require_places(taps * count);
   const Expr flat = reshape(padded, channels_first ? Dims{dims[0], channels, pixels} : Dims{dims[0], pixels, channels});
   const std::vector<int64_t> places =
       window_places(windows[0], windows[1], positions, dims[l.spatial[1]], channels_first);

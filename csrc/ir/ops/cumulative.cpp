@@ -65,7 +65,8 @@ Expr start_of(Expr x, const std::string& operation) {
 
 }  // namespace
 
-// Without the element itself it is the total of the elements one before, shifted in behind the start.
+// Without the element itself it is the total of the elements one before, shifted in behind the start. All totals are
+// put together before one is cut off: along an axis of one element nothing but the start is left.
 Exprs compose_cumulative(const Composition& c) {
   const int64_t axis = c.axis_in(rank_of(c.x()));
   const std::string& operation = c.attributes.word(Attr::kOperation);
@@ -74,8 +75,8 @@ Exprs compose_cumulative(const Composition& c) {
   if (!c.attributes.flag(Attr::kExclusive)) return {all};
   const Expr edge = reverse ? slice(all, axis, -1, INT64_MAX) : slice(all, axis, 0, 1);
   const Expr start = broadcast_like(start_of(c.x(), operation), edge);
-  if (reverse) return {concat({slice(all, axis, 1, INT64_MAX), start}, axis)};
-  return {concat({start, slice(all, axis, 0, -1)}, axis)};
+  if (reverse) return {slice(concat({all, start}, axis), axis, 1, INT64_MAX)};
+  return {slice(concat({start, all}, axis), axis, 0, -1)};
 }
 
 }  // namespace alloy::ir

@@ -43,7 +43,15 @@ namespace {
 
 // ---- what the rows call ----
 
-Expr power_gradient_base(Expr g, Expr a, Expr b) { return select(b == 0.0, 0.0, g * b * power(a, b - 1.0)); }
+// Of an exponent that is a constant, the constant one below it: the engine has faster ways to some of them.
+Expr power_gradient_base(Expr g, Expr a, Expr b) {
+  const Op& op = *b.value().op;
+  if (op.code == OpCode::constant && b.shape() == Shape()) {
+    const double exponent = op.attributes.get<LiteralRef>(Attr::kValue)->at(0);
+    return exponent == 0 ? broadcast_like(g.scalar(0), g) : g * b * power(a, b.scalar(exponent - 1));
+  }
+  return select(b == 0.0, 0.0, g * b * power(a, b - 1.0));
+}
 
 // At a = 0 the logarithm is not finite, while 0^b does not depend on b > 0.
 Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
@@ -52,20 +60,44 @@ Expr power_gradient_exponent(Expr g, Expr a, Expr b, Expr y) {
   return select(vanishes == 1.0, 0.0, g * y * log(a));
 }
 
+// The quotient that leaves the rest y of a by b. a / b itself may be rounded up to the next whole number.
+Expr whole_quotient(Expr a, Expr b, Expr y) {
+  return rounded_once([](Expr a, Expr b, Expr y) { return rint((a - y) / b); }, a, b, y);
+}
+
+// What flows back through a function that only floats have. Of halves the squares in it would overflow, or leave
+// nothing of a difference to 1.
+template <TypeClass types, class F, class... More>
+Expr back(const F& f, Expr g, More... more) {
+  if constexpr (types != TypeClass::floating) return f(g, more...);
+  const DType dtype = g.value().dtype(), wide = computed_in(dtype);
+  const Expr gradient = f(cast(g, wide), cast(more, wide)...);
+  return gradient ? cast(gradient, dtype) : none;
+}
+
 }  // namespace
 
 // The gradients that the rows state: an expression is only built where it is wanted.
-#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc) \
-  void gradient_##name(GradientRule& r) {                              \
-    [[maybe_unused]] const Expr g = r.g(), x = r.x(), y = r.y();       \
-    r.give(0, gradient);                                               \
+#define ALLOY_UNARY(name, stem, types, domain, forward, gradient, doc)                                     \
+  void gradient_##name(GradientRule& r) {                                                                  \
+    const auto f = []([[maybe_unused]] Expr g, [[maybe_unused]] Expr x, [[maybe_unused]] Expr y) -> Expr { \
+      return gradient;                                                                                     \
+    };                                                                                                     \
+    r.give(0, back<TypeClass::types>(f, r.g(), r.x(), r.y()));                                             \
   }
-#define ALLOY_ACTIVATION ALLOY_UNARY
-#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc) \
-  void gradient_##name(GradientRule& r) {                                             \
-    [[maybe_unused]] const Expr g = r.g(), a = r.x(0), b = r.x(1), y = r.y();         \
-    if (r.wants(0)) r.give(0, gradient_a);                                            \
-    if (r.wants(1)) r.give(1, gradient_b);                                            \
+#define ALLOY_ACTIVATION(name, stem, types, domain, forward, gradient, doc) \
+  void gradient_##name(GradientRule& r) {                                   \
+    const Expr g = r.g(), x = r.x();                                        \
+    r.give(0, gradient);                                                    \
+  }
+#define ALLOY_BINARY(name, stem, types, domain, forward, gradient_a, gradient_b, doc)               \
+  void gradient_##name(GradientRule& r) {                                                           \
+    const auto of_a = []([[maybe_unused]] Expr g, [[maybe_unused]] Expr a, [[maybe_unused]] Expr b, \
+                         [[maybe_unused]] Expr y) -> Expr { return gradient_a; };                   \
+    const auto of_b = []([[maybe_unused]] Expr g, [[maybe_unused]] Expr a, [[maybe_unused]] Expr b, \
+                         [[maybe_unused]] Expr y) -> Expr { return gradient_b; };                   \
+    if (r.wants(0)) r.give(0, back<TypeClass::types>(of_a, r.g(), r.x(0), r.x(1), r.y()));          \
+    if (r.wants(1)) r.give(1, back<TypeClass::types>(of_b, r.g(), r.x(0), r.x(1), r.y()));          \
   }
 #define ALLOY_ACTIVATION_GRADIENT(name, stem, types, forward, gradient_g, gradient_x, doc) \
   ALLOY_BINARY(name, stem, types, , forward, gradient_g, gradient_x, doc)

@@ -289,11 +289,17 @@ Exprs compose_one_hot(const Composition& c) {
   const Expr indices = positions_in(c, c.x());
   const int64_t rank = rank_of(indices) + 1, axis = c.axis_in(rank), depth = c.attributes.integer(Attr::kDepth);
   if (depth < 0) c.fail("Expected a depth of 0 or more, got " + std::to_string(depth));
+  const auto dtype = c.attributes.get<DType>(Attr::kDtype);
+  c.require_places(depth);
+  if (indices.shape().ranked()) {
+    Dims dims = indices.shape().dims();
+    dims.insert(dims.begin() + axis, depth);
+    c.require_room({dtype, Shape(dims)});
+  }
   Dims along(rank - axis, 1);
   along[0] = depth;
   const Expr places = reshape(range(c.graph, indices.value().dtype(), depth), along);
   const Expr hit = expand_dims(indices, {axis}) == places;
-  const auto dtype = c.attributes.get<DType>(Attr::kDtype);
   if (c.operands.size() == 1) return {cast(hit, dtype)};
   if (c.operands.size() == 2) c.fail("Expected a value for where the index is not, too");
   return {select(hit, c.x(1), c.x(2))};

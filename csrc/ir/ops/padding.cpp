@@ -87,6 +87,8 @@ Expr continued_along(const Composition& c, Expr x, int64_t axis, int64_t before,
   const int64_t extent = x.shape()[axis];
   if (extent == kUnknown) c.fail("Expected a known extent to pad, got " + text(x.shape()));
   require_room(c, mode, x.shape(), axis, std::max(before, after));
+  c.require_places(std::max(before, after));
+  c.require_places(extent + before + after);
   std::vector<int64_t> places, negated;
   for (int64_t at = -before; at < extent + after; ++at) {
     const Continued element = continued(mode, at, extent);
@@ -107,27 +109,51 @@ Dims paddings_of(const Composition& c, Expr x) {
     c.fail("Expected " + std::to_string(2 * rank_of(x)) + " paddings for " + text(x.shape()) + ", got " +
            text(padding));
   }
-  if (std::any_of(padding.begin(), padding.end(), [](int64_t count) { return count < 0; })) {
-    c.fail("Expected paddings of 0 or more, got " + text(padding));
+  for (int64_t axis = 0; axis < rank_of(x); ++axis) {
+    const int64_t extent = x.shape()[axis], before = std::min<int64_t>(padding[2 * axis], 0),
+                  after = std::min<int64_t>(padding[2 * axis + 1], 0);
+    const int64_t most = extent == kUnknown ? INT64_MAX : extent;  // that can be cut off, and nothing is left
+    if ((before < 0 || after < 0) && (before <= -most || after <= -most || after <= -most - before)) {
+      c.fail("Paddings of " + text(padding) + " leave nothing of axis " + std::to_string(axis) + " of " +
+             text(x.shape()));
+    }
   }
   return padding;
 }
 
-Expr padded(const Composition& c, Expr x) {
-  const Dims padding = paddings_of(c, x);
-  if (c.attributes.word(Attr::kPadMode) == "constant") {
-    return apply(OpCode::pad, {x, x.scalar(0)}, {{Attr::kPadding, padding}});
+// What negative paddings cut off is gone, and those numbers are 0 then.
+Expr cut(Expr x, Dims& padding) {
+  for (int64_t axis = 0; axis < rank_of(x); ++axis) {
+    int64_t &before = padding[2 * axis], &after = padding[2 * axis + 1];
+    if (before < 0 || after < 0) {
+      x = slice(x, axis, std::max<int64_t>(-before, 0), after < 0 ? after : INT64_MAX);
+    }
+    before = std::max<int64_t>(before, 0);
+    after = std::max<int64_t>(after, 0);
   }
+  return x;
+}
+
+Expr padded(const Composition& c, Expr x, Expr value = none) {
+  Dims padding = paddings_of(c, x);
+  if (c.attributes.word(Attr::kPadMode) == "constant") {
+    const Expr left = cut(x, padding);
+    const bool is_cut_alone = left.value() != x.value() && padding == Dims(padding.size(), 0);
+    return is_cut_alone ? left : apply(OpCode::pad, {left, value ? value : x.scalar(0)}, {{Attr::kPadding, padding}});
+  }
+  if (value) c.fail("A value is for the mode constant alone, got " + c.attributes.word(Attr::kPadMode));
   for (int64_t axis = 0; axis < x.shape().rank(); ++axis) {
     const int64_t before = padding[2 * axis], after = padding[2 * axis + 1];
-    if (before > 0 || after > 0) x = continued_along(c, x, axis, before, after);
+    if (before != 0 || after != 0) x = continued_along(c, x, axis, before, after);
   }
   return x;
 }
 
 }  // namespace
 
-Exprs compose_pad_edges(const Composition& c) { return {identity(padded(c, c.x()))}; }
+Exprs compose_pad_edges(const Composition& c) {
+  return {c.operands.size() == 2 ? padded(c, c.x(), c.x(1)) : padded(c, c.x())};
+}
 
 Exprs compose_pad_gradient(const Composition& c) {
   return {rounded_adjoint(c.x(0), c.x(1), [&](Expr x) { return padded(c, x); })};

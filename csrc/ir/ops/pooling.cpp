@@ -71,8 +71,10 @@ struct Tap {
 
 std::vector<Tap> taps_of(const Window& w, int64_t windows, int64_t extent) {
   std::vector<Tap> taps;
-  for (int64_t k = 0; k < w.size; ++k) {
+  const int64_t before = w.before - (windows - 1) * w.stride;  // of the last window; taps there are in no window inside
+  for (int64_t k = std::max<int64_t>(before / w.dilation, 0); k < w.size; ++k) {
     const int64_t origin = k * w.dilation - w.before;  // of window 0
+    if (origin >= extent) break;
     const int64_t first = origin < 0 ? (-origin + w.stride - 1) / w.stride : 0;
     const int64_t last = origin < extent ? std::min((extent - 1 - origin) / w.stride + 1, windows) : 0;
     if (first < last) taps.push_back({first, last, origin + first * w.stride, w.stride});
@@ -286,6 +288,7 @@ Expr global_places(const Composition& c, Expr indices, const Shape& source, int6
   for (int64_t i = 3; i >= 4 - axes; --i) {
     const int64_t axis = rank - 4 + i, extent = source[axis], count = results[axis];
     const Window w = window_of(c.attributes, i, window[i], extent);
+    c.require_places(count);
     // The tap along this axis is the index over `taps`, modulo the window's extent.
     Expr tap = indices / static_cast<double>(taps);
     if (i > 4 - axes) tap = tap - (tap / static_cast<double>(window[i])) * static_cast<double>(window[i]);

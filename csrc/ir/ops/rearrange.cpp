@@ -139,8 +139,9 @@ Exprs compose_split(const Composition& c) {
 Exprs compose_split_evenly(const Composition& c) {
   const int64_t axis = given_axis(c, rank_of(c.x())), extent = known_extent(c, c.x(), axis),
                 parts = c.attributes.integer(Attr::kParts);
-  if (parts < 1 || parts > extent) {
-    c.fail("Expected 1 to " + std::to_string(extent) + " parts, got " + std::to_string(parts));
+  const int64_t most = std::min<int64_t>(extent, 1 << 16);
+  if (parts < 1 || parts > most) {
+    c.fail("Expected 1 to " + std::to_string(most) + " parts, got " + std::to_string(parts));
   }
   Dims sizes(parts, extent / parts);
   for (int64_t i = 0; i < extent % parts; ++i) ++sizes[i];
@@ -352,6 +353,7 @@ namespace {
 // 0, 1, ... along an axis, of extent 1 along those behind it.
 Expr places(const Composition& c, Expr x, int64_t axis) {
   const int64_t extent = known_extent(c, x, axis);
+  c.require_places(extent);
   Dims along(rank_of(x) - axis, 1);
   along[0] = extent;
   return reshape(range(c.graph, DType::int32, extent), along);

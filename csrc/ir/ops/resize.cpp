@@ -104,22 +104,29 @@ Expr resized(const Composition& c, Expr x, const Dims& sizes, size_t first_scale
   const bool is_scaled = first_scale < c.operands.size();
   const std::vector<double> scales =
       is_scaled ? scales_and_offsets(c, first_scale, axes.size()) : std::vector<double>();
+  const Shape source = x.shape();
+  Dims dims = source.dims();
+  const auto stays = [&](int64_t i, int64_t axis) {
+    return source[axis] == sizes[i] && (!is_scaled || (scales[i] == 1 && scales[i + axes.size()] == 0));
+  };
   for (int64_t i = 0; i < axes.size(); ++i) {
-    const auto axis = normalize_axis(axes[i], rank_of(x));
-    if (!axis) {
-      c.fail("Axis " + std::to_string(axes[i]) + " is outside a tensor of rank " + std::to_string(rank_of(x)));
+    const int64_t axis = c.axis_in(axes[i], source.rank());
+    if (stays(i, axis)) continue;
+    if (source[axis] < 1 || sizes[i] < 1) {
+      c.fail("Expected known extents of 1 or more, got " + text(source) + " to become " + text(sizes));
     }
-    const int64_t from = x.shape()[*axis], to = sizes[i];
-    const bool stays = is_scaled ? scales[i] == 1 && scales[i + axes.size()] == 0 : true;
-    if (from == to && stays) continue;
-    if (from < 1 || to < 1) {
-      c.fail("Expected known extents of 1 or more, got " + text(x.shape()) + " to become " + text(sizes));
-    }
+    c.require_places(sizes[i]);
+    dims[axis] = sizes[i];
+  }
+  c.require_room({x.value().dtype(), Shape(dims)});
+  for (int64_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = c.axis_in(axes[i], source.rank()), to = sizes[i];
+    if (stays(i, axis)) continue;
     const std::vector<double> places =
-        is_scaled ? places_by_scale(to, scales[i], scales[i + axes.size()]) : places_by_flags(c, from, to);
+        is_scaled ? places_by_scale(to, scales[i], scales[i + axes.size()]) : places_by_flags(c, source[axis], to);
     x = c.attributes.word(Attr::kResizeMode) == "bilinear"
-            ? interpolated(x, *axis, places)
-            : nearest(x, *axis, places, c.attributes.word(Attr::kRounding));
+            ? interpolated(x, axis, places)
+            : nearest(x, axis, places, c.attributes.word(Attr::kRounding));
   }
   return x;
 }

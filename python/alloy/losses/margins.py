@@ -3,7 +3,7 @@
 from alloy._core import Tensor
 from alloy.graph.dtypes import is_integer
 from alloy.losses.examples import class_count, classes_or_distributions, mean_of_examples, of_same_shape
-from alloy.ops import clamp, equal, max, maximum, one_hot, square, where
+from alloy.ops import clamp, equal, max, one_hot, relu, square, where
 from alloy.ops import sum as sum_of
 
 
@@ -35,9 +35,9 @@ def categorical_hinge(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def _behind(scores, labels):
-    return maximum(max((1.0 - labels) * scores, axis=-1) - sum_of(labels * scores, axis=-1) + 1.0, 0.0)
+    return relu(max((1.0 - labels) * scores, axis=-1) - sum_of(labels * scores, axis=-1) + 1.0)
 
 
 def _missing(op, scores, targets):
     scores, targets = of_same_shape(op, scores, targets)
-    return maximum(1.0 - where(targets > 0.0, scores, -scores), 0.0)
+    return relu(1.0 - where(targets > 0.0, scores, -scores))

@@ -1,50 +1,21 @@
-"""Activations: as layers, and as the argument `activation` of other layers.
-
-Those that are made of several ops compute float16 and bfloat16 in float32, and round once."""
-
-from functools import wraps
+"""Activations: as layers, and as the argument `activation` of other layers."""
 
 from alloy import ops
-from alloy.graph.apply import require_tensor
-from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.names import said_of_value
 from alloy.nn.layer import Layer
-from alloy.ops import cast
-
-
-def _rounded_once(function):
-    @wraps(function)
-    def activation(x, *options):
-        require_tensor(function.__name__, x)
-        return cast(function(cast(x, "float32"), *options), x.dtype) if is_half(x.dtype) else function(x, *options)
-
-    return activation
-
-
-@_rounded_once
-def _gelu_tanh(x):
-    return x * 0.5 * (ops.tanh((x + x * x * x * 0.044715) * (2 / 3.141592653589793) ** 0.5) + 1.0)
-
-
-@_rounded_once
-def _hard_swish(x):
-    return x * ops.hard_sigmoid(x)
-
-
-_elu, _gelu, _silu, _softplus = map(_rounded_once, (ops.elu, ops.gelu, ops.silu, ops.softplus))
 
 # What `activation` may be called.
 ACTIVATIONS = {
-    "elu": _elu,
-    "gelu": _gelu,
-    "hard_sigmoid": _rounded_once(ops.hard_sigmoid),
-    "hard_swish": _hard_swish,
+    "elu": ops.elu,
+    "gelu": ops.gelu,
+    "hard_sigmoid": ops.hard_sigmoid,
+    "hard_swish": ops.hard_swish,
     "relu": ops.relu,
     "sigmoid": ops.sigmoid,
-    "silu": _silu,
+    "silu": ops.silu,
     "softmax": ops.softmax,
-    "softplus": _softplus,
+    "softplus": ops.softplus,
     "tanh": ops.tanh,
 }
 _INSTEAD = {
@@ -94,13 +65,13 @@ class ReLU(_Activation):
 class SiLU(_Activation):
     """x times the logistic function of x, of any shape; also known as swish."""
 
-    function = staticmethod(_silu)
+    function = staticmethod(ops.silu)
 
 
 class Softplus(_Activation):
     """log(1 + e^x), of any shape, without overflow."""
 
-    function = staticmethod(_softplus)
+    function = staticmethod(ops.softplus)
 
 
 class Tanh(_Activation):
@@ -118,7 +89,7 @@ class Sigmoid(_Activation):
 class HardSwish(_Activation):
     """x times x / 6 + 1/2 held between 0 and 1, of any shape: Howard et al., 2019."""
 
-    function = staticmethod(_hard_swish)
+    function = staticmethod(ops.hard_swish)
 
 
 class LeakyReLU(Layer):
@@ -142,7 +113,7 @@ class ELU(Layer):
 
     def forward(self, x, training):
         self.require_floats(x)
-        return _elu(x, self.alpha)
+        return ops.elu(x, self.alpha)
 
 
 class GELU(Layer):
@@ -158,7 +129,7 @@ class GELU(Layer):
 
     def forward(self, x, training):
         self.require_floats(x)
-        return _gelu_tanh(x) if self.approximate else _gelu(x)
+        return ops.gelu(x, approximate="tanh" if self.approximate else "none")
 
 
 class Softmax(Layer):

@@ -1,5 +1,8 @@
 """Layers over sequences whose every step takes the state of the step before."""
 
+import math
+import weakref
+
 import numpy as np
 
 from alloy import init
@@ -10,7 +13,26 @@ from alloy.graph.dtypes import is_integer
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.nn.layer import Layer
-from alloy.ops import cast, concat, expand_dims, gather, gru, lstm, matmul, reshape, rnn, squeeze, transpose, where
+from alloy.ops import (
+    cast,
+    clamp,
+    concat,
+    equal,
+    expand_dims,
+    gather,
+    gru,
+    lstm,
+    matmul,
+    maximum,
+    reshape,
+    rnn,
+    squeeze,
+    transpose,
+    where,
+)
+
+# What each layer was given in its last call with lengths; not kept in the layer, whose form it is no part of.
+PADDINGS: "weakref.WeakKeyDictionary[Recurrent, Padding]" = weakref.WeakKeyDictionary()
 
 
 class Recurrent(Layer):
@@ -19,7 +41,8 @@ class Recurrent(Layer):
     the forward direction, then the backward one, whose last state is that of the first step.
 
     units: of a state. layers: so many cells, each over the states of the one before. lengths, in a call: int32
-    (batch,), how many steps of each sequence count. The steps behind them carry the state, and give zeros.
+    (batch,), how many steps of each sequence count. The steps behind them carry the state, and give zeros. A length
+    below 0 or above the steps gives NaN, which the loss shows and a Trainer stops at.
 
     Variables, of each layer and direction: weights (gates * units, features), recurrent_weights (gates * units,
     units), bias (gates * units,), as PyTorch keeps them. They start as in Keras: Glorot uniform, orthogonal, zeros.
@@ -60,7 +83,9 @@ class Recurrent(Layer):
         steps = x.shape[1] if x.shape is not None and len(x.shape) == 3 else None
         if steps is None:
             raise mistake(self._kind(), f"Expected (batch, steps, features) of known steps, got {describe(x)}")
-        padding = None if lengths is None else _Padding(self._kind(), lengths, steps)
+        padding = None
+        if lengths is not None:
+            padding = PADDINGS[self] = Padding(self._kind(), lengths, steps)
         h = transpose(x, (1, 0, 2))
         directions = (False, True) if self.bidirectional else (False,)
         count = len(self.variables) // (self.depth * len(directions))
@@ -72,9 +97,11 @@ class Recurrent(Layer):
             parts = [self._direction(h, own[int(reverse)], reverse, training, padding) for reverse in directions]
             h = concat(parts, axis=2) if self.bidirectional else parts[0]
         if self.return_sequences:
-            return transpose(h, (1, 0, 2))
-        last = padding.last(parts[0]) if padding else parts[0][-1]
-        return concat([last, parts[1][0]], axis=1) if self.bidirectional else last
+            y = transpose(h, (1, 0, 2))
+        else:
+            y = padding.last(parts[0]) if padding else parts[0][-1]
+            y = concat([y, parts[1][0]], axis=1) if self.bidirectional else y
+        return padding.checked(y) if padding else y
 
     def _direction(self, h, variables, reverse, training, padding):
         """The states of a layer in one direction, of all steps."""
@@ -176,15 +203,20 @@ class GRU(Recurrent):
         )
 
 
-class _Padding:
-    """The steps of sequences (steps, batch, n) that do not count."""
+class Padding:
+    """The steps of sequences (steps, batch, n) that do not count. given: the lengths."""
 
     def __init__(self, op, lengths, steps):
         require_tensor(op, lengths)
         if not is_integer(lengths.dtype) or lengths.shape is None or len(lengths.shape) != 1:
             raise mistake(op, f"Expected integer lengths (batch,), got {describe(lengths)}", TypeError)
-        self._lengths = expand_dims(lengths, axis=1)
-        places = np.arange(steps, dtype=lengths.dtype)
+        self.given, self.steps = lengths, steps
+        if lengths.dtype not in ("int32", "int64"):
+            lengths = cast(lengths, "int64" if lengths.dtype == "uint64" else "int32")
+        held = clamp(lengths, 0, steps)
+        self._sound = equal(held, lengths)
+        self._lengths = expand_dims(held, axis=1)
+        places = np.arange(steps, dtype=held.dtype)
         counts = self._lengths > places  # (batch, steps)
         self._reversed = where(counts, self._lengths - 1 - places, places)
         self._counts = expand_dims(transpose(cast(counts, "float32"), (1, 0)), axis=2)
@@ -199,4 +231,9 @@ class _Padding:
 
     def last(self, states):
         """The state at the last step of each; zeros of an empty one."""
-        return squeeze(gather(transpose(states, (1, 0, 2)), self._lengths - 1, axis=1, batch_dims=1), axis=1)
+        at = maximum(self._lengths - 1, 0)
+        return squeeze(gather(transpose(states, (1, 0, 2)), at, axis=1, batch_dims=1), axis=1)
+
+    def checked(self, y):
+        """y, (batch, ...), with NaN where a length is none from 0 to the steps."""
+        return where(expand_dims(self._sound, axis=range(1, len(y.shape))), y, math.nan)

@@ -1,12 +1,13 @@
-"""Activations that the op table has no row for, made of its rows."""
+"""Activations that the op table has no row for, made of its rows. Those of float16 and bfloat16 are computed in float32
+and rounded once. At a kink the gradient is a one-sided derivative, PyTorch's."""
 
 import math
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply
 from alloy.graph.location import mistake
-from alloy.ops.elementwise import clamp, where
-from alloy.ops.table import abs, atanh, erf, exp, maximum, minimum, multiply, sigmoid, tanh
+from alloy.ops.elementwise import clamp, expm1, rounded_once, where
+from alloy.ops.table import abs, atanh, erf, exp, maximum, sigmoid, tanh
 
 __all__ = ["elu", "gelu", "hard_sigmoid", "hard_swish", "leaky_relu", "silu", "softplus"]
 
@@ -15,7 +16,7 @@ def leaky_relu(x: Tensor, alpha=0.01) -> Tensor:
     """max(x, alpha * x): with an alpha below 1, x where it is positive, else alpha * x. At 0 the gradient is alpha.
 
     alpha: a number, or a tensor or array that broadcasts to x."""
-    return apply("leaky_relu", [x, alpha])
+    return rounded_once("leaky_relu", lambda x, alpha: apply("leaky_relu", [x, alpha]), x, alpha)
 
 
 def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
@@ -26,27 +27,42 @@ def gelu(x: Tensor, *, approximate: str = "none") -> Tensor:
     another."""
     if approximate not in ("none", "tanh"):
         raise mistake("gelu", f"Expected approximate as 'none' or 'tanh', got {approximate!r}")
-    if approximate == "tanh":
-        inner = multiply(x, (2 / math.pi) ** 0.5) * (multiply(multiply(x, x), 0.044715) + 1.0)
-        # Beyond 10 the tanh is 1 to the last digit; held there, an infinite x has a gradient, too.
-        return multiply(multiply(x, 0.5), tanh(clamp(inner, -10.0, 10.0)) + 1.0)
-    return multiply(multiply(x, 0.5), erf(multiply(x, 0.5**0.5)) + 1.0)
+    return rounded_once("gelu", _gelu_by_tanh if approximate == "tanh" else _gelu, x)
+
+
+def _gelu(x):
+    return x * 0.5 * (erf(x * 0.5**0.5) + 1.0)
+
+
+def _gelu_by_tanh(x):
+    inner = x * (2 / math.pi) ** 0.5 * (x * x * 0.044715 + 1.0)
+    # Beyond 10 the tanh is 1 to the last digit; held there, an infinite x has a gradient, too.
+    return x * 0.5 * (tanh(clamp(inner, -10.0, 10.0)) + 1.0)
 
 
 def silu(x: Tensor) -> Tensor:
     """x times the logistic function of x, also known as swish."""
-    return multiply(x, sigmoid(x))
+    return rounded_once("silu", lambda x: x * sigmoid(x), x)
 
 
 def elu(x: Tensor, alpha=1.0) -> Tensor:
-    """x where it is positive, else alpha (e^x - 1) (Clevert et al., 2015)."""
-    below = minimum(x, 0.0)
-    # e^x - 1 = tanh(x / 2) (e^x + 1), which loses no digits near 0.
-    return where(x > 0.0, x, multiply(tanh(multiply(below, 0.5)), exp(below) + 1.0) * alpha)
+    """x where it is positive, else alpha (e^x - 1) (Clevert et al., 2015). At 0 the gradient is alpha.
+
+    alpha: a number, or a tensor or array that broadcasts to x."""
+    return rounded_once("elu", _elu, x, alpha)
+
+
+def _elu(x, alpha):
+    is_above = x > 0.0
+    return where(is_above, x, expm1(where(is_above, 0.0, x)) * alpha)
 
 
 def softplus(x: Tensor) -> Tensor:
     """log(1 + e^x), computed without overflow."""
+    return rounded_once("softplus", _softplus, x)
+
+
+def _softplus(x):
     e = exp(-abs(x))
     # log(1 + e) = 2 atanh(e / (2 + e)), which loses no digits of a small e.
     return maximum(x, 0.0) + atanh(e / (e + 2.0)) * 2.0
@@ -54,9 +70,14 @@ def softplus(x: Tensor) -> Tensor:
 
 def hard_sigmoid(x: Tensor) -> Tensor:
     """x / 6 + 1/2, held between 0 and 1."""
-    return clamp(multiply(x, 1 / 6) + 0.5, 0.0, 1.0)
+    return rounded_once("hard_sigmoid", _hard_sigmoid, x)
+
+
+def _hard_sigmoid(x):
+    line = x * (1 / 6) + 0.5
+    return where(line < 0.0, 0.0, where(line > 1.0, 1.0, line))  # unlike clamp, it keeps a NaN
 
 
 def hard_swish(x: Tensor) -> Tensor:
     """x times hard_sigmoid of x (Howard et al., 2019)."""
-    return multiply(x, hard_sigmoid(x))
+    return rounded_once("hard_swish", lambda x: x * _hard_sigmoid(x), x)

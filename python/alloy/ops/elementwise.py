@@ -1,5 +1,7 @@
 """Elementwise ops with operands or attributes of their own, and those made of several."""
 
+import numpy as np
+
 from alloy._core import Tensor
 from alloy.graph.apply import apply, as_tensor, common_dtype, require_tensor
 from alloy.graph.dtypes import is_half, is_integer
@@ -75,11 +77,26 @@ def _signs_differ(left, b):
     return apply("not_equal", [left, 0]) & ((left < 0) ^ (b < 0))
 
 
+def rounded_once(op, f, x, *others):
+    """f(x, *others) of a tensor x of a floating type, computed in float32 where that is a half."""
+    require_tensor(op, x)
+    if x.dtype == "float32":
+        return f(x, *others)
+    if not is_half(x.dtype):
+        raise mistake(op, f"Expected a floating type, got {describe(x)}", TypeError)
+    wide = [
+        cast(as_tensor(x.graph, op, y, x.dtype), "float32") if isinstance(y, (Tensor, np.ndarray)) else y
+        for y in others
+    ]
+    return cast(f(cast(x, "float32"), *wide), x.dtype)
+
+
 def log1p(x: Tensor) -> Tensor:
     """log(1 + x), which loses no digits of a small x. x: of a floating type; halves are computed in float32."""
-    _require_floats("log1p", x)
-    if is_half(x.dtype):
-        return cast(log1p(cast(x, "float32")), x.dtype)
+    return rounded_once("log1p", _log1p, x)
+
+
+def _log1p(x):
     is_small = apply("less", [apply("abs", [x]), 0.5])
     # log(1 + x) = 2 atanh(x / (2 + x)). Each formula gets a harmless number where the other is taken, so that its
     # gradient there is one too.
@@ -89,20 +106,15 @@ def log1p(x: Tensor) -> Tensor:
 
 def expm1(x: Tensor) -> Tensor:
     """e^x - 1, which loses no digits for a small x. x: of a floating type; halves are computed in float32."""
-    _require_floats("expm1", x)
-    if is_half(x.dtype):
-        return cast(expm1(cast(x, "float32")), x.dtype)
+    return rounded_once("expm1", _expm1, x)
+
+
+def _expm1(x):
     is_small = apply("less", [apply("abs", [x]), 1.0])
     # e^x - 1 = tanh(x / 2) (e^x + 1); of each formula's harmless numbers see log1p.
     small, large = where(is_small, x, 0.0), where(is_small, 1.0, x)
     exact = apply("tanh", [small * 0.5]) * (apply("exp", [small]) + 1.0)
     return where(is_small, exact, apply("exp", [large]) - 1.0)
-
-
-def _require_floats(op, x):
-    require_tensor(op, x)
-    if x.dtype != "float32" and not is_half(x.dtype):
-        raise mistake(op, f"Expected a floating type, got {describe(x)}", TypeError)
 
 
 def zeros_like(x: Tensor) -> Tensor:

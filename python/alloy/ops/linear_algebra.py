@@ -1,9 +1,18 @@
 """Products, inverses and parts of matrices, and distances between their rows."""
 
-from alloy._core import Tensor
-from alloy.graph.apply import apply
+import math
+import re
 
-__all__ = ["band_part", "hamming_distance", "inverse", "matmul"]
+from alloy._core import Tensor
+from alloy.graph.apply import apply, require_all, spoken_of
+from alloy.graph.dtypes import is_float
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.ops.elementwise import where
+from alloy.ops.shape import coordinates, expand_dims, reshape, squeeze, transpose
+from alloy.ops.table import equal, multiply, sum
+
+__all__ = ["band_part", "einsum", "hamming_distance", "inverse", "matmul"]
 
 
 def matmul(a, b) -> Tensor:
@@ -12,6 +21,110 @@ def matmul(a, b) -> Tensor:
     a: (..., n, k), b: (..., k, m), the result: (..., n, m), all float32. ValueError: the inner dimensions
     differ."""
     return apply("matmul", [a, b])
+
+
+def einsum(subscripts: str, *tensors: Tensor) -> Tensor:
+    """The sum of products that the subscripts say, as numpy.einsum: "ij,jk->ik" is a matrix product, "bii->b" a trace.
+
+    Each tensor has a letter for each axis. A letter that is not behind the arrow is summed over; without an arrow the
+    result has the letters that stand once, in alphabetical order. An ellipsis stands for the other axes, which
+    broadcast. Tensors are multiplied from left to right. ValueError: the subscripts do not fit the tensors, or an
+    extent that must be known is not."""
+    if not isinstance(subscripts, str):
+        raise mistake("einsum", f"Expected subscripts such as 'ij,jk->ik', got {subscripts!r}", TypeError)
+    require_all("einsum", "tensors behind the subscripts", Tensor, tensors)
+    factors, result = _factors(subscripts, tensors)
+    with spoken_of("matmul", "einsum"), spoken_of("reshape", "einsum"), spoken_of("multiply", "einsum"):
+        done = None
+        for i, (x, axes) in enumerate(factors):
+            kept = {*result, *(axis for _, others in factors[i + 1 :] for axis in others)}
+            first = set() if done is None else {*done[1]}
+            factor = _summed(x, axes, kept | first)
+            done = factor if done is None else _summed(*_product(done, factor, kept), kept)
+        y, axes = done
+    order = [axes.index(axis) for axis in result]
+    return y if order == sorted(order) else transpose(y, order)
+
+
+def _factors(subscripts, tensors):
+    """Pairs of a tensor and its axes, and the axes of the result: letters, and negative numbers for an ellipsis."""
+    given, arrow, result = subscripts.replace(" ", "").partition("->")
+    terms = given.split(",")
+    sound = all(re.fullmatch(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*", term) for term in (*terms, result))
+    if not sound or len(terms) != len(tensors):
+        what = f"subscripts such as 'ij,jk->ik' of {len(tensors)} tensors"
+        raise mistake("einsum", f"Expected {what}, got {subscripts!r}")
+    factors, extents = [], {}
+    for term, x in zip(terms, tensors):
+        letters = term.replace("...", "")
+        rank = -1 if x.shape is None else len(x.shape)
+        rest = rank - len(letters)
+        if rest < 0 or (rest > 0 and "..." not in term):
+            raise mistake("einsum", f"Expected a letter for each axis, got {term!r} for {describe(x)}")
+        axes = _axes(term, rest)
+        for axis, extent in zip(axes, x.shape):
+            known = extents.setdefault(axis, extent) or extent
+            if isinstance(axis, str) and extent is not None and known != extent:
+                raise mistake("einsum", f"Expected one extent for {axis!r} of {subscripts!r}, got {known} and {extent}")
+            extents[axis] = known
+        factors.append((x, axes))
+    letters = given.replace("...", "").replace(",", "")
+    rest = len([axis for axis in extents if isinstance(axis, int)])
+    if not arrow:
+        result = "..." + "".join(sorted(letter for letter in {*letters} if letters.count(letter) == 1))
+    elif rest and "..." not in result:
+        raise mistake("einsum", f"Expected an ellipsis behind the arrow, too, got {subscripts!r}")
+    axes = _axes(result, rest)
+    if len({*axes}) != len(axes) or not {*axes} <= {*extents}:
+        raise mistake("einsum", f"Expected letters of the tensors behind the arrow, each once, got {subscripts!r}")
+    return factors, axes
+
+
+def _axes(term, rest):
+    before, _, behind = term.partition("...")
+    return [*before, *range(-rest if "..." in term else 0, 0), *behind]
+
+
+def _summed(x, axes, kept):
+    """x without the axes that are not kept; of an axis that stands twice the diagonal."""
+    for axis in [axis for i, axis in enumerate(axes) if axis in axes[:i]]:
+        i = axes.index(axis)
+        k = axes.index(axis, i + 1)
+        x = sum(where(equal(coordinates(x, i), coordinates(x, k)), x, 0), k)
+        axes = axes[:k] + axes[k + 1 :]
+    gone = [i for i, axis in enumerate(axes) if axis not in kept]
+    return (sum(x, gone) if gone else x), [axis for axis in axes if axis in kept]
+
+
+def _product(left, right, kept):
+    """Two factors as one, a matrix product where an axis of both is summed over."""
+    (a, of_a), (b, of_b) = left, right
+    summed = [axis for axis in of_a if axis in of_b and axis not in kept] if is_float(a.dtype) else []
+    both = [axis for axis in of_a if axis in of_b and axis not in summed]
+    rows, columns = ([axis for axis in own if axis not in both + summed] for own in (of_a, of_b))
+    if not summed:
+        a = expand_dims(
+            transpose(a, [of_a.index(axis) for axis in both + rows]), range(len(of_a), len(of_a) + len(columns))
+        )
+        b = expand_dims(transpose(b, [of_b.index(axis) for axis in both + columns]), range(len(both), len(of_a)))
+        return multiply(a, b), both + rows + columns
+    y = matmul(_matrices(a, of_a, both, rows, summed), _matrices(b, of_b, both, summed, columns))
+    if len(rows) > 1 or len(columns) > 1:
+        extents = [x.shape[own.index(axis)] for x, own, some in ((a, of_a, rows), (b, of_b, columns)) for axis in some]
+        return reshape(y, (*y.shape[: len(both)], *extents)), both + rows + columns
+    gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]
+    return (squeeze(y, gone) if gone else y), both + rows + columns
+
+
+def _matrices(x, axes, both, rows, columns):
+    """x with the axes of each of the two groups made one, behind those of both factors."""
+    x = transpose(x, [axes.index(axis) for axis in both + rows + columns])
+    if len(rows) <= 1 and len(columns) <= 1:
+        gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]
+        return expand_dims(x, gone) if gone else x
+    n = len(both)
+    groups = (x.shape[n : n + len(rows)], x.shape[n + len(rows) :])
+    return reshape(x, (*x.shape[:n], *(None if None in group else math.prod(group) for group in groups)))
 
 
 def band_part(x: Tensor, lower, upper) -> Tensor:

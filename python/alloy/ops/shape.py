@@ -81,10 +81,11 @@ def broadcast_to(x: Tensor, shape) -> Tensor:
 def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
     """x with more elements before and after it along its axes, as numpy.pad.
 
-    padding: a pair (before, after) for each axis, or one integer for all. mode: "constant" (the value), "reflect"
+    padding: a pair (before, after) for each axis, or one integer for all; so many elements are cut off where it is
+    negative, as PyTorch's pad does. mode: "constant" (the value), "reflect"
     (mirrored at the last element, which is not repeated), "symmetric" (which is), "edge" (the last element), "wrap"
     (x again), or "antiperiodic" (x again, with the other sign every other time). ValueError: a mirrored part is longer
-    than x."""
+    than x, or nothing is left of it."""
     rank = len(_known_shape("pad", x))
     if mode not in PAD_MODES:
         raise mistake("pad", f"Expected a mode among {', '.join(PAD_MODES)}, got {mode!r}")
@@ -96,9 +97,8 @@ def pad(x: Tensor, padding, *, mode="constant", value=0) -> Tensor:
         except (TypeError, ValueError):
             raise mistake("pad", f"Expected a pair (before, after) for each axis, got {padding!r}") from None
     pairs = as_integers("pad", "a padding", pairs)
-    if mode == "constant":
-        return apply("pad", [x, value], {"padding": pairs})
-    return apply("pad_edges", [x], {"padding": pairs, "pad_mode": mode}, typed="pad")
+    operands = [x, value] if mode == "constant" else [x]
+    return apply("pad_edges", operands, {"padding": pairs, "pad_mode": mode}, typed="pad")
 
 
 def concat(tensors, axis) -> Tensor:

@@ -10,6 +10,7 @@ from alloy.graph.location import mistake
 from alloy.graph.structure import leaves, paths
 from alloy.graph.text import describe
 from alloy.nn import Embedding
+from alloy.nn.recurrent import PADDINGS, Recurrent
 from alloy.ops import sum
 from alloy.training.batches import parts_of
 
@@ -17,7 +18,8 @@ _NAMES = {"x": "examples", "y": "targets", "weights": "weights", "mask": "mask"}
 
 
 def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
-    """ValueError where an array holds numbers that are not finite, if that is asked, or labels outside the classes.
+    """ValueError where an array holds numbers that are not finite, if that is asked, labels outside the classes, or
+    lengths outside the steps.
 
     given: the tuple of arrays that data is made of."""
     for what, part in zip(_NAMES, given):
@@ -33,6 +35,23 @@ def require_sound_arrays(op, data, given, programs, measures, finite) -> None:
         found = _wrong_label(np.asarray(labels), programs.outputs(parts_of(op, data)))
         if found is not None:
             raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
+    if any(isinstance(layer, Recurrent) for layer in programs.model._tree()):
+        found = _wrong_length(programs, parts_of(op, data), given[0])
+        if found is not None:
+            raise mistake(op, f"{found[0]} in row {found[1]}", act="called")
+
+
+def _wrong_length(programs, parts, examples):
+    """What to say of a length outside the steps of the recurrent layer that is given it, and its row; None where there
+    is none."""
+    programs.outputs(parts)
+    for tensor, lengths in zip(leaves(programs.examples(parts)), map(np.asarray, leaves(examples))):
+        for padding in filter(None, map(PADDINGS.get, programs.model._tree())):
+            wrong = (lengths < 0) | (lengths > padding.steps) if padding.given == tensor else np.zeros(1)
+            if wrong.any():
+                row = np.argmax(wrong)
+                return f"Expected lengths from 0 to {padding.steps}, the steps, got {lengths[row]}", row
+    return None
 
 
 def _wrong_label(labels, predictions):
@@ -77,6 +96,9 @@ def _of_batch(programs, measures, parts, batch):
         found = _wrong_label(batch.y, programs.outputs(parts))
         if found is not None:
             return f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
+    found = _wrong_length(programs, parts, batch.x)
+    if found is not None:
+        return f"{found[0].replace('Expected', 'expected')} in row {found[1]} of the batch"
     return None
 
 
@@ -90,6 +112,8 @@ def _hint(op, model):
     for layer in model._tree():
         if isinstance(layer, Embedding) and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
             return f"; ids outside 0 to {layer.input_dim - 1} give NaN there"
+        if layer in PADDINGS and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
+            return f"; lengths outside 0 to {PADDINGS[layer].steps} give NaN there"
     return ""
 
 

@@ -165,6 +165,11 @@ class Programs:
         return self._predictions(parts)
 
     @_one_at_a_time
+    def examples(self, parts: Parts):
+        """The placeholders of examples, in their structure."""
+        return self._tensors(parts)[0]
+
+    @_one_at_a_time
     def training_report(self) -> Report:
         """Fetches how many steps the epoch has made, and whether their losses were finite, in front of what they
         measured."""

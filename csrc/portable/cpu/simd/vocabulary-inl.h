@@ -451,24 +451,29 @@ HWY_INLINE Vec<D> Sigmoid(D d, Vec<D> x) {
 // With the sign of x, which not every instruction set gives a zero.
 template <class D>
 HWY_INLINE Vec<D> Floor(D, Vec<D> x) {
-  return hn::CopySign(hn::Floor(x), x);
+  if constexpr (kFloating<D>) return hn::CopySign(hn::Floor(x), x);
+  else return x;
 }
 template <class D>
 HWY_INLINE Vec<D> Ceil(D, Vec<D> x) {
-  return hn::CopySign(hn::Ceil(x), x);
+  if constexpr (kFloating<D>) return hn::CopySign(hn::Ceil(x), x);
+  else return x;
 }
 template <class D>
 HWY_INLINE Vec<D> Trunc(D, Vec<D> x) {
-  return hn::Trunc(x);
+  if constexpr (kFloating<D>) return hn::Trunc(x);
+  else return x;
 }
 template <class D>
 HWY_INLINE Vec<D> Rint(D, Vec<D> x) {
-  return hn::CopySign(hn::Round(x), x);
+  if constexpr (kFloating<D>) return hn::CopySign(hn::Round(x), x);
+  else return x;
 }
 // Half a unit less the last place, so that what is just below a half is not rounded up by the sum.
 template <class D>
-HWY_INLINE Vec<D> Round(D d, Vec<D> x) {
-  return hn::Trunc(hn::Add(x, hn::CopySign(hn::Set(d, 0.49999997F), x)));
+HWY_INLINE Vec<D> Round([[maybe_unused]] D d, Vec<D> x) {
+  if constexpr (kFloating<D>) return hn::Trunc(hn::Add(x, hn::CopySign(hn::Set(d, 0.49999997F), x)));
+  else return x;
 }
 
 // 2^n 2^r with |r| <= 1/2.

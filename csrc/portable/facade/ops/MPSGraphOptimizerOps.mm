@@ -42,7 +42,11 @@ using ir::OpCode;
                                          gradientTensor:(MPSGraphTensor*)gradient
                                                    name:(NSString*)name {
   const ir::Expr lr = expr_of(self, rate), power1 = expr_of(self, beta1Power), power2 = expr_of(self, beta2Power);
-  MPSGraphTensor* corrected = compose(self, nil, [&] { return lr * ir::sqrt(1.0 - power2) / (1.0 - power1); });
+  MPSGraphTensor* corrected = compose(self, nil, [&] {
+    return ir::rounded_once(
+        [](ir::Expr lr, ir::Expr power1, ir::Expr power2) { return lr * ir::sqrt(1.0 - power2) / (1.0 - power1); }, lr,
+        power1, power2);
+  });
   return [self adamWithCurrentLearningRateTensor:corrected
                                      beta1Tensor:beta1
                                      beta2Tensor:beta2

@@ -692,7 +692,7 @@ std::string word_of(MPSGraphPaddingMode mode) {
   const double number = paddingMode == MPSGraphPaddingModeZero ? 0 : constantValue;
   const auto literal = ir::Literal::splat({x.dtype(), ir::Shape()}, number);
   const ir::Value value = value_of(add(self, OpCode::constant, {}, {{Attr::kValue, literal}}, nil));
-  return add(self, OpCode::pad, {x, value}, {{Attr::kPadding, padding}}, name);
+  return add(self, ir::Composite::pad_edges, {x, value}, {{Attr::kPadding, padding}, {Attr::kPadMode, mode}}, name);
 }
 
 - (MPSGraphTensor*)padGradientWithIncomingGradientTensor:(MPSGraphTensor*)incomingGradientTensor

@@ -336,7 +336,8 @@ NS_ASSUME_NONNULL_BEGIN
                                     name:(NSString* _Nullable)name;
 
 /// The tensor with so many elements before and behind it along each axis: the constant, zeros, or what the mode makes
-/// of its own. Reflect needs paddings below the axis's length, Symmetric none above it.
+/// of its own. Reflect needs paddings below the axis's length, Symmetric none above it. So many elements are cut off
+/// where a padding is negative.
 - (MPSGraphTensor*)padTensor:(MPSGraphTensor*)tensor
              withPaddingMode:(MPSGraphPaddingMode)paddingMode
                  leftPadding:(MPSShape*)leftPadding
