@@ -70,7 +70,7 @@ images          conv2d, conv3d, conv2d_transpose, depthwise_conv2d,
                 max_pool4d, avg_pool4d, l2_pool4d, max_pool4d_with_indices,
                 max_unpool4d, resize, depth_to_space, space_to_depth,
                 batch_to_space, space_to_batch
-sequences       lstm, gru, rnn
+sequences       lstm, gru, rnn, scaled_dot_product_attention
 complex         complex, real, imag, conjugate, planar, fft, ifft, rfft,
                 irfft
 control         cond, for_loop, while_loop, scan, identity, stop_gradient

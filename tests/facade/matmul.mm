@@ -146,6 +146,68 @@ static void inverses() {
       {well});
 }
 
+#ifndef __APPLE__  // declared by SDKs from macOS 15 on
+// softmax(scale * Q K^T + M) V, where queries of several heads may share the keys of one.
+static void attention() {
+  if (![MPSGraph instancesRespondToSelector:@selector(scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:
+                                                                                         scale:name:)]) {
+    return;
+  }
+  const long batch = 2, heads = 3, steps = 4, others = 5, width = 3;
+  const Array q = random_array({batch, heads, steps, width}), k = random_array({batch, 1, others, width}),
+              v = random_array({batch, 1, others, width + 1}), m = random_array({1, 1, steps, others});
+  const float scale = 0.7F;
+  for (const bool masked : {false, true}) {
+    Array expected({batch, heads, steps, width + 1});
+    for_each_index({batch, heads, steps}, [&](const Index& i) {
+      std::vector<double> weights(others);
+      double total = 0;
+      for (long j = 0; j < others; ++j) {
+        double score = 0;
+        for (long f = 0; f < width; ++f) score += q.at({i.at(0), i.at(1), i.at(2), f}) * k.at({i.at(0), 0, j, f});
+        total += weights.at(j) = std::exp(score * scale + (masked ? m.at({0, 0, i.at(2), j}) : 0));
+      }
+      for (long f = 0; f <= width; ++f) {
+        for (long j = 0; j < others; ++j) {
+          expected.at({i.at(0), i.at(1), i.at(2), f}) += weights.at(j) / total * v.at({i.at(0), 0, j, f});
+        }
+      }
+    });
+    Session session;
+    MPSGraph* g = session.graph();
+    MPSGraphTensor *query = session.feed(q), *key = session.feed(k), *value = session.feed(v);
+    MPSGraphTensor* y = masked ? [g scaledDotProductAttentionWithQueryTensor:query
+                                                                   keyTensor:key
+                                                                 valueTensor:value
+                                                                  maskTensor:session.feed(m)
+                                                                       scale:scale
+                                                                        name:@"attention"]
+                               : [g scaledDotProductAttentionWithQueryTensor:query
+                                                                   keyTensor:key
+                                                                 valueTensor:value
+                                                                       scale:scale
+                                                                        name:@"attention"];
+    CHECK_ARRAY_WITHIN(1e-5, session.run(y), expected);
+  }
+  CHECK_GRADIENTS(
+      [](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
+        return [graph scaledDotProductAttentionWithQueryTensor:t.at(0)
+                                                     keyTensor:t.at(1)
+                                                   valueTensor:t.at(2)
+                                                    maskTensor:t.at(3)
+                                                         scale:0.5F
+                                                          name:nil];
+      },
+      {random_array({2, 3, 2}), random_array({2, 4, 2}), random_array({2, 4, 3}), random_array({2, 3, 4})});
+  Session session;
+  CHECK_RAISES([session.graph() scaledDotProductAttentionWithQueryTensor:session.feed(random_array({2, 3}))
+                                                               keyTensor:session.feed(random_array({2, 4}))
+                                                             valueTensor:session.feed(random_array({2, 3}))
+                                                                   scale:1
+                                                                    name:nil]);
+}
+#endif
+
 int main() {
   @autoreleasepool {
     values();
@@ -154,6 +216,9 @@ int main() {
     derivatives();
     hamming_distances();
     inverses();
+#ifndef __APPLE__
+    attention();
+#endif
   }
   return check::summary();
 }

@@ -1334,7 +1334,22 @@ def _norm(x, **over):
     return np.sqrt(np.sum(x * x, **over))
 
 
+def _attention(q, k, v, mask=None, scale=None):
+    scores = q @ np.swapaxes(k, -1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    return ref.softmax(scores if mask is None else np.where(mask, scores, -np.inf), -1) @ v
+
+
+_SEEN = np.tri(3, 4, dtype=bool)
+
 COMPOSED = [
+    Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, ((2, 3, 5), (2, 4, 5), (2, 4, 2))),
+    Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, scale=0.3),
+         lambda q, k, v: _attention(q, k, v, scale=0.3), ((2, 2, 3, 4), (2, 1, 5, 4), (2, 1, 5, 4)), label="scale"),
+    Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, attn_mask=_SEEN),
+         lambda q, k, v: _attention(q, k, v, _SEEN), ((3, 2), (4, 2), (4, 3)), label="mask"),
+    Case("scaled_dot_product_attention", lambda *x: al.scaled_dot_product_attention(*x[:3], attn_mask=x[3]),
+         lambda q, k, v, m: ref.softmax(q @ k.T / np.sqrt(2) + m, -1) @ v, ((3, 2), (4, 2), (4, 3), (3, 4)),
+         label="added"),
     Case("log1p", al.log1p, np.log1p, ((2, 3),), domain="unit"),
     Case("expm1", al.expm1, np.expm1, ((2, 3),)),
     *(

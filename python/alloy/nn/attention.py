@@ -4,16 +4,14 @@ import numpy as np
 
 from alloy.graph.apply import apply, as_tensor
 from alloy.graph.arrays import as_count
-from alloy.graph.dtypes import is_half
 from alloy.graph.location import mistake
 from alloy.graph.text import describe
 from alloy.init import glorot_uniform
 from alloy.nn.dense import Dense
 from alloy.nn.dropout import Dropout
 from alloy.nn.layer import Layer
-from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, softmax, tile, transpose, where
-
-_NEVER = -1e30  # a score that softmax makes 0 of; finite, so that a row of nothing else gives no NaN
+from alloy.ops import cast, cumsum, expand_dims, logical_and, matmul, reshape, tile, transpose, where
+from alloy.ops.attention import attention_weights
 
 
 class MultiHeadAttention(Layer):
@@ -74,7 +72,7 @@ class MultiHeadAttention(Layer):
         k = self._heads(self.key(key, training), self.key_dim)
         v = self._heads(self.value(value, training), self.value_dim)
         scores = matmul(q, transpose(k, (0, 1, 3, 2)))
-        weights = self._weights(cast(scores, "float32") if is_half(x.dtype) else scores, q, k, attention_mask)
+        weights = self._weights(scores, q, k, attention_mask)
         if self.dropout is not None:
             weights = self.dropout(weights, training)
         y = transpose(matmul(cast(weights, v.dtype), v), (0, 2, 1, 3))
@@ -89,10 +87,7 @@ class MultiHeadAttention(Layer):
         if attention_mask is not None:
             attention_mask = self._of_rank_4(q.graph, attention_mask)
             mask = attention_mask if mask is None else logical_and(mask, attention_mask)
-        if mask is None:
-            return softmax(scores)
-        weights = softmax(where(mask, scores, _NEVER))
-        return weights if attention_mask is None else where(mask, weights, 0.0)
+        return attention_weights(scores, mask, always_some=attention_mask is None)
 
     @staticmethod
     def _causal(q, k):

@@ -8,6 +8,7 @@ import sys
 from alloy.graph.names import FUNCTIONS, explained
 from alloy.ops import (
     activation,
+    attention,
     complex_numbers,
     control,
     convolution,
@@ -27,6 +28,7 @@ from alloy.ops import (
     table,
 )
 from alloy.ops.activation import *  # noqa: F403
+from alloy.ops.attention import *  # noqa: F403
 from alloy.ops.complex_numbers import *  # noqa: F403
 from alloy.ops.control import *  # noqa: F403
 from alloy.ops.convolution import *  # noqa: F403
@@ -46,6 +48,7 @@ from alloy.ops.table import *  # noqa: F403
 
 __all__ = (
     activation.__all__
+    + attention.__all__
     + complex_numbers.__all__
     + control.__all__
     + convolution.__all__

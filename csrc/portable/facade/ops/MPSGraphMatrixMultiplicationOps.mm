@@ -1,4 +1,4 @@
-// Matrix products, and distances between rows of bits.
+// Matrix products, attention, and distances between rows of bits.
 
 #include "facade/graph/build.h"
 
@@ -21,6 +21,34 @@ using ir::OpCode;
                                                name:(NSString*)name {
   return add(self, ir::Composite::hamming_distance, {value_of(self, primary), value_of(self, secondary)},
              {{ir::Attr::kDtype, dtype_of(resultDataType)}}, name);
+}
+
+- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)query
+                                                  keyTensor:(MPSGraphTensor*)key
+                                                valueTensor:(MPSGraphTensor*)value
+                                                      scale:(float)scale
+                                                       name:(NSString*)name {
+  return [self scaledDotProductAttentionWithQueryTensor:query
+                                              keyTensor:key
+                                            valueTensor:value
+                                             maskTensor:nil
+                                                  scale:scale
+                                                   name:name];
+}
+
+- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)query
+                                                  keyTensor:(MPSGraphTensor*)key
+                                                valueTensor:(MPSGraphTensor*)value
+                                                 maskTensor:(MPSGraphTensor*)mask
+                                                      scale:(float)scale
+                                                       name:(NSString*)name {
+  const ir::Expr q = expr_of(self, query), k = expr_of(self, key), v = expr_of(self, value);
+  const ir::Expr m = mask == nil ? ir::none : expr_of(self, mask);
+  const auto work = [scale](ir::Expr q, ir::Expr k, ir::Expr v, ir::Expr m) {
+    const ir::Expr scores = ir::matmul(q, k, false, true) * double{scale};
+    return ir::matmul(ir::softmax(m ? scores + m : scores, -1), v);
+  };
+  return compose(self, name, [&] { return ir::rounded_once(work, q, k, v, m); });
 }
 
 @end

@@ -20,6 +20,22 @@ NS_ASSUME_NONNULL_BEGIN
                                      resultDataType:(MPSDataType)resultDataType
                                                name:(NSString* _Nullable)name;
 
+/// Attention: softmax(scale * Q K^T + mask) V over the last two dimensions; the leading ones broadcast. Q is (..., N, F),
+/// K (..., M, F), V (..., M, E), the result (..., N, E). The mask is added to the scores (..., N, M), to which it
+/// broadcasts. Halves are computed in float32 and rounded once. Since macOS 15.
+- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)queryTensor
+                                                  keyTensor:(MPSGraphTensor*)keyTensor
+                                                valueTensor:(MPSGraphTensor*)valueTensor
+                                                 maskTensor:(MPSGraphTensor* _Nullable)maskTensor
+                                                      scale:(float)scale
+                                                       name:(NSString* _Nullable)name;
+/// The same without a mask.
+- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)queryTensor
+                                                  keyTensor:(MPSGraphTensor*)keyTensor
+                                                valueTensor:(MPSGraphTensor*)valueTensor
+                                                      scale:(float)scale
+                                                       name:(NSString* _Nullable)name;
+
 @end
 
 NS_ASSUME_NONNULL_END

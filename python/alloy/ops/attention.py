@@ -1,0 +1,55 @@
+"""Attention: weights of softmax over the products of queries and keys."""
+
+from numbers import Real
+
+from alloy._core import Tensor
+from alloy.graph.apply import as_tensor, require_all
+from alloy.graph.dtypes import is_half
+from alloy.graph.location import mistake
+from alloy.graph.text import describe
+from alloy.ops.elementwise import cast, where
+from alloy.ops.linear_algebra import matmul
+from alloy.ops.normalization import softmax
+from alloy.ops.shape import transpose
+
+__all__ = ["scaled_dot_product_attention"]
+
+_NEVER = -1e30  # a score that softmax makes 0 of; finite, so that a row of nothing else gives no NaN
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, *, attn_mask=None, scale: float | None = None
+) -> Tensor:
+    """softmax(scale * query key^T) value over the last two axes: Vaswani et al., 2017, with PyTorch's names.
+
+    query: (..., steps, features), key: (..., others, features), value: (..., others, any features), floats of one type;
+    leading axes broadcast. The result: (..., steps, features of the value). The scores of halves become weights in
+    float32. attn_mask: a tensor or array that broadcasts to the scores, (..., steps, others): of bool, true where a
+    query may see a key, or of floats, which are added to the scores. A query that may see nothing gets zeros. scale:
+    by default 1 / sqrt(features). ValueError: the shapes do not fit."""
+    op = "scaled_dot_product_attention"
+    require_all(op, "tensors", Tensor, [query, key, value])
+    if key.shape is None or len(key.shape) < 2 or not query.shape or query.shape[-1] is None:
+        raise mistake(
+            op, f"Expected a query and a key (..., steps, features), got {describe(query)} and {describe(key)}"
+        )
+    if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
+        raise mistake(op, f"Expected a number as scale, got {scale!r}", TypeError)
+    rank = len(key.shape)
+    turned = transpose(key, (*range(rank - 2), rank - 1, rank - 2))
+    scores = matmul(query * float(query.shape[-1] ** -0.5 if scale is None else scale), turned)
+    if attn_mask is not None and not isinstance(attn_mask, Tensor):
+        attn_mask = as_tensor(query.graph, op, attn_mask, "float32")
+    return matmul(cast(attention_weights(scores, attn_mask), value.dtype), value)
+
+
+def attention_weights(scores: Tensor, mask: Tensor | None, always_some: bool = False) -> Tensor:
+    """softmax over the last axis of the scores where the mask is true, 0 elsewhere; in float32 of halves. always_some:
+    every row of a mask of bool has a true element."""
+    scores = cast(scores, "float32") if is_half(scores.dtype) else scores
+    if mask is None:
+        return softmax(scores)
+    if mask.dtype != "bool":
+        return softmax(scores + cast(mask, scores.dtype))
+    weights = softmax(where(mask, scores, _NEVER))
+    return weights if always_some else where(mask, weights, 0.0)
