@@ -136,6 +136,7 @@ class Parser {
     expect("[");
     if (accept("abridged]")) fail("The constant was abridged when it was printed");
     if (accept("at ")) return placed(code, type);
+    if (find_) fail("Expected the place of the elements, which are not in the text");
     std::vector<std::byte> bytes;
     bool splat = false;
     while (!splat && !accept("]")) {
@@ -276,6 +277,7 @@ class Parser {
         const std::string key = word();
         const auto attr = attr_named(key);
         if (!attr) fail("There is no attribute '" + key + "'");
+        if (attributes.has(*attr)) fail("The attribute " + key + " is written twice");
         expect("=");
         attributes.set(*attr, attribute_value(row->code, *attr));
       } while (accept(","));

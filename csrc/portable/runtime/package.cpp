@@ -237,9 +237,13 @@ Request load(const OpenedFile& file, const Header& header, GraphState& state) {
   file.read(sizeof header, text.data(), text.size());
   ElementReader elements(file, sizeof header + text.size());
   read_graph(text, [&](const ir::Placed& placed) { return elements.find(placed); }, state.graph);
-  state.allocate_variables(variable_bytes(state.graph), [&](size_t slot, device::Storage& storage) {
-    fill(storage, file, elements.variables()[slot]);
-  });
+  const std::vector<size_t> bytes = variable_bytes(state.graph);
+  if (bytes.size() != elements.variables().size()) {
+    throw ir::Error(Kind::kValue, "There are elements of " + std::to_string(elements.variables().size()) +
+                                      " variables for " + std::to_string(bytes.size()));
+  }
+  state.allocate_variables(
+      bytes, [&](size_t slot, device::Storage& storage) { fill(storage, file, elements.variables()[slot]); });
   Request request;
   ir::Block& body = state.graph.body();
   for (const auto& op : body.ops) {

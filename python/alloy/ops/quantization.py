@@ -11,7 +11,7 @@ def quantize(x: Tensor, scale, zero_point=0.0, *, dtype="int8", axis=-1) -> Tens
 
     x: of a floating type. dtype: int8 or uint8. scale, zero_point: numbers, or tensors or arrays that are scalars or
     have an element for each place along the axis. ValueError: they have other shapes. TypeError: another dtype."""
-    return apply("quantize", [x, scale, zero_point], {"dtype": dtype, "axis": axis})
+    return apply("quantize", [x, scale, zero_point], {"dtype": dtype, "axis": axis}, scalar_dtype="float32")
 
 
 def dequantize(x: Tensor, scale, zero_point=0.0, *, dtype="float32", axis=-1) -> Tensor:
