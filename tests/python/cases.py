@@ -1342,7 +1342,8 @@ def _attention(q, k, v, mask=None, scale=None):
 _SEEN = np.tri(3, 4, dtype=bool)
 
 COMPOSED = [
-    Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, ((2, 3, 5), (2, 4, 5), (2, 4, 2))),
+    Case("scaled_dot_product_attention", al.scaled_dot_product_attention, _attention, ((2, 3, 5), (2, 4, 5), (2, 4, 2)),
+         label="plain"),
     Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, scale=0.3),
          lambda q, k, v: _attention(q, k, v, scale=0.3), ((2, 2, 3, 4), (2, 1, 5, 4), (2, 1, 5, 4)), label="scale"),
     Case("scaled_dot_product_attention", lambda q, k, v: al.scaled_dot_product_attention(q, k, v, attn_mask=_SEEN),
