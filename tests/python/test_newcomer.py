@@ -704,7 +704,7 @@ ROWS = [  # graphs and tensors
     ("al.nn.Dense(4)(A)",
      "TypeError [Dense] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
      "placeholder, graph.placeholder(shape), or hand them to al.Trainer; built at HERE."),
-    ("al.nn.Dense(4)()", "TypeError [Dense] Expected Dense(x, training=None, **operands), got no x; called at HERE."),
+    ("al.nn.Dense(4)()", "TypeError [Dense] Expected Dense(x, training=None), got no x; called at HERE."),
     ("al.nn.Dense(4)(y)",
      'TypeError [Dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
      "dense_1; built at HERE."),
@@ -1355,6 +1355,10 @@ ROWS = [  # graphs and tensors
      "TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE."),
     ('f"{al.History(loss=[1.0]):.3f}"',
      "TypeError [history] Expected one quantity, got all of loss; [name] takes one; used at HERE."),
+    ("al.nn.MultiHeadAttention(2, 3)(x, x, x)",
+     "TypeError [MultiHeadAttention] Expected MultiHeadAttention(x, training=None, *, value=None, key=None, "
+     "attention_mask=None), got 3 arguments by position; the others have names, for instance value=...; called "
+     "at HERE."),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",
