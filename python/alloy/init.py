@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from alloy._core import FileValues
-from alloy.graph.arrays import header_of
+from alloy.graph.arrays import as_integers, header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 
@@ -20,17 +20,17 @@ __all__ = ["from_file", "glorot_uniform", "he_normal", "normal", "ones", "orthog
 
 def zeros(shape) -> np.ndarray:
     """Zeros."""
-    return np.zeros(shape, np.float32)
+    return np.zeros(as_integers("zeros", "a shape", shape), np.float32)
 
 
 def ones(shape) -> np.ndarray:
     """Ones."""
-    return np.ones(shape, np.float32)
+    return np.ones(as_integers("ones", "a shape", shape), np.float32)
 
 
 def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
     """Uniform between low and high."""
-    values = np.random.default_rng(seed).random(shape, np.float32)
+    values = np.random.default_rng(seed).random(as_integers("uniform", "a shape", shape), np.float32)
     values *= high - low  # in place: a large network has tens of millions of weights
     values += low
     return values
@@ -38,6 +38,7 @@ def uniform(shape, low=-0.05, high=0.05, *, seed) -> np.ndarray:
 
 def normal(shape, mean=0.0, stddev=0.05, *, seed) -> np.ndarray:
     """Gaussian of that mean and standard deviation."""
+    shape = as_integers("normal", "a shape", shape)
     return np.random.default_rng(seed).normal(mean, stddev, shape).astype(np.float32)
 
 

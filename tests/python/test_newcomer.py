@@ -1359,6 +1359,15 @@ ROWS = [  # graphs and tensors
      "TypeError [MultiHeadAttention] Expected MultiHeadAttention(x, training=None, *, value=None, key=None, "
      "attention_mask=None), got 3 arguments by position; the others have names, for instance value=...; called "
      "at HERE."),
+    ('f"{step.submit(A):.2f}"',
+     "TypeError [submission] Expected one array, got a submission of fetches; submission[0] is one; used at "
+     "HERE."),
+    ('al.init.normal((2, "a"), seed=0)',
+     "TypeError [normal] Expected a shape of integers, got (2, 'a'); built at HERE."),
+    ('al.init.zeros(("a",))', "TypeError [zeros] Expected a shape of integers, got ('a',); built at HERE."),
+    ('al.data.split(A, A, "a")', "TypeError [split] Expected a number as the fraction, got str; built at HERE."),
+    ("al.Graph(device=3)", "TypeError [graph] Expected the kind or the name of a device, got 3; called at HERE."),
+    ("al.Graph(storage=3)", "TypeError [graph] Expected the storage 'variable' or 'buffers', got 3; called at HERE."),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",

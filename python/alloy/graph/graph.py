@@ -24,6 +24,9 @@ _in_flight: Any = Graph.most_in_flight
 
 
 def _init(self, *, storage: str = "variable", device: str = "") -> None:
+    for what, given in (("the storage 'variable' or 'buffers'", storage), ("the kind or the name of a device", device)):
+        if not isinstance(given, str):
+            raise mistake("graph", f"Expected {what}, got {given!r}", TypeError, "called")
     _make(self, storage=storage, device=device)
 
 
