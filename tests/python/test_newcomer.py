@@ -702,7 +702,7 @@ ROWS = [  # graphs and tensors
     ("al.nn.Dense(4)(A)",
      "TypeError [Dense] Expected a tensor, or a tuple, list or dict of tensors, got ndarray; feed arrays to a "
      "placeholder, graph.placeholder(shape), or hand them to al.Trainer; built at HERE."),
-    ("al.nn.Dense(4)()", "TypeError [Dense] Expected Dense(x, training=None, **operands), got no x; called at HERE."),
+    ("al.nn.Dense(4)()", "TypeError [Dense] Expected Dense(x, training=None), got no x; called at HERE."),
     ("al.nn.Dense(4)(y)",
      'TypeError [Dense] Expected a tensor of floats, got int32(?,); al.cast(x, "float32") makes one; in '
      "dense_1; built at HERE."),
@@ -961,20 +961,20 @@ ROWS = [  # graphs and tensors
      "progress=True, shuffle=True, class_weight=None, last_batch='smaller', resume=None), got an argument x; "
      "its name here is data, a tuple (x, y); called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").lr = 0',
-     "AttributeError [trainer] A Trainer has no attribute lr to set; use trainer.optimizer.lr; set at HERE."),
+     "AttributeError [Trainer] A Trainer has no attribute lr to set; use trainer.optimizer.lr; set at HERE."),
     ('al.Trainer(model, "hinge", "sgd").stop_trainin = True',
-     "AttributeError [trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training; set at "
+     "AttributeError [Trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training; set at "
      "HERE."),
-    ("optimizer.learning_rte = 1", "TypeError [sgd] There is no option learning_rte; built at HERE."),
+    ("optimizer.learning_rte = 1", "TypeError [SGD] There is no option learning_rte; built at HERE."),
     ("model.training = False",
-     "AttributeError [sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
+     "AttributeError [Sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
      "training=False); set at HERE."),
     ('al.Trainer(al.nn.ReLU(), "hinge", "sgd").fit((A, A))',
      "ValueError [fit] Expected a model with variables to train, got none; called at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit(al.data.from_arrays(A, A[:, :2]).batch(1), batch_size=2)',
      "ValueError [fit] Expected no batch_size beside data that has batches, got 2; called at HERE."),
     ('al.Trainer(model, "mean_squared_error", "sgd", metrics=["accuracy"])',
-     'ValueError [trainer] Expected a metric of numbers beside the loss mean_squared_error, such as "r2_score", got '
+     'ValueError [Trainer] Expected a metric of numbers beside the loss mean_squared_error, such as "r2_score", got '
      '"accuracy", which compares classes; built at HERE.'),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2]), callbacks=[al.EarlyStopping("val_loss")])',
      "ValueError [fit] Expected a quantity to monitor among loss, got val_loss; give fit validation data; called at "
@@ -986,7 +986,7 @@ ROWS = [  # graphs and tensors
     ('al.Trainer(model, "hinge", "sgd").fit((A, A[:, :2], -A[:, 0]))',
      "ValueError [fit] Expected weights of 0 or more, got -1.0 in row 0; called at HERE."),
     ('al.Trainer(al.nn.Dense(1), lambda p, y: al.square(p - y).mean(-1), "sgd").fit((A, A[:, 0]))',
-     "ValueError [trainer] Expected a loss of each example by itself, got subtract of float32(?,) and float32(?, 1), "
+     "ValueError [Trainer] Expected a loss of each example by itself, got subtract of float32(?,) and float32(?, 1), "
      "which pairs each example with all others; use y[:, None] for a y of shape (n,), or give targets of shape (n, 1); "
      "built at HERE."),
     ('al.Trainer(model, "hinge", "sgd").fit((A, A), epoch=3)',
@@ -1380,6 +1380,19 @@ ROWS = [  # graphs and tensors
      "TypeError [softmax] Expected an integer of 64 bits as the axis, got 1180591620717411303424; built at HERE."),
     ('f"{al.History(loss=[1.0]):.3f}"',
      "TypeError [history] Expected one quantity, got all of loss; [name] takes one; used at HERE."),
+    ("al.nn.MultiHeadAttention(2, 3)(x, x, x)",
+     "TypeError [MultiHeadAttention] Expected MultiHeadAttention(x, training=None, *, value=None, key=None, "
+     "attention_mask=None), got 3 arguments by position; the others have names, for instance value=...; called "
+     "at HERE."),
+    ('f"{step.submit(A):.2f}"',
+     "TypeError [submission] Expected one array, got a submission of fetches; submission[0] is one; used at "
+     "HERE."),
+    ('al.init.normal((2, "a"), seed=0)',
+     "TypeError [normal] Expected a shape of integers, got (2, 'a'); built at HERE."),
+    ('al.init.zeros(("a",))', "TypeError [zeros] Expected a shape of integers, got ('a',); built at HERE."),
+    ('al.data.split(A, A, "a")', "TypeError [split] Expected a number as the fraction, got str; built at HERE."),
+    ("al.Graph(device=3)", "TypeError [graph] Expected the kind or the name of a device, got 3; called at HERE."),
+    ("al.Graph(storage=3)", "TypeError [graph] Expected the storage 'variable' or 'buffers', got 3; called at HERE."),
 ]
 WORK = [  # what runs without a word
     "np.mean(w)",

@@ -1,9 +1,12 @@
 """Which examples train, and which ones test."""
 
+from numbers import Real
+
 import numpy as np
 
 from alloy.data.dataset import Dataset
 from alloy.data.nodes import Select
+from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
 
 
@@ -39,6 +42,7 @@ def split(x, y=None, fraction=0.2, seed: int = 0):
 
 
 def _rows(count, fraction, seed):
+    require_all("split", "a number as the fraction", Real, [fraction])
     whole = isinstance(fraction, (int, np.integer)) and not isinstance(fraction, bool)
     held_out = int(fraction) if whole else round(count * fraction) if 0 < fraction < 1 else 0
     if not 0 < held_out < count:

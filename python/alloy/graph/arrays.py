@@ -17,7 +17,7 @@ from alloy.graph.location import mistake
 SCALARS = (bool, int, float, complex, np.generic)
 
 
-def empty(shape, dtype=float32) -> np.ndarray:
+def empty(shape, dtype: str = float32) -> np.ndarray:
     """A NumPy array with undefined contents whose memory is page-aligned, so that feeding it copies nothing.
 
     The device reads such an array, or a packed slice of one that is page-aligned too, in place: during the

@@ -26,6 +26,15 @@ def in_coroutine() -> bool:
 
 
 @method_of(Submission)
+def __format__(self, form):
+    if form == "":
+        return repr(self)
+    raise mistake(
+        "submission", "Expected one array, got a submission of fetches; submission[0] is one", TypeError, "used"
+    )
+
+
+@method_of(Submission)
 def __await__(self):
     """The list of the fetches. Only the task that awaits waits for the step; where that is cancelled, the step goes on
     nevertheless."""

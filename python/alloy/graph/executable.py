@@ -127,7 +127,10 @@ def _fitting(feed, array):
         name = repr(feed.name) if getattr(feed, "name", "") else "The placeholder"
         place = f", built at {feed.location}," if getattr(feed, "location", "") else ""
         raise mistake(
-            "placeholder", f"{name}{place} is {feed.dtype}, which cannot hold {wrong[0]}", TypeError, "called"
+            "placeholder" if place else "executable",
+            f"{name}{place} is {feed.dtype}, which cannot hold {wrong[0]}",
+            TypeError,
+            "called",
         )
     return cast
 

@@ -3,6 +3,7 @@ engine's; here every call gets its default values and the line of the user's cod
 
 from collections.abc import Mapping
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from alloy.graph.text import type_text
 
 _KEPT_RUNS = 8  # executables of Graph.run
 _make, _bind, _read, _assign = Graph.__init__, Graph.bind, Graph.read_variables, Graph.assign_variables
-_in_flight = Graph.most_in_flight
+_in_flight: Any = Graph.most_in_flight
 
 
 def _init(self, *, storage: str = "variable", device: str = "") -> None:
+    for what, given in (("the storage 'variable' or 'buffers'", storage), ("the kind or the name of a device", device)):
+        if not isinstance(given, str):
+            raise mistake("graph", f"Expected {what}, got {given!r}", TypeError, "called")
     _make(self, storage=storage, device=device)
 
 
@@ -45,12 +49,9 @@ def _set_most_in_flight(self, count) -> None:
     _in_flight.fset(self, as_count("most_in_flight", "a number of steps", count, "set"))
 
 
-Graph.most_in_flight = property(
-    _in_flight.fget,
-    _set_most_in_flight,
-    doc="How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first. "
-    "ValueError: less than 1.",
-)
+_doc = """How many submitted steps (Executable.submit) may be in flight before the next one waits; 2 at first.
+    ValueError: less than 1."""
+setattr(Graph, "most_in_flight", property(_in_flight.fget, _set_most_in_flight, doc=_doc))  # noqa: B010  an int to checkers
 
 
 @method_of(Graph)

@@ -101,10 +101,9 @@ def _entries(entry) -> list:
     if isinstance(entry, list):
         try:
             array = np.array(entry)
-            sound = array.dtype != object
         except (TypeError, ValueError):
-            sound = False
-        if not sound:
+            array = None
+        if array is None or array.dtype == object:
             raise mistake("slice", f"Expected integers in a list of places, got {_shown(entry)}", TypeError)
         entry = array
     if isinstance(entry, Tensor) and entry.dtype == "bool":

@@ -42,6 +42,12 @@ def explained(function):
 def wrong_call(name: str, function, args, kwargs, cls: type | None = None) -> Exception:
     """The mistake of a call that does not fit. args: without self; cls: whose constructor it is."""
     taken = parameters_of(function, cls)
+    if (
+        cls is not None and function.__name__ == "__call__" and hasattr(cls, "forward")
+    ):  # a layer, whose forward may take operands by name
+        operands = list(inspect.signature(cls.forward).parameters.values())[3:]
+        taken = {key: one for key, one in taken.items() if one.kind is not one.VAR_KEYWORD}
+        taken |= {one.name: one.replace(kind=one.KEYWORD_ONLY) for one in operands if one.kind not in _MANY}
     strange = [key for key in kwargs if key not in taken]
     if strange and cls is not None and function.__name__ == "__init__":
         taken = parameters_of(cls.__init__, cls)
