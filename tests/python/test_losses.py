@@ -161,10 +161,15 @@ def softmax(z):
     return np.exp(ref.log_softmax(z))
 
 
+def logistic(z):
+    return np.exp(-np.logaddexp(0, -z))
+
+
 FORMULAS = {  # of logits or predictions and targets (n, classes), in float64
     "binary_cross_entropy": lambda z, t: (t * np.logaddexp(0, -z) + (1 - t) * np.logaddexp(0, z)).mean(1),
     "categorical_hinge": lambda z, t: np.maximum(1 + ((1 - t) * z).max(1) - (t * z).sum(1), 0),
     "cosine_similarity": lambda p, y: -(p * y).sum(1) / np.linalg.norm(p, axis=1) / np.linalg.norm(y, axis=1),
+    "dice": lambda z, t: 1 - (2 * (logistic(z) * t).sum(1) + 1) / ((logistic(z) + t).sum(1) + 1),
     "hinge": lambda z, t: np.maximum(1 - signs(t) * z, 0).mean(1),
     "huber": lambda p, y: np.where(abs(p - y) <= 1, (p - y) ** 2 / 2, abs(p - y) - 0.5).mean(1),
     "kl_divergence": lambda z, t: (np.where(t > 0, t * np.log(np.where(t > 0, t, 1)), 0) - t * ref.log_softmax(z)).sum(

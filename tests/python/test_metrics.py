@@ -115,13 +115,17 @@ def confusion(chosen, labels, weights, count):
 
 
 def rates(matrix):
-    """Precision, recall and F1 of each class by the confusion matrix, and how often it occurs and is predicted."""
+    """Precision, recall, F1 and IoU of each class by the confusion matrix, and how often it occurs and is predicted."""
     found, predicted, actual = np.diag(matrix), matrix.sum(0), matrix.sum(1)
 
     def share(a, b):
         return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
 
-    return share(found, predicted), share(found, actual), share(2 * found, predicted + actual), actual, predicted
+    f1, iou = share(2 * found, predicted + actual), share(found, predicted + actual - found)
+    return share(found, predicted), share(found, actual), f1, iou, actual, predicted
+
+
+RATES = (al.metrics.Precision, al.metrics.Recall, al.metrics.F1Score, al.metrics.IoU)
 
 
 CLASSES = 5
@@ -139,10 +143,11 @@ def classified(rng):
 def test_rates_of_classes(average, classified, weights):
     logits, labels = classified
     exact = rates(confusion(logits.argmax(1), labels, ones_or(weights), CLASSES))
-    actual, there = exact[3], exact[3] + exact[4] > 0
+    actual, there = exact[4], exact[4] + exact[5] > 0
     assert there.tolist() == [True] * 4 + [False]
-    for metric, rate in zip((al.metrics.Precision, al.metrics.Recall, al.metrics.F1Score), exact):
+    for metric, rate in zip(RATES, exact):
         right = (ones_or(weights) * (logits.argmax(1) == labels)).sum() / ones_or(weights).sum()
+        right = right / (2 - right) if metric is al.metrics.IoU else right
         expected = {
             "macro": rate[there].mean(),
             "micro": right,
@@ -163,10 +168,10 @@ def test_rates_of_one_logit(threshold, shape, target, rng, weights):
     logits, labels = rng.normal(0, 2, 40).astype(np.float32), rng.integers(0, 2, 40)
     chosen = 1 / (1 + np.exp(-logits.astype(float))) > (threshold or 0.5)
     matrix = confusion(chosen.astype(int), labels, ones_or(weights), 2)
-    expected = [rate[1] for rate in rates(matrix)[:3]]
+    expected = [rate[1] for rate in rates(matrix)[:4]]
     for dtype in (np.float32, np.int64, np.bool_):
         given = logits.reshape(shape), labels.reshape(target).astype(dtype), weights
-        for kind, rate in zip((al.metrics.Precision, al.metrics.Recall, al.metrics.F1Score), expected):
+        for kind, rate in zip(RATES, expected):
             value = measured(kind(threshold=threshold), *given)
             assert value.shape == () and value == pytest.approx(rate, rel=1e-6)
         np.testing.assert_allclose(measured(al.metrics.ConfusionMatrix(threshold=threshold), *given), matrix, rtol=1e-6)
@@ -176,7 +181,7 @@ def test_rates_of_several_labels_at_once(rng, weights):
     """A threshold makes each logit a decision of its own."""
     logits, labels = rng.normal(size=(40, 3)).astype(np.float32), rng.integers(0, 2, (40, 3))
     each = [rates(confusion((logits[:, k] > 0).astype(int), labels[:, k], ones_or(weights), 2)) for k in range(3)]
-    for kind, at in ((al.metrics.Precision, 0), (al.metrics.Recall, 1), (al.metrics.F1Score, 2)):
+    for at, kind in enumerate(RATES):
         expected = [rate[at][1] for rate in each]
         value = measured(kind(None, threshold=0.5), logits, labels.astype(np.float32), weights)
         np.testing.assert_allclose(value, expected, rtol=1e-6)

@@ -21,6 +21,7 @@ from alloy.graph.names import explain
 from alloy.losses import lookup
 from alloy.losses.entropies import binary_cross_entropy, kl_divergence, softmax_cross_entropy
 from alloy.losses.margins import categorical_hinge, hinge, squared_hinge
+from alloy.losses.overlap import dice
 from alloy.losses.reduction import mean, sums, weights
 from alloy.losses.regression import cosine_similarity, huber, mean_absolute_error, mean_squared_error
 
@@ -28,6 +29,7 @@ __all__ = [
     "binary_cross_entropy",
     "categorical_hinge",
     "cosine_similarity",
+    "dice",
     "get",
     "hinge",
     "huber",
@@ -60,6 +62,7 @@ LOSSES = {
         binary_cross_entropy,
         categorical_hinge,
         cosine_similarity,
+        dice,
         hinge,
         huber,
         kl_divergence,

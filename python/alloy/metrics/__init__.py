@@ -27,7 +27,7 @@ from alloy.graph.location import mistake
 from alloy.graph.names import explain, parameters_of
 from alloy.losses import LOSSES, lookup
 from alloy.metrics.accuracies import accuracy, binary_accuracy, top_k_accuracy
-from alloy.metrics.classification import ConfusionMatrix, F1Score, Precision, Recall
+from alloy.metrics.classification import ConfusionMatrix, F1Score, IoU, Precision, Recall
 from alloy.metrics.metric import Mean, Metric, accumulate, accumulated
 from alloy.metrics.ranking import AUC
 from alloy.metrics.regression import R2Score, RootMeanSquaredError
@@ -36,6 +36,7 @@ __all__ = [
     "AUC",
     "ConfusionMatrix",
     "F1Score",
+    "IoU",
     "Mean",
     "Metric",
     "Precision",
@@ -82,7 +83,7 @@ def get(metric, loss=None, op: str = "metrics") -> Metric:
 explain(sys.modules[__name__])  # before the tables, which then hold what users see
 FUNCTIONS = {function.__name__: function for function in (accuracy, binary_accuracy, top_k_accuracy)}
 CLASSES = {
-    kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, Precision, R2Score, Recall, RootMeanSquaredError)
+    kind.name: kind for kind in (AUC, ConfusionMatrix, F1Score, IoU, Precision, R2Score, Recall, RootMeanSquaredError)
 }
 for _function in FUNCTIONS.values():
     vars(_function)["greater_is_better"] = True

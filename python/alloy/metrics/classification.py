@@ -131,6 +131,17 @@ class F1Score(_Rates):
         return found * 2.0, predicted + actual
 
 
+class IoU(_Rates):
+    """The intersection of what is predicted to be a class and what is of it, divided by their union: Jaccard's index,
+    TP / (TP + FP + FN). With average="macro" it is the mean IoU of segmentation."""
+
+    name = "iou"
+
+    @staticmethod
+    def _quotient(found, predicted, actual):
+        return found, predicted + actual - found
+
+
 class ConfusionMatrix(_OfClasses):
     """How often what is of a class is predicted to be of each: float32 (classes, classes), a row for each class that is
     right and a column for each that is predicted.
