@@ -147,11 +147,10 @@ def test_arguments_of_a_mac_are_ignored_with_a_warning(tmp_path):
     output("./w", where=tmp_path)
 
 
-@pytest.mark.parametrize("sanitizer, variable, file", [("address", "LSAN", "leaks"), ("thread", "TSAN", "threads")])
-def test_sanitizers_report_nothing_of_the_framework(clean, sanitizer, variable, file):
-    output("alloy-clang++", "-fobjc-arc", f"-fsanitize={sanitizer}", EXAMPLE.name, "-o", "line", where=clean)
-    options = f"suppressions={config('--sanitizersdir')}/{file}.txt"
-    assert FITTED.fullmatch(output("./line", where=clean, **{f"{variable}_OPTIONS": options}))
+def test_suppressions_for_sanitizers():
+    for file in ("leaks.txt", "threads.txt"):
+        lines = (pathlib.Path(config("--sanitizersdir")) / file).read_text().splitlines()
+        assert all(re.fullmatch(r"#.*|(leak|deadlock|race|called_from_lib):lib\S+", line) for line in lines)
 
 
 SLIPS = {
