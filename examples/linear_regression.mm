@@ -3,7 +3,8 @@
 //
 // On Linux:  alloy-clang++ -fobjc-arc examples/linear_regression.mm -o linear_regression
 // On a Mac:  clang++ -fobjc-arc examples/linear_regression.mm -o linear_regression
-//                -framework Foundation -framework Metal -framework MetalPerformanceShadersGraph
+//                -framework CoreGraphics -framework Foundation -framework Metal
+//                -framework MetalPerformanceShadersGraph
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 

@@ -25,8 +25,8 @@ struct Probe {
 };
 
 // The rows of each subject, at the end of the file of its name.
-extern const std::span<const Probe> kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kOptimizers,
-    kNumbers;
+extern const std::span<const Probe> kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kArrays,
+    kOptimizers, kNumbers;
 // Those of all subjects, in the order in which they are asked.
 std::vector<Probe> all_probes();
 

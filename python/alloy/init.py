@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from alloy._core import FileValues
-from alloy.graph.arrays import as_integers, header_of
+from alloy.graph.arrays import header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 

@@ -199,7 +199,7 @@ static void windows_that_do_not_fit() {
   };
   convolve(source, weights, d);
   id nothing = nil;
-  CHECK_REASON(@"descriptor", convolve(source, weights, nothing));
+  CHECK_REASON(@"Descriptor", convolve(source, weights, nothing));
   CHECK_REASON(@"rank 4", convolve(victim.x, weights, d));
   CHECK_REASON(@"rank 4", convolve(source, victim.x, d));
   CHECK_REASON(@"expect 6", convolve(source, ones(g, {3, 3, 3, 4}), d));
@@ -238,7 +238,7 @@ static void windows_of_pooling_that_do_not_fit() {
                                                     dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
   CHECK_REASON(@"height", [g maxPooling2DWithSourceTensor:source descriptor:p name:nil]);
   CHECK_REASON(@"rank 4", [g maxPooling2DWithSourceTensor:victim.x descriptor:p name:nil]);
-  CHECK_REASON(@"descriptor", [g avgPooling2DWithSourceTensor:source descriptor:nothing name:nil]);
+  CHECK_REASON(@"Descriptor", [g avgPooling2DWithSourceTensor:source descriptor:nothing name:nil]);
   CHECK_REASON(@"kernelWidth", [p setKernelWidth:0]);
   [p setKernelHeight:2];
   CHECK_REASON(@"incoming gradient", [g maxPooling2DGradientWithGradientTensor:source

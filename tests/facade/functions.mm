@@ -1,6 +1,9 @@
-// Elementwise functions of one and of two numbers: values at points that tell each from every other, and types.
+// Elementwise functions of one and of two numbers: values at points that tell each from every other, and types. And the
+// sizes of pages.
 
 #include "graph_testing.h"
+
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -137,8 +140,19 @@ static void extremes_that_keep_nan() {
                      Array({4}, {2, kNan, kNan, -2}));
 }
 
+// Darwin's names, which come with Foundation.
+static void pages() {
+  const size_t page = static_cast<size_t>(getpagesize());
+  CHECK(PAGE_SIZE == page && vm_page_size == page && PAGE_MASK == page - 1 && vm_page_mask == page - 1);
+  CHECK(size_t{1} << PAGE_SHIFT == page && size_t{1} << vm_page_shift == page);
+  CHECK(PAGE_MIN_SIZE <= PAGE_SIZE && PAGE_SIZE <= PAGE_MAX_SIZE);
+  CHECK(trunc_page(page + 1) == page && round_page(page + 1) == 2 * page && round_page(page) == page);
+  CHECK(mach_vm_trunc_page(page - 1) == 0 && mach_vm_round_page(page - 1) == page);
+}
+
 int main() {
   @autoreleasepool {
+    pages();
     functions_of_one_number();
 #ifndef __APPLE__
     rounding_of_integers();

@@ -21,6 +21,9 @@ static void one_hot() {
   MPSGraphTensor* x = session.feed(indices);
   CHECK_ARRAY_WITHIN(0, session.run([g oneHotWithIndicesTensor:x depth:3 name:nil]),
                      expected(last, 2, 1, 0, MPSDataTypeFloat32));
+  MPSGraphTensor* floats = [g castTensor:x toType:MPSDataTypeFloat32 name:nil];
+  CHECK_ARRAY_WITHIN(0, session.run([g oneHotWithIndicesTensor:floats depth:3 name:nil]),
+                     expected(last, 2, 1, 0, MPSDataTypeFloat32));
   CHECK_ARRAY_WITHIN(0, session.run([g oneHotWithIndicesTensor:x depth:3 dataType:MPSDataTypeInt64 name:nil]),
                      expected(last, 2, 1, 0, MPSDataTypeInt64));
   CHECK_ARRAY_WITHIN(0, session.run([g oneHotWithIndicesTensor:x depth:4 axis:0 name:nil]),

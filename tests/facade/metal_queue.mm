@@ -1,7 +1,7 @@
 // Devices, buffers, command queues, command buffers and shared events.
 
 #import <Foundation/Foundation.h>
-#import <MetalPerformanceShaders/MetalPerformanceShaders.h>
+#import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
 #include <unistd.h>
 #include <chrono>
@@ -118,6 +118,18 @@ static void buffers_adopt_memory_that_lies_anywhere() {
   }
   CHECK(freed == 1);
   CHECK(values[2] == 2.5f && values[3] == 7 && values[4] == 2.5f);
+  id<MTLBuffer> odd = [[g_device newBufferWithBytesNoCopy:reinterpret_cast<char*>(values.data()) + 2
+                                                   length:64
+                                                  options:MTLResourceStorageModeShared
+                                              deallocator:nil] autorelease];
+  NSArray* two = [NSArray arrayWithObject:[NSNumber numberWithInt:2]];
+  CHECK_RAISES([[MPSGraphTensorData alloc] initWithMTLBuffer:odd shape:two dataType:MPSDataTypeFloat32]);
+  CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:odd
+                                           offset:0
+                                       descriptor:[MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
+                                                                                         shape:two]]);
+  CHECK([[[[MPSGraphTensorData alloc] initWithMTLBuffer:odd shape:two
+                                               dataType:MPSDataTypeInt16] autorelease] dataType] == MPSDataTypeInt16);
   id nothing = nil;
   CHECK([g_device newBufferWithBytesNoCopy:values.data() length:0 options:0 deallocator:nil] == nil);
   CHECK([g_device newBufferWithBytesNoCopy:(void*)nothing length:4096 options:0 deallocator:nil] == nil);

@@ -477,6 +477,11 @@ void newer_selectors_of_metal() {
     [descriptor setLogState:nil];
     return [descriptor logState] == nil;
   });
+  MTLCompileOptions* options = [[MTLCompileOptions new] autorelease];
+  newer_selector(options, @"mathMode", @selector(fastMathEnabled), [&] {
+    [options setMathMode:MTLMathModeSafe];
+    return [options mathMode] == MTLMathModeSafe;
+  });
   // A selector of the class itself.
   const bool responds = [MTLSharedEventListener respondsToSelector:@selector(sharedListener)];
   const char* outcome = "other";

@@ -311,6 +311,44 @@ static void targets_that_compute_nothing() {
   CHECK_ARRAY(read_array([results objectForKey:again]), Array({3, 2}, sum.values));
 }
 
+static void feeds_of_another_shape() {
+  MPSGraph* graph = [[MPSGraph new] autorelease];
+  MPSGraphTensor *bias = placeholder(graph, {1, 4, 1, 1}), *image = placeholder(graph, {1, 4, 2, 1});
+  MPSGraphTensor* y = [graph additionWithPrimaryTensor:image secondaryTensor:bias name:nil];
+  const Array given = random_array({4}), pixels = random_array({1, 4, 2, 1});
+  Array expected = pixels;
+  for_each_index(pixels.shape, [&](const Index& i) { expected.at(i) += given.at({i.at(1)}); });
+  const auto run = [&](const Array& fed) {
+    NSDictionary* feeds =
+        [NSDictionary dictionaryWithObjectsAndKeys:tensor_data(fed), bias, tensor_data(pixels), image, nil];
+    return read_array([[graph runWithFeeds:feeds targetTensors:list(y) targetOperations:nil] objectForKey:y]);
+  };
+  CHECK_ARRAY(run(given), expected);
+  CHECK_ARRAY(run(Array({4, 1}, given.values)), expected);
+  const auto type = [](MPSGraphTensor* tensor) {
+    return [[[MPSGraphShapedType alloc] initWithShape:[tensor shape] dataType:MPSDataTypeFloat32] autorelease];
+  };
+  MPSGraphExecutable* executable =
+      [graph compileWithDevice:nil
+                          feeds:[NSDictionary dictionaryWithObjectsAndKeys:type(bias), bias, type(image), image, nil]
+                  targetTensors:list(y)
+               targetOperations:nil
+          compilationDescriptor:nil];
+  NSMutableArray* inputs = [NSMutableArray array];
+  for (MPSGraphTensor* tensor in [executable feedTensors]) {
+    [inputs addObject:tensor_data(tensor == bias ? given : pixels)];
+  }
+  CHECK_ARRAY(read_array([[executable runWithMTLCommandQueue:g_queue
+                                                 inputsArray:inputs
+                                                resultsArray:nil
+                                         executionDescriptor:nil] objectAtIndex:0]),
+              expected);
+#ifndef __APPLE__
+  CHECK_RAISES(run(random_array({5})));
+  CHECK_RAISES(run(random_array({2, 2})));
+#endif
+}
+
 static void feeds_that_are_not_needed() {
   const Example e;
   MPSGraphTensor* more = placeholder(e.graph, {7});
@@ -573,6 +611,7 @@ int main() {
     events_order_runs_on_two_queues();
     targets_that_compute_nothing();
     feeds_that_are_not_needed();
+    feeds_of_another_shape();
     where_host_sees_memory(g_device, memory_of_the_caller);
     results_of_another_shape();
     results_over_feeds();

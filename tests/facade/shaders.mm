@@ -42,6 +42,11 @@ static void values_of_descriptors_are_kept() {
   [options setFastMathEnabled:NO];
   [options setPreprocessorMacros:[NSDictionary dictionaryWithObject:@"1" forKey:@"N"]];
   [options setLanguageVersion:MTLLanguageVersion2_3];
+#ifndef __APPLE__  // declared by SDKs from macOS 15 on
+  CHECK([options mathMode] == MTLMathModeFast);
+  [options setMathMode:MTLMathModeSafe];
+  CHECK([[[options copy] autorelease] mathMode] == MTLMathModeSafe);
+#endif
   MTLCompileOptions* copy = [[options copy] autorelease];
   [options setPreprocessorMacros:nil];
   CHECK(![copy fastMathEnabled] && [copy languageVersion] == MTLLanguageVersion2_3);

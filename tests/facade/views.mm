@@ -250,6 +250,54 @@ static void data_goes_to_buffers_and_back() {
   CHECK(values_in<float>(doubled) == std::vector<float>({10, 20, 30, 40, 50, 60}));
 }
 
+// As many strides as dimensions begin with the fastest one; the header's own, one less, begin with rows.
+static void strides_of_buffers() {
+  struct Row {
+    std::initializer_list<int> shape;
+    std::vector<NSInteger> strides;
+    NSUInteger offset;
+    std::vector<float> written;  // over nines
+  };
+  const std::vector<Row> rows = {
+      {{2, 3}, {4, 16}, 0, {0, 1, 2, 9, 3, 4, 5}},
+      {{2, 3}, {16}, 0, {0, 1, 2, 9, 3, 4, 5}},
+      {{2, 3}, {8, 24}, 0, {0, 9, 1, 9, 2, 9, 3, 9, 4, 9, 5}},
+      {{2, 3}, {8, 4}, 4, {9, 0, 3, 1, 4, 2, 5}},
+      {{2, 3}, {-4, 12}, 8, {2, 1, 0, 5, 4, 3}},
+      {{3, 1}, {4, 8}, 0, {0, 9, 1, 9, 2}},
+      {{3, 1}, {8}, 0, {0, 9, 1, 9, 2}},
+      {{3}, {8}, 0, {0, 9, 1, 9, 2}},
+      {{2, 2, 2}, {4, 12, 32}, 0, {0, 1, 9, 2, 3, 9, 9, 9, 4, 5, 9, 6, 7}},
+      {{2, 2, 2}, {12, 32}, 0, {0, 1, 9, 2, 3, 9, 9, 9, 4, 5, 9, 6, 7}},
+  };
+  for (Row row : rows) {
+    size_t count = 1;
+    for (int length : row.shape) count *= static_cast<size_t>(length);
+    id<MTLBuffer> buffer = buffer_of(g_device, std::vector<float>(row.written.size(), 9));
+    MPSNDArray *array = array_of(row.shape, counted(count)), *back = array_of(row.shape, std::vector<float>(count));
+    id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+    [array exportDataWithCommandBuffer:commands
+                              toBuffer:buffer
+                   destinationDataType:MPSDataTypeFloat32
+                                offset:row.offset
+                            rowStrides:row.strides.data()];
+    [back importDataWithCommandBuffer:commands
+                           fromBuffer:buffer
+                       sourceDataType:MPSDataTypeFloat32
+                               offset:row.offset
+                           rowStrides:row.strides.data()];
+    finish(commands);
+    CHECK(values_in<float>(buffer) == row.written);
+    CHECK(values_of<float>(back) == counted(count));
+    if (row.strides.size() < row.shape.size()) continue;
+    std::vector<float> host(row.written.size(), 9);
+    [array readBytes:host.data() + row.offset / 4 strideBytes:row.strides.data()];
+    CHECK(host == row.written);
+    [back writeBytes:host.data() + row.offset / 4 strideBytes:row.strides.data()];
+    CHECK(values_of<float>(back) == counted(count));
+  }
+}
+
 static void temporary_arrays_count_their_reads() {
   id<MTLBuffer> out = buffer_of(g_device, std::vector<float>(4)), in = buffer_of(g_device, counted(4));
   id<MTLCommandBuffer> commands = [g_queue commandBuffer];
@@ -297,14 +345,20 @@ static void allocators_make_arrays() {
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
 static void arrays_lie_in_buffers() {
   id<MTLBuffer> buffer = buffer_of(g_device, counted(10));
-  MPSNDArray* array = [[[MPSNDArray alloc] initWithBuffer:buffer offset:8 descriptor:descriptor({2, 3})] autorelease];
+  MPSNDArrayDescriptor* dense = descriptor({2, 3});
+  [dense setPreferPackedRows:YES];
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithBuffer:buffer offset:8 descriptor:dense] autorelease];
   CHECK([array userBuffer] == buffer && [array device] == g_device);
   CHECK(values_of<float>(array) == std::vector<float>({2, 3, 4, 5, 6, 7}));
   std::vector<float> six(6, -1);
   [array writeBytes:six.data() strideBytes:nil];
   CHECK(values_in<float>(buffer) == std::vector<float>({0, 1, -1, -1, -1, -1, -1, -1, 8, 9}));
   CHECK([array_of({1}, {1}) userBuffer] == nil);
-  CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:20 descriptor:descriptor({2, 3})]);
+  // By itself a row takes a multiple of 16 bytes, of which the last needs only its elements.
+  array = [[[MPSNDArray alloc] initWithBuffer:buffer offset:8 descriptor:descriptor({2, 3})] autorelease];
+  CHECK(values_of<float>(array) == std::vector<float>({-1, -1, -1, -1, -1, 8}));
+  CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:16 descriptor:descriptor({2, 3})]);
+  CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:20 descriptor:dense]);
   CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:2 descriptor:descriptor({2, 3})]);
   CHECK_RAISES([[MPSNDArray alloc] initWithBuffer:buffer offset:NSUIntegerMax - 3 descriptor:descriptor({2, 3})]);
   id nothing = nil;
@@ -398,6 +452,7 @@ int main() {
     graphs_read_and_write_views();
     results_interleave();
     data_goes_to_buffers_and_back();
+    strides_of_buffers();
     temporary_arrays_count_their_reads();
     allocators_make_arrays();
 #ifndef __APPLE__

@@ -90,18 +90,79 @@ def test_cmake(clean):
     assert FITTED.fullmatch(output("b/line", where=clean))
 
 
+def test_cmake_with_the_compiler(clean):
+    """As projects for Macs are configured, which name frameworks and no package."""
+    (clean / "CMakeLists.txt").write_text(
+        CMAKE.replace("find_package(Alloy REQUIRED)\n", "").replace("Alloy::", '"-framework ')[:-2] + '")\n'
+    )
+    compilers = [f"-DCMAKE_{kind}_COMPILER={SCRIPTS / 'alloy-clang++'}" for kind in ("CXX", "OBJCXX")]
+    output("cmake", "-B", "b", *compilers, ".", where=clean)
+    output("cmake", "--build", "b", where=clean)
+    assert FITTED.fullmatch(output("b/line", where=clean))
+
+
+@pytest.mark.parametrize("compiler, source", [("alloy-clang++", "w.cpp"), ("alloy-clang", "w.c")])
+def test_plain_sources(tmp_path, compiler, source):
+    (tmp_path / source).write_text("int main(void) { return 0; }\n")
+    strict = ["-Wall", "-Wextra", "-Werror"]
+    assert run(compiler, *strict, "-c", source, where=tmp_path).stderr == ""
+    assert run(compiler, *strict, "-o", "w", f"{source[0]}.o", where=tmp_path).stderr == ""
+    output("./w", where=tmp_path)
+
+
+def test_c_beside_objective_c(tmp_path):
+    (tmp_path / "seven.c").write_text("int seven(void) { int class = 7; return class; }\n")
+    (tmp_path / "main.m").write_text(
+        "#import <Foundation/Foundation.h>\n"
+        "int seven(void);\n"
+        "int main(void) { @autoreleasepool { puts([[@(seven()) stringValue] UTF8String]); } return 0; }\n"
+    )
+    output("alloy-clang", "-Wall", "-Werror", "-fobjc-arc", "main.m", "seven.c", "-o", "p", where=tmp_path)
+    assert output("./p", where=tmp_path) == "7\n"
+
+
+OF_A_MAC = [
+    ["-framework", "CoreML"],
+    ["-weak_framework", "IOSurface"],
+    ["-Wl,-framework,QuartzCore"],
+    ["-Wl,-dead_strip"],
+    ["-arch", "arm64"],
+    ["-flto=thin"],
+    ["-stdlib=libc++"],
+    ["-mmacosx-version-min=13.3"],
+]
+
+
+def test_arguments_of_a_mac_are_ignored_with_a_warning(tmp_path):
+    (tmp_path / "w.mm").write_text(
+        "#import <Metal/Metal.h>\nint main() { return MTLCreateSystemDefaultDevice() == nil; }\n"
+    )
+    given = [word for words in OF_A_MAC for word in words]
+    ended = run("alloy-clang++", "w.mm", "-Wl,-framework,Metal", *given, "-o", "w", where=tmp_path)
+    named = [f"{words[0].removeprefix('-Wl,').replace(',', ' ')} {''.join(words[1:])}".strip() for words in OF_A_MAC]
+    named[named.index("-dead_strip")] = "-Wl,-dead_strip"
+    assert ended.stderr.splitlines() == [
+        f"alloy-clang++: warning: {words} is of a Mac or not supported, and ignored." for words in named
+    ]
+    output("./w", where=tmp_path)
+
+
+def test_suppressions_for_sanitizers():
+    for file in ("leaks.txt", "threads.txt"):
+        lines = (pathlib.Path(config("--sanitizersdir")) / file).read_text().splitlines()
+        assert all(re.fullmatch(r"#.*|(leak|deadlock|race|called_from_lib):lib\S+", line) for line in lines)
+
+
 SLIPS = {
-    "an unknown framework": (
-        ["alloy-clang++", "a.mm", "-framework", "CoreML"],
-        {},
-        "alloy-clang++: There is no framework 'CoreML' here, only Foundation, Metal, MetalPerformanceShaders, "
-        "MetalPerformanceShadersGraph, Accelerate, CoreFoundation, CoreGraphics.\n",
-    ),
     "no framework": (
         ["alloy-clang++", "a.mm", "-framework"],
         {},
-        "alloy-clang++: There is no framework '' here, only Foundation, Metal, MetalPerformanceShaders, "
-        "MetalPerformanceShadersGraph, Accelerate, CoreFoundation, CoreGraphics.\n",
+        "alloy-clang++: Expected a name behind -framework.\n",
+    ),
+    "no arguments": (
+        ["alloy-clang"],
+        {},
+        "alloy-clang: Expected the arguments of clang, such as -fobjc-arc program.m -o program.\n",
     ),
     "no such compiler": (
         ["alloy-clang++", "a.mm"],
@@ -109,15 +170,10 @@ SLIPS = {
         "alloy-clang++: No clang 14 or newer was found (looked for clang++-3). Install one, or name it in the "
         "environment variable OBJCXX.\n",
     ),
-    "optimization by the linker": (
-        ["alloy-clang++", "-flto=thin", "a.mm"],
-        {},
-        "alloy-clang++: -flto is not supported: clang links no automatic reference counting then.\n",
-    ),
     "nothing asked": (
         ["alloy", "config"],
         {},
-        "alloy: Expected one of --cflags, --libs, --cmakedir, --pkgconfigdir.\n",
+        "alloy: Expected one of --cflags, --libs, --cmakedir, --pkgconfigdir, --sanitizersdir.\n",
     ),
 }
 

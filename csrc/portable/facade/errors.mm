@@ -19,6 +19,20 @@ void raise_invalid(NSString* format, ...) {
   __builtin_unreachable();
 }
 
+void require_kind(id object, Class expected, NSString* name) {
+  if (object != nil && (object_getClass(object) == expected || [object isKindOfClass:expected])) return;
+  NSString* what = name == nil ? NSStringFromClass(expected) : name;
+  raise_invalid(
+      @"[%@] Expected a %@%@, got %@.", what, what, name == nil ? @"" : @" of this framework",
+      object == nil ? @"nil" : [@"an object of class " stringByAppendingString:NSStringFromClass([object class])]);
+}
+
+void require_elements(NSArray* array, Class expected) {
+  static const Class arrays = [NSArray class];
+  require_kind_or_nil(array, arrays);
+  for (id element in array) require_kind(element, expected);
+}
+
 static bool lacks_memory(const device::Status& status) { return status.message == runtime::kMemoryIsExhausted; }
 
 void raise_if_failed(const device::Status& status) {

@@ -1,6 +1,8 @@
-"""How programs in Objective-C++ are compiled against the framework: `alloy config` prints it, alloy-clang++ does it."""
+"""How programs in Objective-C and C++ are compiled against the framework: `alloy config` prints it, alloy-clang and
+alloy-clang++ do it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,18 +10,25 @@ from pathlib import Path
 
 from alloy import _core
 
-__all__ = ["CMAKE_DIRECTORY", "PKGCONFIG_DIRECTORY", "flags", "main"]
+__all__ = ["CMAKE_DIRECTORY", "PKGCONFIG_DIRECTORY", "SANITIZERS_DIRECTORY", "flags", "main"]
 
 _ROOT = Path(_core.__file__).parent
 PKGCONFIG_DIRECTORY = _ROOT / "pkgconfig"
 CMAKE_DIRECTORY = _ROOT / "cmake"
 
+# Suppression files for the sanitizers of clang.
+SANITIZERS_DIRECTORY = Path(__file__).parent / "sanitizers"
+
 _ON_A_MAC = sys.platform == "darwin"
-_GRAPHS = ["Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph"]
+# Without CoreGraphics MTLCreateSystemDefaultDevice() gives nil in a program of the command line.
+_GRAPHS = ["Foundation", "Metal", "MetalPerformanceShaders", "MetalPerformanceShadersGraph", "CoreGraphics"]
 # What else `-framework` may name where the portable framework stands for all.
-_FRAMEWORKS = [*_GRAPHS, "Accelerate", "CoreFoundation", "CoreGraphics"]
+_FRAMEWORKS = {*_GRAPHS, "Accelerate", "CoreFoundation"}
 # With these the compiler does not link.
 _NO_LINK = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "--help"}
+# Arguments of a Mac that mean nothing here; the first take the next one along.
+_PAIRS = {"-framework", "-weak_framework", "-arch"}
+_ELSEWHERE = re.compile(r"-flto(=.*)?|-dead_strip|-ObjC|-stdlib=libc\+\+|-mmacos(x)?-version-min=.*")
 _OLDEST, _NEWEST = 14, 21
 
 
@@ -32,16 +41,22 @@ def flags(kind: str) -> list[str]:
     return [word.replace("${root}", str(_ROOT)) for word in line.split()[1:]]
 
 
+def _name() -> str:
+    """What this program was called as: alloy-clang, or alloy-clang++."""
+    return Path(sys.argv[0]).name
+
+
 def _compiler() -> str:
-    """The clang++ that the environment variable OBJCXX names, or the newest that is installed."""
-    names = ["clang++", *(f"clang++-{version}" for version in range(_NEWEST, _OLDEST - 1, -1))]
-    if "OBJCXX" in os.environ:
-        names = [os.environ["OBJCXX"]]
+    """The clang or clang++ that the environment variable OBJC or OBJCXX names, or the newest that is installed."""
+    kind, variable = ("clang++", "OBJCXX") if _name().endswith("++") else ("clang", "OBJC")
+    names = [kind, *(f"{kind}-{version}" for version in range(_NEWEST, _OLDEST - 1, -1))]
+    if variable in os.environ:
+        names = [os.environ[variable]]
     for name in names:
         if found := shutil.which(name):
             return found
-    sys.exit(f"alloy-clang++: No clang {_OLDEST} or newer was found (looked for {', '.join(names)}). Install one, or "
-             "name it in the environment variable OBJCXX.")  # fmt: skip
+    sys.exit(f"{_name()}: No clang {_OLDEST} or newer was found (looked for {', '.join(names)}). Install one, or "
+             f"name it in the environment variable {variable}.")  # fmt: skip
 
 
 def _of_gcc(compiler: str) -> list[str]:
@@ -53,24 +68,37 @@ def _of_gcc(compiler: str) -> list[str]:
     return [f"--gcc-install-dir={Path(library).parent}"]
 
 
-def _without_frameworks(arguments: list[str]) -> list[str]:
-    """The arguments without `-framework Metal` and the like, as programs are linked on a Mac."""
+def _for_linux(arguments: list[str]) -> list[str]:
+    """The arguments without those of a Mac, such as `-framework Metal`; a warning for those that ask for something."""
     left, given = [], iter(arguments)
     for argument in given:
-        if argument != "-framework":
+        # -Wl,-framework,Metal for -framework Metal, as builds pass it to the linker.
+        first, *rest = argument.removeprefix("-Wl,").split(",") if argument.startswith("-Wl,") else [argument]
+        if first in _PAIRS:
+            value = rest[0] if rest else next(given, None)
+            if value is None:
+                sys.exit(f"{_name()}: Expected a name behind {first}.")
+            if first != "-arch" and value in _FRAMEWORKS:
+                continue
+            ignored = f"{first} {value}"
+        elif _ELSEWHERE.fullmatch(first):
+            ignored = argument
+        else:
             left.append(argument)
-        elif (name := next(given, "")) not in _FRAMEWORKS:
-            sys.exit(f"alloy-clang++: There is no framework {name!r} here, only {', '.join(_FRAMEWORKS)}.")
+            continue
+        print(f"{_name()}: warning: {ignored} is of a Mac or not supported, and ignored.", file=sys.stderr)
     return left
 
 
 def main() -> None:
-    """Runs clang++ with what the framework needs and the arguments given, as alloy-clang++."""
+    """Runs clang or clang++ with what the framework needs and the arguments given, as alloy-clang or alloy-clang++."""
     arguments = sys.argv[1:]
+    if not arguments:
+        sys.exit(f"{_name()}: Expected the arguments of clang, such as -fobjc-arc program.m -o program.")
     compiler = _compiler()
-    if not _ON_A_MAC:
-        if any(argument.startswith("-flto") for argument in arguments):
-            sys.exit("alloy-clang++: -flto is not supported: clang links no automatic reference counting then.")
-        arguments = [*_of_gcc(compiler), *flags("Cflags"), *_without_frameworks(arguments)]
     libraries = [] if _NO_LINK & set(arguments) else flags("Libs")
+    if not _ON_A_MAC:
+        # C and C++ have no use for some, which is no reason for a warning.
+        ours = ["--start-no-unused-arguments", *_of_gcc(compiler), *flags("Cflags"), "--end-no-unused-arguments"]
+        arguments = [*ours, *_for_linux(arguments)]
     os.execv(compiler, [compiler, *arguments, *libraries])

@@ -360,14 +360,16 @@ def compiling(
     libs: bool = typer.Option(False, "--libs", help="What links it."),
     cmakedir: bool = typer.Option(False, "--cmakedir", help="For CMake's find_package(Alloy): Alloy_DIR."),
     pkgconfigdir: bool = typer.Option(False, "--pkgconfigdir", help="For pkg-config: PKG_CONFIG_PATH."),
+    sanitizersdir: bool = typer.Option(False, "--sanitizersdir", help="Of suppressions: leaks.txt, threads.txt."),
 ):
     """Prints how programs in Objective-C++ use the framework.
 
     alloy-clang++ is clang++ with all of it."""
     wanted = [*(clang.flags("Cflags") if cflags else []), *(clang.flags("Libs") if libs else [])]
     wanted += [str(clang.CMAKE_DIRECTORY)] * cmakedir + [str(clang.PKGCONFIG_DIRECTORY)] * pkgconfigdir
-    if not (cflags or libs or cmakedir or pkgconfigdir):
-        raise ValueError("Expected one of --cflags, --libs, --cmakedir, --pkgconfigdir.")
+    wanted += [str(clang.SANITIZERS_DIRECTORY)] * sanitizersdir
+    if not (cflags or libs or cmakedir or pkgconfigdir or sanitizersdir):
+        raise ValueError("Expected one of --cflags, --libs, --cmakedir, --pkgconfigdir, --sanitizersdir.")
     typer.echo(shlex.join(wanted))
 
 

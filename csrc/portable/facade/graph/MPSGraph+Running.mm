@@ -12,8 +12,12 @@ namespace ir = alloy::ir;
 
 namespace {
 
-// The keys of a feeds dictionary. It has no order of its own; the order of creation makes equal requests equal.
-std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds) {
+// The keys of a feeds dictionary, whose values are of that class. It has no order of its own; the order of creation
+// makes equal requests equal.
+std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds, Class values) {
+  require_kind_or_nil(feeds, [NSDictionary class]);
+  require_elements([feeds allKeys], [MPSGraphTensor class]);
+  require_elements([feeds allValues], values);
   std::vector<MPSGraphTensor*> keys;
   for (MPSGraphTensor* tensor in feeds) keys.push_back(tensor);
   std::sort(keys.begin(), keys.end(),
@@ -29,14 +33,15 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
                  NSArray<MPSGraphOperation*>* operations) {
   Request request;
   std::vector<ir::Type> types;
-  NSMutableArray* inputs = [NSMutableArray arrayWithCapacity:[feeds count]];
-  for (MPSGraphTensor* tensor : ordered_keys(feeds)) {
+  NSMutableArray* inputs = [NSMutableArray array];
+  for (MPSGraphTensor* tensor : ordered_keys(feeds, [MPSGraphTensorData class])) {
     MPSGraphTensorData* data = [feeds objectForKey:tensor];
     request.feeds.push_back(value_of(self, tensor));
-    types.push_back(type_of(data));
+    types.push_back(fed_type(request.feeds.back(), data));
     [inputs addObject:data];
   }
   request.results = values_of(self, targets);
+  require_elements(operations, [MPSGraphOperation class]);
   for (MPSGraphOperation* operation in operations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
   const std::shared_ptr<runtime::Program> program = compile(*graph, device, request, types);
@@ -48,6 +53,7 @@ GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDiction
 
 GraphRun prepare(MPSGraph* self, id<MTLDevice> device, MPSGraphTensorDataDictionary* feeds,
                  MPSGraphTensorDataDictionary* results, NSArray<MPSGraphOperation*>* operations) {
+  require_kind(results, [NSDictionary class]);
   NSArray* targets = [results allKeys];
   NSMutableArray* given = [NSMutableArray array];
   for (MPSGraphTensor* target in targets) [given addObject:[results objectForKey:target]];
@@ -59,7 +65,7 @@ void run_sync(id<MTLCommandQueue> queue, const GraphRun& prepared) {
 }
 
 void encode_into(id<MTLCommandBuffer> buffer, const GraphRun& prepared, MPSGraphExecutionDescriptor* descriptor) {
-  if (buffer == nil) raise_invalid(@"[MPSGraph] A command buffer was expected, got nil.");
+  require_kind_or_nil(descriptor, [MPSGraphExecutionDescriptor class]);
   encode_run(buffer, prepared, descriptor);
 }
 
@@ -82,17 +88,21 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                         targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                    compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   refuse_fork();
+  require_kind_or_nil(device, [MPSGraphDevice class]);
+  require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
+  require_elements(targetTensors, [MPSGraphTensor class]);
   if ([targetTensors count] == 0) abort_where(ir::Quirk::executable_of_no_targets, @"compileWithDevice");
   Request request;
   std::vector<ir::Type> types;
   bool known = true;
-  for (MPSGraphTensor* tensor : ordered_keys(feeds)) {
+  for (MPSGraphTensor* tensor : ordered_keys(feeds, [MPSGraphShapedType class])) {
     MPSGraphShapedType* type = [feeds objectForKey:tensor];
     request.feeds.push_back(value_of(self, tensor));
     types.push_back({dtype_of([type dataType]), shape_of([type shape])});
     known = known && types.back().is_static();
   }
   request.results = values_of(self, targetTensors);
+  require_elements(targetOperations, [MPSGraphOperation class]);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
@@ -116,7 +126,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                                   feeds:(MPSGraphTensorDataDictionary*)feeds
                                           targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                        targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations {
-  const GraphRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations);
   run_sync(commandQueue, prepared);
   return prepared.results;
 }
@@ -125,7 +135,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                          feeds:(MPSGraphTensorDataDictionary*)feeds
               targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
              resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary {
-  run_sync(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations));
+  run_sync(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations));
 }
 
 - (MPSGraphTensorDataDictionary*)runAsyncWithFeeds:(MPSGraphTensorDataDictionary*)feeds
@@ -144,7 +154,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                                targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                             targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                          executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared = prepare(self, [commandQueue device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, owner_of(commandQueue), feeds, targetTensors, nil, targetOperations);
   run_async(commandQueue, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -154,7 +164,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                    targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                   resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
                 executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  run_async(commandQueue, prepare(self, [commandQueue device], feeds, resultsDictionary, targetOperations),
+  run_async(commandQueue, prepare(self, owner_of(commandQueue), feeds, resultsDictionary, targetOperations),
             executionDescriptor);
 }
 
@@ -163,7 +173,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                                          targetTensors:(NSArray<MPSGraphTensor*>*)targetTensors
                                       targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
                                    executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  const GraphRun prepared = prepare(self, [commandBuffer device], feeds, targetTensors, nil, targetOperations);
+  const GraphRun prepared = prepare(self, owner_of(commandBuffer), feeds, targetTensors, nil, targetOperations);
   encode_into(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -173,7 +183,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
              targetOperations:(NSArray<MPSGraphOperation*>*)targetOperations
             resultsDictionary:(MPSGraphTensorDataDictionary*)resultsDictionary
           executionDescriptor:(MPSGraphExecutionDescriptor*)executionDescriptor {
-  encode_into(commandBuffer, prepare(self, [commandBuffer device], feeds, resultsDictionary, targetOperations),
+  encode_into(commandBuffer, prepare(self, owner_of(commandBuffer), feeds, resultsDictionary, targetOperations),
               executionDescriptor);
 }
 

@@ -76,6 +76,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 }
 
 - (void)setCompilationCompletionHandler:(MPSGraphCompilationCompletionHandler)compilationCompletionHandler {
+  require_block_or_nil((id)compilationCompletionHandler);
   parts_of(self).completion_handler.set([(id)compilationCompletionHandler copy]);
 }
 

@@ -11,9 +11,13 @@ using namespace alloy::facade;
 
 + (instancetype)deviceWithMTLDevice:(id<MTLDevice>)metalDevice {
   device_of(metalDevice);  // raises when it is not ours
-  MPSGraphDevice* device = [[self new] autorelease];
+  MPSGraphDevice* device = [[self alloc] autorelease];
   device->_impl = [metalDevice retain];
   return device;
+}
+
+- (instancetype)init {
+  raise_invalid(@"[MPSGraphDevice] Use deviceWithMTLDevice: instead of init.");
 }
 
 - (void)dealloc {

@@ -98,10 +98,8 @@ void require_device(ExecutableImpl& impl, id<MTLDevice> device) {
 
 std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
   std::vector<ir::Type> types;
+  require_elements(inputs, [MPSGraphShapedType class]);
   for (MPSGraphType* type in inputs) {
-    if (![type isKindOfClass:[MPSGraphShapedType class]]) {
-      raise_invalid(@"[MPSGraphExecutable] Types of inputs were expected as MPSGraphShapedType, got %@.", [type class]);
-    }
     auto* const shaped = static_cast<MPSGraphShapedType*>(type);
     types.push_back({dtype_of([shaped dataType]), shape_of([shaped shape])});
   }
@@ -109,8 +107,11 @@ std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
 }
 
 // The types of the results for inputs of these types, known or not; compiles where all are known.
-std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, NSArray<MPSGraphType*>* inputs) {
+std::vector<ir::Type> specialized(ExecutableImpl& impl, MPSGraphDevice* device, NSArray<MPSGraphType*>* inputs,
+                                  MPSGraphCompilationDescriptor* descriptor) {
   refuse_fork();
+  require_kind_or_nil(descriptor, [MPSGraphCompilationDescriptor class]);
+  require_kind_or_nil(device, [MPSGraphDevice class]);
   const std::vector<ir::Type> types = types_of(inputs);
   require_device(impl, [device metalDevice]);
   const auto is_static = [](const ir::Type& type) { return type.is_static(); };
@@ -140,13 +141,17 @@ bool takes(const runtime::Program& program, NSArray<MPSGraphTensorData*>* inputs
 // `device`: of the queue that is to run it.
 Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevice> device,
                                                NSArray<MPSGraphTensorData*>* inputs,
-                                               NSArray<MPSGraphTensorData*>* results) {
+                                               NSArray<MPSGraphTensorData*>* results,
+                                               MPSGraphExecutableExecutionDescriptor* descriptor) {
   refuse_fork();
+  require_kind_or_nil(descriptor, [MPSGraphExecutableExecutionDescriptor class]);
+  require_kind_or_nil(inputs, [NSArray class]);
   require_device(impl, device);
   std::shared_ptr<runtime::Program> program = impl.programs.latest();
   if (!program || !takes(*program, inputs)) {
     std::vector<ir::Type> types;
-    for (MPSGraphTensorData* data in inputs) types.push_back(type_of(data));
+    require_count(impl, [inputs count]);
+    for (MPSGraphTensorData* data in inputs) types.push_back(fed_type(impl.request.feeds[types.size()], data));
     program = program_for(impl, types);
   }
   runtime::Run run = make_run(impl.graph, program, inputs, &results, impl.device());
@@ -155,6 +160,7 @@ Prepared<NSArray<MPSGraphTensorData*>> prepare(ExecutableImpl& impl, id<MTLDevic
 
 // Of a file in the file system; raises in the name of `method` where the URL is none's.
 std::string path_of(NSURL* url, NSString* method) {
+  require_kind_or_nil(url, [NSURL class]);
   NSString* path = [url isFileURL] ? [url path] : nil;
   if ([path length] == 0) raise_invalid(@"[%@] The URL of a file was expected, got %@.", method, url);
   return [path fileSystemRepresentation];
@@ -177,6 +183,10 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
 
 @implementation MPSGraphExecutable
 
+- (instancetype)init {
+  raise_invalid(@"[MPSGraphExecutable] Executables come from a graph or a package, not from init.");
+}
+
 - (MPSGraphOptions)options {
   return impl_of(self).options;
 }
@@ -187,6 +197,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
 
 - (instancetype)initWithMPSGraphPackageAtURL:(NSURL*)mpsgraphPackageURL
                        compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
   if ((self = [super init]) == nil) return nil;
   // In a graph of its own, which nobody else adds to.
   MPSGraph* graph = [[MPSGraph new] autorelease];
@@ -214,6 +225,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
 
 - (void)serializeToMPSGraphPackageAtURL:(NSURL*)url descriptor:(MPSGraphExecutableSerializationDescriptor*)descriptor {
   const std::string path = path_of(url, @"serializeToMPSGraphPackageAtURL");
+  require_kind_or_nil(descriptor, [MPSGraphExecutableSerializationDescriptor class]);
   if ([descriptor append] && [[NSFileManager defaultManager] fileExistsAtPath:[url path]]) {
     raise_invalid(@"[serializeToMPSGraphPackageAtURL] A package holds one executable here, and none can be appended to "
                   @"%@.",
@@ -240,14 +252,14 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
 - (void)specializeWithDevice:(MPSGraphDevice*)device
                   inputTypes:(NSArray<MPSGraphType*>*)inputTypes
        compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
-  specialized(impl_of(self), device, inputTypes);
+  specialized(impl_of(self), device, inputTypes, compilationDescriptor);
 }
 
 - (NSArray<MPSGraphShapedType*>*)getOutputTypesWithDevice:(MPSGraphDevice*)device
                                                inputTypes:(NSArray<MPSGraphType*>*)inputTypes
                                     compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   NSMutableArray* types = [NSMutableArray array];
-  for (const ir::Type& type : specialized(impl_of(self), device, inputTypes)) {
+  for (const ir::Type& type : specialized(impl_of(self), device, inputTypes, compilationDescriptor)) {
     MPSGraphShapedType* shaped = [[MPSGraphShapedType alloc] initWithShape:mps_shape_of(type.shape)
                                                                   dataType:data_type_of(type.dtype)];
     [types addObject:shaped];
@@ -260,7 +272,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                             inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                            resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                     executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   if (has_handlers(executionDescriptor)) {
     id<MTLCommandBuffer> buffer = commit_run(commandQueue, prepared, executionDescriptor);
     raise_if_failed(stream_of(commandQueue).wait());
@@ -276,7 +288,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                                 resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                          executionDescriptor:
                                              (MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), [commandQueue device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), owner_of(commandQueue), inputsArray, resultsArray, executionDescriptor);
   const bool waits = [executionDescriptor waitUntilCompleted];
   if (waits && [executionDescriptor scheduledHandler] == nil) {
     // A waiting caller does the work itself, and the handler, if there is one, tells it of a failure.
@@ -298,7 +310,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
                                            inputsArray:(NSArray<MPSGraphTensorData*>*)inputsArray
                                           resultsArray:(NSArray<MPSGraphTensorData*>*)resultsArray
                                    executionDescriptor:(MPSGraphExecutableExecutionDescriptor*)executionDescriptor {
-  const auto prepared = prepare(impl_of(self), [commandBuffer device], inputsArray, resultsArray);
+  const auto prepared = prepare(impl_of(self), owner_of(commandBuffer), inputsArray, resultsArray, executionDescriptor);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
 }
@@ -376,7 +388,7 @@ namespace alloy::facade {
 
 MPSGraphExecutable* new_executable(const GraphRef& graph, Request request, std::shared_ptr<runtime::Program> program,
                                    id<MTLDevice> device) {
-  MPSGraphExecutable* executable = [[MPSGraphExecutable alloc] init];
+  MPSGraphExecutable* executable = [MPSGraphExecutable alloc];
   auto* impl = new ExecutableImpl(graph, std::move(request), nil, device);
   if (program) impl->programs.keep(std::move(program));
   executable->_impl = impl;

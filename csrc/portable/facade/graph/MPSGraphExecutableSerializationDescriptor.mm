@@ -53,6 +53,7 @@ PackageParts& parts_of(MPSGraphExecutableSerializationDescriptor* descriptor) {
 }
 
 - (void)setMinimumDeploymentTarget:(NSString*)minimumDeploymentTarget {
+  require_kind_or_nil(minimumDeploymentTarget, [NSString class]);
   parts_of(self).target.set([minimumDeploymentTarget copy]);
 }
 

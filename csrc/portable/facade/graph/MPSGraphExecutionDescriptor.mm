@@ -37,6 +37,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 }
 
 - (void)setScheduledHandler:(MPSGraphScheduledHandler)scheduledHandler {
+  require_block_or_nil((id)scheduledHandler);
   parts_of(self).scheduled_handler.set([(id)scheduledHandler copy]);
 }
 
@@ -45,6 +46,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 }
 
 - (void)setCompletionHandler:(MPSGraphCompletionHandler)completionHandler {
+  require_block_or_nil((id)completionHandler);
   parts_of(self).completion_handler.set([(id)completionHandler copy]);
 }
 
@@ -61,6 +63,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 }
 
 - (void)setCompilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
+  require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
   parts_of(self).compilation_descriptor.set([compilationDescriptor copy]);
 }
 

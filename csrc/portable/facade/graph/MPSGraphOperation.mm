@@ -19,6 +19,10 @@ struct OperationImpl {
 
 @implementation MPSGraphOperation
 
+- (instancetype)init {
+  raise_invalid(@"[MPSGraphOperation] Operations come from a graph, not from init.");
+}
+
 - (void)dealloc {
   delete static_cast<OperationImpl*>(_impl);
   [super dealloc];
@@ -73,12 +77,13 @@ static MPSGraphOperation* new_operation(const GraphRef& graph, ir::Op* op) {
 
 MPSGraphOperation* operation_of(const GraphRef& graph, ir::Op* op) {
   MPSGraphOperation*& operation = graph->operations[op];
-  if (operation == nil) operation = new_operation(graph, op);
+  if (operation == nil) operation = [[new_operation(graph, op) retain] autorelease];
   return operation;
 }
 
 ir::Op* op_of(MPSGraphOperation* operation) {
-  if (operation == nil) raise_invalid(@"[MPSGraph] An operation was expected, got nil.");
+  static const Class our_class = [MPSGraphOperation class];
+  require_kind(operation, our_class);
   return static_cast<OperationImpl*>(operation->_impl)->op;
 }
 

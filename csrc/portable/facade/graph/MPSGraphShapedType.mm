@@ -4,6 +4,10 @@
 
 #include <mutex>
 
+#include "facade/errors.h"
+
+using namespace alloy::facade;
+
 namespace {
 
 struct ShapedTypeParts {
@@ -23,6 +27,7 @@ ShapedTypeParts& parts_of(MPSGraphShapedType* type) { return *static_cast<Shaped
 }
 
 - (instancetype)initWithShape:(MPSShape*)shape dataType:(MPSDataType)dataType {
+  require_elements(shape, [NSNumber class]);
   if ((self = [super init])) _impl = new ShapedTypeParts{{}, [shape copy], dataType};
   return self;
 }
@@ -43,6 +48,7 @@ ShapedTypeParts& parts_of(MPSGraphShapedType* type) { return *static_cast<Shaped
 }
 
 - (void)setShape:(MPSShape*)shape {
+  require_elements(shape, [NSNumber class]);
   MPSShape* copy = [shape copy];
   std::lock_guard lock(parts_of(self).mutex);
   [parts_of(self).shape autorelease];
@@ -60,6 +66,7 @@ ShapedTypeParts& parts_of(MPSGraphShapedType* type) { return *static_cast<Shaped
 }
 
 - (BOOL)isEqualTo:(MPSGraphShapedType*)object {
+  require_kind_or_nil(object, [MPSGraphShapedType class]);
   if (!object || [self dataType] != [object dataType]) return NO;
   MPSShape* mine = [self shape];
   MPSShape* other = [object shape];

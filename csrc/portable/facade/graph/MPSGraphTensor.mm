@@ -19,6 +19,10 @@ struct TensorImpl {
 
 @implementation MPSGraphTensor
 
+- (instancetype)init {
+  raise_invalid(@"[MPSGraphTensor] Tensors come from a graph, not from init.");
+}
+
 - (void)dealloc {
   delete static_cast<TensorImpl*>(_impl);
   [super dealloc];
@@ -52,6 +56,7 @@ namespace alloy::facade {
 
 std::vector<ir::Value> values_of(MPSGraph* graph, NSArray<MPSGraphTensor*>* tensors) {
   std::vector<ir::Value> values;
+  require_elements(tensors, [MPSGraphTensor class]);
   for (MPSGraphTensor* tensor in tensors) values.push_back(value_of(graph, tensor));
   return values;
 }
@@ -64,12 +69,14 @@ static MPSGraphTensor* new_tensor(const GraphRef& graph, ir::Value value) {
 
 MPSGraphTensor* tensor_of(const GraphRef& graph, ir::Value value) {
   MPSGraphTensor*& tensor = graph->tensors[value];
-  if (tensor == nil) tensor = new_tensor(graph, value);
+  // Autoreleased, too: a program may hold it for longer than the graph.
+  if (tensor == nil) tensor = [[new_tensor(graph, value) retain] autorelease];
   return tensor;
 }
 
 ir::Value value_of(MPSGraphTensor* tensor) {
-  if (tensor == nil) raise_invalid(@"[MPSGraph] A tensor was expected, got nil.");
+  static const Class our_class = [MPSGraphTensor class];
+  require_kind(tensor, our_class);
   return static_cast<TensorImpl*>(tensor->_impl)->value;
 }
 

@@ -38,7 +38,8 @@ namespace alloy::facade {
 const device::ArrayMemory& memory_of(MPSGraphTensorData* data) { return memory_of(parts_of(data).array); }
 
 const alloy::ir::Type& type_of(MPSGraphTensorData* data) {
-  if (data == nil) raise_invalid(@"[MPSGraph] Tensor data was expected, got nil.");
+  static const Class our_class = [MPSGraphTensorData class];
+  require_kind(data, our_class);
   const auto& type = parts_of(data).type;
   if (!type) dtype_of([data dataType]);  // raises
   return *type;
@@ -68,8 +69,8 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
                           data:(NSData*)data
                          shape:(MPSShape*)shape
                       dataType:(MPSDataType)dataType {
-  if (!device) raise_invalid(@"[MPSGraphTensorData] The device is nil.");
-  if (!data) raise_invalid(@"[MPSGraphTensorData] The data is nil.");
+  require_kind(device, [MPSGraphDevice class]);
+  require_kind(data, [NSData class]);
   const device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   const size_t needed = layout.packed_bytes();
   // Programs give the length of borrowed bytes wrong, for instance in elements, and on a Mac that works.
@@ -95,6 +96,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
                          rowBytes:(NSUInteger)rowBytes {
   device::ArrayLayout layout = packed_layout(shape, dataType, @"MPSGraphTensorData");
   const BufferBytes& bytes = bytes_of(buffer);
+  require_aligned(bytes, layout.element_bytes, @"MPSGraphTensorData");
   if (rowBytes < layout.packed_row_bytes() || rowBytes % layout.element_bytes) {
     raise_invalid(@"[MPSGraphTensorData] The row bytes are %lu, but a row takes %lu and has whole elements of %lu.",
                   static_cast<unsigned long>(rowBytes), static_cast<unsigned long>(layout.packed_row_bytes()),
@@ -111,20 +113,22 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 }
 
 - (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix {
+  require_kind(matrix, [MPSMatrix class]);
   return [self initWithMPSMatrix:matrix rank:[matrix matrices] > 1 ? 3 : 2];
 }
 
 - (instancetype)initWithMPSMatrix:(MPSMatrix*)matrix rank:(NSUInteger)rank {
-  if (!matrix) raise_invalid(@"[initWithMPSMatrix] The matrix is nil.");
+  require_kind(matrix, [MPSMatrix class]);
   return [self initWithArray:new_array_of(matrix) rank:rank];
 }
 
 - (instancetype)initWithMPSVector:(MPSVector*)vector {
+  require_kind(vector, [MPSVector class]);
   return [self initWithMPSVector:vector rank:[vector vectors] > 1 ? 2 : 1];
 }
 
 - (instancetype)initWithMPSVector:(MPSVector*)vector rank:(NSUInteger)rank {
-  if (!vector) raise_invalid(@"[initWithMPSVector] The vector is nil.");
+  require_kind(vector, [MPSVector class]);
   return [self initWithArray:new_array_of(vector) rank:rank];
 }
 
@@ -141,7 +145,7 @@ MPSGraphTensorData* new_tensor_data(id<MTLDevice> device, MPSShape* shape, MPSDa
 }
 
 - (instancetype)initWithMPSNDArray:(MPSNDArray*)ndarray {
-  if (!ndarray) raise_invalid(@"[MPSGraphTensorData] The array is nil.");
+  require_kind(ndarray, [MPSNDArray class]);
   NSMutableArray* shape = [NSMutableArray array];
   for (NSUInteger i = [ndarray numberOfDimensions]; i-- > 0;) {
     [shape addObject:[NSNumber numberWithUnsignedInteger:[ndarray lengthOfDimension:i]]];

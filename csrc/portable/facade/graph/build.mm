@@ -13,6 +13,8 @@ namespace {
 
 // Empty for what is no text.
 std::string utf8(NSString* name) {
+  static const Class texts = [NSString class];
+  require_kind_or_nil(name, texts);
   const char* text = name == nil ? nullptr : [name UTF8String];
   return text == nullptr ? std::string() : std::string(text);
 }

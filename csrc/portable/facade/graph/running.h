@@ -9,6 +9,8 @@ namespace alloy::facade {
 
 using runtime::Request;
 
+// The type of what is fed: the placeholder's, if that is known and the shapes differ in lengths of 1 alone.
+const ir::Type& fed_type(const ir::Value& placeholder, MPSGraphTensorData* data);
 // The program on the device for feeds of these types, in the order of the request; raises when it cannot be compiled,
 // and where no device may be used.
 std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,

@@ -7,6 +7,26 @@
 
 namespace alloy::facade {
 
+namespace {
+
+// The lengths of a known shape that are not 1.
+ir::Dims lengths_of(const ir::Shape& shape) {
+  ir::Dims lengths;
+  for (int64_t length : shape.dims()) {
+    if (length != 1) lengths.push_back(length);
+  }
+  return lengths;
+}
+
+}  // namespace
+
+const ir::Type& fed_type(const ir::Value& placeholder, MPSGraphTensorData* data) {
+  const ir::Type &given = type_of(data), &wanted = placeholder.type();
+  const bool fits = given != wanted && wanted.is_static() && given.is_static() && wanted.dtype == given.dtype &&
+                    lengths_of(wanted.shape) == lengths_of(given.shape);
+  return fits ? wanted : given;
+}
+
 std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> device, const Request& request,
                                           const std::vector<ir::Type>& types) {
   refuse_fork();
@@ -79,7 +99,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
       [data release];
     }
     *results = made;
-  } else if ([*results count] != types.size()) {
+  } else if (require_elements(*results, [MPSGraphTensorData class]);[*results count] != types.size()) {
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), [*results count]);
   }
   std::vector<device::ArrayMemory> inputs, outputs;

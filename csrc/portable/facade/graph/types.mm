@@ -59,6 +59,8 @@ MPSShape* mps_shape_of(const ir::Shape& shape) {
 }
 
 ir::Dims numbers_of(NSArray<NSNumber*>* numbers) {
+  static const Class number_class = [NSNumber class];
+  require_elements(numbers, number_class);
   ir::Dims dims;
   for (NSNumber* number in numbers) dims.push_back([number longLongValue]);
   return dims;

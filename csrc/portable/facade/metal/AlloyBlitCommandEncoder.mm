@@ -53,7 +53,7 @@ id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) {
 
 @implementation AlloyBlitCommandEncoder
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 
 - (void)dealloc {
@@ -72,11 +72,11 @@ id<MTLBlitCommandEncoder> new_blit_encoder(id<MTLCommandBuffer> buffer) {
 }
 
 - (void)insertDebugSignpost:(NSString*)string {
-  if (!string) raise_invalid(@"[insertDebugSignpost] The string is nil.");
+  require_kind(string, [NSString class]);
 }
 
 - (void)pushDebugGroup:(NSString*)string {
-  if (!string) raise_invalid(@"[pushDebugGroup] The string is nil.");
+  require_kind(string, [NSString class]);
   ++_groups;
 }
 

@@ -26,6 +26,13 @@ const BufferBytes& bytes_of(id<MTLBuffer> buffer) {
   return *require<AlloyBuffer>(buffer, our_class, @"MTLBuffer")->_bytes;
 }
 
+void require_aligned(const BufferBytes& bytes, size_t element_bytes, NSString* method) {
+  const uintptr_t address = bytes.storage->address() + bytes.offset;
+  if (address % element_bytes == 0) return;
+  raise_invalid(@"[%@] The memory of the buffer begins at 0x%lx, which is no multiple of the %lu bytes of an element.",
+                method, static_cast<unsigned long>(address), static_cast<unsigned long>(element_bytes));
+}
+
 id<MTLBuffer> new_buffer(id<MTLDevice> device, BufferBytes bytes, MTLResourceOptions options, HeapShare share) {
   if (!bytes.storage) return nil;
   AlloyBuffer* buffer = [AlloyBuffer new];
@@ -55,7 +62,7 @@ void require_inside(AlloyBuffer* buffer, NSRange range, NSString* method) {
 
 @implementation AlloyBuffer
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 
 - (void)dealloc {
@@ -88,7 +95,7 @@ void require_inside(AlloyBuffer* buffer, NSRange range, NSString* method) {
 }
 
 - (void)addDebugMarker:(NSString*)marker range:(NSRange)range {
-  if (!marker) raise_invalid(@"[addDebugMarker] The marker is nil.");
+  require_kind(marker, [NSString class]);
   require_inside(self, range, @"addDebugMarker");
 }
 

@@ -99,11 +99,17 @@ void encode_inside(id<MTLCommandBuffer> buffer, std::function<device::Status()> 
   add(require_command_buffer(buffer), std::move(work), {});
 }
 
+id<MTLDevice> owner_of(id<MTLCommandBuffer> buffer) { return [require_command_buffer(buffer)->_queue device]; }
+
 void end_encoder(id<MTLCommandBuffer> buffer) { require_command_buffer(buffer)->_hasOpenEncoder = NO; }
 
 id heap_provider_of(id<MTLCommandBuffer> buffer) { return require_command_buffer(buffer)->_heapProvider; }
 
 void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
+  if (provider != nil && ![provider respondsToSelector:@selector(newHeapWithDescriptor:)]) {
+    raise_invalid(@"[MPSHeapProvider] Expected a MPSHeapProvider, got an object of class %@.",
+                  NSStringFromClass([provider class]));
+  }
   AlloyCommandBuffer* owner = require_command_buffer(buffer);
   [owner->_heapProvider autorelease];
   owner->_heapProvider = [provider retain];
@@ -113,7 +119,7 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 
 @implementation AlloyCommandBuffer
 
-@synthesize label = _label;
+LABEL
 
 - (void)dealloc {
   if (_commands && !device::process_is_forked()) (*_commands)->abandon();
@@ -216,14 +222,14 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 
 - (void)addScheduledHandler:(MTLCommandBufferHandler)block {
   [self requireUncommittedFor:@"addScheduledHandler"];
-  if (!block) raise_invalid(@"[addScheduledHandler] The block is nil.");
+  require_block((id)block);
   if (!_scheduledHandlers) _scheduledHandlers = [NSMutableArray new];
   [_scheduledHandlers addObject:[[(id)block copy] autorelease]];
 }
 
 - (void)addCompletedHandler:(MTLCommandBufferHandler)block {
   [self requireUncommittedFor:@"addCompletedHandler"];
-  if (!block) raise_invalid(@"[addCompletedHandler] The block is nil.");
+  require_block((id)block);
   if (!_completedHandlers) _completedHandlers = [NSMutableArray new];
   [_completedHandlers addObject:[[(id)block copy] autorelease]];
 }
@@ -277,7 +283,7 @@ void set_heap_provider(id<MTLCommandBuffer> buffer, id provider) {
 }
 
 - (void)pushDebugGroup:(NSString*)string {
-  if (!string) raise_invalid(@"[pushDebugGroup] The string is nil.");
+  require_kind(string, [NSString class]);
   ++_groups;
 }
 

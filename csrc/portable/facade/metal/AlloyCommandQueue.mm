@@ -53,6 +53,8 @@ id<MTLCommandQueue> new_command_queue(id<MTLDevice> device, std::unique_ptr<devi
   return queue;
 }
 
+id<MTLDevice> owner_of(id<MTLCommandQueue> queue) { return require_queue(queue)->_device; }
+
 device::Stream& stream_of(id<MTLCommandQueue> queue) { return *require_queue(queue)->_parts->stream; }
 
 bool deliver(id<MTLCommandQueue> queue, dispatch_block_t handler) {
@@ -81,7 +83,7 @@ void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
 
 @implementation AlloyCommandQueue
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 
 - (void)dealloc {
@@ -96,7 +98,7 @@ void deliver_now(id<MTLCommandQueue> queue, ir::Callable handler) {
 }
 
 - (id<MTLCommandBuffer>)commandBufferWithDescriptor:(MTLCommandBufferDescriptor*)descriptor {
-  if (!descriptor) raise_invalid(@"[commandBufferWithDescriptor] The descriptor is nil.");
+  require_kind(descriptor, [MTLCommandBufferDescriptor class]);
   return [self makeCommandBuffer:descriptor];
 }
 

@@ -35,7 +35,7 @@ id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event
 
 @implementation AlloyEvent
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 
 - (void)dealloc {
@@ -62,7 +62,8 @@ id<MTLSharedEvent> new_event(id<MTLDevice> device, std::shared_ptr<device::Event
 - (void)notifyListener:(MTLSharedEventListener*)listener
                atValue:(uint64_t)value
                  block:(MTLSharedEventNotificationBlock)block {
-  if (!listener || !block) raise_invalid(@"[notifyListener] The listener or the block is nil.");
+  require_kind(listener, [MTLSharedEventListener class]);
+  require_block((id)block);
   refuse_fork();
   // Held until notified, together with the event itself, which the block is given.
   Retained<dispatch_queue_t> queue([listener dispatchQueue]);

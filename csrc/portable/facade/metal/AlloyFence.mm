@@ -25,7 +25,7 @@ void require_fence(id<MTLFence> fence) { require<AlloyFence>(fence, [AlloyFence 
 
 @implementation AlloyFence
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 
 - (void)dealloc {

@@ -79,7 +79,7 @@ MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length) {
 }
 
 id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
-  if (!descriptor) raise_invalid(@"[newHeapWithDescriptor] The descriptor is nil.");
+  require_kind(descriptor, [MTLHeapDescriptor class]);
   if ([descriptor size] == 0 || [descriptor type] == MTLHeapTypeSparse) return nil;
   if ([descriptor storageMode] == MTLStorageModeMemoryless) return nil;
   device::Device& owner = device_of(device);
@@ -121,7 +121,7 @@ void require_length(NSUInteger length) {
 
 @implementation AlloyHeap
 
-@synthesize label = _label;
+LABEL
 @synthesize device = _device;
 @synthesize type = _type;
 @synthesize resourceOptions = _options;

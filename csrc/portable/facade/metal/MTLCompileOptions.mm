@@ -13,6 +13,7 @@ using Macros = NSDictionary<NSString*, NSObject*>*;
 struct CompileFields {
   Retained<Macros> preprocessorMacros;
   BOOL fastMathEnabled = YES;
+  MTLMathMode mathMode = MTLMathModeFast;
   MTLLanguageVersion languageVersion = MTLLanguageVersion3_0;
 };
 
@@ -23,6 +24,7 @@ struct CompileFields {
 DESCRIPTOR_LIFE(CompileFields, {})
 DESCRIPTOR_OBJECT(CompileFields, Macros, preprocessorMacros, setPreprocessorMacros, copy)
 DESCRIPTOR_FIELD(CompileFields, BOOL, fastMathEnabled, setFastMathEnabled)
+DESCRIPTOR_FIELD(CompileFields, MTLMathMode, mathMode, setMathMode)
 DESCRIPTOR_FIELD(CompileFields, MTLLanguageVersion, languageVersion, setLanguageVersion)
 
 @end

@@ -24,7 +24,8 @@ MTLSharedEventHandle* new_event_handle(std::shared_ptr<device::Event> event, NSS
 }
 
 std::shared_ptr<device::Event> event_of(MTLSharedEventHandle* handle) {
-  if (!handle || !handle->_impl) raise_invalid(@"[newSharedEventWithHandle] A handle of an event was expected.");
+  require_kind(handle, [MTLSharedEventHandle class]);
+  if (!handle->_impl) raise_invalid(@"[newSharedEventWithHandle] A handle of an event was expected.");
   return static_cast<HandleParts*>(handle->_impl)->event;
 }
 

@@ -29,6 +29,10 @@ device::Device& device_of(id<MTLDevice> device);
 // The stream behind a command queue; raises as device_of does. Valid while the queue lives.
 device::Stream& stream_of(id<MTLCommandQueue> queue);
 
+// The device of a queue, of a command buffer; raise as device_of does.
+id<MTLDevice> owner_of(id<MTLCommandQueue> queue);
+id<MTLDevice> owner_of(id<MTLCommandBuffer> buffer);
+
 // The event behind a shared or plain event; raises as device_of does.
 std::shared_ptr<device::Event> event_of(id<MTLEvent> event);
 
@@ -43,6 +47,9 @@ struct BufferBytes {
 
 // The memory behind a buffer; raises as device_of does. Valid while the buffer lives.
 const BufferBytes& bytes_of(id<MTLBuffer> buffer);
+
+// Raises, naming `method`, where memory of a caller lies so that its elements are not aligned.
+void require_aligned(const BufferBytes& bytes, size_t element_bytes, NSString* method);
 
 // Raises as device_of does.
 void require_fence(id<MTLFence> fence);

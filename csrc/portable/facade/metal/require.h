@@ -8,12 +8,23 @@ namespace alloy::facade {
 // The object as an instance of our class; a caller's own implementation of a Metal protocol is refused.
 template <class Ours>
 Ours* require(id object, Class our_class, NSString* what) {
-  if (!object) raise_invalid(@"[%@] Expected a %@, but got nil.", what, what);
-  if (object_getClass(object) != our_class && ![object isKindOfClass:our_class]) {
-    raise_invalid(@"[%@] Expected a %@ of this framework, but got an object of class %@.", what, what,
-                  NSStringFromClass([object class]));
-  }
+  require_kind(object, our_class, what);
   return static_cast<Ours*>(object);
 }
 
 }  // namespace alloy::facade
+
+// The accessors of the label of a class with an instance variable _label.
+#define LABEL                                     \
+  -(NSString*)label {                             \
+    @synchronized(self) {                         \
+      return [[_label retain] autorelease];       \
+    }                                             \
+  }                                               \
+  -(void)setLabel : (NSString*)label {            \
+    require_kind_or_nil(label, [NSString class]); \
+    @synchronized(self) {                         \
+      [_label autorelease];                       \
+      _label = [label copy];                      \
+    }                                             \
+  }

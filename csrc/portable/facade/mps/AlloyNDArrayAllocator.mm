@@ -42,9 +42,9 @@ id<MPSNDArrayAllocator> new_array_allocator(BOOL temporary) {
 - (MPSNDArray*)arrayForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                      arrayDescriptor:(MPSNDArrayDescriptor*)descriptor
                               kernel:(MPSKernel*)kernel {
+  require_kind(kernel, [MPSKernel class]);
   if (_isTemporary) return [MPSTemporaryNDArray temporaryNDArrayWithCommandBuffer:cmdBuf descriptor:descriptor];
-  if (!cmdBuf) raise_invalid(@"[arrayForCommandBuffer] The command buffer is nil.");
-  return [[[MPSNDArray alloc] initWithDevice:[cmdBuf device] descriptor:descriptor] autorelease];
+  return [[[MPSNDArray alloc] initWithDevice:owner_of(cmdBuf) descriptor:descriptor] autorelease];
 }
 
 @end

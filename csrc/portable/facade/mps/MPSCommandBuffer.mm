@@ -22,18 +22,24 @@ id<MTLCommandBuffer> wrapped(MPSCommandBuffer* buffer) { return static_cast<id<M
 }
 
 + (instancetype)commandBufferFromCommandQueue:(id<MTLCommandQueue>)commandQueue {
-  if (!commandQueue) raise_invalid(@"[commandBufferFromCommandQueue] The command queue is nil.");
+  owner_of(commandQueue);  // raises for what is no queue
   return [self commandBufferWithCommandBuffer:[commandQueue commandBuffer]];
 }
 
 - (instancetype)initWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  if (!commandBuffer) raise_invalid(@"[initWithCommandBuffer] The command buffer is nil.");
+  owner_of(commandBuffer);  // raises for what is no command buffer
   if ((self = [super init])) _impl = [commandBuffer retain];
   return self;
 }
 
 - (instancetype)init {
   raise_invalid(@"[MPSCommandBuffer] Use one of the factories instead of init.");
+}
+
+- (void)setPredicate:(MPSPredicate*)predicate {
+  require_kind_or_nil(predicate, [MPSPredicate class]);
+  [_predicate autorelease];
+  _predicate = [predicate retain];
 }
 
 - (void)dealloc {

@@ -128,6 +128,7 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
 }
 
 - (void)setLabel:(NSString*)label {
+  require_kind_or_nil(label, [NSString class]);
   @synchronized(self) {
     kernel_parts_of(self).label = Retained<NSString*>([[label copy] autorelease]);
   }

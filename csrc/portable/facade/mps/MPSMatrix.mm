@@ -6,7 +6,11 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-MatrixParts& parts_of(MPSMatrix* matrix) { return *static_cast<MatrixParts*>(matrix->_impl); }
+MatrixParts& parts_of(MPSMatrix* matrix) {
+  static const Class our_class = [MPSMatrix class];
+  require_kind(matrix, our_class);
+  return *static_cast<MatrixParts*>(matrix->_impl);
+}
 
 }  // namespace alloy::facade
 
@@ -75,7 +79,7 @@ MatrixParts& parts_of(MPSMatrix* matrix) { return *static_cast<MatrixParts*>(mat
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  if (!commandBuffer) raise_invalid(@"[synchronizeOnCommandBuffer] The command buffer is nil.");
+  owner_of(commandBuffer);  // raises for what is no command buffer
 }
 
 - (NSUInteger)resourceSize {

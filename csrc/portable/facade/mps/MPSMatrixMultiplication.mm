@@ -108,9 +108,9 @@ using namespace alloy::facade;
                   rightMatrix:(MPSMatrix*)rightMatrix
                  resultMatrix:(MPSMatrix*)resultMatrix {
   NSString* const what = @"MPSMatrixMultiplication";
-  const MatrixParts& left = parts_of(require_operand(leftMatrix, what));
-  const MatrixParts& right = parts_of(require_operand(rightMatrix, what));
-  const MatrixParts& result = parts_of(require_operand(resultMatrix, what));
+  const MatrixParts& left = parts_of(leftMatrix);
+  const MatrixParts& right = parts_of(rightMatrix);
+  const MatrixParts& result = parts_of(resultMatrix);
   const auto part = [&](MTLOrigin origin, bool transposed, NSUInteger rows, NSUInteger columns) {
     return transposed ? Part{origin, columns, rows} : Part{origin, rows, columns};
   };

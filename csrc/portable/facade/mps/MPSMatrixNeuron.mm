@@ -129,6 +129,7 @@ device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
 }
 
 - (void)setNeuronToPReLUWithParametersA:(NSData*)A {
+  require_kind(A, [NSData class]);
   if ([A length] == 0 || [A length] % sizeof(float)) {
     raise_invalid(@"[setNeuronToPReLUWithParametersA] The data has %lu bytes, which are no floats.",
                   static_cast<unsigned long>([A length]));
@@ -160,8 +161,8 @@ device::ArrayMemory row_on(id<MTLDevice> device, NSData* floats) {
                    biasVector:(MPSVector*)biasVector
                  resultMatrix:(MPSMatrix*)resultMatrix {
   NSString* const what = @"MPSMatrixNeuron";
-  const MatrixParts& source = parts_of(require_operand(inputMatrix, what));
-  const MatrixParts& result = parts_of(require_operand(resultMatrix, what));
+  const MatrixParts& source = parts_of(inputMatrix);
+  const MatrixParts& result = parts_of(resultMatrix);
   require_floats(source, result, what);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&source, &result}, what);
   const Part read =

@@ -40,8 +40,8 @@ using namespace alloy::facade;
                   inputMatrix:(MPSMatrix*)inputMatrix
                  resultMatrix:(MPSMatrix*)resultMatrix {
   NSString* const what = @"MPSMatrixSoftMax";
-  const MatrixParts& source = parts_of(require_operand(inputMatrix, what));
-  const MatrixParts& result = parts_of(require_operand(resultMatrix, what));
+  const MatrixParts& source = parts_of(inputMatrix);
+  const MatrixParts& result = parts_of(resultMatrix);
   require_floats(source, result, what);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&source, &result}, what);
   const Part read = rest_of(source, _sourceMatrixOrigin, _sourceRows, _sourceColumns, what);

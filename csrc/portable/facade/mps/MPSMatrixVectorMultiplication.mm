@@ -80,9 +80,9 @@ device::ArrayMemory column_of(const MatrixParts& vector, MTLOrigin origin, NSUIn
                   inputVector:(MPSVector*)inputVector
                  resultVector:(MPSVector*)resultVector {
   NSString* const what = @"MPSMatrixVectorMultiplication";
-  const MatrixParts& matrix = parts_of(require_operand(inputMatrix, what));
-  const MatrixParts& vector = parts_of(require_operand(inputVector, what));
-  const MatrixParts& result = parts_of(require_operand(resultVector, what));
+  const MatrixParts& matrix = parts_of(inputMatrix);
+  const MatrixParts& vector = parts_of(inputVector);
+  const MatrixParts& result = parts_of(resultVector);
   const Batch batch = batch_of({_batchStart, _batchSize}, {&matrix, &vector, &result}, what);
   const MTLOrigin origin = _primarySourceMatrixOrigin;
   const Part part = _transpose ? Part{origin, _columns, _rows} : Part{origin, _rows, _columns};

@@ -63,6 +63,7 @@ size_t element_bytes(MPSDataType type, NSString* method) {
 
 device::ArrayLayout packed_layout(MPSShape* shape, MPSDataType type, NSString* method) {
   if (!shape) raise_invalid(@"[%@] The shape is nil.", method);
+  require_elements(shape, [NSNumber class]);
   device::ArrayLayout layout;
   layout.element_bytes = element_bytes(type, method);
   layout.rank = [shape count];
@@ -118,6 +119,7 @@ bool is_beyond_numbers(const device::ArrayLayout& layout) {
 }  // namespace
 
 void place_in(device::ArrayLayout& layout, const BufferBytes& bytes, NSUInteger offset, NSString* method) {
+  require_aligned(bytes, layout.element_bytes, method);
   if (offset % layout.element_bytes) {
     raise_invalid(@"[%@] The offset is %lu, but elements have %lu bytes.", method, static_cast<unsigned long>(offset),
                   static_cast<unsigned long>(layout.element_bytes));
@@ -165,6 +167,7 @@ void refuse_images(NSString* method) {
 }
 
 MPSNDArray* new_temporary_array(Class made, id<MTLCommandBuffer> buffer, MPSNDArrayDescriptor* descriptor) {
+  require_kind(descriptor, [MPSNDArrayDescriptor class]);
   const device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"MPSNDArray");
   id<MTLBuffer> room = temporary_buffer(buffer, layout.end());
   id<MTLDevice> device = [buffer device];
@@ -255,8 +258,16 @@ struct BufferSide {
   id<MTLBuffer> buffer;
   MPSDataType type;
   NSUInteger offset;
-  const NSInteger* row_strides;  // from fast to slow, of each dimension but the fastest; or null
+  const NSInteger* row_strides;  // in bytes, from fast to slow; or null
 };
+
+// Whether the strides begin with the fastest dimension, as in programs that ship on Macs, and not with that of rows, as
+// Apple's header says: whether the first is that of elements, or too short for rows.
+bool begin_with_elements(const NSInteger* strides, const device::ArrayLayout& packed) {
+  const auto element = static_cast<NSInteger>(packed.element_bytes);
+  const auto row = static_cast<NSInteger>(packed.packed_row_bytes());
+  return packed.rank == 1 || strides[0] == element || (-row < strides[0] && strides[0] < row);
+}
 
 // The elements of a buffer that correspond to those of the array.
 device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, NSString* method) {
@@ -264,8 +275,9 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
   device::ArrayLayout layout = memory_of(array).layout;
   layout.element_bytes = element_bytes(side.type, method);
   layout.pack();
-  for (size_t i = 1; side.row_strides && i < layout.rank; ++i) {
-    layout.strides[layout.rank - 1 - i] = side.row_strides[i - 1];
+  if (side.row_strides && layout.rank > 0) {
+    const size_t first = begin_with_elements(side.row_strides, layout) ? 0 : 1;
+    for (size_t i = first; i < layout.rank; ++i) layout.strides[layout.rank - 1 - i] = side.row_strides[i - first];
   }
   place_in(layout, bytes, side.offset, method);
   return {&device_of([side.buffer device]), bytes.storage, layout};
@@ -280,7 +292,7 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSNDArrayDescriptor*)descriptor {
-  if (!descriptor) raise_invalid(@"[MPSNDArray] The descriptor is nil.");
+  require_kind(descriptor, [MPSNDArrayDescriptor class]);
   const device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"MPSNDArray");
   device::Device& owner = device_of(device);
   std::shared_ptr<device::Storage> storage = allocate(owner, layout.end());
@@ -293,9 +305,10 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer
                         offset:(NSUInteger)offset
                     descriptor:(MPSNDArrayDescriptor*)descriptor {
-  if (!descriptor) raise_invalid(@"[initWithBuffer] The descriptor is nil.");
+  require_kind(descriptor, [MPSNDArrayDescriptor class]);
   const BufferBytes& bytes = bytes_of(buffer);
   device::ArrayLayout layout = packed_layout(sliced_shape(descriptor), [descriptor dataType], @"initWithBuffer");
+  if (![descriptor preferPackedRows]) layout.set_row_bytes(padded_bytes(layout.packed_row_bytes()));
   place_in(layout, bytes, offset, @"initWithBuffer");
   if ((self = [super init])) {
     id<MTLDevice> device = [buffer device];
@@ -342,6 +355,7 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 }
 
 - (void)setLabel:(NSString*)label {
+  require_kind_or_nil(label, [NSString class]);
   @synchronized(self) {
     [parts_of(self).label autorelease];
     parts_of(self).label = [label copy];
@@ -383,6 +397,8 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 - (MPSNDArray*)arrayViewWithCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
                                descriptor:(MPSNDArrayDescriptor*)descriptor
                                  aliasing:(MPSAliasingStrategy)aliasing {
+  owner_of(cmdBuf);  // raises for what is no command buffer
+  require_kind(descriptor, [MPSNDArrayDescriptor class]);
   const bool may_copy = (aliasing & MPSAliasingStrategyShallAlias) == 0;
   const bool may_alias = (aliasing & MPSAliasingStrategyShallNotAlias) == 0;
   if (!may_copy && !may_alias) {
@@ -396,12 +412,14 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 }
 
 - (MPSNDArray*)arrayViewWithDescriptor:(MPSNDArrayDescriptor*)descriptor {
+  require_kind(descriptor, [MPSNDArrayDescriptor class]);
   return aliased_view(self, descriptor);
 }
 
 - (MPSNDArray*)arrayViewWithShape:(MPSShape*)shape strides:(MPSShape*)strides {
   if (!shape) shape = [[self descriptor] getShape];
   device::ArrayLayout layout = packed_layout(shape, [self dataType], @"arrayViewWithShape");
+  require_elements(strides, [NSNumber class]);
   if ([strides count] != layout.rank) {
     raise_invalid(@"[arrayViewWithShape] There are %lu strides for %lu dimensions.",
                   static_cast<unsigned long>([strides count]), static_cast<unsigned long>(layout.rank));
@@ -483,7 +501,7 @@ device::ArrayMemory array_in_buffer(MPSNDArray* array, const BufferSide& side, N
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  if (!commandBuffer) raise_invalid(@"[synchronizeOnCommandBuffer] The command buffer is nil.");
+  owner_of(commandBuffer);  // raises for what is no command buffer
 }
 
 @end

@@ -135,6 +135,7 @@ MPSShape* sliced_shape(MPSNDArrayDescriptor* descriptor) {
 
 - (void)reshapeWithShape:(NSArray<NSNumber*>*)shape {
   if (!shape) raise_invalid(@"[MPSNDArrayDescriptor] The shape is nil.");
+  require_elements(shape, [NSNumber class]);
   const NSUInteger rank = [shape count];
   require_rank(rank);
   NSUInteger lengths[device::kMaxRank];

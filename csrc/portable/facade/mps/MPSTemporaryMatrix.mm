@@ -16,6 +16,8 @@ using namespace alloy::facade;
 
 + (void)prefetchStorageWithCommandBuffer:(id<MTLCommandBuffer>)commandBuffer
                     matrixDescriptorList:(NSArray<MPSMatrixDescriptor*>*)descriptorList {
+  owner_of(commandBuffer);  // raises for what is no command buffer
+  require_elements(descriptorList, [MPSMatrixDescriptor class]);
 }
 
 - (NSUInteger)readCount {

@@ -6,7 +6,11 @@ using namespace alloy::facade;
 
 namespace alloy::facade {
 
-MatrixParts& parts_of(MPSVector* vector) { return *static_cast<MatrixParts*>(vector->_impl); }
+MatrixParts& parts_of(MPSVector* vector) {
+  static const Class our_class = [MPSVector class];
+  require_kind(vector, our_class);
+  return *static_cast<MatrixParts*>(vector->_impl);
+}
 
 }  // namespace alloy::facade
 
@@ -67,7 +71,7 @@ MatrixParts& parts_of(MPSVector* vector) { return *static_cast<MatrixParts*>(vec
 }
 
 - (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-  if (!commandBuffer) raise_invalid(@"[synchronizeOnCommandBuffer] The command buffer is nil.");
+  owner_of(commandBuffer);  // raises for what is no command buffer
 }
 
 - (NSUInteger)resourceSize {

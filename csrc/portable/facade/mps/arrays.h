@@ -29,6 +29,9 @@ MPSNDArray* new_array_of_rank(MPSNDArray* array, NSUInteger rank) NS_RETURNS_RET
 // The memory of `array`; valid while the array lives.
 const device::ArrayMemory& memory_of(MPSNDArray* array);
 
+// The distance of rows of so many bytes where nobody says another one.
+inline size_t padded_bytes(size_t bytes) { return (bytes + 15) / 16 * 16; }
+
 // Bytes of an element; raises for a type that is invalid or narrower than a byte.
 size_t element_bytes(MPSDataType type, NSString* method);
 

@@ -14,8 +14,7 @@ namespace {
 
 // What is encoded to a buffer is memory of its device.
 void require_on_device(id<MTLCommandBuffer> buffer, const device::ArrayMemory& memory) {
-  if (!buffer) raise_invalid(@"[MPSKernel] The command buffer is nil.");
-  const device::Device& device = device_of([buffer device]);
+  const device::Device& device = device_of(owner_of(buffer));
   if (memory.device == &device) return;
   raise_invalid(@"[MPSKernel] The command buffer is of %s, but memory given to it is of %s.", device.name().data(),
                 memory.device->name().data());
@@ -89,8 +88,7 @@ id<MTLBuffer> room_on(id<MTLDevice> device, size_t bytes, MTLResourceOptions opt
 }
 
 id<MTLBuffer> temporary_buffer(id<MTLCommandBuffer> buffer, size_t bytes) {
-  if (!buffer) raise_invalid(@"[MPSTemporary] The command buffer is nil.");
-  id<MTLDevice> device = [buffer device];
+  id<MTLDevice> device = owner_of(buffer);
   if (id provider = heap_provider_of(buffer)) {
     MTLHeapDescriptor* descriptor = [[MTLHeapDescriptor new] autorelease];
     [descriptor setSize:heap_size_and_align(device, bytes).size];

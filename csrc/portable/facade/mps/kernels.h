@@ -11,13 +11,6 @@ runtime::Formulas& formulas_of(MPSKernel* kernel);
 // Raises unless the matrices have elements of one type, Float32 or Float16.
 void require_floats(const MatrixParts& source, const MatrixParts& result, NSString* what);
 
-// Raises for nil.
-template <class Operand>
-Operand* require_operand(Operand* operand, NSString* what) {
-  if (!operand) raise_invalid(@"[%@] An operand is nil.", what);
-  return operand;
-}
-
 // Origins, numbers and text of kernels for coders.
 void encode_origin(NSCoder* coder, MTLOrigin origin, NSString* key);
 MTLOrigin decode_origin(NSCoder* coder, NSString* key);

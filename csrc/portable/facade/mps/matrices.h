@@ -16,9 +16,6 @@ struct MatrixParts {
 };
 // Raises where there are no elements, or rows or matrices overlap, or lie between elements.
 void require_valid(const MatrixParts& parts, NSString* what);
-// A good distance of rows of so many bytes.
-inline size_t padded_bytes(size_t bytes) { return (bytes + 15) / 16 * 16; }
-
 MatrixParts& parts_of(MPSMatrix* matrix);
 MatrixParts& parts_of(MPSVector* vector);
 

@@ -43,6 +43,7 @@ MatrixParts* fitting(const MatrixParts& parts, NSString* what) {
                   static_cast<unsigned long>(parts.offset),
                   static_cast<unsigned long>(element_bytes(parts.type, what)));
   }
+  require_aligned(bytes_of(parts.buffer), element_bytes(parts.type, what), what);
   const size_t length = bytes_of(parts.buffer).length;
   const size_t needed = (parts.matrices - 1) * parts.matrix_bytes + (parts.rows - 1) * parts.row_bytes +
                         parts.columns * element_bytes(parts.type, what);
@@ -58,28 +59,28 @@ MatrixParts* fitting(const MatrixParts& parts, NSString* what) {
 }  // namespace
 
 MatrixParts* new_parts(id<MTLBuffer> buffer, NSUInteger offset, MPSMatrixDescriptor* descriptor) {
-  if (!descriptor) raise_invalid(@"[MPSMatrix] The descriptor is nil.");
+  require_kind(descriptor, [MPSMatrixDescriptor class]);
   return fitting({buffer, offset, [descriptor rows], [descriptor columns], [descriptor matrices], [descriptor rowBytes],
                   [descriptor matrixBytes], [descriptor dataType], 1},
                  @"MPSMatrix");
 }
 
 MatrixParts* new_parts(id<MTLBuffer> buffer, NSUInteger offset, MPSVectorDescriptor* descriptor) {
-  if (!descriptor) raise_invalid(@"[MPSVector] The descriptor is nil.");
+  require_kind(descriptor, [MPSVectorDescriptor class]);
   const NSUInteger bytes = [descriptor vectorBytes];
   return fitting({buffer, offset, 1, [descriptor length], [descriptor vectors], bytes, bytes, [descriptor dataType], 1},
                  @"MPSVector");
 }
 
 size_t bytes_of(MPSMatrixDescriptor* descriptor) {
-  if (!descriptor) raise_invalid(@"[MPSMatrix] The descriptor is nil.");
+  require_kind(descriptor, [MPSMatrixDescriptor class]);
   return std::max(
       [descriptor matrixBytes] * ([descriptor matrices] - 1) + [descriptor rowBytes] * [descriptor rows],
       NSUInteger { 1 });
 }
 
 size_t bytes_of(MPSVectorDescriptor* descriptor) {
-  if (!descriptor) raise_invalid(@"[MPSVector] The descriptor is nil.");
+  require_kind(descriptor, [MPSVectorDescriptor class]);
   return std::max([descriptor vectorBytes] * [descriptor vectors], NSUInteger { 1 });
 }
 

@@ -36,13 +36,10 @@ void add_region(MPSGraph* graph, Regions& regions, const std::vector<ir::Type>& 
 }
 
 void add_branch(MPSGraph* graph, Regions& regions, MPSGraphIfThenElseBlock block) {
+  require_block_or_nil(block);
   add_region(graph, regions, {}, ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>*) {
     return block == nil ? std::vector<ir::Value>() : values_of(graph, block());
   });
-}
-
-void require_block(bool given, NSString* method) {
-  if (!given) raise_invalid(@"[%@] A block was expected, got nil.", method);
 }
 
 // Its operation is made at once: later gradients may add results that the user does not see.
@@ -58,7 +55,8 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
 - (NSArray<MPSGraphTensor*>*)controlDependencyWithOperations:(NSArray<MPSGraphOperation*>*)operations
                                               dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                         name:(NSString*)name {
-  require_block(dependentBlock != nil, @"controlDependency");
+  require_block(dependentBlock);
+  require_elements(operations, [MPSGraphOperation class]);
   std::vector<ir::Op*>& after = graph_of(self)->graph.after;
   const std::vector<ir::Op*> outer = after;
   NSMutableArray<MPSGraphTensor*>* results = [NSMutableArray array];
@@ -92,7 +90,8 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
                                              before:(MPSGraphWhileBeforeBlock)before
                                               after:(MPSGraphWhileAfterBlock)after
                                                name:(NSString*)name {
-  require_block(before != nil && after != nil, @"while");
+  require_block(before);
+  require_block(after);
   const std::vector<ir::Value> initial = values_of(self, initialInputs);
   Regions regions;
   add_region(self, regions, ir::argument_types(OpCode::while_loop, initial, regions),
@@ -116,7 +115,7 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
                               initialBodyArguments:(NSArray<MPSGraphTensor*>*)initialBodyArguments
                                               body:(MPSGraphForLoopBodyBlock)body
                                               name:(NSString*)name {
-  require_block(body != nil, @"forLoop");
+  require_block(body);
   std::vector<ir::Value> operands = {value_of(self, lowerBound), value_of(self, upperBound), value_of(self, step)};
   const std::vector<ir::Value> initial = values_of(self, initialBodyArguments);
   operands.insert(operands.end(), initial.begin(), initial.end());

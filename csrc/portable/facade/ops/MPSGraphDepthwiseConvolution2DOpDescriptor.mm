@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 WindowFields& window_of(MPSGraphDepthwiseConvolution2DOpDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[depthwiseConvolution2D] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphDepthwiseConvolution2DOpDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<WindowFields*>(descriptor->_impl);
 }
 

@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[depthwiseConvolution3D] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphDepthwiseConvolution3DOpDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<WindowLists*>(descriptor->_impl);
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 // Only a transform to real numbers is told of an odd length.
 ir::Attributes attributes_of(MPSGraphFFTDescriptor* descriptor, ir::Dims axes, bool to_real) {
-  if (descriptor == nil) raise_invalid(@"[FFT] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphFFTDescriptor class];
+  require_kind(descriptor, our_class);
   const char* scaling = nullptr;
   switch ([descriptor scalingMode]) {
     case MPSGraphFFTScalingModeNone: scaling = "none"; break;

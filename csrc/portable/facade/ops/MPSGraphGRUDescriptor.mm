@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 RecurrentFields& fields_of(MPSGraphGRUDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[GRU] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphGRUDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<RecurrentFields*>(descriptor->_impl);
 }
 

@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 WindowFields& window_of(MPSGraphImToColOpDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[imToCol] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphImToColOpDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<WindowFields*>(descriptor->_impl);
 }
 

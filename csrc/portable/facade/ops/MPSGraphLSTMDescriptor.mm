@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 RecurrentFields& fields_of(MPSGraphLSTMDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[LSTM] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphLSTMDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<RecurrentFields*>(descriptor->_impl);
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 // The type of a tensor that `data` holds.
 ir::Type stored_type(NSData* data, MPSShape* shape, MPSDataType dtype, NSString* method) {
-  if (data == nil || shape == nil) raise_invalid(@"[%@] Data and a shape were expected, got nil.", method);
+  require_kind(data, [NSData class]);
+  require_kind(shape, [NSArray class]);
   const ir::Type type{dtype_of(dtype), shape_of(shape)};
   if (!type.is_static()) {
     raise_invalid(@"[%@] A shape without -1 was expected, got %s.", method, to_string(type.shape).c_str());

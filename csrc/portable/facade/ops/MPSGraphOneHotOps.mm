@@ -16,6 +16,10 @@ using ir::Attr;
                                    onValue:(double)onValue
                                   offValue:(double)offValue
                                       name:(NSString*)name {
+  // Public programs give indices as floats.
+  if (kind(value_of(self, indices).dtype()) == ir::DTypeKind::kFloating) {
+    indices = [self castTensor:indices toType:MPSDataTypeInt32 name:nil];
+  }
   return add(self, ir::Composite::one_hot,
              {value_of(self, indices), value_of([self constantWithScalar:onValue dataType:dataType]),
               value_of([self constantWithScalar:offValue dataType:dataType])},

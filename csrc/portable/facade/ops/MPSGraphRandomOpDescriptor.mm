@@ -8,7 +8,8 @@ using namespace alloy::facade;
 namespace alloy::facade {
 
 RandomFields& fields_of(MPSGraphRandomOpDescriptor* descriptor) {
-  if (descriptor == nil) raise_invalid(@"[random] A descriptor was expected, got nil.");
+  static const Class our_class = [MPSGraphRandomOpDescriptor class];
+  require_kind(descriptor, our_class);
   return *static_cast<RandomFields*>(descriptor->_impl);
 }
 

@@ -493,6 +493,7 @@ std::string word_of(MPSGraphPaddingMode mode) {
 }
 
 - (MPSGraphTensor*)reverseTensor:(MPSGraphTensor*)tensor axes:(NSArray<NSNumber*>*)axes name:(NSString*)name {
+  require_elements(axes, [NSNumber class]);
   if ([axes count] == 0) return [self reverseTensor:tensor name:name];
   return add(self, ir::Composite::reverse, {value_of(self, tensor)}, {{Attr::kAxes, numbers_of(axes)}}, name);
 }

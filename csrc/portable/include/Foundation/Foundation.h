@@ -36,7 +36,7 @@
 
 #import <CoreFoundation/CoreFoundation.h>
 #include <TargetConditionals.h>
-#include <mach/vm_page_size.h>
+#include <mach/vm_param.h>
 
 // The nullability words are Apple's API, and clang's -pedantic would report each of them.
 #if defined(__clang__)

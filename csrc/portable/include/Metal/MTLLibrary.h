@@ -33,6 +33,13 @@ typedef NS_ENUM(NSUInteger, MTLLanguageVersion) {
   MTLLanguageVersion3_0 = 0x30000,
 };
 
+/// How freely arithmetic may be reordered.
+typedef NS_ENUM(NSInteger, MTLMathMode) {
+  MTLMathModeSafe = 0,
+  MTLMathModeRelaxed = 1,
+  MTLMathModeFast = 2,
+};
+
 /// Codes of the errors of libraries; here it is always Unsupported.
 typedef NS_ENUM(NSUInteger, MTLLibraryError) {
   MTLLibraryErrorUnsupported = 1,
@@ -57,6 +64,9 @@ MTL_EXTERN NSString* const MTLLibraryErrorDomain;
 
 /// Whether arithmetic may be reordered; YES at first.
 @property(nonatomic, readwrite) BOOL fastMathEnabled;
+
+/// The same with a degree between; MTLMathModeFast at first.
+@property(nonatomic, readwrite) MTLMathMode mathMode;
 
 /// Version of the language; the newest at first.
 @property(nonatomic, readwrite) MTLLanguageVersion languageVersion;

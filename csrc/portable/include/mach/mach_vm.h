@@ -1,4 +1,4 @@
 // Of Darwin's virtual memory the size of a page.
 #pragma once
 
-#include <mach/vm_page_size.h>
+#include <mach/vm_param.h>
