@@ -149,8 +149,9 @@ static void inverses() {
 #ifndef __APPLE__  // declared by SDKs from macOS 15 on
 // softmax(scale * Q K^T + M) V, where queries of several heads may share the keys of one.
 static void attention() {
-  if (![MPSGraph instancesRespondToSelector:@selector(scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:
-                                                                                         scale:name:)]) {
+  if (![MPSGraph
+          instancesRespondToSelector:@selector(
+                                         scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:scale:name:)]) {
     return;
   }
   const long batch = 2, heads = 3, steps = 4, others = 5, width = 3;

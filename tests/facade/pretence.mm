@@ -728,11 +728,15 @@ struct NewerOps {
                                shape:numbers({2, 3})
                             dataType:static_cast<MPSDataType>(0x11000040)];
     });
-    makes(@"scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:scale:name:", {2, 3}, [&] {
-      return [g scaledDotProductAttentionWithQueryTensor:re keyTensor:re valueTensor:re scale:1 name:nil];
-    });
+    makes(@"scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:scale:name:", {2, 3},
+          [&] { return [g scaledDotProductAttentionWithQueryTensor:re keyTensor:re valueTensor:re scale:1 name:nil]; });
     makes(@"scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:maskTensor:scale:name:", {2, 3}, [&] {
-      return [g scaledDotProductAttentionWithQueryTensor:re keyTensor:re valueTensor:re maskTensor:nil scale:1 name:nil];
+      return [g scaledDotProductAttentionWithQueryTensor:re
+                                               keyTensor:re
+                                             valueTensor:re
+                                              maskTensor:nil
+                                                   scale:1
+                                                    name:nil];
     });
     makes(@"reciprocalSquareRootWithTensor:name:", {2, 3},
           [&] { return [g reciprocalSquareRootWithTensor:re name:nil]; });

@@ -20,8 +20,8 @@ NS_ASSUME_NONNULL_BEGIN
                                      resultDataType:(MPSDataType)resultDataType
                                                name:(NSString* _Nullable)name;
 
-/// Attention: softmax(scale * Q K^T + mask) V over the last two dimensions; the leading ones broadcast. Q is (..., N, F),
-/// K (..., M, F), V (..., M, E), the result (..., N, E). The mask is added to the scores (..., N, M), to which it
+/// Attention: softmax(scale * Q K^T + mask) V over the last two dimensions; the leading ones broadcast. Q is (..., N,
+/// F), K (..., M, F), V (..., M, E), the result (..., N, E). The mask is added to the scores (..., N, M), to which it
 /// broadcasts. Halves are computed in float32 and rounded once. Since macOS 15.
 - (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)queryTensor
                                                   keyTensor:(MPSGraphTensor*)keyTensor
