@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from alloy._core import FileValues
-from alloy.graph.arrays import header_of
+from alloy.graph.arrays import as_integers, header_of
 from alloy.graph.dtypes import STORED
 from alloy.graph.location import meant, mistake
 
@@ -55,7 +55,7 @@ def he_normal(shape, *, seed) -> np.ndarray:
 def orthogonal(shape, *, seed) -> np.ndarray:
     """A random matrix (n, m) with orthonormal columns, or rows where they are fewer: Saxe et al., 2013."""
     if len(_dims("orthogonal", shape)) != 2:
-        raise mistake("orthogonal", f"Expected a shape (rows, columns), got {tuple(shape)}", act="called")
+        raise mistake("orthogonal", f"Expected a shape (rows, columns), got {shape}", act="called")
     rows, columns = shape
     _possible("orthogonal", shape)
     gaussian = np.random.default_rng(seed).standard_normal((max(shape), min(shape)))
@@ -66,8 +66,9 @@ def orthogonal(shape, *, seed) -> np.ndarray:
 
 def _possible(op, shape):
     """The shape. MemoryError: no memory holds so many numbers."""
-    if isinstance(shape, (tuple, list)) and math.prod(shape) >= 2**46:  # in bytes the engine's limit
-        raise mistake(op, f"Values of shape {tuple(shape)} are larger than any memory", MemoryError, "called")
+    shape = as_integers(op, "a shape", shape)
+    if math.prod(shape) >= 2**46:  # in bytes the engine's limit
+        raise mistake(op, f"Values of shape {shape} are larger than any memory", MemoryError, "called")
     return shape
 
 
@@ -82,7 +83,7 @@ def _dims(op, shape):
 def _fans(shape) -> tuple[int, int]:
     if len(_dims("init", shape)) < 2:
         expected = "a shape of weights, (in, out) or (height, width, in, out)"
-        raise mistake("init", f"Expected {expected}, got {tuple(shape)}", act="called")
+        raise mistake("init", f"Expected {expected}, got {shape}", act="called")
     *window, fan_in, fan_out = shape
     return math.prod(window) * fan_in, math.prod(window) * fan_out
 

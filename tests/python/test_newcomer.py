@@ -902,17 +902,17 @@ ROWS = [  # graphs and tensors
      "dtype='float32', seed=0, check_finite=True, steps_per_dispatch=1), got no optimizer; called at HERE."),
     ('al.Trainer(model, "mse", "adam")',
      "ValueError [Trainer] Expected a function or a name of al.losses (binary_cross_entropy, categorical_hinge, "
-     "cosine_similarity, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
+     "cosine_similarity, dice, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
      "softmax_cross_entropy, squared_hinge), got 'mse'; its name here is mean_squared_error; called at HERE."),
     ('al.Trainer(model, "sparse_categorical_crossentropy", "adam")',
      "ValueError [Trainer] Expected a function or a name of al.losses (binary_cross_entropy, categorical_hinge, "
-     "cosine_similarity, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
+     "cosine_similarity, dice, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
      "softmax_cross_entropy, squared_hinge), got 'sparse_categorical_crossentropy'; its name here is "
      "softmax_cross_entropy; called at HERE."),
     ('al.Trainer(model, "hinge", "adam", metrics=["acc"])',
      "ValueError [Trainer] Expected a function or a name of al.metrics (accuracy, binary_accuracy, "
-     "top_k_accuracy, auc, confusion_matrix, f1_score, precision, r2_score, recall, root_mean_squared_error, "
-     "binary_cross_entropy, categorical_hinge, cosine_similarity, hinge, huber, kl_divergence, "
+     "top_k_accuracy, auc, confusion_matrix, f1_score, iou, precision, r2_score, recall, root_mean_squared_error, "
+     "binary_cross_entropy, categorical_hinge, cosine_similarity, dice, hinge, huber, kl_divergence, "
      "mean_absolute_error, mean_squared_error, softmax_cross_entropy, squared_hinge), got 'acc'; its name here "
      "is accuracy; called at HERE."),
     ('al.Trainer(model, "hinge", "adam", metrics="accuracy").fit((A, A))',
@@ -1271,7 +1271,7 @@ ROWS = [  # graphs and tensors
      "others have names, for instance delta=2.0; called at HERE."),
     ('al.losses.get("mse")',
      "ValueError [losses] Expected a function or a name of al.losses (binary_cross_entropy, categorical_hinge, "
-     "cosine_similarity, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
+     "cosine_similarity, dice, hinge, huber, kl_divergence, mean_absolute_error, mean_squared_error, "
      "softmax_cross_entropy, squared_hinge), got 'mse'; its name here is mean_squared_error; called at HERE."),
     ("al.metrics.accuracy(x)",
      "TypeError [accuracy] Expected accuracy(logits, labels, *, ignore_index=None), got no labels; called at HERE."),

@@ -23,8 +23,8 @@ def scaled_dot_product_attention(
     """softmax(scale * query key^T) value over the last two axes: Vaswani et al., 2017, with PyTorch's names.
 
     query: (..., steps, features), key: (..., others, features), value: (..., others, any features), floats of one type;
-    leading axes broadcast. The result: (..., steps, features of the value). The scores of halves become weights in
-    float32. attn_mask: a tensor or array that broadcasts to the scores, (..., steps, others): of bool, true where a
+    leading axes broadcast. The result: (..., steps, features of the value), of halves computed in float32 and rounded
+    once. attn_mask: a tensor or array that broadcasts to the scores, (..., steps, others): of bool, true where a
     query may see a key, or of floats, which are added to the scores. A query that may see nothing gets zeros. scale:
     by default 1 / sqrt(features). ValueError: the shapes do not fit."""
     op = "scaled_dot_product_attention"
@@ -35,12 +35,14 @@ def scaled_dot_product_attention(
         )
     if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
         raise mistake(op, f"Expected a number as scale, got {scale!r}", TypeError)
-    rank = len(key.shape)
+    rank, dtype = len(key.shape), query.dtype
+    if is_half(dtype) and key.dtype == value.dtype == dtype:
+        query, key, value = (cast(x, "float32") for x in (query, key, value))
     turned = transpose(key, (*range(rank - 2), rank - 1, rank - 2))
     scores = matmul(query * float(query.shape[-1] ** -0.5 if scale is None else scale), turned)
     if attn_mask is not None and not isinstance(attn_mask, Tensor):
         attn_mask = as_tensor(query.graph, op, attn_mask, "float32")
-    return matmul(cast(attention_weights(scores, attn_mask), value.dtype), value)
+    return cast(matmul(attention_weights(scores, attn_mask), value), dtype)
 
 
 def attention_weights(scores: Tensor, mask: Tensor | None, always_some: bool = False) -> Tensor:

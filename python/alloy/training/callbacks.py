@@ -135,6 +135,10 @@ class _Best(Callback):
                 f"{'; give fit validation data' if self.monitor.startswith('val_') else meant(self.monitor, known)}",
                 act="called",
             )
+        if not known[self.monitor]:
+            raise mistake(
+                "fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError, "called"
+            )
         self._greater_is_better(self.monitor)
 
     def improved(self, logs) -> bool:

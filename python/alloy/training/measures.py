@@ -154,7 +154,7 @@ def _require_examples_apart(value, predictions, targets):
         across = len(low.shape) == 1 < len(high.shape) == len(shape) and (low.shape[0], high.shape[0]) == (batch, batch)
         if across and shape[-1] == batch and high.shape[-1] in (1, batch):
             raise mistake(
-                "trainer",
+                "Trainer",
                 f"Expected a loss of each example by itself, got {op.kind} of {describe(low)} and {describe(high)}, "
                 f"which pairs each example with all others; use y[:, None] for a y of shape "
                 "(n,), or give targets of shape (n, 1)",

@@ -185,12 +185,12 @@ class Programs:
             self._reports["training"] = Report(tuple(found), self.graph.compile([], fetches))
         return self._reports["training"]
 
-    def quantities(self, validated: bool) -> tuple[str, ...]:
-        """The names of the numbers that an epoch gives the history."""
+    def quantities(self, validated: bool) -> dict[str, bool]:
+        """The names of what an epoch gives the history, and whether each is a number."""
         report = self.training_report()
-        names = [name for name, value in zip(report.names, report.executable.fetches[2:]) if value.shape in ((), None)]
-        validation = [f"val_{name}" for name in names] if validated else []
-        return *names, *(["skipped_steps"] if self.skips else []), *validation
+        found = {name: value.shape in ((), None) for name, value in zip(report.names, report.executable.fetches[2:])}
+        validation = {f"val_{name}": number for name, number in found.items()} if validated else {}
+        return found | ({"skipped_steps": True} if self.skips else {}) | validation
 
     @_one_at_a_time
     def end_epoch(self) -> None:

@@ -112,7 +112,7 @@ class Trainer:
         self._callbacks: list[Callback] = []
         self._fit_from = 0  # the epoch with which the present fit began
         self._batches: dict = {}  # what the place in an epoch of the present fit counts
-        self._quantities: tuple[str, ...] = ()  # what the present fit measures in an epoch
+        self._quantities: dict[str, bool] = {}  # Programs.quantities of the present fit
         self._busy: dict[str, object] = {}  # what is under way
 
     def __setattr__(self, name, value):
@@ -120,7 +120,7 @@ class Trainer:
             hint = "; use trainer.optimizer.lr" if name in ("lr", "learning_rate") else ""
             hint = hint or meant(name, [*dir(type(self)), *vars(self)], 0.85)
             if hint:
-                raise mistake("trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
+                raise mistake("Trainer", f"A Trainer has no attribute {name} to set{hint}", AttributeError, "set")
         object.__setattr__(self, name, value)
 
     # ---- training ----
