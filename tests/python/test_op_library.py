@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from kinds import HALVES, PLANS_FOR_A_CPU
+from kinds import CAN_FORK, HALVES, PLANS_FOR_A_CPU
 
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCES = ROOT / "tests" / "op_libraries"
@@ -352,7 +352,7 @@ assert os.wait()[1] == 0
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@CAN_FORK
 def test_forked_processes(ops):
     subprocess.run([sys.executable, "-c", FORK, ops.path], check=True)
 

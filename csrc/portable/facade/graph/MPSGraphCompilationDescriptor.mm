@@ -76,7 +76,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 }
 
 - (void)setCompilationCompletionHandler:(MPSGraphCompilationCompletionHandler)compilationCompletionHandler {
-  parts_of(self).completion_handler.set([(id)compilationCompletionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)compilationCompletionHandler, @"setCompilationCompletionHandler");
 }
 
 - (dispatch_queue_t)dispatchQueue {

@@ -48,7 +48,7 @@ const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descri
 }
 
 - (void)setScheduledHandler:(MPSGraphExecutableScheduledHandler)scheduledHandler {
-  parts_of(self).scheduled_handler.set([(id)scheduledHandler copy]);
+  keep_handler(parts_of(self).scheduled_handler, (id)scheduledHandler, @"setScheduledHandler");
 }
 
 - (MPSGraphExecutableCompletionHandler)completionHandler {
@@ -56,7 +56,7 @@ const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descri
 }
 
 - (void)setCompletionHandler:(MPSGraphExecutableCompletionHandler)completionHandler {
-  parts_of(self).completion_handler.set([(id)completionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)completionHandler, @"setCompletionHandler");
 }
 
 - (BOOL)waitUntilCompleted {

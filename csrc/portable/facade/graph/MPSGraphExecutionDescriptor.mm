@@ -37,7 +37,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 }
 
 - (void)setScheduledHandler:(MPSGraphScheduledHandler)scheduledHandler {
-  parts_of(self).scheduled_handler.set([(id)scheduledHandler copy]);
+  keep_handler(parts_of(self).scheduled_handler, (id)scheduledHandler, @"setScheduledHandler");
 }
 
 - (MPSGraphCompletionHandler)completionHandler {
@@ -45,7 +45,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 }
 
 - (void)setCompletionHandler:(MPSGraphCompletionHandler)completionHandler {
-  parts_of(self).completion_handler.set([(id)completionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)completionHandler, @"setCompletionHandler");
 }
 
 - (BOOL)waitUntilCompleted {
