@@ -24,10 +24,14 @@ setup: $(BUILD)/.installed
 train: setup
 	$(VENV)/bin/alloy train
 
-test: test-native test-python test-imitations test-remote
+# On a Mac the programs that Apple is known to answer otherwise (tests/mac/expected.txt) are left to mac-report, and
+# nothing stands in for its device.
+MAC := $(filter Darwin,$(shell uname))
+
+test: test-native test-python $(if $(MAC),,test-imitations test-remote)
 
 test-native: build-tests
-	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure
+	$(VENV)/bin/ctest --test-dir $(BUILD) --output-on-failure $(if $(MAC),--label-exclude differs)
 
 build-tests: $(BUILD)/.with-tests
 	$(VENV)/bin/cmake --build $(BUILD) --target all tests
@@ -48,7 +52,7 @@ $(IMITATED:%=test-%): test-%: setup
 
 # On the tests' own device (tests/remote_device), which the native tests build: every op. test-all-remote: whatever does
 # not ask for a property of the CPU.
-REMOTE := env LD_LIBRARY_PATH=$(CURDIR)/$(BUILD)/tests/remote
+REMOTE := env LD_LIBRARY_PATH="$(CURDIR)/$(BUILD)/tests/remote"
 
 test-remote: build-tests
 	$(REMOTE) $(PYTEST) $(addprefix tests/python/test_,ops.py device.py)

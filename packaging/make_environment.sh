@@ -18,11 +18,11 @@ if [ "$1" = --check ]; then
 fi
 ! works "$1" || exit 0
 # On Linux it is python3 whose headers are packages. On a Mac that may be Xcode's, which is 3.9, or newer than what
-# libraries are built for; and Homebrew's programs may lie outside the path.
-versions="python3.13 python3.12 python3.11 python3.10"
+# libraries are built for; and Homebrew's programs may lie outside the path or behind Xcode's.
+versions="python3.13 python3.12 python3.11 python3.10 python3.14"
 names="python3 $versions" install="apt-get install python3"
 if [ "$(uname)" = Darwin ]; then
-  names="$versions python3" install="brew install python"
+  names="$versions ${HOMEBREW_PREFIX:-/opt/homebrew}/bin/python3 python3" install="brew install python"
   PATH=$PATH:${HOMEBREW_PREFIX:-/opt/homebrew}/bin
 fi
 if [ -n "${PYTHON:-}" ]; then names=$PYTHON; fi

@@ -24,7 +24,7 @@ at_least() {
 
 pythons() {
   found=
-  for name in ${PYTHON:-python3.13 python3.12 python3.11 python3.10 python3}; do
+  for name in ${PYTHON:-python3.13 python3.12 python3.11 python3.10 python3.14 ${brewed:-} python3}; do
     have "$name" || continue
     version=$("$name" -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])' 2>/dev/null) || continue
     note=
@@ -43,7 +43,9 @@ disk() {
 }
 
 if [ "$(uname)" = Darwin ]; then
-  PATH=$PATH:/opt/homebrew/bin:/usr/local/bin
+  PATH=$PATH:${HOMEBREW_PREFIX:-/opt/homebrew}/bin
+  brewed=${HOMEBREW_PREFIX:-/opt/homebrew}/bin/python3
+  [ "$(uname -m)" = arm64 ] || lacks "a chip of Apple's: Macs with Intel's are not supported"
   fact "chip" "$(first_line sysctl -n machdep.cpu.brand_string) ($(uname -m))"
   version=$(sw_vers -productVersion)
   fact "macOS" "$version ($(sw_vers -buildVersion))"

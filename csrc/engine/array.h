@@ -5,6 +5,7 @@
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
 #include <optional>
+#include <vector>
 
 #include "engine/feed_bytes.h"
 #import "engine/ref.h"
@@ -43,7 +44,8 @@ class FeedSlot {
   static FeedSlot make(id<MTLDevice> device, const ir::Type& type, NSUInteger at);
 
   // Puts tensor data for the contents, packed row-major, into the inputs of a run. Memory without an owner is lent only
-  // if the caller keeps it until the run is over. For memory with an owner, the tensor data are kept for the next run.
+  // if the caller keeps it until the run is over. For memory with an owner, the tensor data are kept for the next run;
+  // of a run that the caller does not wait for also those of the runs before, because rings of batches take turns.
   // A pending result is fed as it lies; whoever starts the run keeps it.
   void enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it);
   // Drops memory that has no owner, and results. Call it after every run, also a failed one.
@@ -53,6 +55,8 @@ class FeedSlot {
   FeedSlot() = default;
   // The memory as data, which does not own it; nil where Metal refuses it.
   Ref<MPSGraphTensorData*> lend(const void* bytes) const;
+  // The same, of what is known or will be, together with at most so many.
+  Ref<MPSGraphTensorData*> lend(const FeedBytes& given, size_t most);
 
   Ref<id<MTLDevice>> device_;
   ir::Type type_;
@@ -61,6 +65,11 @@ class FeedSlot {
   NSUInteger at_ = 0;
   std::optional<Array> own_;  // for copies: made when first needed
   FeedBytes lent_;            // what stands in the inputs, unless that is `own_`
+  struct Lent {
+    FeedBytes given;
+    Ref<MPSGraphTensorData*> data;
+  };
+  std::vector<Lent> known_;  // of owners, the latest last
 };
 
 // A variable in two arrays. A run that writes the variable is fed one array, which holds the value, and writes the

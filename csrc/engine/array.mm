@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #import "engine/device.h"
@@ -61,6 +62,19 @@ Ref<MPSGraphTensorData*> FeedSlot::lend(const void* bytes) const {
                                                                               dataType:mps_type(type_.dtype)]);
 }
 
+Ref<MPSGraphTensorData*> FeedSlot::lend(const FeedBytes& given, size_t most) {
+  if (!given.owner) return lend(given.data);
+  const auto same = std::find_if(known_.begin(), known_.end(), [&](const Lent& one) {
+    return one.given.data == given.data && one.given.owner == given.owner;
+  });
+  Lent lent = same != known_.end() ? std::move(*same) : Lent{given, lend(given.data)};
+  if (same != known_.end()) known_.erase(same);
+  const auto data = lent.data;
+  if (data.get() != nil) known_.push_back(std::move(lent));
+  if (known_.size() > most) known_.erase(known_.begin(), known_.end() - static_cast<ptrdiff_t>(most));
+  return data;
+}
+
 void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller_keeps_it) {
   if (given.pending != nullptr) {
     MPSGraphTensorData* const result = given.pending->submission->run_->result(given.pending->index);
@@ -70,7 +84,8 @@ void FeedSlot::enter(NSMutableArray* inputs, const FeedBytes& given, bool caller
   }
   if (lent_.data != nullptr && lent_.data == given.data && lent_.owner == given.owner) return;
   if (can_be_lent(given.data, bytes_) && (given.owner || caller_keeps_it)) {
-    const auto data = lend(given.data);
+    constexpr size_t kRings = 3;  // of a trainer
+    const auto data = lend(given, caller_keeps_it ? 1 : kRings);
     if (data.get() != nil) {
       [inputs replaceObjectAtIndex:at_ withObject:data.get()];
       lent_ = given;

@@ -51,6 +51,14 @@ struct Compiled::Impl {
     if (ahead) run->pass(ahead->passed());
     run->start(executable.get(), graph.queue.get(), feeds, true);
     ++counters().dispatches;
+    // Where the waiting is interrupted, it is one more run in flight.
+    struct Started {
+      Graph::Impl& graph;
+      const std::shared_ptr<Run>& run;
+      ~Started() {
+        if (!run->has_landed()) graph.note_start(run, graph.queue);
+      }
+    } started{graph, run};
     graph.land_behind(*run);
     return run;
   }
@@ -107,7 +115,9 @@ Compiled::Compiled(Graph& graph, std::shared_ptr<const Lowered> lowered) : lower
   ++counters().compilations;
 }
 
-Compiled::~Compiled() = default;
+Compiled::~Compiled() {
+  on_device([&] { impl_.reset(); });
+}
 
 const std::vector<ir::Shape>& Compiled::feed_shapes() const { return lowered_->feed_shapes; }
 const std::vector<ir::Type>& Compiled::result_types() const { return lowered_->result_types; }
@@ -146,7 +156,9 @@ void Compiled::read(const Run& run, void* const* results) {
   on_device([&] { impl_->read(run, results); });
 }
 
-void Compiled::reuse(std::shared_ptr<Run> run) { impl_->reuse(std::move(run)); }
+void Compiled::reuse(std::shared_ptr<Run> run) {
+  on_device([&] { impl_->reuse(std::move(run)); });
+}
 
 void Compiled::forget_arrays() {
   on_device([&] {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "engine/caught.h"
 #include "engine/device_info.h"
 #include "engine/error.h"
 #include "engine/stats.h"
@@ -57,9 +58,10 @@ id<MTLDevice> metal_device() {
 void on_device(ir::Callable work) {
   std::string message;
   bool lacks_memory = false, aborts = false;
-  @autoreleasepool {
+  std::exception_ptr thrown;
+  @autoreleasepool {  // which an exception that leaves it does not empty
     @try {
-      work();
+      thrown = caught(work);
     } @catch (NSException* exception) {
       NSString* text = [exception reason];
       if (text == nil) text = [exception name];
@@ -68,6 +70,7 @@ void on_device(ir::Callable work) {
       lacks_memory = [[exception name] isEqualToString:NSMallocException];
     }
   }
+  if (thrown) std::rethrow_exception(thrown);
   if (aborts) throw WouldAbort(message);
   if (lacks_memory) throw OutOfMemory(message);
   if (!message.empty()) throw DeviceError(message);

@@ -213,9 +213,11 @@ Submission::Submission(std::shared_ptr<Graph> graph, std::shared_ptr<Compiled> s
 Submission::~Submission() {
   // Where another thread has the graph, or other steps are fed the results, the arrays go with their last user.
   const std::unique_lock lock(graph_->impl().busy, std::try_to_lock);
-  if (!lock || run_.use_count() != 1) return;
-  std::atomic_thread_fence(std::memory_order_acquire);  // behind the last of the others
-  if (run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
+  if (lock && run_.use_count() == 1) {
+    std::atomic_thread_fence(std::memory_order_acquire);  // behind the last of the others
+    if (run_->has_landed() && run_->failure().empty()) step_->reuse(std::move(run_));
+  }
+  on_device([&] { run_.reset(); });
 }
 
 bool Submission::is_over() const { return run_->is_over(); }

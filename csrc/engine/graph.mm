@@ -51,9 +51,12 @@ Graph::Graph(VariableStorage storage, const std::string& device) : storage_(stor
 
 // Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
 Graph::~Graph() {
-  if (impl_->flying.empty() || Entry::is_refused()) return;
-  if (impl_->has_runs_apart()) leave_behind(std::move(impl_));
-  else on_device([&] { impl_->land_all(); });
+  const bool may_wait = !Entry::is_refused();
+  if (may_wait && impl_->has_runs_apart()) leave_behind(std::move(impl_));
+  on_device([&] {
+    if (may_wait && impl_) impl_->land_all();
+    impl_.reset();
+  });
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {

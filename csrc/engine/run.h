@@ -70,9 +70,10 @@ class Run {
   void start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits,
              const Ordering* ordering = nullptr);
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
-  // Blocks until it is, and until the framework's thread has let go of it. Any thread may call it.
+  // Blocks until it is, and until the framework's thread has let go of it, or throws what an interruption throws. Any
+  // thread may call it.
   void wait() const;
-  // Calls `tell` once when it is: now, or on the framework's thread. Of a run that was not waited for.
+  // Calls `tell` once when it is: now, or on the framework's thread.
   void when_over(std::function<void()> tell);
 
   // Call it once, after the end: drops lent memory and, if the run succeeded, gives the variables of
@@ -103,6 +104,7 @@ class Run {
 
   const std::shared_ptr<const Places> places_;
   Ref<NSMutableArray*> inputs_ = {}, outputs_ = {};
+  Ref<MPSGraphExecutableCompletionHandler> ended_by_ = {};
   Ref<MPSGraphExecutableExecutionDescriptor*> descriptor_ = {};
   Ref<MPSGraphExecutable*> executable_ = {};
   std::vector<FeedSlot> feeds_ = {};
@@ -110,9 +112,8 @@ class Run {
   std::vector<Ordering::Producer> producers_ = {};
   std::atomic<bool> is_over_{true};
   std::string failure_ = {}, behind_ = {};
-  bool lacks_memory_ = false, waits_ = true;
+  bool lacks_memory_ = false;
   std::atomic<bool> has_landed_{true};
-  // Of a run that start() did not wait for:
   mutable std::mutex ending_;
   mutable std::condition_variable ended_;
   std::vector<std::function<void()>> told_ = {};

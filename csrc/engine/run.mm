@@ -30,11 +30,12 @@ std::shared_ptr<Run> Run::make(std::shared_ptr<const Places> given) {
   }
   made->descriptor_ =
       Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
-  // The caller who started the run keeps it until it is over.
+  // The caller who started the run keeps it until it is over. Apple's header does not say that the block is copied.
   Run* run = made.get();
-  [made->descriptor_.get() setCompletionHandler:^(NSArray<MPSGraphTensorData*>*, NSError* error) {
+  made->ended_by_ = Ref<MPSGraphExecutableCompletionHandler>::adopt([^(NSArray<MPSGraphTensorData*>*, NSError* error) {
     run->end(error);
-  }];
+  } copy]);
+  [made->descriptor_.get() setCompletionHandler:made->ended_by_.get()];
   return made;
 }
 
@@ -50,7 +51,7 @@ void Run::pass(const Passed& passed) {
 // A descriptor for one run: events cannot be removed from one.
 Ref<MPSGraphExecutableExecutionDescriptor*> Run::ordered(const Ordering& ordering) const {
   auto made = Ref<MPSGraphExecutableExecutionDescriptor*>::adopt([[MPSGraphExecutableExecutionDescriptor alloc] init]);
-  [made.get() setCompletionHandler:[descriptor_.get() completionHandler]];
+  [made.get() setCompletionHandler:ended_by_.get()];
   for (const auto& [event, value] : ordering.waits) [made.get() waitForEvent:event.get() value:value];
   for (const auto& [event, value] : ordering.signals) {
     [made.get() signalEvent:event.get() atExecutionEvent:MPSGraphExecutionStageCompleted value:value];
@@ -83,7 +84,6 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
   lacks_memory_ = false;
   has_landed_.store(false, std::memory_order_relaxed);
   is_over_.store(false, std::memory_order_relaxed);
-  waits_ = waits;
   MPSGraphExecutableExecutionDescriptor* descriptor = descriptor_.get();
   Ref<MPSGraphExecutableExecutionDescriptor*> own;
   if (ordering != nullptr) {
@@ -109,11 +109,6 @@ void Run::end(NSError* error) {
     lacks_memory_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] &&
                     [error code] == MTLCommandBufferErrorOutOfMemory;
   }
-  if (waits_) {
-    is_over_.store(true, std::memory_order_release);
-    is_over_.notify_all();
-    return;
-  }
   std::vector<std::function<void()>> told;
   {
     std::lock_guard lock(ending_);
@@ -125,7 +120,6 @@ void Run::end(NSError* error) {
 }
 
 void Run::wait() const {
-  if (waits_) return is_over_.wait(false, std::memory_order_acquire);
   std::unique_lock lock(ending_);
   while (!ended_.wait_for(lock, kAskInterval, [this] { return is_over(); })) {
     lock.unlock();

@@ -20,9 +20,6 @@ std::vector<size_t> line_up(NSArray<MPSGraphTensor*>* order, const std::vector<M
     }
     out.push_back(known->second);
   }
-  if (out.size() != tensors.size()) {
-    throw DeviceError("[compile] The framework's executable lacks a tensor that it was given.");
-  }
   return out;
 }
 
@@ -32,6 +29,7 @@ std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGra
   auto places = std::make_shared<Places>();
   places->device = device;
   const size_t passed = step.feed_types.size(), given = passed - step.entering.size();
+  // Apple documents nowhere whether a feed that no target needs is among them.
   for (const size_t i : line_up([executable feedTensors], step.fed)) {
     const NSUInteger at = places->input_count++;
     if (i < given) places->feeds.push_back({step.feed_types[i], step.feeds.empty() ? i : step.feeds[i], at});
@@ -39,7 +37,11 @@ std::shared_ptr<const Places> places_of(const Ref<id<MTLDevice>>& device, MPSGra
     else places->read.emplace_back(at, step.reads[i - passed]);
   }
   const size_t asked = step.result_types.size(), own = asked + step.writes.size();
-  for (const size_t i : line_up([executable targetTensors], step.fetched)) {
+  const std::vector<size_t> targets = line_up([executable targetTensors], step.fetched);
+  if (targets.size() != step.fetched.size()) {
+    throw DeviceError("[compile] The framework's executable lacks a target tensor that it was given.");
+  }
+  for (const size_t i : targets) {
     const NSUInteger at = places->output_count++;
     if (i < asked) places->results.push_back({step.result_types[i], i, at});
     else if (i < own) places->written.emplace_back(at, step.writes[i - asked]);

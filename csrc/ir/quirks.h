@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "ir/dtype.h"
+
 namespace alloy::ir {
 
 // A system, by the version of its macOS. The portable framework itself has version 0.0 and no quirks.
@@ -60,6 +62,16 @@ bool has(System system, Quirk quirk);
 
 // The limits up to which Apple's framework is right, for rows of quirks.def that are about size.
 inline constexpr int64_t kMostRank = 4, kMostOfMatrix = 32'767, kMostImages = 65'535, kMostChannels = 65'536;
+
+// The types of rows that are about types: integers of 8 or 16 bits, and what Apple's framework sorts.
+inline bool is_narrow(DType dtype) {
+  return size_of(dtype) <= 2 && (kind(dtype) == DTypeKind::kSigned || kind(dtype) == DTypeKind::kUnsigned);
+}
+inline bool is_sorted_as_it_is(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float16 || dtype == DType::int32 || dtype == DType::int64;
+}
+// Whether an axis is among the last four of so many.
+inline bool is_near_the_end(int64_t axis, int64_t rank) { return axis >= rank - kMostRank; }
 
 // "A tensor of bfloat16 aborts on macOS 13.3 (pytorch ...)"
 std::string describe(System system, Quirk quirk);

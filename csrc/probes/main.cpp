@@ -31,8 +31,8 @@ void list() {
   const ir::System system = probes::asked_system();
   std::printf("system\t%s\n", ir::to_string(system).c_str());
   for (const probes::Probe& p : probes::all_probes()) {
-    std::printf("%s\t%s\t%s\t%g\t%s\t%s", p.name, p.question, p.expected ? p.expected : "", p.tolerance, p.reason,
-                p.quirk ? p.quirk : "");
+    std::printf("%s\t%s\t%s\t%g\t%s\t%s\t%s", p.name, p.question, p.expected ? p.expected : "", p.tolerance, p.reason,
+                p.told, p.quirk ? p.quirk : "");
     print_quirk(p.quirk, system);
   }
 }

@@ -50,7 +50,7 @@ constexpr Probe kRows[] = {
     {"adam", "Adam's results: value, momentum, velocity", "3.5 4.16666667 1.5 -0.5 1 1", 1e-5,
      "the formula of Apple's header", nullptr, adam},
     {"scalar_sgd", "a scalar keeps its shape in a step of SGD", "() 2", 0, "the op's definition", "optimizer_of_scalar",
-     scalar_sgd},
+     scalar_sgd, "(1) 2"},
 };
 
 }  // namespace

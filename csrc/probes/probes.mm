@@ -15,8 +15,8 @@ namespace alloy::probes {
 
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
-  for (const std::span<const Probe> subject :
-       {kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kArrays, kOptimizers, kNumbers}) {
+  for (const std::span<const Probe> subject : {kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices,
+                                               kArrays, kOptimizers, kNumbers, kIndices, kRecurrent}) {
     all.insert(all.end(), subject.begin(), subject.end());
   }
   return all;

@@ -70,6 +70,93 @@ std::string convolution_weights_gradient() {
                                                         name:nil]);
 }
 
+// What the engine avoids: operands of halves for the gradient to weights.
+std::string half_weights_gradient() {
+  Question q;
+  const auto half = [&](MPSGraphTensor* x) { return [q.graph castTensor:x toType:MPSDataTypeFloat16 name:nil]; };
+  MPSGraphTensor* source = q.feed({1, 4, 4, 1}, [](long i) { return static_cast<float>(i + 1); });
+  MPSGraphTensor* gradient = [q.graph
+      convolution2DWeightsGradientWithIncomingGradientTensor:half(q.feed(std::vector<float>{1, 2, 3, 4}, {1, 2, 2, 1}))
+                                                sourceTensor:half(source)
+                                                 outputShape:numbers({3, 3, 1, 1})
+                                forwardConvolutionDescriptor:window(2, 1)
+                                                        name:nil];
+  return q.values({[q.graph castTensor:gradient toType:MPSDataTypeFloat32 name:nil]});
+}
+
+float remainder_of(long i, long by, long less) { return static_cast<float>(i % by - less); }
+
+std::string both_gradients(const Shape& source, const Shape& weights, const Shape& result,
+                           MPSGraphConvolution2DOpDescriptor* descriptor) {
+  Question q;
+  MPSGraphTensor *x = q.feed(source, [](long i) { return remainder_of(i, 7, 0); }),
+                 *w = q.feed(weights, [](long i) { return remainder_of(i, 5, 1); }),
+                 *g = q.feed(result, [](long i) { return remainder_of(i, 3, -1); });
+  return q.values({[q.graph convolution2DDataGradientWithIncomingGradientTensor:g
+                                                                  weightsTensor:w
+                                                                    outputShape:numbers(source)
+                                                   forwardConvolutionDescriptor:descriptor
+                                                                           name:nil],
+                   [q.graph convolution2DWeightsGradientWithIncomingGradientTensor:g
+                                                                      sourceTensor:x
+                                                                       outputShape:numbers(weights)
+                                                      forwardConvolutionDescriptor:descriptor
+                                                                              name:nil]});
+}
+
+std::string uneven_strides() {
+  MPSGraphConvolution2DOpDescriptor* descriptor = window(1, 0);
+  [descriptor setStrideInY:2];
+  return both_gradients({1, 5, 4, 1}, {3, 2, 1, 1}, {1, 2, 3, 1}, descriptor);
+}
+
+std::string groups() {
+  MPSGraphConvolution2DOpDescriptor* descriptor = window(1, 0);
+  [descriptor setGroups:2];
+  return both_gradients({1, 3, 3, 2}, {2, 2, 1, 4}, {1, 2, 2, 4}, descriptor);
+}
+
+MPSGraphPooling2DOpDescriptor* pooling(NSUInteger padding) {
+  return [MPSGraphPooling2DOpDescriptor descriptorWithKernelWidth:2
+                                                     kernelHeight:2
+                                                        strideInX:2
+                                                        strideInY:2
+                                                  dilationRateInX:1
+                                                  dilationRateInY:1
+                                                      paddingLeft:padding
+                                                     paddingRight:padding
+                                                       paddingTop:padding
+                                                    paddingBottom:padding
+                                                     paddingStyle:MPSGraphPaddingStyleExplicit
+                                                       dataLayout:MPSGraphTensorNamedDataLayoutNHWC];
+}
+
+// Averages that count the padding, with a last window that reaches beyond it.
+std::string average_with_ceil() {
+  Question q;
+  MPSGraphPooling2DOpDescriptor* descriptor = pooling(1);
+  [descriptor setCeilMode:YES];
+  [descriptor setIncludeZeroPadToAverage:YES];
+  MPSGraphTensor* x = q.feed({1, 4, 4, 1}, [](long i) { return static_cast<float>(i + 1); });
+  return q.shaped([q.graph avgPooling2DWithSourceTensor:x descriptor:descriptor name:nil]);
+}
+
+std::string pooling_indices() {
+  Question q;
+  MPSGraphPooling2DOpDescriptor* descriptor = pooling(0);
+  [descriptor setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten2D];
+  [descriptor setReturnIndicesDataType:MPSDataTypeInt32];
+  MPSGraphTensor* x = q.feed({1, 4, 4, 1}, [](long i) { return static_cast<float>(i * 7 % 16); });
+  NSArray* made = [q.graph maxPooling2DReturnIndicesWithSourceTensor:x descriptor:descriptor name:nil];
+  return q.values({[made objectAtIndex:0], [made objectAtIndex:1]});
+}
+
+std::string pooling_ties() {
+  Question q;
+  MPSGraphTensor *x = q.feed({1, 2, 2, 1}, [](long) { return 1.0f; }), *g = q.feed(std::vector<float>{4}, {1, 1, 1, 1});
+  return q.values({[q.graph maxPooling2DGradientWithGradientTensor:g sourceTensor:x descriptor:pooling(0) name:nil]});
+}
+
 // The same image again and again: the gradient is that of one, times their number.
 std::string many_images() {
   Question q;
@@ -111,6 +198,19 @@ constexpr Probe kRows[] = {
     {"convolution_weights_gradient", "a strided convolution's gradient: weights",
      "(3,3,1,1) 24 43 50 44 78 88 68 118 128", 0, "the convolution's transpose, in NumPy", nullptr,
      convolution_weights_gradient},
+    {"half_weights_gradient", "a float16 convolution's gradient: weights", "24 43 50 44 78 88 68 118 128", 0,
+     "the convolution's transpose, in NumPy", "half_convolution_gradient", half_weights_gradient},
+    {"uneven_strides", "gradients of a convolution of strides 2 and 1",
+     "-1 -2 -3 0 1 4 7 6 2 3 4 -3 1 4 7 6 3 5 7 -3 22 34 49 26 34 46", 0, "the convolution's transpose, in NumPy",
+     nullptr, uneven_strides},
+    {"groups", "gradients of a convolution of two groups",
+     "-1 5 -1 6 3 2 5 5 25 15 9 2 9 -2 13 0 5 8 23 14 12 9 16 23 30 23 23 20 17 23 9 15 21 16", 0,
+     "the convolution's transpose, in NumPy", nullptr, groups},
+    {"average_with_ceil", "an average with padding and ceil", nullptr, 0, "wrong elsewhere: pytorch Pooling.mm",
+     nullptr, average_with_ceil},
+    {"pooling_indices", "the greatest of windows, and where", "12 14 15 13 4 2 9 11", 0, "the op's definition", nullptr,
+     pooling_indices},
+    {"pooling_ties", "the gradient of the greatest of equals", nullptr, 0, "documented nowhere", nullptr, pooling_ties},
     {"many_images", "a weights' gradient of 65,540 images", "65540 131080 196620 262160", 0, "arithmetic in integers",
      "convolution_of_many_images", many_images},
     {"many_channels", "a convolution to 65,544 channels", "right", 0, "arithmetic in integers",

@@ -62,6 +62,10 @@ id<MTLCommandQueue> queue() {
   return queue;
 }
 
+bool knows_no_limit() {
+  return [static_cast<NSObject*>(device()) respondsToSelector:NSSelectorFromString(@"alloySystem")];
+}
+
 NSArray* numbers(const Shape& values) {
   NSMutableArray* array = [NSMutableArray array];
   for (long v : values) [array addObject:[NSNumber numberWithLong:v]];

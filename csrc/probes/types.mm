@@ -39,6 +39,18 @@ std::string int64_sum() {
   return q.values({[q.graph reductionSumWithTensor:x axes:numbers({0}) name:nil]});
 }
 
+// Apple's header says of the shape (1) of a scalar that it is resolved by inference.
+std::string constant_of_one() {
+  Question q;
+  MPSGraphTensor* one = [q.graph constantWithScalar:5 shape:numbers({1}) dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* by_bytes = [q.graph constantWithData:bytes(std::vector<float>{5})
+                                                 shape:numbers({1})
+                                              dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* x = q.feed(std::vector<float>{1, 2}, {2});
+  return join({q.shaped([q.graph concatTensors:[NSArray arrayWithObjects:by_bytes, x, nil] dimension:0 name:nil]),
+               q.shaped([q.graph concatTensors:[NSArray arrayWithObjects:one, x, nil] dimension:0 name:nil])});
+}
+
 // The codes by number: older headers do not name them.
 std::string bfloat16_cast() {
   Question q;
@@ -59,13 +71,15 @@ std::string complex_feed() {
 
 constexpr Probe kRows[] = {
     {"bool_constant", "true as a scalar constant, cast, compared", "1 1 1", 0, "the definition of true", "true_is_255",
-     bool_constant},
+     bool_constant, "255 255 ?"},
+    {"constant_of_one", "a constant of one element, concatenated", "(3) 5 1 2 (3) 5 1 2", 0, "the op's definition",
+     nullptr, constant_of_one},
     {"int64_constant", "constants of int64 by bytes", "9007199254740993 -4611686018427387904", 0, "arithmetic", nullptr,
      int64_constant},
     {"int32_select", "select by numbers: what is not zero is true", "-1 2 3 4", 0, "the op's definition",
      "select_by_number", int32_select},
     {"int32_division", "quotients of int32 truncate toward zero", "-22 3 -3 715827882", 0, "arithmetic",
-     "integer_quotient", int32_division},
+     "integer_quotient", int32_division, "-23 3 -4 ?"},
     {"int64_sum", "a sum of int64 beyond 2^40", "2199023255548", 0, "arithmetic", nullptr, int64_sum},
     {"bfloat16_cast", "a cast to bfloat16 and back", "1.5", 0, "arithmetic", "bfloat16", bfloat16_cast},
     {"complex_feed", "a complex number, fed and fetched", nullptr, 0, "of macOS 14", "complex", complex_feed},

@@ -48,7 +48,7 @@ constexpr Probe kRows[] = {
     {"fetched_before_assign", "a fetch before the assignment: the old value", "1 2", 0, "the engine relies on it",
      nullptr, fetched_before_assign},
     {"read_after_assign", "a fetch behind the assignment: the old value", "1 2", 0, "a run's reads see its start",
-     "read_after_assign", read_after_assign},
+     "read_after_assign", read_after_assign, "2 2"},
     {"read_assign_read", "explicit reads around an assignment", nullptr, 0, "their order is documented nowhere",
      nullptr, read_assign_read},
 };

@@ -67,6 +67,26 @@ Numbers slice_gradient(long start, long end, long stride, uint32_t end_mask) {
                                         name:nil]);
 }
 
+// Of a convolution of two places by one weight.
+Numbers weights_gradient(MPSDataType type) {
+  Session session;
+  MPSGraphTensor *incoming = session.feed(Array({1, 1, 2, 1}, {1, 1}, type)),
+                 *source = session.feed(Array({1, 1, 2, 1}, {2, 4}, type));
+  return run(session, [session.graph() convolution2DWeightsGradientWithIncomingGradientTensor:incoming
+                                                                                 sourceTensor:source
+                                                                                  outputShape:numbers({1, 1, 1, 1})
+                                                                 forwardConvolutionDescriptor:plain_convolution()
+                                                                                         name:nil]);
+}
+
+// The running sums of 3 and 5.
+Numbers accumulated(const Shape& shape, long axis, MPSDataType type) {
+  Session session;
+  return run(session, [session.graph() cumulativeSumWithTensor:session.feed(Array(shape, {3, 5}, type))
+                                                          axis:axis
+                                                          name:nil]);
+}
+
 // A step of a scalar by a rate of shape (1).
 MPSGraphTensor* step_of(MPSGraph* g, MPSGraphTensor* values) {
   return [g stochasticGradientDescentWithLearningRateTensor:constant(g, Array({1}, 0.5))
@@ -187,6 +207,81 @@ std::vector<Case> cases() {
       {"bfloat16", [] { return constants(static_cast<MPSDataType>(0x90000010), 2); }, {1}, {}},
       {"complex", [] { return constants(static_cast<MPSDataType>(0x11000040), 8); }, {1}, {}},
 
+      {"handler_on_the_stack",  // run at once, where every system would find the block
+       [] {
+         Session session;
+         MPSGraph* g = session.graph();
+         id<MTLDevice> device = [MTLCreateSystemDefaultDevice() autorelease];
+         MPSGraphExecutable* executable = [g compileWithDevice:[MPSGraphDevice deviceWithMTLDevice:device]
+                                                         feeds:[NSDictionary dictionary]
+                                                 targetTensors:[NSArray arrayWithObject:scalar(g, 3)]
+                                              targetOperations:nil
+                                         compilationDescriptor:nil];
+         MPSGraphExecutableExecutionDescriptor* descriptor = [[MPSGraphExecutableExecutionDescriptor new] autorelease];
+         __block int told = 0;
+         [descriptor setWaitUntilCompleted:YES];
+         [descriptor setCompletionHandler:^(NSArray<MPSGraphTensorData*>*, NSError*) {
+           ++told;
+         }];
+         [executable runAsyncWithMTLCommandQueue:[[device newCommandQueue] autorelease]
+                                     inputsArray:[NSArray array]
+                                    resultsArray:nil
+                             executionDescriptor:descriptor];
+         return Numbers{static_cast<double>(told)};
+       },
+       {1},
+       {}},
+      {"half_convolution_gradient", [] { return weights_gradient(MPSDataTypeFloat16); }, {6}, {}},
+      {"half_convolution_gradient", [] { return weights_gradient(MPSDataTypeFloat32); }, {6}, {6}},
+      {"order_beyond_axis4", [] { return accumulated({2, 1, 1, 1, 1}, 0, MPSDataTypeFloat32); }, {3, 8}, {}},
+      {"order_beyond_axis4", [] { return accumulated({1, 2, 1, 1, 1}, 1, MPSDataTypeFloat32); }, {3, 8}, {3, 8}},
+      {"order_beyond_axis4",
+       [] {
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g sortWithTensor:x axis:0 descending:YES name:nil];
+             },
+             Array({2, 1, 1, 1, 1}, {3, 5}));
+       },
+       {5, 3},
+       {}},
+      {"order_of_other_types",
+       [] {
+         return row(
+             ^(MPSGraph* g, MPSGraphTensor* x) {
+               return [g argSortWithTensor:x axis:0 descending:YES name:nil];
+             },
+             Array({2}, {3, 5}, MPSDataTypeInt16));
+       },
+       {1, 0},
+       {}},
+      {"narrow_scatter",
+       [] {
+         Session session;
+         return run(session, [session.graph() scatterWithDataTensor:session.feed(Array({2}, {1, 2}, MPSDataTypeInt8))
+                                                      updatesTensor:session.feed(Array({1}, 5.0, MPSDataTypeInt8))
+                                                      indicesTensor:session.feed(Array({1}, 1.0, MPSDataTypeInt32))
+                                                               axis:0
+                                                               mode:MPSGraphScatterModeAdd
+                                                               name:nil]);
+       },
+       {1, 7},
+       {}},
+
+      {"narrow_accumulation", [] { return accumulated({2}, 0, MPSDataTypeInt16); }, {3, 8}, {0, 0}},
+      {"narrow_accumulation", [] { return accumulated({2}, 0, MPSDataTypeInt32); }, {3, 8}, {3, 8}},
+      {"half_scatter_nd",
+       [] {
+         Session session;
+         return run(session,
+                    [session.graph() scatterNDWithUpdatesTensor:session.feed(Array({2}, {3, 5}, MPSDataTypeFloat16))
+                                                  indicesTensor:session.feed(Array({2, 1}, {1, 1}, MPSDataTypeInt32))
+                                                          shape:numbers({2})
+                                                batchDimensions:0
+                                                           name:nil]);
+       },
+       {0, 8},
+       {0, 0}},
       {"long_inner_product", [] { return product({1, 32767}, {32767, 1}); }, {32767}, {32767}},
       {"long_inner_product", [] { return product({1, 40000}, {40000, 1}); }, {40000}, {32767}},
       {"large_matrix", [] { return product({32767, 1}, {1, 1}); }, {1}, {1}},

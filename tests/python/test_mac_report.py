@@ -445,7 +445,12 @@ class Mac:
             capture_output=True,
             text=True,
             timeout=60,
-            env={"PATH": f"{self.directory}:/usr/bin:/bin", "PYTHON": "python3", **environment},
+            env={
+                "PATH": f"{self.directory}:/usr/bin:/bin",
+                "PYTHON": "python3",
+                "HOMEBREW_PREFIX": "/nowhere",
+                **environment,
+            },
         )
         assert done.stderr == ""
         return done.returncode, done.stdout
@@ -476,6 +481,7 @@ def test_a_mac_that_has_everything(mac):
 @pytest.mark.parametrize(
     "name, says, missing",
     [
+        ("uname", 'case "${1:-}" in -m) echo x86_64 ;; *) echo Darwin ;; esac', "Macs with Intel's are not supported"),
         ("sw_vers", "echo 13.2.1", "macOS 13.3 or newer"),
         ("sw_vers", "echo 12.7", "macOS 13.3 or newer"),
         ("xcode-select", "exit 2", "xcode-select --install"),
@@ -508,6 +514,16 @@ def test_a_session_over_ssh_and_no_homebrew_are_told(mac):
         and "better run this in a Terminal window" in facts
         and "GoogleTest" in facts
     )
+
+
+def test_the_python_of_homebrew_is_found_behind_that_of_xcode(mac):
+    mac.has("python3", "echo 3.9.6")
+    brew = mac.directory / "brewed" / "bin"
+    brew.mkdir(parents=True)
+    (brew / "python3").write_text('#!/bin/sh\ncase "$2" in *venv*) ;; *) echo 3.14.0 ;; esac\n')
+    (brew / "python3").chmod(0o755)
+    status, facts = mac.preflight(PYTHON="", HOMEBREW_PREFIX=str(brew.parent))
+    assert status == 0 and re.search(r"python3 +3\.14\.0$", facts, re.M)
 
 
 def test_this_machine(tmp_path):

@@ -4,7 +4,6 @@ not as they should be."""
 import concurrent.futures
 import inspect
 import itertools
-import os
 import pathlib
 import re
 import subprocess
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from kinds import HALVES, PLANS_FOR_A_CPU
+from kinds import CAN_FORK, HALVES, PLANS_FOR_A_CPU
 
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCES = ROOT / "tests" / "op_libraries"
@@ -352,7 +351,7 @@ assert os.wait()[1] == 0
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@CAN_FORK
 def test_forked_processes(ops):
     subprocess.run([sys.executable, "-c", FORK, ops.path], check=True)
 

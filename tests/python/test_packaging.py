@@ -88,6 +88,26 @@ def test_recipes_name_programs_by_their_path(mac, target):
     assert {word for word in first if "/" not in word} <= {"touch", "rm", "grep", "env"}
 
 
+def test_on_a_mac_nothing_is_imitated_and_what_differs_is_left_out(mac):
+    on_a_mac = mac.run("make", "-n", "test").stdout
+    mac.add("uname", "echo Linux\n")
+    elsewhere = mac.run("make", "-n", "test").stdout
+    for steps, is_mac in (on_a_mac, True), (elsewhere, False):
+        assert ("--label-exclude differs" in steps) == is_mac
+        assert ("ALLOY_PRETEND" in steps) != is_mac and ("LD_LIBRARY_PATH" in steps) != is_mac
+    assert f'LD_LIBRARY_PATH="{mac.clone}/build' in elsewhere  # which may have a space
+
+
+def test_the_python_of_homebrew_is_found_behind_that_of_xcode(mac, tmp_path):
+    brewed = tmp_path / "brewed" / "bin"
+    brewed.mkdir(parents=True)
+    mac.add_python("python3.99")
+    (mac.bin / "python3.99").rename(brewed / "python3")
+    done = mac.run("make", ".venv/.created", HOMEBREW_PREFIX=str(brewed.parent))
+    assert done.returncode == 0, done.stderr
+    assert f"{brewed}/python3 -m venv .venv" in mac.log.read_text() or (mac.clone / ".venv/bin/python").exists()
+
+
 def test_make_3_81_knows_all_of_the_makefile():
     text = (ROOT / "Makefile").read_text()
     assert not re.search(
@@ -120,7 +140,13 @@ def test_without_a_python_that_is_new_enough_nothing_is_made(mac):
         assert done.returncode != 0 and re.search(
             r"^Python 3\.10 or newer is missing .* install it with: brew install python$", done.stderr, re.M
         )
-        assert mac.files() == before and mac.log.read_text().split("\n") == ["uname ", "xcode-select -p", "uname ", ""]
+        assert mac.files() == before and mac.log.read_text().split("\n") == [
+            "uname ",
+            "uname ",
+            "xcode-select -p",
+            "uname ",
+            "",
+        ]
 
 
 def test_without_xcode_nothing_is_made(mac):

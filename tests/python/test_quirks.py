@@ -416,5 +416,115 @@ def test_complex_numbers_are_computed_or_refused():
         check(lambda x: x * x, [z], z * z)
 
 
+@case("handler_on_the_stack")
+def test_steps_and_submissions_are_told_of_their_end():
+    graph = al.Graph()
+    v = graph.variable(1.0)
+    step = graph.compile([], [v], [graph.assign(v, v * 2.0)])
+    assert [float(step()[0]), float(step.submit().results()[0]), float(v.numpy())] == [1, 2, 4]
+
+
+@case("half_convolution_gradient")
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradients_of_convolutions_of_halves(dtype):
+    if dtype == "bfloat16" and has(system(), "bfloat16"):
+        pytest.skip("The system has no bfloat16.")
+    x, w = integers((2, 5, 4, 3)), integers((3, 2, 3, 4))
+    g = integers((2, 3, 3, 4), low=-1, high=2)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 2), (1, 2))
+    expected = np.einsum("nijcab,nijo->abco", windows, g)  # integers below 256, which both types hold
+    assert np.abs(expected).max() < 256
+
+    def gradient(x, w, g):
+        x, w, g = (al.cast(t, dtype) for t in (x, w, g))
+        return al.cast(al.gradients(al.sum(al.conv2d(x, w) * g), [w])[0], "float32")
+
+    check(gradient, [x, w, g], expected)
+    volume = x.reshape(2, 5, 4, 3, 1), np.ones((2, 1, 1, 1, 1), np.float32)
+    expected = sum(volume[0][:, i : 4 + i].sum(axis=0).sum() for i in (0,)), volume[0][:, 1:].sum()
+
+    def of_volume(x, w):
+        x, w = al.cast(x, dtype), al.cast(w, dtype)
+        return al.cast(al.gradients(al.sum(al.conv3d(x, w)), [w])[0], "float32")
+
+    check(of_volume, volume, np.reshape(expected, (2, 1, 1, 1, 1)))
+
+
+@case("order_beyond_axis4")
+@pytest.mark.parametrize("axis", range(6))
+def test_orders_and_running_totals_of_six_axes(axis):
+    x = np.random.default_rng(1).permutation(720).reshape(2, 3, 2, 5, 4, 3).astype(np.float32)
+    count = x.shape[axis] - 1
+    order = np.argsort(-x, axis=axis)
+    first = order.take(range(count), axis)
+    check(
+        lambda x: [al.sort(x, axis=axis), al.argsort(x, axis=axis, descending=True), *al.top_k(x, count, axis=axis)],
+        [x],
+        np.sort(x, axis),
+        order,
+        np.take_along_axis(x, first, axis),
+        first,
+    )
+    small = integers(x.shape, low=-1, high=3)
+    check(
+        lambda x: [al.cumsum(x, axis=axis), al.cumprod(x, axis=axis), al.cummax(x, axis=axis), al.cummin(x, axis=axis)],
+        [small],
+        small.cumsum(axis),
+        small.cumprod(axis),
+        np.maximum.accumulate(small, axis),
+        np.minimum.accumulate(small, axis),
+    )
+
+
+@case("order_of_other_types")
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.bool_])
+def test_orders_of_other_types(dtype):
+    x = np.array([3, 1, 2, 0]).astype(dtype) if dtype is not np.bool_ else np.array([True, False, True, False])
+    check(lambda x: [al.argsort(x), al.sort(x)], [x], np.argsort(x, kind="stable"), np.sort(x))
+
+
+@case("narrow_accumulation")
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16])
+def test_running_totals_of_narrow_integers(dtype):
+    x = np.array([[3, 100], [2, 100]], dtype)
+    check(
+        lambda x: [al.cumsum(x, axis=0), al.cumprod(x, axis=0), al.cummax(x, axis=0)],
+        [x],
+        x.cumsum(0, dtype),
+        x.cumprod(0, dtype),
+        np.maximum.accumulate(x, 0),
+    )
+
+
+@case("narrow_scatter", "half_scatter_nd")
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.float16, np.int32])
+def test_scatters(dtype):
+    x, updates, rows = np.array([[1, 2], [3, 4]], dtype), np.array([[5, 6], [7, 8]], dtype), np.int32([1, 1])
+    expected = x.copy()
+    np.add.at(expected, rows, updates)
+    places = np.int32([[1, 0], [1, 0]])
+    nd = x.copy()
+    np.add.at(nd, tuple(places.T), updates[:, 0])
+    check(
+        lambda x, updates, rows, places: [
+            al.scatter(x, rows, updates, axis=0, mode="add"),
+            al.scatter_nd(x, places, updates[:, 0], mode="add"),
+        ],
+        [x, updates, rows, places],
+        expected,
+        nd,
+    )
+
+
+@case("half_scatter_nd")
+def test_the_gradient_of_rows_of_a_table_of_halves():
+    table, rows = np.float16([[1, 2], [3, 4], [5, 6]]), np.int32([2, 0, 2])
+    check(
+        lambda table, rows: al.gradients(al.sum(al.gather(table, rows, axis=0) * 3.0), [table]),
+        [table, rows],
+        np.float16([[3, 3], [0, 0], [6, 6]]),
+    )
+
+
 def test_every_quirk_has_a_program():
     assert set(CASES) == set(QUIRKS)

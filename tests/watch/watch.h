@@ -17,18 +17,23 @@ class Watch {
   size_t compilations() const;
   size_t at_once() const;          // compilations that are over when the call returns, at level 0
   size_t lent() const;             // buffers that were made over memory of somebody else's
+  size_t left() const;             // objects of runs that failed, which an autorelease scope has not let go of
+  size_t cells() const;            // LSTMs that give their cells
   size_t without_targets() const;  // compilations of executables that give nothing
 
   // The next run computes and writes, and then its handler is told of a failure of the device.
   void fail_next();
-  // The next run does so and then raises what stands for the end of the process on an imitated system.
+  // The next run is over when the call returns, but its handler is only told by release().
+  void tell_late_of_next();
+  // The next run computes and writes, and then raises what stands for the end of the process on an imitated system.
   void abort_next();
   // Runs that are asked for from now on begin only after release().
   void hold();
   void release();
-  // From now on executables say that they are fed a tensor too few, or one that is not theirs.
-  enum class Lie { kTooFew, kForeign };
-  void lie_about_feeds(Lie lie);
+  // From now on executables say that they leave out their first feed or their last target, or are fed a tensor that is
+  // not theirs.
+  enum class Lie { kFeedLess, kTargetLess, kForeign };
+  void lie(Lie lie);
 
  private:
   struct Methods;

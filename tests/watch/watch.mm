@@ -9,6 +9,22 @@
 
 #include "ir/quirks.h"
 
+static size_t g_left = 0;
+
+@interface AlloyLeft : NSObject
+@end
+@implementation AlloyLeft
+- (instancetype)init {
+  if ((self = [super init])) ++g_left;
+  return self;
+}
+
+- (void)dealloc {
+  --g_left;
+  [super dealloc];
+}
+@end
+
 namespace alloy::test {
 namespace {
 
@@ -32,11 +48,12 @@ class Exchanged {
   IMP original_;
 };
 
-const Exchanged *g_run, *g_identity, *g_compile, *g_feeds, *g_lend;
+const Exchanged *g_run, *g_identity, *g_compile, *g_feeds, *g_targets, *g_lstm, *g_lend;
 
 struct {
-  size_t runs, aliased, copies, compilations, at_once, without_targets, lent;
-  bool fails, aborts;
+  size_t runs, aliased, copies, compilations, at_once, without_targets, lent, cells;
+  bool fails, aborts, tells_late;
+  void (^late)();            // of a run whose end has not been told yet
   id<MTLSharedEvent> event;  // nil: nothing is held back
   std::optional<Watch::Lie> lie;
 } state;
@@ -60,9 +77,15 @@ NSArray* run(id self, SEL selector, id queue, NSArray* inputs, NSArray* results,
   MPSGraphExecutableExecutionDescriptor* watching = [[descriptor copy] autorelease];
   MPSGraphExecutableCompletionHandler handler = [descriptor completionHandler];
   NSError* failure = std::exchange(state.fails, false) ? loss() : nil;
-  [watching setCompletionHandler:^(NSArray<MPSGraphTensorData*>* made, NSError* error) {
-    handler(made, failure == nil ? error : failure);
-  }];
+  if (failure != nil) [[[AlloyLeft alloc] init] autorelease];
+  const bool is_late = std::exchange(state.tells_late, false);
+  [watching setCompletionHandler:[[^(NSArray<MPSGraphTensorData*>* made, NSError* error) {
+              if (is_late)
+                state.late = [^{
+                  handler(made, failure == nil ? error : failure);
+                } copy];
+              else handler(made, failure == nil ? error : failure);
+            } copy] autorelease]];
   if (state.event != nil) [watching waitForEvent:state.event value:1];
   NSArray* made = g_run->call<NSArray*>(self, selector, queue, inputs, results, watching);
   if (std::exchange(state.aborts, false)) {
@@ -99,11 +122,24 @@ Class class_of_device() {
 
 NSArray* feeds(MPSGraphExecutable* self, SEL selector) {
   NSArray* truth = g_feeds->call<NSArray*>(self, selector);
-  if (!state.lie) return truth;
+  if (!state.lie || *state.lie == Watch::Lie::kTargetLess) return truth;
   NSMutableArray* lie = [NSMutableArray arrayWithArray:truth];
-  if (*state.lie == Watch::Lie::kTooFew) [lie removeLastObject];
+  if (*state.lie == Watch::Lie::kFeedLess) [lie removeObjectAtIndex:0];
   else [lie replaceObjectAtIndex:0 withObject:[[self targetTensors] objectAtIndex:0]];
   return lie;
+}
+
+NSArray* targets(MPSGraphExecutable* self, SEL selector) {
+  NSMutableArray* lie = [NSMutableArray arrayWithArray:g_targets->call<NSArray*>(self, selector)];
+  if (state.lie == Watch::Lie::kTargetLess) [lie removeLastObject];
+  return lie;
+}
+
+id lstm(id self, SEL selector, id source, id recurrent, id input, id bias, id state_before, id cell, id mask,
+        id peephole, MPSGraphLSTMDescriptor* descriptor, id name) {
+  state.cells += [descriptor produceCell];
+  return g_lstm->call<id>(self, selector, source, recurrent, input, bias, state_before, cell, mask, peephole,
+                          descriptor, name);
 }
 
 }  // namespace
@@ -123,6 +159,13 @@ struct Watch::Methods {
         reinterpret_cast<void*>(test::lend)
   };
   Exchanged feeds { [MPSGraphExecutable class], @selector(feedTensors), reinterpret_cast<void*>(test::feeds) };
+  Exchanged targets { [MPSGraphExecutable class], @selector(targetTensors), reinterpret_cast<void*>(test::targets) };
+  Exchanged lstm {
+    [MPSGraph class],
+        @selector(
+            LSTMWithSourceTensor:recurrentWeight:inputWeight:bias:initState:initCell:mask:peephole:descriptor:name:),
+        reinterpret_cast<void*>(test::lstm)
+  };
 };
 
 Watch::Watch() : methods_(new Methods) {
@@ -130,6 +173,8 @@ Watch::Watch() : methods_(new Methods) {
   g_identity = &methods_->identity;
   g_compile = &methods_->compile;
   g_feeds = &methods_->feeds;
+  g_targets = &methods_->targets;
+  g_lstm = &methods_->lstm;
   g_lend = &methods_->lend;
   state = {};
 }
@@ -144,10 +189,13 @@ size_t Watch::copies() const { return state.copies; }
 size_t Watch::compilations() const { return state.compilations; }
 size_t Watch::at_once() const { return state.at_once; }
 size_t Watch::lent() const { return state.lent; }
+size_t Watch::left() const { return g_left; }
+size_t Watch::cells() const { return state.cells; }
 size_t Watch::without_targets() const { return state.without_targets; }
 void Watch::fail_next() { state.fails = true; }
+void Watch::tell_late_of_next() { state.tells_late = true; }
 void Watch::abort_next() { state.aborts = true; }
-void Watch::lie_about_feeds(Lie lie) { state.lie = lie; }
+void Watch::lie(Lie lie) { state.lie = lie; }
 
 void Watch::hold() {
   id<MTLDevice> device = MTLCreateSystemDefaultDevice();
@@ -159,6 +207,10 @@ void Watch::release() {
   [state.event setSignaledValue:1];
   [state.event release];
   state.event = nil;
+  if (state.late == nil) return;
+  state.late();
+  [state.late release];
+  state.late = nil;
 }
 
 }  // namespace alloy::test

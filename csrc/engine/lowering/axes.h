@@ -20,5 +20,8 @@ MPSGraphTensor* reduced(const Lowering& lowering, const ir::Op& op, const Reduct
 using AlongAxis = std::function<MPSGraphTensor*(MPSGraphTensor* x, NSInteger axis, NSString* name)>;
 // That of the first operand of an op, along its axis.
 MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, const AlongAxis& work, NSString* name);
+// The same, of what a quirk allows along some axes only: with `is_flat` of three axes, along the middle one.
+MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, bool is_flat, const AlongAxis& work,
+                           NSString* name);
 
 }  // namespace alloy::engine

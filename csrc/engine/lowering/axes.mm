@@ -41,12 +41,16 @@ MPSGraphTensor* reduced(const Lowering& lowering, const ir::Op& op, const Reduct
 }
 
 MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, const AlongAxis& work, NSString* name) {
+  const bool is_flat = op.operands[0].shape().rank() > kMostRank && lowering.has(Quirk::reduction_beyond_rank4);
+  return along_axis(lowering, op, is_flat, work, name);
+}
+
+MPSGraphTensor* along_axis(const Lowering& lowering, const ir::Op& op, bool is_flat, const AlongAxis& work,
+                           NSString* name) {
   MPSGraph* graph = lowering.graph();
   const Dims& dims = op.operands[0].shape().dims();
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), dims.size());
-  if (dims.size() <= kMostRank || !lowering.has(Quirk::reduction_beyond_rank4)) {
-    return work(lowering.x(op), static_cast<NSInteger>(axis), name);
-  }
+  if (!is_flat) return work(lowering.x(op), static_cast<NSInteger>(axis), name);
   const auto at = dims.begin() + axis;
   const Dims flat{Shape(Dims(dims.begin(), at)).element_count(), *at, Shape(Dims(at + 1, dims.end())).element_count()};
   MPSGraphTensor* out = work([graph reshapeTensor:lowering.x(op) withShape:mps_numbers(flat) name:nil], 1, nil);

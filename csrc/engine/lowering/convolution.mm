@@ -64,6 +64,12 @@ MPSGraphConvolution3DOpDescriptor* convolution_3d(const ir::Op& op, const Shape&
                                                    weightsLayout:mps_layout(op.attributes.word(Attr::kWeightsLayout))];
 }
 
+// In which type the gradient to weights is computed.
+ir::DType weights_gradient_in(const Lowering& lowering, const ir::Op& op) {
+  const ir::DType dtype = op.results[0].dtype;
+  return lowering.has(ir::Quirk::half_convolution_gradient) ? computed_in(dtype) : dtype;
+}
+
 // Of at most kMostImages images at a time, where the framework is wrong about more.
 MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
@@ -88,9 +94,13 @@ MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op,
                                             forwardConvolutionDescriptor:convolution(op, whole, shape)
                                                                     name:as];
   };
-  const Shaped gradient = lowering.shaped_x(op, 0), other = lowering.shaped_x(op, 1);
+  const ir::DType dtype = op.results[0].dtype, wide = to_data ? dtype : weights_gradient_in(lowering, op);
+  const auto widened = [&](size_t i) {
+    return Shaped{as_type(graph, lowering.x(op, i), dtype, wide), op.operands[i].shape().dims()};
+  };
+  const Shaped gradient = widened(0), other = widened(1);
   if (images <= kMostImages || !lowering.has(ir::Quirk::convolution_of_many_images)) {
-    return part(gradient, other, images, name);
+    return as_type(graph, part(gradient, other, images, wide == dtype ? name : nil), wide, dtype, name);
   }
   NSMutableArray* parts = [NSMutableArray array];
   MPSGraphTensor* sum = nil;
@@ -101,8 +111,9 @@ MPSGraphTensor* convolution_gradient(const Lowering& lowering, const ir::Op& op,
     if (to_data) [parts addObject:made];
     else sum = sum == nil ? made : [graph additionWithPrimaryTensor:sum secondaryTensor:made name:nil];
   }
-  return to_data ? [graph concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name]
-                 : [graph identityWithTensor:sum name:name];
+  return to_data         ? [graph concatTensors:parts dimension:static_cast<NSInteger>(axis) name:name]
+         : wide == dtype ? [graph identityWithTensor:sum name:name]
+                         : as_type(graph, sum, wide, dtype, name);
 }
 
 }  // namespace
@@ -148,13 +159,16 @@ Nodes lower_conv3d_data_gradient(Lowering& lowering, const ir::Op& op, NSString*
 }
 
 Nodes lower_conv3d_weights_gradient(Lowering& lowering, const ir::Op& op, NSString* name) {
+  MPSGraph* graph = lowering.graph();
   const Shape& weights = op.results[0].shape;
-  return [lowering.graph()
-      convolution3DWeightsGradientWithIncomingGradientTensor:lowering.x(op, 0)
-                                                sourceTensor:lowering.x(op, 1)
-                                                 outputShape:mps_shape(weights)
-                                forwardConvolutionDescriptor:convolution_3d(op, op.operands[1].shape(), weights)
-                                                        name:name];
+  const ir::DType dtype = op.results[0].dtype, wide = weights_gradient_in(lowering, op);
+  MPSGraphTensor* made =
+      [graph convolution3DWeightsGradientWithIncomingGradientTensor:as_type(graph, lowering.x(op, 0), dtype, wide)
+                                                       sourceTensor:as_type(graph, lowering.x(op, 1), dtype, wide)
+                                                        outputShape:mps_shape(weights)
+                                       forwardConvolutionDescriptor:convolution_3d(op, op.operands[1].shape(), weights)
+                                                               name:wide == dtype ? name : nil];
+  return as_type(graph, made, wide, dtype, name);
 }
 
 }  // namespace alloy::engine

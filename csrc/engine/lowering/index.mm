@@ -1,10 +1,12 @@
 // Slices and their gradients, and elements by indices.
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 #import "engine/lowering/ops.h"
+#import "engine/lowering/state.h"
 #include "ir/windows.h"
 
 namespace alloy::engine {
@@ -45,13 +47,15 @@ NSData* words(const Dims& dims) {
   return [NSData dataWithBytes:narrow.data() length:narrow.size() * sizeof(int32_t)];
 }
 
-MPSGraphTensor* zeros(MPSGraph* graph, Dims dims, size_t axis, int64_t extent, ir::DType dtype) {
+MPSGraphTensor* zeros(const Lowering& lowering, Dims dims, size_t axis, int64_t extent, ir::DType dtype) {
   dims[axis] = extent;
-  return [graph constantWithScalar:0 shape:mps_numbers(dims) dataType:mps_type(dtype)];
+  return zeros(lowering, {dtype, Shape(dims)});
 }
 
 // The adjoint of a strided slice along one axis: zeros between the elements, before and after, by concatenation.
-Shaped spread(MPSGraph* graph, Shaped g, size_t axis, const ir::SliceAxis& s, int64_t extent, ir::DType dtype) {
+Shaped spread(const Lowering& lowering, Shaped g, size_t axis, const ir::SliceAxis& s, int64_t extent,
+              ir::DType dtype) {
+  MPSGraph* graph = lowering.graph();
   const auto along = static_cast<NSInteger>(axis);
   const int64_t stride = std::abs(s.stride), length = g.dims[axis];
   if (s.stride < 0) {
@@ -71,7 +75,7 @@ Shaped spread(MPSGraph* graph, Shaped g, size_t axis, const ir::SliceAxis& s, in
     Dims split = g.dims;
     split.insert(split.begin() + along + 1, 1);
     MPSGraphTensor* column = [graph reshapeTensor:g.tensor withShape:mps_numbers(split) name:nil];
-    g.tensor = [graph concatTensors:@[ column, zeros(graph, split, axis + 1, stride - 1, dtype) ]
+    g.tensor = [graph concatTensors:@[ column, zeros(lowering, split, axis + 1, stride - 1, dtype) ]
                           dimension:along + 1
                                name:nil];
     g.dims[axis] = length * stride;
@@ -81,10 +85,10 @@ Shaped spread(MPSGraph* graph, Shaped g, size_t axis, const ir::SliceAxis& s, in
   }
   const int64_t first = s.stride < 0 ? s.start + (s.length - 1) * s.stride : s.start;
   NSMutableArray* parts = [NSMutableArray array];
-  if (first > 0) [parts addObject:zeros(graph, g.dims, axis, first, dtype)];
+  if (first > 0) [parts addObject:zeros(lowering, g.dims, axis, first, dtype)];
   [parts addObject:g.tensor];
   if (const int64_t rest = extent - first - g.dims[axis]; rest > 0) {
-    [parts addObject:zeros(graph, g.dims, axis, rest, dtype)];
+    [parts addObject:zeros(lowering, g.dims, axis, rest, dtype)];
   }
   if ([parts count] > 1) g.tensor = [graph concatTensors:parts dimension:along name:nil];
   g.dims[axis] = extent;
@@ -99,7 +103,7 @@ MPSGraphTensor* slice_gradient_by_parts(const Lowering& lowering, const ir::Op& 
     const int64_t extent = type.shape.dims()[axis];
     const auto s = ir::resolve_slice(op.attributes.ints(Attr::kStarts)[axis], op.attributes.ints(Attr::kEnds)[axis],
                                      op.attributes.ints(Attr::kStrides)[axis], extent);
-    g = spread(lowering.graph(), std::move(g), axis, s, extent, type.dtype);
+    g = spread(lowering, std::move(g), axis, s, extent, type.dtype);
   }
   return g.tensor;
 }
@@ -112,6 +116,27 @@ MPSGraphScatterMode mode_of(const ir::Op& op) {
   };
   const std::string& mode = op.attributes.word(Attr::kMode);
   return std::find_if(std::begin(modes), std::end(modes), [&](const auto& m) { return m.first == mode; })->second;
+}
+
+// In which type a scatter is computed.
+ir::DType scattered_in(const Lowering& lowering, const ir::Op& op) {
+  const ir::DType dtype = op.results[0].dtype;
+  const bool is_wrong =
+      dtype == ir::DType::float16 && op.code != ir::OpCode::scatter && lowering.has(ir::Quirk::half_scatter_nd);
+  const bool aborts = ir::is_narrow(dtype) && lowering.has(ir::Quirk::narrow_scatter);
+  return is_wrong || aborts ? computed_in(dtype) : dtype;
+}
+
+// What a scatter makes of its first operands; the second one has elements of the same type only where the first one is
+// data.
+using Scatter = std::function<MPSGraphTensor*(MPSGraphTensor* x, MPSGraphTensor* other, NSString* name)>;
+MPSGraphTensor* scattered(const Lowering& lowering, const ir::Op& op, bool has_data, const Scatter& work,
+                          NSString* name) {
+  MPSGraph* graph = lowering.graph();
+  const ir::DType dtype = op.results[0].dtype, wide = scattered_in(lowering, op);
+  MPSGraphTensor* x = as_type(graph, lowering.x(op), dtype, wide);
+  MPSGraphTensor* other = has_data ? as_type(graph, lowering.x(op, 1), dtype, wide) : lowering.x(op, 1);
+  return as_type(graph, work(x, other, wide == dtype ? name : nil), wide, dtype, name);
 }
 
 }  // namespace
@@ -132,7 +157,7 @@ Nodes lower_slice_gradient(Lowering& lowering, const ir::Op& op, NSString* name)
   MPSGraph* graph = lowering.graph();
   const Shape& shape = op.results[0].shape;
   if (op.operands[0].shape().element_count() == 0) {
-    return [graph constantWithScalar:0 shape:mps_shape(shape) dataType:mps_type(op.results[0].dtype)];
+    return zeros(lowering, op.results[0]);
   }
   const SliceWords s(op, shape);
   const bool is_contiguous =
@@ -163,11 +188,14 @@ Nodes lower_gather(Lowering& lowering, const ir::Op& op, NSString* name) {
 }
 
 Nodes lower_scatter_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
-  return [lowering.graph() scatterNDWithUpdatesTensor:lowering.x(op)
-                                        indicesTensor:lowering.x(op, 1)
-                                                shape:mps_shape(op.results[0].shape)
-                                      batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
-                                                 name:name];
+  const Scatter work = [&](MPSGraphTensor* updates, MPSGraphTensor* indices, NSString* as) {
+    return [lowering.graph() scatterNDWithUpdatesTensor:updates
+                                          indicesTensor:indices
+                                                  shape:mps_shape(op.results[0].shape)
+                                        batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                                                   name:as];
+  };
+  return scattered(lowering, op, false, work, name);
 }
 
 Nodes lower_gather_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
@@ -178,21 +206,27 @@ Nodes lower_gather_nd(Lowering& lowering, const ir::Op& op, NSString* name) {
 }
 
 Nodes lower_scatter(Lowering& lowering, const ir::Op& op, NSString* name) {
-  return [lowering.graph() scatterWithDataTensor:lowering.x(op)
-                                   updatesTensor:lowering.x(op, 1)
-                                   indicesTensor:lowering.x(op, 2)
-                                            axis:op.attributes.integer(Attr::kAxis)
-                                            mode:mode_of(op)
-                                            name:name];
+  const Scatter work = [&](MPSGraphTensor* data, MPSGraphTensor* updates, NSString* as) {
+    return [lowering.graph() scatterWithDataTensor:data
+                                     updatesTensor:updates
+                                     indicesTensor:lowering.x(op, 2)
+                                              axis:op.attributes.integer(Attr::kAxis)
+                                              mode:mode_of(op)
+                                              name:as];
+  };
+  return scattered(lowering, op, true, work, name);
 }
 
 Nodes lower_scatter_nd_update(Lowering& lowering, const ir::Op& op, NSString* name) {
-  return [lowering.graph() scatterNDWithDataTensor:lowering.x(op)
-                                     updatesTensor:lowering.x(op, 1)
-                                     indicesTensor:lowering.x(op, 2)
-                                   batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
-                                              mode:mode_of(op)
-                                              name:name];
+  const Scatter work = [&](MPSGraphTensor* data, MPSGraphTensor* updates, NSString* as) {
+    return [lowering.graph() scatterNDWithDataTensor:data
+                                       updatesTensor:updates
+                                       indicesTensor:lowering.x(op, 2)
+                                     batchDimensions:static_cast<NSUInteger>(op.attributes.integer(Attr::kBatchDims))
+                                                mode:mode_of(op)
+                                                name:as];
+  };
+  return scattered(lowering, op, true, work, name);
 }
 
 }  // namespace alloy::engine

@@ -5,6 +5,7 @@
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/graph.h"
@@ -36,17 +37,21 @@ class Lowering {
   MPSGraphTensor* x(const ir::Op& op, size_t i = 0) const { return tensors_.at(op.operands[i]); }
   Shaped shaped_x(const ir::Op& op, size_t i = 0) const { return {x(op, i), op.operands[i].shape().dims()}; }
   bool has(ir::Quirk quirk) const { return ir::has(system_, quirk); }
+  // Whether anything is made of a value.
+  bool is_used(ir::Value value) const { return used_.contains(value); }
   // Whether ops go to a region now: what is made there cannot be seen elsewhere.
   bool is_in_region() const { return depth_ > 0; }
 
  private:
+  void note_uses(const ir::Block& block);
   void lower(const ir::Op& op);
   void lower_now(const ir::Op& op);
 
   Graph& owner_;
   MPSGraph* graph_;  // the framework's
   ir::System system_;
-  int depth_ = 0;                           // of regions
+  int depth_ = 0;  // of regions
+  std::unordered_set<ir::Value, ir::ValueHash> used_;
   std::vector<const ir::Op*> assignments_;  // not added yet
   ir::ValueMap<MPSGraphTensor*> tensors_;
   std::map<const ir::Op*, MPSGraphOperation*> operations_;

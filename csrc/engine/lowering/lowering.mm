@@ -22,7 +22,16 @@ constexpr Nodes (*kLowerings[])(Lowering&, const ir::Op&, NSString*) = {
 Lowering::Lowering(Graph& owner)
     : owner_(owner), graph_(owner.impl().framework->graph.get()), system_(device_system()) {}
 
+void Lowering::note_uses(const ir::Block& block) {
+  used_.insert(block.results.begin(), block.results.end());
+  for (const auto& op : block.ops) {
+    used_.insert(op->operands.begin(), op->operands.end());
+    for (const auto& region : op->regions) note_uses(*region);
+  }
+}
+
 void Lowering::lower(const ir::Graph& graph, const std::vector<ir::Value>& feeds) {
+  note_uses(graph.body());
   for (const ir::Value& v : feeds) lower(*v.op);
   for (const auto& op : graph.body().ops) {
     if (op->code != OpCode::placeholder) lower(*op);
@@ -85,7 +94,9 @@ void Lowering::lower(const ir::Op& op) {
 void Lowering::lower_now(const ir::Op& op) {
   const Nodes made = kLowerings[static_cast<size_t>(op.code)](*this, op, mps_name(op.name));
   if (made.operation != nil) operations_[&op] = made.operation;
-  for (uint32_t i = 0; i < op.results.size(); ++i) {
+  // What nobody uses may be left out.
+  const size_t count = made.tensors == nil ? op.results.size() : [made.tensors count];
+  for (uint32_t i = 0; i < count; ++i) {
     tensors_[{const_cast<ir::Op*>(&op), i}] = made.tensors == nil ? made.tensor : [made.tensors objectAtIndex:i];
   }
 }

@@ -7,6 +7,7 @@
 // here. That they are the second block is reported, not documented.
 
 #import "engine/lowering/ops.h"
+#import "engine/lowering/state.h"
 
 namespace alloy::engine {
 namespace {
@@ -28,11 +29,12 @@ MPSGraphSingleGateRNNDescriptor* rnn_descriptor(const Op& op) {
   return d;
 }
 
-MPSGraphLSTMDescriptor* lstm_descriptor(const Op& op) {
+// Where cells are used, some drivers end the process.
+MPSGraphLSTMDescriptor* lstm_descriptor(const Op& op, bool gives_cells) {
   MPSGraphLSTMDescriptor* d = [MPSGraphLSTMDescriptor descriptor];
   [d setReverse:flag(op, Attr::kReverse)];
   [d setTraining:flag(op, Attr::kTraining)];
-  [d setProduceCell:YES];
+  [d setProduceCell:gives_cells ? YES : NO];
   [d setInputGateActivation:activation(op, 0)];
   [d setForgetGateActivation:activation(op, 1)];
   [d setCellGateActivation:activation(op, 2)];
@@ -90,7 +92,7 @@ Nodes lower_lstm(Lowering& lowering, const Op& op, NSString* name) {
                                        initCell:lowering.x(op, 3)
                                            mask:mask
                                        peephole:peephole
-                                     descriptor:lstm_descriptor(op)
+                                     descriptor:lstm_descriptor(op, lowering.is_used({const_cast<Op*>(&op), 1}))
                                            name:name];
 }
 
@@ -111,9 +113,8 @@ Nodes lower_gru(Lowering& lowering, const Op& op, NSString* name) {
 
 Nodes lower_rnn_gradient(Lowering& lowering, const Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
-  const ir::Shape& state = op.results[1].shape;
   // The gradient of a first state is among the results only if there is one; which one it was makes no difference.
-  MPSGraphTensor* first = [graph constantWithScalar:0 shape:mps_shape(state) dataType:mps_type(op.results[1].dtype)];
+  MPSGraphTensor* first = zeros(lowering, op.results[1]);
   NSArray<MPSGraphTensor*>* all =
       [graph singleGateRNNGradientsWithSourceTensor:lowering.x(op, 1)
                                     recurrentWeight:lowering.x(op, 2)
@@ -153,7 +154,7 @@ Nodes lstm_gradients(const Lowering& lowering, const Op& op, const LstmPart& par
                                                                          initCell:part.first_cell
                                                                              mask:mask
                                                                          peephole:peephole
-                                                                       descriptor:lstm_descriptor(op)
+                                                                       descriptor:lstm_descriptor(op, true)
                                                                              name:name];
   const NSUInteger first = peephole == nil ? 2 : 3;
   return @[ [all objectAtIndex:0], [all objectAtIndex:first], [all objectAtIndex:first + 1] ];

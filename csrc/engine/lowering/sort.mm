@@ -1,38 +1,74 @@
 // The order of elements, and running totals.
 
+#import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
 
 namespace alloy::engine {
 
 using ir::Attr;
+using ir::DType;
+using ir::Quirk;
+
+namespace {
+
+MPSGraphTensor* in_order(const Lowering& lowering, const ir::Op& op, const AlongAxis& work, NSString* name) {
+  const int64_t rank = op.operands[0].shape().rank();
+  const bool is_flat = lowering.has(Quirk::order_beyond_axis4) &&
+                       !ir::is_near_the_end(*ir::normalize_axis(op.attributes.integer(Attr::kAxis), rank), rank);
+  return along_axis(lowering, op, is_flat, work, name);
+}
+
+// A type of the same order that is sorted.
+DType sorted_as(const Lowering& lowering, const ir::Op& op) {
+  const DType dtype = op.operands[0].dtype();
+  if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return dtype;
+  const DType wide = dtype == DType::boolean ? DType::int32 : computed_in(dtype);
+  if (!ir::is_sorted_as_it_is(wide)) op.fail("Sorting uint64 is not available on this system", ir::Error::Kind::kType);
+  return wide;
+}
+
+}  // namespace
 
 Nodes lower_argsort(Lowering& lowering, const ir::Op& op, NSString* name) {
+  MPSGraph* graph = lowering.graph();
   const ir::Shape& x = op.operands[0].shape();
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.rank()),
                 count = op.results[0].shape[axis];
   const bool is_whole = count == x[axis];
-  MPSGraphTensor* order = [lowering.graph() argSortWithTensor:lowering.x(op)
-                                                         axis:axis
-                                                   descending:op.attributes.flag(Attr::kDescending)
-                                                         name:is_whole ? name : nil];
-  if (is_whole) return order;
-  return [lowering.graph() sliceTensor:order dimension:static_cast<NSUInteger>(axis) start:0 length:count name:name];
+  const DType wide = sorted_as(lowering, op);
+  const AlongAxis work = [&](MPSGraphTensor* source, NSInteger along, NSString* as) {
+    MPSGraphTensor* order = [graph argSortWithTensor:as_type(graph, source, op.operands[0].dtype(), wide)
+                                                axis:along
+                                          descending:op.attributes.flag(Attr::kDescending)
+                                                name:is_whole ? as : nil];
+    if (is_whole) return order;
+    return [graph sliceTensor:order dimension:static_cast<NSUInteger>(along) start:0 length:count name:as];
+  };
+  return in_order(lowering, op, work, name);
 }
 
 Nodes lower_accumulate(Lowering& lowering, const ir::Op& op, NSString* name) {
   MPSGraph* graph = lowering.graph();
-  MPSGraphTensor* x = lowering.x(op);
   const std::string& operation = op.attributes.word(Attr::kOperation);
-  const NSInteger axis = op.attributes.integer(Attr::kAxis);
   const BOOL reverse = op.attributes.flag(Attr::kReverse);
-  if (operation == "sum") return [graph cumulativeSumWithTensor:x axis:axis exclusive:NO reverse:reverse name:name];
-  if (operation == "product") {
-    return [graph cumulativeProductWithTensor:x axis:axis exclusive:NO reverse:reverse name:name];
-  }
-  if (operation == "minimum") {
-    return [graph cumulativeMinimumWithTensor:x axis:axis exclusive:NO reverse:reverse name:name];
-  }
-  return [graph cumulativeMaximumWithTensor:x axis:axis exclusive:NO reverse:reverse name:name];
+  const DType dtype = op.results[0].dtype;
+  const bool is_widened = ir::is_narrow(dtype) && lowering.has(Quirk::narrow_accumulation);
+  const DType wide = is_widened ? computed_in(dtype) : dtype;
+  const AlongAxis accumulated = [&](MPSGraphTensor* x, NSInteger axis, NSString* as) {
+    if (operation == "sum") return [graph cumulativeSumWithTensor:x axis:axis exclusive:NO reverse:reverse name:as];
+    if (operation == "product") {
+      return [graph cumulativeProductWithTensor:x axis:axis exclusive:NO reverse:reverse name:as];
+    }
+    if (operation == "minimum") {
+      return [graph cumulativeMinimumWithTensor:x axis:axis exclusive:NO reverse:reverse name:as];
+    }
+    return [graph cumulativeMaximumWithTensor:x axis:axis exclusive:NO reverse:reverse name:as];
+  };
+  const AlongAxis work = [&](MPSGraphTensor* x, NSInteger axis, NSString* as) {
+    MPSGraphTensor* total = accumulated(as_type(graph, x, dtype, wide), axis, is_widened ? nil : as);
+    return as_type(graph, total, wide, dtype, as);
+  };
+  return in_order(lowering, op, work, name);
 }
 
 }  // namespace alloy::engine

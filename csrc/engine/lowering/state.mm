@@ -13,14 +13,16 @@ using ir::Attr;
 
 MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
   const ir::Type& type = literal.type();
-  // A scalar travels as a double, which holds no int64 above 2^53, and Apple's true is 255 then.
-  const bool by_bytes = !literal.is_splat() || type.dtype == ir::DType::boolean || size_of(type.dtype) == 8;
+  // A scalar travels as a double, which holds no int64 above 2^53, and Apple's true is 255 then. Its shape (1) means
+  // that the shape is resolved by inference (MPSGraphMemoryOps.h).
+  const bool is_one = type.shape.rank() > 0 && type.shape.element_count() == 1;
+  const bool by_bytes = !literal.is_splat() || is_one || type.dtype == ir::DType::boolean || size_of(type.dtype) == 8;
   if (!by_bytes) {
     return [graph constantWithScalar:literal.at(0) shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
   }
   const size_t bytes = literal.is_splat() ? size_of(type.dtype) : literal.bytes().size();
   NSData* data = [NSData dataWithBytes:literal.bytes().data() length:bytes];
-  if (!literal.is_splat() && type.shape.rank() > 0) {
+  if (is_one || (!literal.is_splat() && type.shape.rank() > 0)) {
     return [graph constantWithData:data shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
   }
   // Apple's framework refuses an empty shape here.
@@ -32,7 +34,7 @@ MPSGraphTensor* made_constant(MPSGraph* graph, const ir::Literal& literal) {
 }  // namespace
 
 MPSGraphTensor* zeros(const Lowering& lowering, const ir::Type& type) {
-  return [lowering.graph() constantWithScalar:0 shape:mps_shape(type.shape) dataType:mps_type(type.dtype)];
+  return made_constant(lowering.graph(), *ir::Literal::splat(type, 0));
 }
 
 MPSGraphTensor* variable_tensor(Graph& owner, const ir::Op& variable) {

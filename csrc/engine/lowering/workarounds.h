@@ -34,6 +34,8 @@ MPSGraphTensor* sign_by_comparison(MPSGraph* graph, MPSGraphTensor* x, ir::DType
 // a^b for every a; the framework's power is right for a >= 0 only.
 MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTensor* b, ir::DType dtype,
                                   NSString* name);
+// x, which is of type `from`, as `to`; x itself where they are the same.
+MPSGraphTensor* as_type(MPSGraph* graph, MPSGraphTensor* x, ir::DType from, ir::DType to, NSString* name = nil);
 // Normal random numbers, the least of which stands for NaN.
 MPSGraphTensor* least_normal_for_nan(MPSGraph* graph, MPSGraphTensor* x, double mean, double deviation, ir::DType dtype,
                                      NSString* name);

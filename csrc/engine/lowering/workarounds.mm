@@ -156,6 +156,10 @@ MPSGraphTensor* exact_quotient(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTenso
   return [graph selectWithPredicateTensor:beyond truePredicateTensor:stays falsePredicateTensor:closer name:name];
 }
 
+MPSGraphTensor* as_type(MPSGraph* graph, MPSGraphTensor* x, ir::DType from, ir::DType to, NSString* name) {
+  return from == to ? x : [graph castTensor:x toType:mps_type(to) name:name];
+}
+
 MPSGraphTensor* least_normal_for_nan(MPSGraph* graph, MPSGraphTensor* x, double mean, double deviation, ir::DType dtype,
                                      NSString* name) {
   constexpr double kLeast = -5.294704084854597;  // a standard normal number is below it with probability 2^-24

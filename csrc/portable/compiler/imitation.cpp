@@ -59,6 +59,10 @@ Value zero_beyond(Graph& graph, Value v, int64_t axis, int64_t count) {
                      {{Attr::kAxis, axis}});
 }
 
+bool is_scatter(const Op& op) {
+  return op.code == OpCode::scatter || op.code == OpCode::scatter_nd || op.code == OpCode::scatter_nd_update;
+}
+
 // What is a row of the table by itself is elementwise, or it reduces.
 bool is_reduction(const Op& op) { return op.info().family != ir::Family::kStructured && !op.info().facts.elementwise; }
 
@@ -104,6 +108,16 @@ class Imitator {
     if (op.code == OpCode::sign) refuse_if(operands[0].dtype() == DType::int64, Quirk::sign_of_int64);
     if (op.code == OpCode::select) refuse_if(operands[0].dtype() != DType::boolean, Quirk::select_by_number);
     if (op.code == OpCode::assign && operands[0].shape() != operands[1].shape()) abort(op, Quirk::optimizer_of_scalar);
+    if (op.code == OpCode::conv2d_weights_gradient || op.code == OpCode::conv3d_weights_gradient) {
+      refuse_if(ir::size_of(op.results[0].dtype) == 2, Quirk::half_convolution_gradient);
+    }
+    if (op.code == OpCode::argsort || op.code == OpCode::accumulate) {
+      const auto axis = ir::normalize_axis(op.attributes.integer(Attr::kAxis), rank(0));
+      refuse_if(axis && !ir::is_near_the_end(*axis, rank(0)), Quirk::order_beyond_axis4);
+    }
+    if (op.code == OpCode::argsort)
+      refuse_if(!ir::is_sorted_as_it_is(operands[0].dtype()), Quirk::order_of_other_types);
+    if (is_scatter(op)) refuse_if(ir::is_narrow(operands[0].dtype()), Quirk::narrow_scatter);
   }
 
   // A variable that has been assigned is read as it is by now.
@@ -152,6 +166,13 @@ class Imitator {
         const Expr x(copy, operands[0]);
         return {ir::select(x == 0.0, 0.0, Expr(copy, same()[0])).value()};
       }
+      case OpCode::accumulate:  // what comes instead is not told
+        if (!ir::is_narrow(op.results[0].dtype) || !has(Quirk::narrow_accumulation)) return same();
+        return {constant(copy, op.results[0], 0)};
+      case OpCode::scatter_nd:
+      case OpCode::scatter_nd_update:
+        if (op.results[0].dtype != DType::float16 || !has(Quirk::half_scatter_nd)) return same();
+        return {constant(copy, op.results[0], 0)};
       case OpCode::random: return has(Quirk::least_normal) ? without_least_normal(copy, op, same()) : same();
       default: return same();
     }

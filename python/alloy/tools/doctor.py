@@ -98,13 +98,14 @@ def _signal_name(number):
 @dataclass(frozen=True)
 class Question:
     """A line of the program's list. expected: "" where any answer is news; effect: of the row `quirk` on this system,
-    "aborts", "wrong" or "none"."""
+    "aborts", "wrong" or "none"; told: what the row's source says comes instead, "" where it does not say."""
 
     name: str
     text: str
     expected: str
     tolerance: float
     reason: str
+    told: str
     quirk: str
     effect: str
     known: str
@@ -140,7 +141,7 @@ def questions(program) -> tuple[str, list[Question]]:
     """(the system that answers, what can be asked) of the program alloy_probes. RuntimeError: it cannot tell."""
     listed = run([program], LIMIT)
     lines = [line.split("\t") for line in listed.log.splitlines() if "\t" in line]
-    rows = [line for line in lines if len(line) == 8]
+    rows = [line for line in lines if len(line) == 9]
     systems = [line[1] for line in lines if line[0] == "system"]
     if listed.ended or not systems or not rows:
         raise RuntimeError(f"The questions cannot be listed: {listed.ended or 'no list'} {listed.last_words}".rstrip())
@@ -175,19 +176,22 @@ def judge(question: Question, outcome: Outcome) -> str:
             else "wrong"
         )
     if question.effect == "wrong" and answered:
-        return "stale" if is_right else "known"
+        is_told = not question.told or agrees(answer, question.told, question.tolerance)
+        return "stale" if is_right else "known" if is_told else "wrong"
     if question.expected == "" and question.effect == "none":
         return "open"
     return "right" if is_right else "wrong" if answered else "died"
 
 
 def agrees(answer: str, expected: str, tolerance: float) -> bool:
-    """Word by word; numbers, decimal or hexadecimal, to the tolerance."""
+    """Word by word; numbers, decimal or hexadecimal, to the tolerance. An expected "?" is any word."""
     given, wanted = answer.split(), expected.split()
     return len(given) == len(wanted) and all(map(lambda g, w: _agrees(g, w, tolerance), given, wanted))
 
 
 def _agrees(given, wanted, tolerance):
+    if wanted == "?":
+        return True
     a, b = number(given), number(wanted)
     if a is None or b is None:
         return given == wanted

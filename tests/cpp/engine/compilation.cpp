@@ -65,7 +65,7 @@ TEST_P(Compilation, HasATargetOnSystemsThatNeedOne) {
 
 TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
   const auto refusal = [&](Watch::Lie lie) {
-    watch.lie_about_feeds(lie);
+    watch.lie(lie);
     try {
       step_of(*graph->compile({x}, {sum}, {}));
     } catch (const engine::DeviceError& error) {
@@ -73,8 +73,31 @@ TEST_P(Compilation, OfTensorsThatNobodyGaveIsRefused) {
     }
     return std::string("no refusal");
   };
-  EXPECT_EQ(refusal(Watch::Lie::kTooFew), "[compile] The framework's executable lacks a tensor that it was given.");
+  EXPECT_EQ(refusal(Watch::Lie::kTargetLess),
+            "[compile] The framework's executable lacks a target tensor that it was given.");
   EXPECT_EQ(refusal(Watch::Lie::kForeign), "[compile] The framework's executable has a tensor that it was not given.");
+}
+
+// Nothing says whether Apple's framework keeps a feed that no target needs.
+TEST_P(Compilation, WithoutAFeedThatNothingNeeds) {
+  watch.lie(Watch::Lie::kFeedLess);
+  const std::vector<float> fed(4, 5);
+  std::vector<float> doubled(4);
+  run(*graph->compile({x}, {ir.value(OpCode::add, {v, v})}, {}), {fed.data()}, {doubled.data()});
+  EXPECT_EQ(doubled, std::vector<float>(4, 2));
+}
+
+TEST_P(Compilation, AsksAnLstmForCellsOnlyWhereTheyAreUsed) {
+  const Value sums = placeholder(ir, f32({2, 1, 8})), weights = placeholder(ir, f32({8, 2})),
+              state = placeholder(ir, f32({1, 2})), cell = placeholder(ir, f32({1, 2}));
+  Op* lstm = ir.add(OpCode::lstm, {sums, weights, state, cell}, {{ir::Attr::kActivations, ir::Dims{3, 3, 2, 3, 2}}});
+  const auto asked_for = [&](uint32_t result) {
+    const size_t before = watch.cells();
+    step_of(*graph->compile({sums, weights, state, cell}, {{lstm, result}}, {}));
+    return watch.cells() - before;
+  };
+  EXPECT_EQ(asked_for(0), 0u);
+  EXPECT_EQ(asked_for(1), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Storages, Compilation, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),

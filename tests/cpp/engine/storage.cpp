@@ -118,6 +118,7 @@ TEST_P(State, AFailureOfTheDeviceIsToldWithWhatIsLeft) {
     } catch (const engine::DeviceError& error) {
       EXPECT_EQ(error.what(), expected);
     }
+    EXPECT_EQ(watch.left(), 0u);
   };
   const bool keeps = GetParam() == VariableStorage::kBuffers;
   fail(*step, {},

@@ -321,6 +321,26 @@ TEST_P(Submissions, TellOnceWhenTheyAreOver) {
   EXPECT_EQ(told, 4);
 }
 
+// As a trainer's batches do: each memory is lent once to each run.
+TEST_P(Submissions, MemoryThatTakesTurnsIsLentOnce) {
+  struct Free {
+    void operator()(const void* memory) const { std::free(const_cast<void*>(memory)); }
+  };
+  std::vector<std::shared_ptr<const void>> rings;
+  for (int i = 0; i < 3; ++i) {
+    auto* memory = static_cast<float*>(std::aligned_alloc(1 << 16, kCount * sizeof(float)));
+    std::fill(memory, memory + kCount, i);
+    rings.emplace_back(memory, Free());
+  }
+  float expected = 1;
+  for (int i = 0; i < 12; ++i) {
+    const auto& ring = rings[i % 3];
+    expected += static_cast<float>(i % 3);
+    EXPECT_EQ(first(*submit(static_cast<const float*>(ring.get()), ring)), expected);
+  }
+  EXPECT_EQ(watch.lent(), 3u);  // one run, which is reused
+}
+
 // What a waiting thread asks may throw, and then nothing has changed.
 TEST_P(Submissions, ThatAreWaitedForMayBeGivenUp) {
   struct Interrupted {};
@@ -339,6 +359,21 @@ TEST_P(Submissions, ThatAreWaitedForMayBeGivenUp) {
   gate->signal(1);
   EXPECT_EQ(first(*held), 2);
   EXPECT_EQ(value(), 2);
+}
+
+// The framework's call returns at the end of the run, but nobody knows whether the handler has been told by then.
+TEST_P(Submissions, ACallWhoseEndIsNeverToldMayBeGivenUp) {
+  struct Interrupted {};
+  std::vector<float> ones(kCount, 1), out(kCount);
+  watch.tell_late_of_next();
+  engine::set_interruption([] { throw Interrupted(); });
+  EXPECT_THROW(test::run(*step, {ones.data()}, {out.data()}), Interrupted);
+  EXPECT_THROW(value(), Interrupted);
+  engine::set_interruption(nullptr);
+  watch.release();
+  EXPECT_EQ(value(), 2);
+  test::run(*step, {ones.data()}, {out.data()});
+  EXPECT_EQ(value(), 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Storages, Submissions, testing::Values(VariableStorage::kVariable, VariableStorage::kBuffers),

@@ -77,7 +77,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 
 - (void)setCompilationCompletionHandler:(MPSGraphCompilationCompletionHandler)compilationCompletionHandler {
   require_block_or_nil((id)compilationCompletionHandler);
-  parts_of(self).completion_handler.set([(id)compilationCompletionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)compilationCompletionHandler, @"setCompilationCompletionHandler");
 }
 
 - (dispatch_queue_t)dispatchQueue {

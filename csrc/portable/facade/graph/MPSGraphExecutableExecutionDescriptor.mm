@@ -49,7 +49,7 @@ const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descri
 
 - (void)setScheduledHandler:(MPSGraphExecutableScheduledHandler)scheduledHandler {
   require_block_or_nil((id)scheduledHandler);
-  parts_of(self).scheduled_handler.set([(id)scheduledHandler copy]);
+  keep_handler(parts_of(self).scheduled_handler, (id)scheduledHandler, @"setScheduledHandler");
 }
 
 - (MPSGraphExecutableCompletionHandler)completionHandler {
@@ -58,7 +58,7 @@ const device::EventList& events_of(MPSGraphExecutableExecutionDescriptor* descri
 
 - (void)setCompletionHandler:(MPSGraphExecutableCompletionHandler)completionHandler {
   require_block_or_nil((id)completionHandler);
-  parts_of(self).completion_handler.set([(id)completionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)completionHandler, @"setCompletionHandler");
 }
 
 - (BOOL)waitUntilCompleted {

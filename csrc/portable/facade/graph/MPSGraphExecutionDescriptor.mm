@@ -38,7 +38,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 
 - (void)setScheduledHandler:(MPSGraphScheduledHandler)scheduledHandler {
   require_block_or_nil((id)scheduledHandler);
-  parts_of(self).scheduled_handler.set([(id)scheduledHandler copy]);
+  keep_handler(parts_of(self).scheduled_handler, (id)scheduledHandler, @"setScheduledHandler");
 }
 
 - (MPSGraphCompletionHandler)completionHandler {
@@ -47,7 +47,7 @@ const device::EventList& events_of(MPSGraphExecutionDescriptor* descriptor) {
 
 - (void)setCompletionHandler:(MPSGraphCompletionHandler)completionHandler {
   require_block_or_nil((id)completionHandler);
-  parts_of(self).completion_handler.set([(id)completionHandler copy]);
+  keep_handler(parts_of(self).completion_handler, (id)completionHandler, @"setCompletionHandler");
 }
 
 - (BOOL)waitUntilCompleted {

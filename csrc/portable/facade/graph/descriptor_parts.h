@@ -6,6 +6,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "facade/imitation.h"
 #include "facade/metal/metal.h"
 
 namespace alloy::facade {
@@ -40,6 +41,13 @@ class AtomicProperty {
   id object_ = nil;
   std::atomic<bool> is_nil_{true};
 };
+
+// Keeps a copy of a handler.
+inline void keep_handler(AtomicProperty& property, id handler, NSString* method) {
+  static const Class on_the_stack = objc_lookUpClass("AlloyStackBlock");
+  if (object_getClass(handler) == on_the_stack) abort_where(ir::Quirk::handler_on_the_stack, method);
+  property.set([handler copy]);
+}
 
 // What the descriptors of runs hold.
 struct RunParts {
