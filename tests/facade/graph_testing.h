@@ -219,6 +219,8 @@ NSData* packed_data(const std::vector<double>& values) {
 inline NSData* bytes_of(const Array& array) {
   switch (array.type) {
     case MPSDataTypeFloat32: return packed_data<float>(array.values);
+    case MPSDataTypeFloat16: return packed_data<_Float16>(array.values);
+    case MPSDataTypeInt16: return packed_data<int16_t>(array.values);
     case MPSDataTypeInt32: return packed_data<int32_t>(array.values);
     case MPSDataTypeInt64: return packed_data<int64_t>(array.values);
     default: return packed_data<uint8_t>(array.values);  // Bool and UInt8
@@ -247,6 +249,8 @@ inline Array read_array(MPSGraphTensorData* data) {
   const long count = element_count(array.shape);
   switch (array.type) {
     case MPSDataTypeFloat32: array.values = read_values<float>(data, count); break;
+    case MPSDataTypeFloat16: array.values = read_values<_Float16>(data, count); break;
+    case MPSDataTypeInt16: array.values = read_values<int16_t>(data, count); break;
     case MPSDataTypeInt32: array.values = read_values<int32_t>(data, count); break;
     case MPSDataTypeInt64: array.values = read_values<int64_t>(data, count); break;
     default: array.values = read_values<uint8_t>(data, count);

@@ -227,6 +227,22 @@ def test_a_schedule_that_ends_too_early_is_told():
     trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(al.schedules.cosine(0.01, 20)))
     for _ in range(2):
         trainer.fit((x, y), 2, 5, progress=False)
+    warm = al.SGD(al.schedules.warmup(al.schedules.cosine(0.01, 8), 2, 0.0))
+    with pytest.warns(UserWarning, match=r"rate is 0 from epoch 4 of 5 on"):
+        al.Trainer(dense(), "mean_squared_error", warm).fit((x, y), 5, 5, progress=False)
+    trainer = al.Trainer(dense(), "mean_squared_error", al.SGD(al.schedules.cosine(0.01, 4), accumulate_steps=2))
+    trainer.fit((x, y), 1, 5, progress=False)
+    with pytest.warns(UserWarning, match=r"rate is 0 from epoch 2 of 3 on"):
+        trainer.fit((x, y), 3, 5, progress=False)
+
+
+def test_a_loss_may_compare_examples_with_each_other():
+    def contrast(p, t):
+        scores = p @ al.transpose(p)
+        return al.mean(al.square(scores - al.sum(al.square(p), axis=1)), axis=1)
+
+    x, y = linear()
+    al.Trainer(al.nn.Dense(3), contrast, "sgd").fit((x, y), 1, 5, progress=False)
 
 
 def test_outputs_without_examples_are_refused():

@@ -965,7 +965,7 @@ ROWS = [  # graphs and tensors
     ('al.Trainer(model, "hinge", "sgd").stop_trainin = True',
      "AttributeError [Trainer] A Trainer has no attribute stop_trainin to set; the nearest is stop_training; set at "
      "HERE."),
-    ("optimizer.learning_rte = 1", "TypeError [SGD] There is no option learning_rte; built at HERE."),
+    ("optimizer.learning_rte = 1", "TypeError [SGD] There is no option learning_rte; set at HERE."),
     ("model.training = False",
      "AttributeError [Sequential] A Sequential has no attribute training to set; a call says it: layer(x, "
      "training=False); set at HERE."),

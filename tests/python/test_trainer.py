@@ -517,8 +517,8 @@ def test_monitored_quantities_have_a_direction(rng, tmp_path):
             callback.on_epoch_end(0, {"val_r2": 1.0, "f1": 2.0})
         callback = make(mode="max")
     for wrong, says in (
-        (al.EarlyStopping("val_loss"), "among loss, auc, got val_loss; give fit validation data"),
-        (al.Checkpoint(tmp_path / "x", "acu"), "among loss, auc, got acu; the nearest is auc"),
+        (al.EarlyStopping("val_loss"), "among loss, auc, confusion_matrix, got val_loss; give fit validation data"),
+        (al.Checkpoint(tmp_path / "x", "acu"), "among loss, auc, confusion_matrix, got acu; the nearest is auc"),
     ):
         t = al.Trainer(al.nn.Dense(2), "softmax_cross_entropy", "sgd", ["auc", "confusion_matrix"])
         with pytest.raises(ValueError, match=rf"^\[fit\] Expected a quantity to monitor {says}"):

@@ -386,9 +386,10 @@ class Optimizer:
         return int(found[0].variables["skipped"].numpy()) if found and "skipped" in found[0] else 0
 
     def steps_made(self, graph) -> int:
-        """How many steps in the graph a schedule has counted. A device read."""
+        """How many steps in the graph led to what a schedule has counted. A device read."""
         found = [state for weak, state in self._shared if _is_in(graph, weak)]
-        return int(found[0].variables["step"].numpy()) if found and "step" in found[0] else 0
+        counted = int(found[0].variables["step"].numpy()) if found and "step" in found[0] else 0
+        return counted * self.accumulate_steps
 
     def rate_at(self, step: int) -> float | None:
         """The learning rate of a step that is counted from 0; None where it needs tensors of a graph."""

@@ -152,7 +152,7 @@ def _require_examples_apart(value, predictions, targets):
             continue
         low, high = sorted(sides, key=lambda side: len(side.shape))
         across = len(low.shape) == 1 < len(high.shape) == len(shape) and (low.shape[0], high.shape[0]) == (batch, batch)
-        if across and shape[-1] == batch and high.shape[-1] in (1, batch):
+        if across and shape[-1] == batch and high.shape[-1] == 1:
             raise mistake(
                 "Trainer",
                 f"Expected a loss of each example by itself, got {op.kind} of {describe(low)} and {describe(high)}, "

@@ -244,15 +244,15 @@ class Trainer:
             return
         begin = self.optimizer.steps_made(self._programs.graph) - self.step
 
-        def rate(epoch):
-            return self.optimizer.rate_at(begin + epoch * length)
+        def ended(epoch):
+            return self.optimizer.rate_at(begin + epoch * length) == 0
 
-        if rate(left - 1) != 0 or rate(0) in (0, None):
+        if not ended(left - 1):
             return
-        low, high = 0, left - 1  # the rate is above 0 as epoch low begins, and 0 as epoch high does
+        low, high = 0, left - 1  # the schedule has ended as epoch high begins
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if rate(middle) != 0 else (low, middle)
+            low, high = (low, middle) if ended(middle) else (middle, high)
         high += self.epoch - self._fit_from
         warn_user(
             f"[fit] The learning rate is 0 from epoch {high + 1} of {epochs} on. Schedules count steps, of which an "

@@ -69,7 +69,7 @@ using ir::Expr;
 using ir::OpCode;
 using ir::Shape;
 
-constexpr int64_t kBatch = 32;
+constexpr int64_t kBatch = 512;  // oneDNN itself takes up to 16 KB in a product
 
 Expr placeholder(Graph& graph, Shape shape) {
   return Expr(graph.ir(), graph.ir().value(OpCode::placeholder, {},

@@ -14,12 +14,14 @@ namespace {
 // ---- few rows on the left ----
 
 bool thin_applies(const ProductShape& s, const Machine&) {
-  return s.rows <= kMostThinRows && (s.b_transposed() ? s.b_row == 1 : s.b_row == s.columns);
+  return s.rows <= kMostThinRows && (thin_by_dots(s) ? s.b_row == 1 : s.b_row == s.columns);
 }
 
 // A transposed matrix is read as it is: the other ways would transpose it first, which takes longer than the product.
+// Of a long column oneDNN makes one running sum a lane, which loses digits.
 bool thin_pays(const ProductShape& s, const Machine& m, int64_t) {
-  return s.b_transposed() || (s.rows <= m.thin_rows && s.inner >= m.thin_elements / s.columns);
+  return s.b_transposed() || (s.columns == 1 && s.inner > kLongestSmallSum) ||
+         (s.rows <= m.thin_rows && s.inner >= m.thin_elements / s.columns);
 }
 
 // ---- few elements ----

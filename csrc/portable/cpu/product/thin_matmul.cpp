@@ -169,12 +169,12 @@ class ThinMatMul final : public Kernel {
     for (int64_t m = 0; m < p.rows; ++m) {
       for (int64_t k = 0; k < p.inner; ++k) left[m * p.inner + k] = a[m * p.a_row + k * p.a_column];
     }
-    const int64_t lines = p.b_transposed() ? p.columns : p.inner, count = p.rows * p.columns;
+    const int64_t lines = thin_by_dots(p) ? p.columns : p.inner, count = p.rows * p.columns;
     float* const parts = left + rounded(p.rows * p.inner);
     parallel_for(shares_, p.inner * p.columns / shares_, [&](int64_t first, int64_t last) {
       for (int64_t share = first; share < last; ++share) {
         const RowRange range{lines * share / shares_, lines * (share + 1) / shares_};
-        if (p.b_transposed()) {
+        if (thin_by_dots(p)) {
           loops_.dot_rows(p, left, right, range, y);
         } else {
           float* const own = parts + 2 * share * rounded(count);
@@ -183,7 +183,7 @@ class ThinMatMul final : public Kernel {
         }
       }
     });
-    if (p.b_transposed()) return;
+    if (thin_by_dots(p)) return;
     std::copy_n(parts, count, y);
     for (int64_t share = 1; share < shares_; ++share) {
       const float* const part = parts + 2 * share * rounded(count);
@@ -191,7 +191,7 @@ class ThinMatMul final : public Kernel {
     }
   }
   size_t scratch_bytes() const override {
-    const int64_t parts = product_.b_transposed() ? 0 : 2 * shares_ * rounded(product_.rows * product_.columns);
+    const int64_t parts = thin_by_dots(product_) ? 0 : 2 * shares_ * rounded(product_.rows * product_.columns);
     return (rounded(product_.rows * product_.inner) + parts) * sizeof(float);
   }
 

@@ -70,7 +70,7 @@ HWY_INLINE A CombineLanes(D d, Vec<D> v) {
 
 // Elements of a row, and rows of columns, few enough for float lanes to be exact to a few ulp; such blocks are
 // combined in the type of the total.
-constexpr size_t kRowBlock = 2048;
+constexpr size_t kRowBlock = 128;  // vectors
 constexpr int64_t kColumnBlock = 256;
 // As many columns at a time as the first-level cache holds running lanes of.
 constexpr size_t kColumns = 512;
@@ -100,7 +100,7 @@ struct RowFold {
     const T* p = reinterpret_cast<const T*>(x);
     A& t = *reinterpret_cast<A*>(total);
     for (size_t n = count; n > 0;) {
-      const size_t block = std::min(n, kRowBlock);
+      const size_t block = std::min(n, kRowBlock * hn::Lanes(hn::ScalableTag<T>()));
       t = CombineOne<Row>(t, Block(p, block));
       p += block;
       n -= block;
