@@ -97,7 +97,7 @@ constexpr Probe kRows[] = {
      gather_outside},
     {"uniform", "uniform numbers of a seed and of states", nullptr, 0, "the order of Philox's numbers", nullptr,
      uniform},
-    {"dropout", "the least and the greatest of a dropout of ones", "0 2", 0, "the op's definition", nullptr, dropout},
+    {"dropout", "the least and greatest of a dropout of ones", "0 2", 0, "the op's definition", nullptr, dropout},
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ if len(sys.argv) == 1:
     print("system\\tmacOS 14.0")
     for row in ROWS:
         print(row, "what " + row + " does, in 44 characters", "" if row == "open" else "0.5 2",
-              "1e-3", "arithmetic", QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
+              "1e-3", "arithmetic", "", QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
     sys.exit()
 name = sys.argv[1]
 print("noise")

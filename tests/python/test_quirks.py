@@ -421,7 +421,7 @@ def test_steps_and_submissions_are_told_of_their_end():
     graph = al.Graph()
     v = graph.variable(1.0)
     step = graph.compile([], [v], [graph.assign(v, v * 2.0)])
-    assert [float(step()[0]), float(step.submit().results()[0]), float(v.numpy())] == [1, 2, 4]
+    assert [float(step()[0]), float(step.submit()[0]), float(v.numpy())] == [1, 2, 4]
 
 
 @case("half_convolution_gradient")
@@ -477,9 +477,9 @@ def test_orders_and_running_totals_of_six_axes(axis):
 
 
 @case("order_of_other_types")
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.bool_])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32])
 def test_orders_of_other_types(dtype):
-    x = np.array([3, 1, 2, 0]).astype(dtype) if dtype is not np.bool_ else np.array([True, False, True, False])
+    x = np.array([3, 1, 2, 0]).astype(dtype)
     check(lambda x: [al.argsort(x), al.sort(x)], [x], np.argsort(x, kind="stable"), np.sort(x))
 
 

@@ -375,7 +375,7 @@ def compiling(
 
 @_commands.command("doctor")
 def ask():
-    """Asks MPSGraph on this machine over 40 questions.
+    """Asks MPSGraph on this machine 80 questions.
 
     Status 1 where an answer is neither expected nor known."""
     program = doctor.program()
