@@ -85,7 +85,8 @@ def top_k_accuracy(logits: Tensor, labels: Tensor, *, k: int = 5, ignore_index: 
 
 
 def _counted(values, labels, ignore_index):
-    return values if ignore_index is None else weighed(values, unless(labels, ignore_index))
+    weights = unless(labels, ignore_index)
+    return values if weights is None else weighed(values, weights)
 
 
 def _decided(op, logits, targets):

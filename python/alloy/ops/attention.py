@@ -35,11 +35,11 @@ def scaled_dot_product_attention(
         )
     if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
         raise mistake(op, f"Expected a number as scale, got {scale!r}", TypeError)
-    rank, dtype = len(key.shape), query.dtype
+    rank, width, dtype = len(key.shape), query.shape[-1], query.dtype
     if is_half(dtype) and key.dtype == value.dtype == dtype:
         query, key, value = (cast(x, "float32") for x in (query, key, value))
     turned = transpose(key, (*range(rank - 2), rank - 1, rank - 2))
-    scores = matmul(query * float(query.shape[-1] ** -0.5 if scale is None else scale), turned)
+    scores = matmul(query * float(width**-0.5 if scale is None else scale), turned)
     if attn_mask is not None and not isinstance(attn_mask, Tensor):
         attn_mask = as_tensor(query.graph, op, attn_mask, "float32")
     return cast(matmul(attention_weights(scores, attn_mask), value), dtype)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, require_all, spoken_of
@@ -35,7 +36,7 @@ def einsum(subscripts: str, *tensors: Tensor) -> Tensor:
     require_all("einsum", "tensors behind the subscripts", Tensor, tensors)
     factors, result = _factors(subscripts, tensors)
     with spoken_of("matmul", "einsum"), spoken_of("reshape", "einsum"), spoken_of("multiply", "einsum"):
-        done = None
+        done: Any = None
         for i, (x, axes) in enumerate(factors):
             kept = {*result, *(axis for _, others in factors[i + 1 :] for axis in others)}
             first = set() if done is None else {*done[1]}
@@ -62,7 +63,7 @@ def _factors(subscripts, tensors):
         if rest < 0 or (rest > 0 and "..." not in term):
             raise mistake("einsum", f"Expected a letter for each axis, got {term!r} for {describe(x)}")
         axes = _axes(term, rest)
-        for axis, extent in zip(axes, x.shape):
+        for axis, extent in zip(axes, x.shape or ()):
             known = extents.setdefault(axis, extent) or extent
             if isinstance(axis, str) and extent is not None and known != extent:
                 raise mistake("einsum", f"Expected one extent for {axis!r} of {subscripts!r}, got {known} and {extent}")
@@ -116,7 +117,7 @@ def _product(left, right, kept):
     return (squeeze(y, gone) if gone else y), both + rows + columns
 
 
-def _matrices(x, axes, both, rows, columns):
+def _matrices(x: Any, axes, both, rows, columns):
     """x with the axes of each of the two groups made one, behind those of both factors."""
     x = transpose(x, [axes.index(axis) for axis in both + rows + columns])
     if len(rows) <= 1 and len(columns) <= 1:

@@ -34,7 +34,7 @@ def _logsumexp(x, axis, keepdims):
     total = sum(exp(x - most), axis, keepdims=True)
     is_zero = equal(total, 0.0)
     y = where(is_zero, float("-inf"), log(where(is_zero, 1.0, total)) + most)
-    return y if keepdims else squeeze(y, range(len(y.shape)) if axis is None else axis)
+    return y if keepdims else squeeze(y, range(len(y.shape or ())) if axis is None else axis)
 
 
 def norm(x: Tensor, axis=None, *, keepdims: bool = False) -> Tensor:

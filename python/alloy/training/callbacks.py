@@ -125,25 +125,25 @@ class _Best(Callback):
 
     def on_train_begin(self, logs: Any = None):
         self.state = {"best": None, "waited": 0, **self.state} if self.trainer.resumed else {"best": None, "waited": 0}
-        known = self.trainer._quantities
-        if not known or self.monitor is None:
+        known, monitor = self.trainer._quantities, self.monitor
+        if not known or monitor is None:
             return
-        if self.monitor not in known:
+        if monitor not in known:
             raise mistake(
                 "fit",
-                f"Expected a quantity to monitor among {', '.join(known)}, got {self.monitor}"
-                f"{'; give fit validation data' if self.monitor.startswith('val_') else meant(self.monitor, known)}",
+                f"Expected a quantity to monitor among {', '.join(known)}, got {monitor}"
+                f"{'; give fit validation data' if monitor.startswith('val_') else meant(monitor, known)}",
                 act="called",
             )
-        if not known[self.monitor]:
+        if not known[monitor]:
             raise mistake(
                 "fit", f"Expected a number to monitor, got {self.monitor}, which is an array", TypeError, "called"
             )
-        self._greater_is_better(self.monitor)
+        self._greater_is_better(monitor)
 
     def improved(self, logs) -> bool:
         """Whether the quantity is better than ever."""
-        merit = float(logs[self.monitor]) * (1 if self._greater_is_better(self.monitor) else -1)
+        merit = float(logs[self.monitor]) * (1 if self._greater_is_better(str(self.monitor)) else -1)
         best = self.state["best"]
         better = not math.isnan(merit) and (best is None or merit > best + (self.min_delta if best is not None else 0))
         self.state |= {"best": merit if better else best, "waited": 0 if better else self.state["waited"] + 1}

@@ -173,7 +173,12 @@ def _hint(op, model):
     for layer in model._tree():
         if isinstance(layer, Embedding) and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
             return f"; ids outside 0 to {layer.input_dim - 1} give NaN there"
-        if layer in PADDINGS and op.kind == "select" and op.name.rpartition("/")[0] == layer._path:
+        if (
+            isinstance(layer, Recurrent)
+            and layer in PADDINGS
+            and op.kind == "select"
+            and op.name.rpartition("/")[0] == layer._path
+        ):
             return f"; lengths outside 0 to {PADDINGS[layer].steps} give NaN there"
     return ""
 

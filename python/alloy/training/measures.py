@@ -147,7 +147,7 @@ def _require_examples_apart(value, predictions, targets):
     before = set(op.results[0] for op in first.graph.inspect(fetches=[predictions, targets]))
     for op in first.graph.inspect(fetches=[first]):
         shape = op.shapes[0] if op.results[0] not in before else None
-        sides = [operand for operand in op.operands if operand.shape]
+        sides: list[Any] = [operand for operand in op.operands if operand.shape]
         if not shape or len(shape) < 2 or len(sides) != 2 or len(op.operands) != 2:
             continue
         low, high = sorted(sides, key=lambda side: len(side.shape))
