@@ -112,7 +112,7 @@ def _product(left, right, kept):
     y = matmul(_matrices(a, of_a, both, rows, summed), _matrices(b, of_b, both, summed, columns))
     if len(rows) > 1 or len(columns) > 1:
         extents = [x.shape[own.index(axis)] for x, own, some in ((a, of_a, rows), (b, of_b, columns)) for axis in some]
-        return reshape(y, (*y.shape[: len(both)], *extents)), both + rows + columns
+        return reshape(y, (*(y.shape or ())[: len(both)], *extents)), both + rows + columns
     gone = [axis for axis, some in ((-2, rows), (-1, columns)) if not some]
     return (squeeze(y, gone) if gone else y), both + rows + columns
 
