@@ -209,6 +209,7 @@ class Walk {
     std::erase_if(captured, [&](Value v) { return !is_active(v); });
     if (captured.empty()) return;
     std::vector<std::unique_ptr<Block>> branches;
+    std::vector<bool> reached(captured.size());  // by a gradient, in one branch or both
     for (const auto& region : op->regions) {
       OpenRegion open(graph_);
       Adjoints inner;
@@ -217,8 +218,21 @@ class Walk {
       }
       walk(live_in(*region), inner);
       std::vector<Value> gradients;
-      for (Value v : captured) gradients.push_back(found_or_zeros(inner, v).value());
+      for (size_t i = 0; i < captured.size(); ++i) {
+        reached[i] = reached[i] || inner.contains(captured[i]);
+        gradients.push_back(found_or_zeros(inner, captured[i]).value());
+      }
       branches.push_back(open.close(std::move(gradients)));
+    }
+    const auto keep_reached = [&](std::vector<Value>& values) {
+      size_t i = 0;
+      std::erase_if(values, [&](Value) { return !reached[i++]; });
+    };
+    keep_reached(captured);
+    for (const auto& branch : branches) keep_reached(branch->results);
+    if (captured.empty()) {
+      for (auto& branch : branches) graph_.abandon(std::move(branch));
+      return;
     }
     for (size_t k = 0; k < branches.size(); ++k) borrow(*branches[k], op, k);
     label(*op);

@@ -43,6 +43,15 @@ def test_cond(graph, dtype):
         np.testing.assert_allclose(g, 2 * X * np.square([2, 3, 5]) if taken else 2 * (X - 1), rtol=1e-5)
 
 
+def test_what_no_gradient_reaches_in_a_branch_needs_none(graph):
+    flag, x = graph.placeholder((), "bool"), graph.placeholder((3,))
+    found = al.while_loop(lambda v: al.sum(v) < 20.0, lambda v: v * 2, x)
+    y = al.cond(flag, lambda: al.stop_gradient(found) * x, lambda: al.floor(found))
+    (gradient,) = al.gradients(al.sum(y), [x])
+    np.testing.assert_allclose(run(graph, [flag, x], [gradient], np.array(True), X)[0], X * 32)
+    np.testing.assert_array_equal(run(graph, [flag, x], [gradient], np.array(False), X)[0], 0 * X)
+
+
 def test_for_loop(graph):
     n, x = graph.placeholder((), "int32"), graph.placeholder((3,))
     total, count = al.for_loop(2, n, lambda i, value: (value[0] * 10 + i, value[1] + x), (0, x * 0), step=3)
