@@ -7,18 +7,35 @@
 
 namespace alloy::ir {
 
+Rewriter::Entry& Rewriter::entry(const Op& op) {
+  if (op.id >= entries_.size()) entries_.resize(std::max<size_t>(op.id + 1, 2 * entries_.size()));
+  Entry& found = entries_[op.id];
+  found.of = &op;
+  return found;
+}
+
+void Rewriter::stand_for(Value from, Value to) {
+  if (from.index == 0) entry(*from.op).first = to;
+  else others_[from] = to;
+}
+
 Value Rewriter::mapped(Value from) const {
-  const auto it = values_.find(from);
-  if (it == values_.end() || it->second.op->block->parent != nullptr) {
+  Value to;
+  if (from.index > 0) {
+    if (const auto it = others_.find(from); it != others_.end()) to = it->second;
+  } else if (const Entry* known = find(*from.op)) {
+    to = known->first;
+  }
+  if (!to || to.op->block->parent != nullptr) {
     from.op->fail("The value belongs to a nested block and cannot be used outside it");
   }
-  return it->second;
+  return to;
 }
 
 std::vector<Op*> Rewriter::mapped(const std::vector<Op*>& effects) const {
   std::vector<Op*> out;
   for (Op* op : effects) {
-    if (auto it = ops_.find(op); it != ops_.end()) out.push_back(it->second);
+    if (const Entry* known = find(*op); known != nullptr && known->copy != nullptr) out.push_back(known->copy);
   }
   return out;
 }
@@ -54,7 +71,7 @@ void Rewriter::label_as(const Op& op) {
 
 std::vector<Value> Rewriter::open_copy(const Block& region, const std::vector<Type>& arguments) {
   std::vector<Value> values = copy_->open_region(arguments);
-  for (size_t i = 0; i < region.arguments.size(); ++i) values_[region.arguments[i]->result()] = values[i];
+  for (size_t i = 0; i < region.arguments.size(); ++i) stand_for(region.arguments[i]->result(), values[i]);
   return values;
 }
 
@@ -80,7 +97,7 @@ std::vector<Value> Rewriter::add_over(const Op& op, std::vector<Value> operands,
                                       std::vector<std::unique_ptr<Block>> regions) {
   label_as(op);
   Op* made = copy_->add(op.code, std::move(operands), op.attributes, std::move(regions));
-  ops_[&op] = made;
+  entry(op).copy = made;
   std::vector<Value> results;
   uint32_t next = 0;
   for (uint32_t i = 0; i < op.results.size(); ++i) {
@@ -95,7 +112,7 @@ void Rewriter::copy_op(const Op& op) {
   label_as(op);
   Replacement replacement = rule_(*this, op, operands);
   if (!replacement) replacement = copy_over(op, std::move(operands));
-  for (uint32_t i = 0; i < op.results.size(); ++i) values_[op.result(i)] = (*replacement)[i];
+  for (uint32_t i = 0; i < op.results.size(); ++i) stand_for(op.result(i), (*replacement)[i]);
 }
 
 Op* copy_into(Graph& graph, const Op& op, ValueMap<Value>& values) {

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -52,11 +51,24 @@ class Rewriter {
   std::vector<Op*> mapped(const std::vector<Op*>& effects) const;
   void copy_op(const Op& op);
 
+  // What stands for an op: its copy, if there is one, and its first result. By id, because hashing costs more than all
+  // of the rest.
+  struct Entry {
+    const Op* of = nullptr;
+    Op* copy = nullptr;
+    Value first = {};
+  };
+  Entry& entry(const Op& op);
+  const Entry* find(const Op& op) const {
+    return op.id < entries_.size() && entries_[op.id].of == &op ? &entries_[op.id] : nullptr;
+  }
+  void stand_for(Value from, Value to);
+
   Rule rule_;
   std::unique_ptr<Graph> copy_;
-  ValueMap<Value> values_;
+  std::vector<Entry> entries_;
+  ValueMap<Value> others_;  // what stands for results but the first
   std::unordered_set<Value, ValueHash> dropped_;
-  std::unordered_map<const Op*, Op*> ops_;
 };
 
 // Adds a copy of the op, its regions too, over what `values` has for all that it uses, and notes its results there.

@@ -29,7 +29,16 @@ void for_each_capture(const Op& op, const std::function<void(Value)>& f) {
   }
 }
 
+bool has_op(const Block& block, const std::function<bool(const Op&)>& is_such) {
+  return std::any_of(block.ops.begin(), block.ops.end(), [&](const auto& op) {
+    return is_such(*op) || std::any_of(op->regions.begin(), op->regions.end(),
+                                       [&](const auto& region) { return has_op(*region, is_such); });
+  });
+}
+
 }  // namespace
+
+bool has_op(const Graph& graph, const std::function<bool(const Op&)>& is_such) { return has_op(graph.body(), is_such); }
 
 std::vector<Value> captures(const Op& op) {
   std::vector<Value> found;
@@ -48,10 +57,16 @@ std::vector<Value> used_values(const Op& op) {
 }
 
 std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<Op*>& effects, For purpose) {
-  std::unordered_set<Op*> seen;
+  std::vector<Op*> seen;            // by id: hashing would cost more than all of the rest
+  std::unordered_set<Op*> foreign;  // of other graphs, whose ids are taken
   std::vector<Op*> stack;
   auto visit = [&](Op* op) {
-    if (op != nullptr && seen.insert(op).second) stack.push_back(op);
+    if (op == nullptr) return;
+    if (op->id >= seen.size()) seen.resize(std::max<size_t>(op->id + 1, 2 * seen.size()));
+    Op*& own = seen[op->id];
+    if (own == op || (own != nullptr && !foreign.insert(op).second)) return;
+    if (own == nullptr) own = op;
+    stack.push_back(op);
   };
   for (const Value& v : results) visit(v.op);
   for (Op* op : effects) visit(op);
@@ -66,10 +81,21 @@ std::vector<Op*> live_ops(const std::vector<Value>& results, const std::vector<O
       for (Op* effect : region->effects) visit(effect);
     }
   }
-  std::vector<Op*> ordered(seen.begin(), seen.end());
   // What regions need in themselves led to what they capture and must come after. Arguments are there on entry.
-  std::erase_if(ordered,
-                [&](const Op* op) { return seen.contains(op->block->parent) || op->code == OpCode::argument; });
+  const auto is_left_out = [&](Op* op) {
+    Op* const parent = op->block->parent;
+    const bool is_inside =
+        parent != nullptr && parent->id < seen.size() && (seen[parent->id] == parent || foreign.contains(parent));
+    return is_inside || op->code == OpCode::argument;
+  };
+  std::vector<Op*> ordered;
+  for (Op* op : seen) {
+    if (op != nullptr && !is_left_out(op)) ordered.push_back(op);
+  }
+  if (foreign.empty()) return ordered;
+  for (Op* op : foreign) {
+    if (!is_left_out(op)) ordered.push_back(op);
+  }
   std::sort(ordered.begin(), ordered.end(), [](Op* a, Op* b) { return a->id < b->id; });
   return ordered;
 }

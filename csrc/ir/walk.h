@@ -1,6 +1,7 @@
 // Which ops of a graph a computation needs, and in which order.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "ir/graph.h"
@@ -9,6 +10,9 @@ namespace alloy::ir {
 
 // The values of outer blocks that the regions of `op` use, each once.
 std::vector<Value> captures(const Op& op);
+
+// Whether there is such an op in the graph, or in a region of it.
+bool has_op(const Graph& graph, const std::function<bool(const Op&)>& is_such);
 
 // The op's operands and captures.
 std::vector<Value> used_values(const Op& op);

@@ -16,7 +16,7 @@ namespace alloy::compiler {
 std::unique_ptr<ir::Graph> resolve_shapes(const ir::Graph& graph);
 
 // Ops of types that are not computed in (ir::computed_in), in those that are: operands are cast, results cast back.
-// What the device computes in its own type stays.
+// What the device computes in its own type stays. Null where there is no such op.
 std::unique_ptr<ir::Graph> widen(const ir::Graph& graph, const device::Device& device);
 
 // Folds small constants as the device does, drops what adds 0 or multiplies by 1, moves repetitions behind elementwise

@@ -3,6 +3,7 @@
 
 #include "compiler/passes.h"
 #include "ir/rewrite.h"
+#include "ir/walk.h"
 
 namespace alloy::compiler {
 namespace {
@@ -39,11 +40,17 @@ Value without_sign(Graph& graph, const Op& op, Value v) {
 }  // namespace
 
 std::unique_ptr<Graph> widen(const Graph& graph, const device::Device& device) {
+  const auto is_to_widen = [&](const Op& op) {
+    const auto takes = [](Value v) { return is_narrow(v.dtype()); };
+    const auto gives = [](const ir::Type& type) { return is_narrow(type.dtype); };
+    return is_arithmetic(op) &&
+           (std::any_of(op.operands.begin(), op.operands.end(), takes) ||
+            std::any_of(op.results.begin(), op.results.end(), gives)) &&
+           !device.computes_narrow(op);
+  };
+  if (!ir::has_op(graph, is_to_widen)) return nullptr;
   const auto rule = [&](ir::Rewriter& rewriter, const Op& op, std::vector<Value> operands) -> Replacement {
-    const bool takes = std::any_of(operands.begin(), operands.end(), [](Value v) { return is_narrow(v.dtype()); });
-    const bool gives =
-        std::any_of(op.results.begin(), op.results.end(), [](const ir::Type& type) { return is_narrow(type.dtype); });
-    if (!is_arithmetic(op) || !(takes || gives) || device.computes_narrow(op)) return std::nullopt;
+    if (!is_to_widen(op)) return std::nullopt;
     Graph& copy = rewriter.copy();
     for (Value& v : operands) v = cast(copy, without_sign(copy, op, v), computed_in(v.dtype()));
     ir::Attributes attributes = op.attributes;

@@ -20,6 +20,7 @@
 #include "cpu/onednn/onednn.h"
 #include "cpu/passes/pointwise.h"
 #include "cpu/product/choice.h"
+#include "ir/walk.h"
 
 namespace alloy::cpu {
 
@@ -150,7 +151,9 @@ class CpuDevice final : public device::Device {
 
   const device::FusionPolicy& fusion_policy() const noexcept override { return fusion_policy_; }
 
-  std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override { return lower_convolutions(graph); }
+  std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const override {
+    return ir::has_op(graph, is_convolution) ? lower_convolutions(graph) : nullptr;
+  }
 
   bool computes_narrow(const ir::Op& op) const override {
     if (!op.info().facts.products || !onednn_multiplies(op.operands[0].dtype())) return false;

@@ -122,7 +122,8 @@ class Device {
   // What every place in an arena is a multiple of; a power of two.
   virtual size_t alignment() const noexcept = 0;
   virtual const FusionPolicy& fusion_policy() const noexcept = 0;
-  // The device's own passes over a graph of static shapes, before the compiler simplifies and fuses.
+  // The device's own passes over a graph of static shapes, before the compiler simplifies and fuses; null where they
+  // change nothing.
   virtual std::unique_ptr<ir::Graph> lower(const ir::Graph& graph) const = 0;
   // Whether there is a kernel for an op of float16, bfloat16 or integers of less than 4 bytes, or of uint32, that need
   // not be computed in a wider type.

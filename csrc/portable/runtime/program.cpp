@@ -7,6 +7,7 @@
 #include "compiler/passes.h"
 #include "compiler/plan.h"
 #include "ir/grammar.h"
+#include "ir/walk.h"
 
 namespace alloy::runtime {
 
@@ -22,9 +23,18 @@ Program::Program(device::Device& device, std::shared_ptr<device::Arena> arena, c
   ir::carry_feeds(special, [&](const ir::Graph& graph) {
     ir::Pure pure = ir::remove_effects(graph);
     slots_ = std::move(pure.slots);
-    const auto lowered = device.lower(*compiler::resolve_shapes(*ir::carry_stacks(*pure.graph)));
-    const auto computable = compiler::widen(*lowered, device);
-    return compiler::fuse(*compiler::simplify(*computable, device), device.fusion_policy());
+    std::unique_ptr<ir::Graph> made = std::move(pure.graph);
+    const auto pass = [&](std::unique_ptr<ir::Graph> next) {
+      if (next) made = std::move(next);
+    };
+    if (ir::has_op(*made, [](const ir::Op& op) { return op.info().facts.regions.run == ir::Run::kCounted; })) {
+      pass(ir::carry_stacks(*made));
+    }
+    pass(compiler::resolve_shapes(*made));
+    pass(device.lower(*made));
+    pass(compiler::widen(*made, device));
+    pass(compiler::simplify(*made, device));
+    return compiler::fuse(*made, device.fusion_policy());
   });
   assert(ir::verify(*special.graph).empty());
   graph_ = std::move(special.graph);
