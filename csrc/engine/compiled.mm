@@ -43,8 +43,9 @@ struct Compiled::Impl {
 
   std::shared_ptr<Run> run_now(const FeedBytes* feeds) {
     // The buffers of variables swap when a run is over, and the next run must not write what this one still reads.
-    // Other queues know nothing of this run, and what waits for events may wait for ever.
-    if (keeps_variables || graph.has_runs_apart()) graph.land_all();
+    // Other queues know nothing of this run, what waits for events may wait for ever, and the framework's own waiting
+    // cannot be interrupted.
+    graph.land_all();
     graph.require_sound();
     if (ahead) run_ahead(feeds);
     std::shared_ptr<Run> run = free_run();
@@ -91,9 +92,9 @@ struct Compiled::Impl {
     if (run.failure().empty()) return run.read(results);
     graph.forget_failure();
     if (run.lacks_memory()) throw OutOfMemory(run.failure());
-    const char* left = !assigns          ? ""
-                       : keeps_variables ? " No variable has changed."
-                                         : " Variables that it assigns may be partly updated.";
+    const char* left = !assigns || run.is_told() ? ""
+                       : keeps_variables         ? " No variable has changed."
+                                                 : " Variables that it assigns may be partly updated.";
     throw DeviceError("[step] " + run.failure() + left);
   }
 
@@ -136,6 +137,12 @@ bool Compiled::is_current() const { return impl_->framework == impl_->graph.fram
 void Compiled::run(const FeedBytes* feeds, void* const* results) {
   Entry::note_run();
   on_device([&] {
+    if (lowered_->may_last) {
+      // On another thread than this one, which can then be interrupted.
+      std::shared_ptr<Run> run = impl_->start(feeds, {});
+      impl_->read(*run, results);
+      return impl_->reuse(std::move(run));
+    }
     struct Reused {
       Impl& impl;
       std::shared_ptr<Run> run;

@@ -32,6 +32,9 @@
 - (NSDictionary*)alloyMemoryPlan;
 // Whether runs take the times of their kernels, from now on.
 - (void)alloySetProfiling:(BOOL)on;
+// Ends the run of its graph that is in progress, which then fails with MTLCommandBufferErrorTimeout; NO where there is
+// none. Never waits.
+- (BOOL)alloyInterrupt;
 // What they took: a dictionary a kernel, in order of execution: name (may be empty), kind, shape, flops, bytes, and in
 // seconds the total of all runs and begin and end in the last one.
 - (NSArray*)alloyProfile;

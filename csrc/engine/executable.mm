@@ -224,7 +224,7 @@ bool Submission::is_over() const { return run_->is_over(); }
 
 void Submission::wait() const {
   const Entry entry;
-  run_->wait();
+  graph_->impl().wait_for(*run_);
 }
 
 void Submission::read(void* const* results) const {

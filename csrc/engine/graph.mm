@@ -52,11 +52,18 @@ Graph::Graph(VariableStorage storage, const std::string& device) : storage_(stor
 // Runs in flight write what belongs to the graph. In a forked child they never end, and nothing writes.
 Graph::~Graph() {
   const bool may_wait = !Entry::is_refused();
-  if (may_wait && impl_->has_runs_apart()) leave_behind(std::move(impl_));
-  on_device([&] {
-    if (may_wait && impl_) impl_->land_all();
-    impl_.reset();
-  });
+  if (may_wait && !impl_->flying.empty()) {
+    on_device([&] {
+      // What nobody can see any more need not be computed to its end.
+      const auto& flying = impl_->flying;
+      const bool is_seen = std::any_of(flying.begin(), flying.end(),
+                                       [](const auto& run) { return run->is_apart || run.use_count() > 1; });
+      if (!is_seen) flying.back()->interrupt();
+      if (std::all_of(flying.begin(), flying.end(), [](const auto& run) { return run->is_over(); })) impl_->land_all();
+    });
+    if (!impl_->flying.empty()) leave_behind(std::move(impl_));
+  }
+  on_device([&] { impl_.reset(); });
 }
 
 ir::Value Graph::variable(ir::LiteralRef initial, bool trainable) {

@@ -76,6 +76,8 @@ struct Graph::Impl {
   // The lock of `busy`; waiting for it can be interrupted.
   std::unique_lock<std::timed_mutex> lock();
 
+  // Waits for a run of the graph. An interruption of that ends what is in flight, where the device can be asked to.
+  void wait_for(const Run& run);
   // Waits for the oldest run in flight, false if there is none; for all of them; for this one; for all of them and a
   // run started after them.
   bool land_oldest();
@@ -91,7 +93,6 @@ struct Graph::Impl {
   // that others can come after it. On the device.
   Ordering in_turn(const Ordering& asked);
   // Notes that this run has been handed to that queue.
-  bool has_runs_apart();  // Run::is_apart, in flight
   void note_start(const std::shared_ptr<Run>& run, const Ref<id<MTLCommandQueue>>& on);
   // Lets a submission of another graph come after this run. `own`: the queue that it is on where it names none. On the
   // device.

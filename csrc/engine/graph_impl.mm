@@ -34,6 +34,15 @@ std::string failure_of_producers(const Run& run) {
 
 }  // namespace
 
+void Graph::Impl::wait_for(const Run& run) {
+  run.wait([this] {
+    std::unique_lock lock(landing);
+    const auto all = flying;
+    lock.unlock();
+    for (const auto& one : all) one->interrupt();
+  });
+}
+
 bool Graph::Impl::land_oldest() {
   if (in_flight == 0) return false;
   std::shared_ptr<Run> oldest;
@@ -42,7 +51,7 @@ bool Graph::Impl::land_oldest() {
     if (flying.empty()) return false;
     oldest = flying.front();
   }
-  oldest->wait();
+  wait_for(*oldest);
   const std::string fed = failure_of_producers(*oldest);
   std::lock_guard lock(landing);
   if (flying.empty() || flying.front() != oldest) return true;  // another thread was faster
@@ -51,9 +60,11 @@ bool Graph::Impl::land_oldest() {
   if (!fed.empty()) oldest->fail_behind(fed);
   oldest->land();
   if (oldest->failure().empty()) return true;
+  const bool is_told = oldest->is_told();
+  for (const auto& behind : flying) behind->fail_behind(before_this_one(oldest->failure()), is_told);
+  if (is_told) return true;
   untold = oldest->failure();
   is_sound = false;
-  for (const auto& behind : flying) behind->fail_behind(before_this_one(untold));
   return true;
 }
 
@@ -125,12 +136,6 @@ void Graph::Impl::note_start(const std::shared_ptr<Run>& run, const Ref<id<MTLCo
   if (run->is_apart) marked = started;
   flying.push_back(run);
   in_flight = flying.size();
-}
-
-bool Graph::Impl::has_runs_apart() {
-  if (in_flight == 0) return false;
-  std::lock_guard lock(landing);
-  return std::any_of(flying.begin(), flying.end(), [](const auto& run) { return run->is_apart; });
 }
 
 void Graph::Impl::put_behind(const Run& run, Ordering& ordering, const Ref<id<MTLCommandQueue>>& own) {

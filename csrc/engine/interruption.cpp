@@ -11,8 +11,15 @@ std::atomic<void (*)()> asked{nullptr};
 
 void set_interruption(void (*ask)()) { asked = ask; }
 
-void ask_for_interruption() {
-  if (const auto ask = asked.load()) ask();
+void ask_for_interruption(const std::function<void()>& interrupted) {
+  const auto ask = asked.load();
+  if (ask == nullptr) return;
+  try {
+    ask();
+  } catch (...) {
+    if (interrupted) interrupted();
+    throw;
+  }
 }
 
 }  // namespace alloy::engine

@@ -70,9 +70,9 @@ class Run {
   void start(MPSGraphExecutable* executable, id<MTLCommandQueue> queue, const FeedBytes* feeds, bool waits,
              const Ordering* ordering = nullptr);
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
-  // Blocks until it is, and until the framework's thread has let go of it, or throws what an interruption throws. Any
-  // thread may call it.
-  void wait() const;
+  // Blocks until it is, and until the framework's thread has let go of it, or throws what an interruption throws after
+  // a call of `interrupted`. Any thread may call it.
+  void wait(const std::function<void()>& interrupted = nullptr) const;
   // Calls `tell` once when it is: now, or on the framework's thread.
   void when_over(std::function<void()> tell);
 
@@ -81,7 +81,11 @@ class Run {
   void land();
   bool has_landed() const { return has_landed_.load(std::memory_order_acquire); }
   // Says that a run before this one failed, which makes the results of this one wrong. The first to say it counts.
-  void fail_behind(const std::string& failure);
+  void fail_behind(const std::string& failure, bool is_told = false);
+  // Ends it and those of its graph before it, where the device can be asked to; waits a moment for that.
+  void interrupt() const;
+  // Whether it failed because of an interruption, of which whoever waited was told.
+  bool is_told() const { return is_told_; }
   // After landing: why it failed, or empty; and whether memory was short.
   const std::string& failure() const { return failure_.empty() ? behind_ : failure_; }
   bool lacks_memory() const { return lacks_memory_; }
@@ -112,7 +116,7 @@ class Run {
   std::vector<Ordering::Producer> producers_ = {};
   std::atomic<bool> is_over_{true};
   std::string failure_ = {}, behind_ = {};
-  bool lacks_memory_ = false;
+  bool lacks_memory_ = false, is_told_ = false;
   std::atomic<bool> has_landed_{true};
   mutable std::mutex ending_;
   mutable std::condition_variable ended_;

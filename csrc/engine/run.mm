@@ -1,10 +1,17 @@
 #import "engine/run.h"
 
+#include <chrono>
+#include <thread>
+
 #import "engine/ahead.h"
+#import "engine/device.h"
 #include "engine/interruption.h"
 
 namespace alloy::engine {
 namespace {
+
+// How long an interrupted run may take to end before it is left behind: Ctrl-C is to be answered.
+constexpr std::chrono::milliseconds kPatience{500};
 
 NSMutableArray* nulls(NSUInteger count) {
   NSMutableArray* array = [NSMutableArray arrayWithCapacity:count];
@@ -82,6 +89,7 @@ void Run::start(MPSGraphExecutable* executable, id<MTLCommandQueue> on, const Fe
   failure_.clear();
   behind_.clear();
   lacks_memory_ = false;
+  is_told_ = false;
   has_landed_.store(false, std::memory_order_relaxed);
   is_over_.store(false, std::memory_order_relaxed);
   MPSGraphExecutableExecutionDescriptor* descriptor = descriptor_.get();
@@ -108,6 +116,9 @@ void Run::end(NSError* error) {
     failure_ = text == nil ? "no reason was given" : [text UTF8String];
     lacks_memory_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] &&
                     [error code] == MTLCommandBufferErrorOutOfMemory;
+    is_told_ = [[error domain] isEqualToString:MTLCommandBufferErrorDomain] &&
+               [error code] == MTLCommandBufferErrorTimeout &&
+               [static_cast<NSObject*>(executable_.get()) respondsToSelector:@selector(alloyInterrupt)];
   }
   std::vector<std::function<void()>> told;
   {
@@ -119,12 +130,24 @@ void Run::end(NSError* error) {
   for (const auto& tell : told) tell();
 }
 
-void Run::wait() const {
+void Run::wait(const std::function<void()>& interrupted) const {
   std::unique_lock lock(ending_);
   while (!ended_.wait_for(lock, kAskInterval, [this] { return is_over(); })) {
     lock.unlock();
-    ask_for_interruption();
+    ask_for_interruption(interrupted);
     lock.lock();
+  }
+}
+
+void Run::interrupt() const {
+  NSObject* executable = executable_.get();
+  if (![executable respondsToSelector:@selector(alloyInterrupt)]) return;
+  // Between two runs there is none in progress for a moment; for longer, they wait for something else.
+  int idle = 0;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!is_over() && idle < 20 && std::chrono::steady_clock::now() < end) {
+    idle = [static_cast<id<AlloyExecutableDiagnostics>>(executable) alloyInterrupt] ? 0 : idle + 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 
@@ -136,8 +159,10 @@ void Run::when_over(std::function<void()> tell) {
   tell();
 }
 
-void Run::fail_behind(const std::string& failure) {
-  if (behind_.empty()) behind_ = failure;
+void Run::fail_behind(const std::string& failure, bool is_told) {
+  if (!this->failure().empty()) return;
+  behind_ = failure;
+  is_told_ = is_told;
 }
 
 void Run::land() {

@@ -370,6 +370,73 @@ def test_ctrl_c_ends_every_wait():
     assert (done.returncode, done.stdout, done.stderr) == (0, "ends 11\n", "")
 
 
+def test_ctrl_c_ends_steps_that_do_not_end():
+    """Whoever waits is told, variables keep their values, and the graph stays usable; the process ends with one in
+    flight."""
+    done = run("""
+        n = graph.placeholder((), "int32")
+        forever = al.while_loop(lambda u: al.sum(u) > 0.0, lambda u: al.sqrt(u), x)
+        huge = al.for_loop(0, n, lambda i, u: al.tanh(u) + v, x)
+        endless = graph.compile([x], [forever], [graph.assign(v, forever)])
+        long = graph.compile([x, n], [huge], [graph.assign(v, huge)])
+        known = graph.compile([x], [al.for_loop(0, 2**31 - 1, lambda i, u: al.tanh(u) + v, x)])
+        several = graph.compile([x], [al.sum(x)], [graph.assign(v, forever)], steps=3)
+        most = np.int32(2**31 - 1)
+        def waits():
+            yield lambda: endless(ones)
+            yield lambda: long(ones, most)
+            yield lambda: known(ones)
+            yield lambda: several(np.ones((3, 8), np.float32))
+            yield lambda: endless.submit(ones).wait()
+            yield lambda: long.submit(ones, most)[0]
+            yield lambda: (endless.submit(ones), endless.submit(ones))[1][0]
+            yield lambda: (endless.submit(ones), v.numpy())
+            yield lambda: (endless.submit(ones), step(ones))
+        for turn, wait in enumerate(waits()):
+            before = v.numpy()
+            interrupt = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
+            interrupt.start()
+            begin = time.perf_counter()
+            try:
+                wait()
+                print("not interrupted", turn)
+            except KeyboardInterrupt:
+                pass
+            assert time.perf_counter() - begin < 5
+            interrupt.join()
+            np.testing.assert_array_equal(v.numpy(), before)
+            assert step(ones)[0][0] == before[0] + 1 and v.numpy()[0] == before[0] + 1, "the graph stays usable"
+        failed = endless.submit(ones)
+        threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            failed.wait()
+        except KeyboardInterrupt:
+            pass
+        try:
+            failed[0]
+        except al.DeviceError as error:
+            print(error)
+        kept = endless.submit(ones)
+        print("ends", turn)
+        """)
+    said = "[step] The run was interrupted; no variable has changed.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, said + "ends 8\n", "")
+
+
+def test_a_program_ends_whose_steps_do_not():
+    code = """
+        endless = graph.compile([x], [al.while_loop(lambda u: al.sum(u) > 0.0, lambda u: al.sqrt(u), x)])
+        %s
+        """
+    for how in (
+        "kept = endless.submit(ones)",
+        "endless.submit(ones); del graph",
+        "endless.submit(ones); raise KeyError(3)",
+    ):
+        done = run(code % how)
+        assert done.returncode == ("raise" in how) and "terminate" not in done.stderr, done.stderr
+
+
 @pytest.mark.skipif(al.device().kind != "cpu", reason="a forked child can use the CPU alone")
 def test_a_forked_child_is_refused():
     done = run("""

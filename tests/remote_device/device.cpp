@@ -181,6 +181,10 @@ class RemoteExecutor final : public device::Executor {
     std::vector<std::byte*> operands, results;
     for (size_t i = 0; i < plan_.steps.size();) {
       const Step& step = plan_.steps[i++];
+      if (step.kind == Step::Kind::kJump && arguments.interrupted != nullptr && *arguments.interrupted) {
+        throw device::Interrupted(
+            std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(i), device::writes_variable));
+      }
       operands.clear();
       results.clear();
       for (const Place& place : step.operands) operands.push_back(at(place));

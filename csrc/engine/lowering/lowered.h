@@ -40,8 +40,9 @@ struct Lowered {
                                              std::optional<int64_t> steps = std::nullopt, bool may_be_open = false);
 
   std::shared_ptr<Framework> framework = {};
-  size_t ops = 0;        // that they stand for
-  bool assigns = false;  // variables
+  size_t ops = 0;         // that they stand for
+  bool assigns = false;   // variables
+  bool may_last = false;  // as long as a user may want to interrupt it
   std::vector<ir::Shape> feed_shapes = {};
   std::vector<ir::Type> feed_types = {}, result_types = {};
   // `fed`, in order: feeds, then values of other parts, then the variables of VariableStorage::kBuffers that are read.

@@ -10,6 +10,7 @@
 #import "engine/lowering/state.h"
 #import "engine/mps_types.h"
 #include "engine/op_library.h"
+#include "ir/cost.h"
 #include "ir/cut.h"
 
 namespace alloy::engine {
@@ -178,6 +179,32 @@ void lower_parts(Graph& graph, const ir::Specialized& special, const std::vector
   out.ahead = ahead;
 }
 
+bool is_known(const ir::Value& value) { return value.op->code == ir::OpCode::constant; }
+
+// Whether a loop in it runs as often as only a run can tell.
+bool has_open_loop(const ir::Block& block) {
+  return std::any_of(block.ops.begin(), block.ops.end(), [](const auto& op) {
+    const auto& operands = op->operands;
+    if (op->code == ir::OpCode::while_loop) return true;
+    if (op->code == ir::OpCode::for_loop && !std::all_of(operands.begin(), operands.begin() + 3, is_known)) return true;
+    return std::any_of(op->regions.begin(), op->regions.end(),
+                       [](const auto& region) { return has_open_loop(*region); });
+  });
+}
+
+bool is_long(const ir::Block& body) {
+  // Some tenths of a second of a slow processor.
+  constexpr uint64_t kFlops = uint64_t{1} << 32, kBytes = uint64_t{1} << 31;
+  if (has_open_loop(body)) return true;
+  double flops = 0, bytes = 0;  // which overflow nowhere
+  for (const auto& op : body.ops) {
+    const ir::Cost cost = ir::cost(*op);
+    flops += static_cast<double>(cost.flops);
+    bytes += static_cast<double>(cost.bytes_read) + static_cast<double>(cost.bytes_written);
+  }
+  return flops > kFlops || bytes > kBytes;
+}
+
 }  // namespace
 
 std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir::Feed>& feeds,
@@ -193,6 +220,7 @@ std::shared_ptr<const Lowered> Lowered::make(Graph& graph, const std::vector<ir:
   prepare_regions(special);
   const auto out = std::make_shared<Lowered>();
   out->assigns = !updates.empty();
+  out->may_last = !may_be_open && is_long(special.graph->body());
   for (const ir::Value& v : special.feeds) out->feed_shapes.push_back(v.shape());
   for (const ir::Value& v : special.graph->body().results) out->result_types.push_back(v.type());
   std::vector<int64_t> written;

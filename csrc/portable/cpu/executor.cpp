@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 using device::Place;
 using device::Step;
 
+const std::atomic<bool> kNobody{false};
+
 bool is_zero(const std::byte* bytes, size_t count) {
   return std::all_of(bytes, bytes + count, [](std::byte b) { return b == std::byte{0}; });
 }
@@ -99,19 +101,36 @@ bool Executor::run(const device::Arguments& arguments) {
   patch(arguments);
   const auto start = Clock::now();
   prepack(arguments);
-  if (times_.empty()) run_steps<false>();
-  else run_steps<true>();
+  const std::atomic<bool>& interrupted = arguments.interrupted == nullptr ? kNobody : *arguments.interrupted;
+  if (times_.empty()) run_steps<false>(interrupted);
+  else run_steps<true>(interrupted);
   watch_contention(Clock::now() - start);
   return true;
 }
 
+// Of a run that was interrupted: throws where it may end before this step.
+void Executor::end_before(size_t at) const {
+  // The steps before it, and those of loops around it, which an iteration may have made.
+  size_t end = at;
+  for (size_t i = at; i < plan_.steps.size(); ++i) {
+    if (plan_.steps[i].kind == Step::Kind::kJump && plan_.steps[i].target <= at) end = i;
+  }
+  const bool has_written =
+      std::any_of(plan_.steps.begin(), plan_.steps.begin() + static_cast<ptrdiff_t>(end), device::writes_variable);
+  const Step& next = plan_.steps[at];
+  const bool begins_again = next.kind == Step::Kind::kJump && next.target <= at;
+  if (!has_written || begins_again) throw device::Interrupted(has_written);
+}
+
 template <bool kTimed>
-void Executor::run_steps() {
+void Executor::run_steps(const std::atomic<bool>& interrupted) {
   std::byte* const scratch = base_ + plan_.scratch_offset;
   const auto start = kTimed ? Clock::now() : Clock::time_point();
   const auto elapsed = [start] { return std::chrono::nanoseconds(Clock::now() - start).count(); };
   int64_t now = 0;
   for (size_t i = 0; i < calls_.size();) {
+    if (interrupted.load(std::memory_order_relaxed) || device::runs_shall_end()) [[unlikely]]
+      end_before(i);
     const Call& call = calls_[i];
     std::byte* const* operands = pointers_.data() + call.operands;
     std::byte* const* outputs = pointers_.data() + call.results;

@@ -39,7 +39,8 @@ class Executor final : public device::Executor {
   void patch(const device::Arguments& arguments);
   void prepack(const device::Arguments& arguments);
   template <bool kTimed>
-  void run_steps();
+  void run_steps(const std::atomic<bool>& interrupted);
+  void end_before(size_t step) const;
 
   const device::Plan plan_;
   device::ArenaShare arena_;

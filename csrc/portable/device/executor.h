@@ -1,9 +1,11 @@
 // What runs a plan on its device.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "device/array_layout.h"
@@ -19,6 +21,17 @@ struct Arguments {
   // The versions of the variables' contents, by slot: a copy made from one version is used until the version changes.
   // Without them every run makes its copies anew.
   std::span<const uint64_t> versions;
+  // Whether the run shall end now; null: nobody asks.
+  const std::atomic<bool>* interrupted = nullptr;
+};
+
+// What ends such a run. It ends between two kernels, as long as no variable has changed; then only behind an iteration
+// of a loop.
+class Interrupted : public std::runtime_error {
+ public:
+  explicit Interrupted(bool has_written)
+      : std::runtime_error(has_written ? "The run was interrupted; variables that it assigns may be partly updated."
+                                       : "The run was interrupted; no variable has changed.") {}
 };
 
 // The times of a step, in nanoseconds: of the last run since profiling began, counted from its start, and the sum of
@@ -37,7 +50,7 @@ class Executor {
 
   // Computes, and returns when that is done; called as work of a stream of the device. Returns false, and computes
   // nothing, if the device has changed since the plan's kernels were made: the caller must then plan the graph anew.
-  // Throws std::bad_alloc where the device lacks memory, or std::runtime_error.
+  // Throws std::bad_alloc where the device lacks memory, Interrupted, or another std::runtime_error.
   virtual bool run(const Arguments& arguments) = 0;
 
   // Whether runs measure the times of their steps from now on.

@@ -1,6 +1,7 @@
 // What a device is given to execute: the kernels of a graph in their order, and where every value lives.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,12 @@ struct Step {
   size_t target = 0;
   const ir::Op* op = nullptr;  // what a call computes
 };
+
+// Whether its results are values of variables.
+inline bool writes_variable(const Step& step) {
+  return std::any_of(step.results.begin(), step.results.end(),
+                     [](const Place& place) { return place.kind == Place::Kind::kVariable; });
+}
 
 // Weights that no run changes, in the order in which their kernel wants them (Kernel::prepacked).
 struct Layout {

@@ -193,7 +193,10 @@ void QueueState::drain() {
   std::unique_lock lock(mutex);
   while (!items.empty() || (busy && t_current != this)) {
     const uint64_t seen = finished;
-    if (!item_finished.wait_for(lock, kDrainPatience, [&] { return finished != seen; })) return;
+    const auto has_finished = [&] { return finished != seen; };
+    if (item_finished.wait_for(lock, kDrainPatience, has_finished)) continue;
+    g_runs_shall_end.store(true);
+    if (!item_finished.wait_for(lock, kWaitPatience, has_finished)) return;
   }
 }
 

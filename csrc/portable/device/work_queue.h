@@ -2,6 +2,7 @@
 // Knows nothing of devices and graphs, and nothing of Objective-C. Work items must not throw.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -67,6 +68,10 @@ bool process_is_forked() noexcept;
 
 // True once exit() has begun to drain the queues.
 bool process_is_ending() noexcept;
+
+// True once exit() has waited in vain for what a queue computes, which then ends as if it were interrupted.
+inline std::atomic<bool> g_runs_shall_end{false};
+inline bool runs_shall_end() noexcept { return g_runs_shall_end.load(std::memory_order_relaxed); }
 
 // While one lives, this thread waits for what another thread or queue does.
 class WaitingForOthers {

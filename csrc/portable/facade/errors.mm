@@ -57,8 +57,11 @@ void set_error(NSError** error, NSString* domain, NSInteger code, NSString* sent
 NSError* error_of(const device::Status& status) {
   if (status.ok()) return nil;
   NSError* error = nil;
+  const bool was_interrupted = status.message.starts_with(runtime::kInterrupted);
   set_error(&error, MTLCommandBufferErrorDomain,
-            lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory : MTLCommandBufferErrorInternal,
+            lacks_memory(status) ? MTLCommandBufferErrorOutOfMemory
+            : was_interrupted    ? MTLCommandBufferErrorTimeout
+                                 : MTLCommandBufferErrorInternal,
             [NSString stringWithUTF8String:status.message.c_str()]);
   return error;
 }

@@ -166,12 +166,18 @@ class Packed {
 
 device::Status Run::operator()() const {
   std::lock_guard lock(state_->running_);
+  const struct Running {
+    GraphState& state;
+    ~Running() { state.is_running_ = false; }
+  } running{*state_};
+  state_->interrupted_ = false;
+  state_->is_running_ = true;
   device::Status status{guard([&] {
     state_->take_variables_to(program_->device());
     const Packed feeds(feeds_, overwritten_), results(results_);
     feeds.fetch();
     for (int64_t slot : program_->written()) ++state_->versions_[slot];
-    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_});
+    program_->run({feeds.get(), results.get(), state_->variables_, state_->versions_, &state_->interrupted_});
     results.give_back();
   })};
   ++program_->device().counters().dispatches;

@@ -2,6 +2,7 @@
 // programs compiled so far. Lives as long as any of them. One thread builds; runs are serialised here.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <list>
 #include <map>
@@ -58,6 +59,12 @@ class GraphState {
   // Calls `read` with the memory of variables, in this order and all as they are at one moment between two runs, which
   // wait meanwhile.
   void read_variables(const std::vector<int64_t>& slots, const std::function<void(device::Storage&)>& read);
+  // Ends the run in progress (device::Interrupted); false where there is none. Never waits.
+  bool interrupt() {
+    if (!is_running_) return false;
+    interrupted_ = true;
+    return true;
+  }
   // Bytes of the variables that the program uses.
   size_t variable_bytes(const Program& program);
   // Program::set_profiling and Program::times, called while no run of the graph is in progress.
@@ -71,6 +78,7 @@ class GraphState {
   using Key = std::vector<uint64_t>;
   void take_variables_to(device::Device& device);
 
+  std::atomic<bool> is_running_{false}, interrupted_{false};
   std::mutex running_;                                       // held by runs; guards the following
   device::Device* device_;                                   // that has the variables
   std::vector<std::shared_ptr<device::Storage>> variables_;  // by slot

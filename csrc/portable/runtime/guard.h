@@ -8,6 +8,8 @@
 namespace alloy::runtime {
 
 inline constexpr const char kMemoryIsExhausted[] = "Memory is exhausted.";
+// How the sentence of a device::Interrupted begins.
+inline constexpr const char kInterrupted[] = "The run was interrupted";
 // Before the sentence of an Abort (imitation.h).
 inline constexpr const char kAborts[] = "Aborts: ";
 

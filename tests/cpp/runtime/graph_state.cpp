@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 #include "graph_builder.h"
 #include "runtime/guard.h"
@@ -127,6 +128,29 @@ TEST(GraphState, ProgramsShareTheVariables) {
                                              10 + 3 * round}));
   }
   EXPECT_EQ(cpu::cpu_device().counters().dispatches, before + 4);
+}
+
+TEST(GraphState, ARunInProgressIsInterrupted) {
+  Model m;
+  Graph& graph = m.state->graph;
+  using Values = std::vector<Value>;
+  const Op* loop = while_loop(
+      graph, {m.x}, [&](const Values& values) { return Values{constant(graph, bools({}), 1), values[0]}; },
+      [&](const Values& values) { return Values{graph.value(OpCode::sqrt, values)}; });
+  Op* const update = assign(graph, m.v, graph.value(OpCode::add, {loop->result(), m.v}));
+  const auto endless = m.state->program(cpu::cpu_device(), {{m.x, f32({2, 3})}}, {}, {update}),
+             look = m.state->program(cpu::cpu_device(), {}, {m.v}, {});
+  const device::ArrayMemory x = array(f32({2, 3})), out = array(f32({2, 3}));
+  write(x, std::vector<float>(6, 2));
+  EXPECT_FALSE(m.state->interrupt()) << "nothing runs";
+  std::string message;
+  std::thread thread([&] { message = runtime::Run(m.state, endless, {x}, {}, {})().message; });
+  while (!m.state->interrupt()) std::this_thread::yield();
+  thread.join();
+  EXPECT_EQ(message, "The run was interrupted; no variable has changed.");
+  EXPECT_FALSE(m.state->interrupt()) << "nothing runs any more";
+  run(m.state, look, {}, {out});
+  EXPECT_EQ(read(out), std::vector<float>(6, 10));
 }
 
 TEST(GraphState, ArraysMayHaveGapsBetweenRows) {

@@ -20,6 +20,8 @@ namespace ir = alloy::ir;
 // One dictionary a kernel, in order: name, kind, shape, flops, bytes, total, begin, end; nil before anything was
 // compiled.
 - (NSArray*)alloyProfile;
+// Ends the run of its graph that is in progress; NO where there is none.
+- (BOOL)alloyInterrupt;
 @end
 
 namespace {
@@ -313,6 +315,10 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   const auto prepared = prepare(impl_of(self), owner_of(commandBuffer), inputsArray, resultsArray, executionDescriptor);
   encode_run(commandBuffer, prepared, executionDescriptor);
   return prepared.results;
+}
+
+- (BOOL)alloyInterrupt {
+  return impl_of(self).graph->interrupt() ? YES : NO;
 }
 
 - (void)alloySetProfiling:(BOOL)on {
