@@ -249,7 +249,7 @@ class Trainer:
 
         if not ended(left - 1):
             return
-        low, high = 0, left - 1  # the schedule has ended as epoch high begins
+        low, high = -1, left - 1  # the schedule has ended as epoch high begins
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if ended(middle) else (middle, high)
