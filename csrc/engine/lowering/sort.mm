@@ -18,13 +18,16 @@ MPSGraphTensor* in_order(const Lowering& lowering, const ir::Op& op, const Along
   return along_axis(lowering, op, is_flat, work, name);
 }
 
-// A type of the same order that is sorted.
-DType sorted_as(const Lowering& lowering, const ir::Op& op) {
+// Numbers of the same order, in a type that is sorted.
+MPSGraphTensor* sortable(const Lowering& lowering, const ir::Op& op, MPSGraphTensor* x) {
   const DType dtype = op.operands[0].dtype();
-  if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return dtype;
-  const DType wide = dtype == DType::boolean ? DType::int32 : computed_in(dtype);
-  if (!ir::is_sorted_as_it_is(wide)) op.fail("Sorting uint64 is not available on this system", ir::Error::Kind::kType);
-  return wide;
+  if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return x;
+  MPSGraph* graph = lowering.graph();
+  if (dtype != DType::uint64)
+    return as_type(graph, x, dtype, dtype == DType::boolean ? DType::int32 : computed_in(dtype));
+  MPSGraphTensor* bits = [graph reinterpretCastTensor:x toType:MPSDataTypeInt64 name:nil];
+  MPSGraphTensor* least = [graph constantWithScalar:-0x1p63 dataType:MPSDataTypeInt64];
+  return [graph additionWithPrimaryTensor:bits secondaryTensor:least name:nil];  // wraps around: x - 2^63
 }
 
 }  // namespace
@@ -35,9 +38,8 @@ Nodes lower_argsort(Lowering& lowering, const ir::Op& op, NSString* name) {
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.rank()),
                 count = op.results[0].shape[axis];
   const bool is_whole = count == x[axis];
-  const DType wide = sorted_as(lowering, op);
   const AlongAxis work = [&](MPSGraphTensor* source, NSInteger along, NSString* as) {
-    MPSGraphTensor* order = [graph argSortWithTensor:as_type(graph, source, op.operands[0].dtype(), wide)
+    MPSGraphTensor* order = [graph argSortWithTensor:sortable(lowering, op, source)
                                                 axis:along
                                           descending:op.attributes.flag(Attr::kDescending)
                                                 name:is_whole ? as : nil];
