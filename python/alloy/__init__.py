@@ -198,7 +198,7 @@ def _version(name):
 
 
 _al = sys.modules[__name__]
-_al.__getattr__ = _version  # set and not defined, because checkers take every name of a module that defines one
+_al.__getattr__ = _version  # set and not defined, as answer_for does
 _modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random": random, "al.init": init}
 _modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
 _names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}
