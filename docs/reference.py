@@ -34,7 +34,7 @@ GRAPHS = (
     "load_op_library",
     "OpLibrary",
 )
-SAVING = ("save", "load", "load_torch", "load_executable", "LoadedExecutable")
+SAVING = ("save", "load", "state", "load_torch", "load_executable", "LoadedExecutable")
 DEVICES = (
     "draw",
     "device",

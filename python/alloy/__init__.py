@@ -23,7 +23,7 @@ What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 graphs          Graph, Tensor, Variable, Executable, Update, Op, gradients, empty
 steps in flight Submission, Pending, Queue, Event
 files of steps  load_executable, LoadedExecutable
-training        Trainer, History, save, load, load_torch
+training        Trainer, History, save, load, state, load_torch
 callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, TensorBoard
 optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
 layers          al.nn, al.models
@@ -122,7 +122,7 @@ from alloy.optimizers import __all__ as _optimizers
 from alloy.tools.draw import draw
 from alloy.training.callbacks import *  # noqa: F403
 from alloy.training.callbacks import __all__ as _callbacks
-from alloy.training.checkpoint import load, save
+from alloy.training.checkpoint import load, save, state
 from alloy.training.history import History
 from alloy.training.torch_weights import load_torch
 from alloy.training.trainer import Trainer
@@ -178,6 +178,7 @@ __all__ = [
     "save",
     "schedules",
     "set_threads",
+    "state",
     "stats",
     "threads",
     *_callbacks,

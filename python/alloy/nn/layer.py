@@ -125,7 +125,7 @@ class Layer:
         if self.graph is None:
             return vars(self).copy()
         found = stored(self._tree())
-        kept = {"": list(found.values())}  # alive until the layers in it have asked for theirs
+        kept: dict[str, Any] = {"": list(found.values())}  # alive until the layers in it have asked for theirs
         state = {name: value for name, value in vars(self).items() if not _is_of_a_call(value)}
         for name, value in list(state.items()):
             if (without := replaced(value, Variable, found.__getitem__)) is not value:

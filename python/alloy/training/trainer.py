@@ -412,6 +412,15 @@ class Trainer:
 
     # ---- saving ----
 
+    def __getstate__(self):
+        raise mistake(
+            "Trainer",
+            "A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, or "
+            "trainer.save(path) and fit(resume=path)",
+            TypeError,
+            "asked",
+        )
+
     def save(self, path) -> None:
         """Writes the whole training into a safetensors file, from which fit(..., resume=path) goes on: the model's
         variables, the optimizer's and its schedule's step, averages, loss scale, random states, what the epoch has
