@@ -15,6 +15,7 @@ from alloy.graph.profile import Profile
 from alloy.graph.staging import Staging
 from alloy.graph.state import State
 from alloy.training.input_profile import InputProfile
+from alloy.training.rate_search import RateSearch
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
@@ -47,8 +48,9 @@ DEVICES = (
     "device_stats",
     "op_table",
 )
-GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile)
-CALLBACKS = ("Callback", "EarlyStopping", "Checkpoint", "CSVLogger", "TensorBoard", "LambdaCallback", "History")
+GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile, RateSearch)
+CALLBACKS = ("Callback", "EarlyStopping", "ReduceLROnPlateau", "Checkpoint", "CSVLogger", "TensorBoard")
+CALLBACKS += ("LambdaCallback", "History")
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")
 
 

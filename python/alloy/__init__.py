@@ -24,7 +24,7 @@ graphs          Graph, Tensor, Variable, Executable, Update, Op, gradients, empt
 steps in flight Submission, Pending, Queue, Event
 files of steps  load_executable, LoadedExecutable
 training        Trainer, History, save, load, state, load_torch
-callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, TensorBoard
+callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, ReduceLROnPlateau, TensorBoard
 optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics

@@ -1147,9 +1147,6 @@ ROWS = [  # graphs and tensors
     ("al.LambdaCallback(on_batch_end=print)",
      "TypeError [LambdaCallback] Expected functions by on_train_begin, on_train_end, on_epoch_begin, "
      "on_epoch_end, on_train_batch_end, got on_batch_end; its name here is on_train_batch_end; called at HERE."),
-    ("al.ReduceLROnPlateau()",
-     "AttributeError [al] There is no al.ReduceLROnPlateau; use optimizer.lr = rate in an al.Callback; asked "
-     "at HERE."),
     ("al.nn.Dense(3, 4)",
      "TypeError [Dense] Expected Dense(units, *, activation=None, use_bias=True, init=glorot_uniform, "
      "seed=None), got 2 arguments by position; the others have names, for instance activation=4; called at HERE."),

@@ -156,7 +156,6 @@ NAMES = {
     "random_split": "al.data.split",
     "random_uniform": "al.random.uniform, or for a variable al.init.uniform",
     "range": "graph.constant(np.arange(n))",
-    "ReduceLROnPlateau": "optimizer.lr = rate in an al.Callback",
     "reduce_max": "al.max",
     "reduce_mean": "al.mean",
     "reduce_min": "al.min",
