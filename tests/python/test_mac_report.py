@@ -389,7 +389,7 @@ def test_nothing_is_tried_where_something_is_missing(tmp_path, monkeypatch, caps
 )
 def test_the_report_s_status(found, status, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
-    for stage in "build", "ask", "trainings":
+    for stage in "build", "ask", "trainings", "python_tests":
         monkeypatch.setattr(report, stage, lambda: [report.entry("a", "right")])
     monkeypatch.setattr(report, "native_tests", lambda system: [report.entry("a", found)])
     monkeypatch.setattr(report.doctor, "run", lambda *_, **__: outcome())
@@ -404,7 +404,7 @@ def test_a_stage_that_fails_itself_is_a_line(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
     monkeypatch.setattr(report.doctor, "run", lambda *_, **__: outcome())
     monkeypatch.setattr(report, "build", fails)
-    for stage in "ask", "trainings":
+    for stage in "ask", "trainings", "python_tests":
         monkeypatch.setattr(report, stage, lambda: [report.entry("a", "right")])
     monkeypatch.setattr(report, "native_tests", lambda system: [report.entry("a", "right")])
     assert report.main() == 1
@@ -524,6 +524,23 @@ def test_the_python_of_homebrew_is_found_behind_that_of_xcode(mac):
     (brew / "python3").chmod(0o755)
     status, facts = mac.preflight(PYTHON="", HOMEBREW_PREFIX=str(brew.parent))
     assert status == 0 and re.search(r"python3 +3\.14\.0$", facts, re.M)
+
+
+def test_each_failed_test_of_python_is_told(tmp_path):
+    trial = tmp_path / "test_trial.py"
+    trial.write_text("def test_good(): pass\ndef test_bad(): assert 1 == 2\n")
+    junit = tmp_path / "found.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={junit}", trial]
+    done = doctor.run(command, 60, cwd=tmp_path)
+    found = [(e["name"], e["verdict"], e["says"]) for e in report.junit_entries("trial", done, junit)]
+    assert found == [("test_bad", "wrong", "assert 1 == 2"), ("trial", "wrong", "2 tests, 1 failed")]
+    (lost,) = report.junit_entries("trial", done, tmp_path / "nothing.xml")
+    assert lost["verdict"] == "died"
+
+
+def test_what_is_timed_is_known_to_both_programs():
+    source = (ROOT / "tests" / "mac" / "train.py").read_text()
+    assert re.findall(r'^    "([\w-]+)": ', source[source.index("\nTIMED = ") :], re.M) == list(report.TIMED)
 
 
 def test_this_machine(tmp_path):
