@@ -27,16 +27,18 @@ _spec.loader.exec_module(report)
 PROGRAM = f"""#!{sys.executable}
 import os, signal, subprocess, sys, time
 ROWS = ["right", "other", "aborts", "exits", "raises", "hangs", "nonsense", "nothing", "open", "known", "stale",
-        "known_abort", "stale_abort", "no_abort", "elsewhere"]
+        "known_abort", "stale_abort", "no_abort", "elsewhere", "as_told", "not_as_told"]
 QUIRKS = dict(known="sums\\twrong\\tA sum is wrong", stale="sums\\twrong\\tA sum is wrong",
               known_abort="sums\\taborts\\tA sum aborts", stale_abort="sums\\taborts\\tA sum aborts",
-              no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star")
+              no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star",
+              as_told="sums\\twrong\\tA sum is wrong", not_as_told="sums\\twrong\\tA sum is wrong")
+TOLD = dict(as_told="? 3", not_as_told="? 4")
 if len(sys.argv) == 1:
     print("noise of the framework")
     print("system\\tmacOS 14.0")
     for row in ROWS:
         print(row, "what " + row + " does, in 44 characters", "" if row == "open" else "0.5 2",
-              "1e-3", "arithmetic", "", QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
+              "1e-3", "arithmetic", TOLD.get(row, ""), QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
     sys.exit()
 name = sys.argv[1]
 print("noise")
@@ -50,7 +52,7 @@ elif name == "hangs":
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
     time.sleep(1000)
 elif name == "nonsense": sys.stdout.buffer.write(bytes(range(256)) * 100)
-elif name in ("other", "no_abort", "known"): print("answer: 0x1p-1 3")
+elif name in ("other", "no_abort", "known", "as_told", "not_as_told"): print("answer: 0x1p-1 3")
 elif name != "nothing": print("answer: 0x1.0004p-1 2")
 """
 BECOMES = {
@@ -69,6 +71,8 @@ BECOMES = {
     "stale_abort": "stale",
     "no_abort": "wrong",
     "elsewhere": "right",
+    "as_told": "known",
+    "not_as_told": "wrong",
 }
 
 
@@ -111,7 +115,7 @@ def test_what_becomes_of_children(program):
     table = doctor.table(list(findings.values()))
     assert max(map(len, table.splitlines())) <= 80
     assert re.search(r"^died +aborts .*\n +ended by SIGABRT", table, re.M) and "sums: as the table says" in table
-    assert doctor.summary(list(findings.values())) == "15 questions: 2 right, 2 known, 2 stale, 1 open, 2 wrong, 6 died"
+    assert doctor.summary(list(findings.values())) == "17 questions: 2 right, 3 known, 2 stale, 1 open, 3 wrong, 6 died"
 
 
 def test_a_child_that_is_killed_takes_its_children_along(tmp_path):
