@@ -250,7 +250,7 @@ std::string failed_run() {
 
 std::string unused_feed() {
   Question q;
-  MPSGraphTensor *x = q.feed(std::vector<float>{3}, {1}), *unused = q.feed(std::vector<float>{4}, {2});
+  MPSGraphTensor *x = q.feed(std::vector<float>{3}, {1}), *unused = q.feed(std::vector<float>{4, 5}, {2});
   MPSGraphExecutable* executable = q.compile(list([q.graph squareWithTensor:x name:nil]), nil);
   const bool is_kept = [[executable feedTensors] indexOfObjectIdenticalTo:unused] != NSNotFound;
   NSArray* results = q.run(executable);
