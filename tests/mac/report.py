@@ -26,7 +26,8 @@ TEST_LIMIT, BUILD_LIMIT, TRAINING_LIMIT, PYTHON_LIMIT = 120, 3600, 300, 1800  # 
 WIDTH = 80
 # What train.py times by itself: choices of the engine that nobody could measure.
 TIMED = ("empty", "product-float32", "product-float16", "convolution-NHWC", "convolution-NCHW", "convolution-OIHW",
-         "convolution-float16", "attention", "batch_norm", "several-steps", "resnet50")  # fmt: skip
+         "convolution-float16", "attention", "batch_norm", "16-steps-together", "16-steps-called", "16-steps-submitted",
+         "resnet50")  # fmt: skip
 
 _spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "tools" / "doctor.py")
 doctor = sys.modules["doctor"] = importlib.util.module_from_spec(_spec)
@@ -198,7 +199,7 @@ def trainings():
             yield entry(name, "died", f"{done.ended}: {done.last_words}", done.log, done.seconds)
             continue
         first, step = map(float, done.answer.split())
-        says = f"{step:.3g} ms a step; {first:.2g} s to the first result"
+        says = f"{step:.3g} ms each; {first:.2g} s to the first result"
         yield entry(name, "open", says, done.log, done.seconds, answer=done.answer)
 
 

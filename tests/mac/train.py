@@ -125,14 +125,19 @@ def batch_norm():
     return graph.compile([], [al.sum(g) for g in al.gradients(loss, [x])])
 
 
-def several_steps():
-    """16 steps in one dispatch."""
+def sixteen_steps(how):
+    """In one dispatch, by calls one after the other, or submitted without waiting for each."""
     graph = al.Graph()
     v = graph.variable(np.ones((512, 512), np.float32))
     x = graph.placeholder((16, 512))
     loss = al.mean(al.square(x @ v))
-    step = graph.compile([x], [loss], al.Adam(1e-3).minimize(loss), steps=16)
-    return lambda: step(np.ones((16, 16, 512), np.float32))
+    step = graph.compile([x], [loss], al.Adam(1e-3).minimize(loss), steps=16 if how == "together" else None)
+    batches = np.ones((16, 16, 512), np.float32)
+    return {
+        "together": lambda: step(batches),
+        "called": lambda: [step(batch) for batch in batches],
+        "submitted": lambda: [step.submit(batch) for batch in batches][-1].wait(),
+    }[how]
 
 
 def resnet50_step():
@@ -154,7 +159,9 @@ TIMED = {
     "convolution-float16": lambda: convolution("float16"),
     "attention": attention,
     "batch_norm": batch_norm,
-    "several-steps": several_steps,
+    "16-steps-together": lambda: sixteen_steps("together"),
+    "16-steps-called": lambda: sixteen_steps("called"),
+    "16-steps-submitted": lambda: sixteen_steps("submitted"),
     "resnet50": resnet50_step,
 }
 
