@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from alloy.tools import cli, doctor
+from quirks import QUIRKS
 
 ROOT = pathlib.Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "mac" / "report.py")
@@ -27,12 +28,12 @@ _spec.loader.exec_module(report)
 PROGRAM = f"""#!{sys.executable}
 import os, signal, subprocess, sys, time
 ROWS = ["right", "other", "aborts", "exits", "raises", "hangs", "nonsense", "nothing", "open", "known", "stale",
-        "known_abort", "stale_abort", "no_abort", "elsewhere", "as_told", "not_as_told"]
+        "known_abort", "stale_abort", "no_abort", "elsewhere", "untold", "not_as_told", "absent"]
 QUIRKS = dict(known="sums\\twrong\\tA sum is wrong", stale="sums\\twrong\\tA sum is wrong",
               known_abort="sums\\taborts\\tA sum aborts", stale_abort="sums\\taborts\\tA sum aborts",
               no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star",
-              as_told="sums\\twrong\\tA sum is wrong", not_as_told="sums\\twrong\\tA sum is wrong")
-TOLD = dict(as_told="? 3", not_as_told="? 4")
+              untold="sums\\twrong\\tA sum is wrong", not_as_told="sums\\twrong\\tA sum is wrong")
+TOLD = dict(known="? 3", not_as_told="? 4")
 if len(sys.argv) == 1:
     print("noise of the framework")
     print("system\\tmacOS 14.0")
@@ -52,7 +53,8 @@ elif name == "hangs":
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
     time.sleep(1000)
 elif name == "nonsense": sys.stdout.buffer.write(bytes(range(256)) * 100)
-elif name in ("other", "no_abort", "known", "as_told", "not_as_told"): print("answer: 0x1p-1 3")
+elif name in ("other", "no_abort", "known", "untold", "not_as_told"): print("answer: 0x1p-1 3")
+elif name == "absent": print("answer: absent")
 elif name != "nothing": print("answer: 0x1.0004p-1 2")
 """
 BECOMES = {
@@ -71,8 +73,9 @@ BECOMES = {
     "stale_abort": "stale",
     "no_abort": "wrong",
     "elsewhere": "right",
-    "as_told": "known",
+    "untold": "wrong",
     "not_as_told": "wrong",
+    "absent": "open",
 }
 
 
@@ -115,7 +118,7 @@ def test_what_becomes_of_children(program):
     table = doctor.table(list(findings.values()))
     assert max(map(len, table.splitlines())) <= 80
     assert re.search(r"^died +aborts .*\n +ended by SIGABRT", table, re.M) and "sums: as the table says" in table
-    assert doctor.summary(list(findings.values())) == "17 questions: 2 right, 3 known, 2 stale, 1 open, 3 wrong, 6 died"
+    assert doctor.summary(list(findings.values())) == "18 questions: 2 right, 2 known, 2 stale, 2 open, 4 wrong, 6 died"
 
 
 def test_a_child_that_is_killed_takes_its_children_along(tmp_path):
@@ -167,10 +170,12 @@ def test_answers_are_numbers_where_they_can_be(answer, expected, tolerance, agre
 
 def test_every_row_of_the_quirks_is_asked_for():
     _, questions = doctor.questions(doctor.program())
-    rows = re.findall(r"^ALLOY_QUIRK\((\w+),", (ROOT / "csrc" / "ir" / "quirks.def").read_text(), re.M)
-    assert set(rows) == {question.quirk for question in questions} - {""}
-    assert len({question.name for question in questions}) == len(questions) >= 40
+    assert set(QUIRKS) == {question.quirk for question in questions} - {""}
+    assert len({question.name for question in questions}) == len(questions)
+    assert f" {len(questions)} questions" in (ROOT / "README.md").read_text()
     assert all(0 < len(question.text) <= 44 and question.reason for question in questions)
+    wrong = {name for name, (_, _, effect, *_) in QUIRKS.items() if effect == "wrong"}
+    assert {question.quirk for question in questions if question.told} == wrong
 
 
 @pytest.mark.parametrize(
@@ -195,7 +200,11 @@ def test_imitations_do_what_the_table_says(system, name, monkeypatch):
     monkeypatch.setenv("ALLOY_PRETEND", system)
     listed, questions = doctor.questions(doctor.program())
     assert listed == name and doctor.whose(listed) == f"the portable framework, which imitates {name}"
-    rows = [doctor.ask(doctor.program(), question) for question in questions if question.quirk]
+    rows = [
+        doctor.ask(doctor.program(), question)
+        for question in questions
+        if question.quirk or question.name == "fused_attention"
+    ]
     assert {
         finding.question.quirk: (finding.verdict, finding.row) for finding in rows if finding.question.effect != "none"
     } == {
@@ -210,7 +219,7 @@ def test_doctor(program, monkeypatch):
     monkeypatch.setattr(doctor.ask, "__defaults__", (1,))
     done = CliRunner().invoke(cli._commands, ["doctor"])
     assert done.exit_code == 1
-    assert "15 questions: 2 right" in done.stdout and "make mac-report" in done.stdout.splitlines()[-1]
+    assert "18 questions: 2 right" in done.stdout and "make mac-report" in done.stdout.splitlines()[-1]
     assert max(map(len, done.stdout.splitlines())) <= 80
     program.write_text(re.sub(r"ROWS = \[.*?\]", 'ROWS = ["right", "known", "stale", "open"]', PROGRAM, flags=re.S))
     done = CliRunner().invoke(cli._commands, ["doctor"])
@@ -223,6 +232,7 @@ def test_doctor_asks_the_framework_here():
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d+ questions: \d+ right", done.stdout, re.M) and done.stderr == ""
+    assert not re.search(r"^ +(ended|ends|no end) ", done.stdout, re.M), done.stdout  # open questions, too
 
 
 # ---- the report ----
