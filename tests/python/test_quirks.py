@@ -477,9 +477,9 @@ def test_orders_and_running_totals_of_six_axes(axis):
 
 
 @case("order_of_other_types")
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.uint64])
 def test_orders_of_other_types(dtype):
-    x = np.array([3, 1, 2, 0]).astype(dtype)
+    x = np.array([3, np.iinfo(dtype).max, 2, 0, np.iinfo(dtype).min, np.iinfo(dtype).max // 2 + 1], dtype)
     check(lambda x: [al.argsort(x), al.sort(x)], [x], np.argsort(x, kind="stable"), np.sort(x))
 
 

@@ -1,5 +1,7 @@
 // The order of elements, and running totals.
 
+#include <limits>
+
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
 
@@ -18,13 +20,19 @@ MPSGraphTensor* in_order(const Lowering& lowering, const ir::Op& op, const Along
   return along_axis(lowering, op, is_flat, work, name);
 }
 
-// A type of the same order that is sorted.
-DType sorted_as(const Lowering& lowering, const ir::Op& op) {
-  const DType dtype = op.operands[0].dtype();
-  if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return dtype;
-  const DType wide = dtype == DType::boolean ? DType::int32 : computed_in(dtype);
-  if (!ir::is_sorted_as_it_is(wide)) op.fail("Sorting uint64 is not available on this system", ir::Error::Kind::kType);
-  return wide;
+// What is in the same order, of a type that is sorted.
+MPSGraphTensor* sortable(const Lowering& lowering, MPSGraphTensor* x, DType dtype) {
+  if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return x;
+  MPSGraph* graph = lowering.graph();
+  if (dtype != DType::uint64) {
+    return as_type(graph, x, dtype, dtype == DType::boolean ? DType::int32 : computed_in(dtype));
+  }
+  // With the first bit turned, the numbers that have it come last as signed ones.
+  const int64_t first_bit = std::numeric_limits<int64_t>::min();
+  MPSGraphTensor* bit = [graph constantWithData:[NSData dataWithBytes:&first_bit length:sizeof first_bit]
+                                          shape:mps_numbers({1})
+                                       dataType:MPSDataTypeInt64];
+  return [graph bitwiseXORWithPrimaryTensor:as_type(graph, x, dtype, DType::int64) secondaryTensor:bit name:nil];
 }
 
 }  // namespace
@@ -35,9 +43,8 @@ Nodes lower_argsort(Lowering& lowering, const ir::Op& op, NSString* name) {
   const int64_t axis = *ir::normalize_axis(op.attributes.integer(Attr::kAxis), x.rank()),
                 count = op.results[0].shape[axis];
   const bool is_whole = count == x[axis];
-  const DType wide = sorted_as(lowering, op);
   const AlongAxis work = [&](MPSGraphTensor* source, NSInteger along, NSString* as) {
-    MPSGraphTensor* order = [graph argSortWithTensor:as_type(graph, source, op.operands[0].dtype(), wide)
+    MPSGraphTensor* order = [graph argSortWithTensor:sortable(lowering, source, op.operands[0].dtype())
                                                 axis:along
                                           descending:op.attributes.flag(Attr::kDescending)
                                                 name:is_whole ? as : nil];
