@@ -205,10 +205,15 @@ std::string lent_pages() {
   void* pages = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
   static_cast<float*>(pages)[1] = 3;
   mprotect(pages, length, PROT_READ);
-  id<MTLBuffer> buffer = [[device() newBufferWithBytesNoCopy:pages
-                                                      length:length
-                                                     options:MTLResourceStorageModeShared
-                                                 deallocator:nil] autorelease];
+  const bool is_shared = [device() hasUnifiedMemory] != NO;  // the engine copies elsewhere
+  id<MTLBuffer> buffer = is_shared ? [device() newBufferWithBytesNoCopy:pages
+                                                                 length:length
+                                                                options:MTLResourceStorageModeShared
+                                                            deallocator:nil]
+                                   : [device() newBufferWithBytes:pages
+                                                           length:length
+                                                          options:MTLResourceStorageModeShared];
+  [buffer autorelease];
   if (buffer == nil) return "refused";
   Question q;
   MPSGraphTensor* x = q.feed(std::vector<float>{0, 0}, {2});
@@ -250,7 +255,7 @@ std::string failed_run() {
 
 std::string unused_feed() {
   Question q;
-  MPSGraphTensor *x = q.feed(std::vector<float>{3}, {1}), *unused = q.feed(std::vector<float>{4}, {2});
+  MPSGraphTensor *x = q.feed(std::vector<float>{3}, {1}), *unused = q.feed(std::vector<float>{4, 5}, {2});
   MPSGraphExecutable* executable = q.compile(list([q.graph squareWithTensor:x name:nil]), nil);
   const bool is_kept = [[executable feedTensors] indexOfObjectIdenticalTo:unused] != NSNotFound;
   NSArray* results = q.run(executable);
@@ -280,6 +285,27 @@ std::string regions() {
                                }
                                name:nil];
   return q.values({[chosen objectAtIndex:0], [looped objectAtIndex:0]});
+}
+
+// A number that is doubled until it exceeds a variable; it begins as a constant zero, to which one is added.
+std::string while_loop() {
+  Question q;
+  MPSGraphTensor *bound = q.variable({20}, {1}), *one = q.feed(std::vector<float>{1}, {1});
+  MPSGraphTensor* zero = [q.graph constantWithData:bytes(std::vector<float>{0})
+                                             shape:numbers({1})
+                                          dataType:MPSDataTypeFloat32];
+  NSArray* ended = [q.graph whileWithInitialInputs:list(zero)
+      before:^MPSGraphTensor*(NSArray<MPSGraphTensor*>* held, NSMutableArray<MPSGraphTensor*>* passed) {
+        [passed addObjectsFromArray:held];
+        return [q.graph lessThanWithPrimaryTensor:[held objectAtIndex:0] secondaryTensor:bound name:nil];
+      }
+      after:^NSArray<MPSGraphTensor*>*(NSArray<MPSGraphTensor*>* held) {
+        MPSGraphTensor* x = [held objectAtIndex:0];
+        MPSGraphTensor* twice = [q.graph additionWithPrimaryTensor:x secondaryTensor:x name:nil];
+        return list([q.graph additionWithPrimaryTensor:twice secondaryTensor:one name:nil]);
+      }
+      name:nil];
+  return q.values({[ended objectAtIndex:0]});
 }
 
 std::string graph_released() {
@@ -327,7 +353,7 @@ std::string one_graph_at_once() {
 // A step that adds its input to a variable, written after one run, loaded and run twice.
 std::string package() {
   const SEL read = @selector(initWithMPSGraphPackageAtURL:compilationDescriptor:);
-  if (![MPSGraphExecutable instancesRespondToSelector:read]) return "no packages";
+  if (![MPSGraphExecutable instancesRespondToSelector:read]) return kAbsent;
   Question q;
   MPSGraphTensor *x = q.feed(std::vector<float>{2}, {1}), *total = q.variable({1}, {1});
   MPSGraphTensor* sum = [q.graph additionWithPrimaryTensor:total secondaryTensor:x name:nil];
@@ -380,9 +406,11 @@ constexpr Probe kRows[] = {
      lent_pages},
     {"failed_run", "who is told of a run that fails", nullptr, 0, "documented nowhere; an event that never comes",
      nullptr, failed_run},
-    {"unused_feed", "a feed that no target needs", nullptr, 0, "documented nowhere; the engine takes either", nullptr,
-     unused_feed},
+    {"unused_feed", "a feed that no target needs", "kept 9", 0, "what is given is taken; the engine bears either",
+     "unused_feed", unused_feed, "dropped 9"},
     {"regions", "a variable read in a branch and in a loop", "4 81", 0, "the ops' definitions", nullptr, regions},
+    {"while_loop", "a while loop over a float", "31", 0, "the op's definition; reported not to compile", nullptr,
+     while_loop},
     {"graph_released", "an executable runs when its graph is gone", nullptr, 0,
      "crashes elsewhere; the engine keeps graphs", nullptr, graph_released},
     {"two_graphs_at_once", "two threads, each with a graph of its own", "4 7 4 7", 0, "the engine promises it", nullptr,

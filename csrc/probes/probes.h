@@ -22,12 +22,13 @@ struct Probe {
   // Numbers are written as hexadecimal floats or as integers, truth values as 0 and 1. Messages the framework; lets
   // every exception out.
   std::string (*ask)();
-  const char* told = "";  // what that row's source says comes instead, "?" for a word that it does not say; or nothing
+  const char* told = "";  // what that row's source says comes instead, "?" for a word that it does not say; "" where
+                          // the row's process ends, or there is no row
 };
 
 // The rows of each subject, at the end of the file of its name.
 extern const std::span<const Probe> kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices, kArrays,
-    kOptimizers, kNumbers, kIndices, kRecurrent;
+    kOptimizers, kNumbers, kIndices, kRecurrent, kTimes;
 // Those of all subjects, in the order in which they are asked.
 std::vector<Probe> all_probes();
 

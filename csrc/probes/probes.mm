@@ -16,7 +16,7 @@ namespace alloy::probes {
 std::vector<Probe> all_probes() {
   std::vector<Probe> all;
   for (const std::span<const Probe> subject : {kExecutables, kVariables, kTypes, kReductions, kProducts, kSlices,
-                                               kArrays, kOptimizers, kNumbers, kIndices, kRecurrent}) {
+                                               kArrays, kOptimizers, kNumbers, kIndices, kRecurrent, kTimes}) {
     all.insert(all.end(), subject.begin(), subject.end());
   }
   return all;

@@ -70,6 +70,19 @@ std::string convolution_weights_gradient() {
                                                         name:nil]);
 }
 
+// With a mask of zeros, then with one that hides a key and favours another.
+std::string fused_attention() {
+  Question q;
+  MPSGraphTensor *query = q.feed(std::vector<float>{1, 0, 0, 2}, {1, 1, 2, 2}),
+                 *key = q.feed(std::vector<float>{1, 1, 0, 1, 2, 0}, {1, 1, 3, 2}),
+                 *value = q.feed(std::vector<float>{1, 2, 3, 5, -1, 4}, {1, 1, 3, 2});
+  const auto masked = [&](const std::vector<float>& mask) {
+    return attention(q, query, key, value, q.feed(mask, {1, 1, 2, 3}), 0.5f);
+  };
+  MPSGraphTensor *plain = masked({0, 0, 0, 0, 0, 0}), *hidden = masked({0, -1e9f, 0, 0, 0, 1});
+  return plain == nil ? kAbsent : q.values({plain, hidden});
+}
+
 // What the engine avoids: operands of halves for the gradient to weights.
 std::string half_weights_gradient() {
   Question q;
@@ -141,14 +154,37 @@ std::string average_with_ceil() {
   return q.shaped([q.graph avgPooling2DWithSourceTensor:x descriptor:descriptor name:nil]);
 }
 
+// Of windows of 2 x 2: as programs use them, NCHW, and in the order that theirs avoid.
 std::string pooling_indices() {
   Question q;
-  MPSGraphPooling2DOpDescriptor* descriptor = pooling(0);
-  [descriptor setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten2D];
-  [descriptor setReturnIndicesDataType:MPSDataTypeInt32];
-  MPSGraphTensor* x = q.feed({1, 4, 4, 1}, [](long i) { return static_cast<float>(i * 7 % 16); });
-  NSArray* made = [q.graph maxPooling2DReturnIndicesWithSourceTensor:x descriptor:descriptor name:nil];
-  return q.values({[made objectAtIndex:0], [made objectAtIndex:1]});
+  const auto pooled = [&](const Shape& shape, MPSGraphTensorNamedDataLayout layout) {
+    MPSGraphPooling2DOpDescriptor* descriptor = pooling(0);
+    [descriptor setDataLayout:layout];
+    [descriptor setReturnIndicesMode:MPSGraphPoolingReturnIndicesGlobalFlatten2D];
+    [descriptor setReturnIndicesDataType:MPSDataTypeInt32];
+    MPSGraphTensor* x = q.feed(shape, [](long i) { return static_cast<float>(i * 7 % 16); });
+    return [q.graph maxPooling2DReturnIndicesWithSourceTensor:x descriptor:descriptor name:nil];
+  };
+  NSArray* planes = pooled({1, 1, 4, 4}, MPSGraphTensorNamedDataLayoutNCHW);
+  NSArray* images = pooled({1, 4, 4, 1}, MPSGraphTensorNamedDataLayoutNHWC);
+  return q.values({[planes objectAtIndex:0], [planes objectAtIndex:1], [images objectAtIndex:1]});
+}
+
+std::string pooling_modes() {
+  Question q;
+  MPSGraphTensor* x = q.feed({2, 2, 2, 2}, [](long i) { return static_cast<float>(i * 5 % 16); });
+  std::vector<MPSGraphTensor*> places;
+  for (NSUInteger mode = MPSGraphPoolingReturnIndicesGlobalFlatten1D;
+       mode <= MPSGraphPoolingReturnIndicesLocalFlatten4D; ++mode) {
+    MPSGraphPooling4DOpDescriptor* descriptor =
+        [MPSGraphPooling4DOpDescriptor descriptorWithKernelSizes:numbers({1, 2, 2, 1})
+                                                    paddingStyle:MPSGraphPaddingStyleTF_VALID];
+    [descriptor setReturnIndicesMode:static_cast<MPSGraphPoolingReturnIndicesMode>(mode)];
+    [descriptor setReturnIndicesDataType:MPSDataTypeInt32];
+    NSArray* made = [q.graph maxPooling4DReturnIndicesWithSourceTensor:x descriptor:descriptor name:nil];
+    places.push_back([made objectAtIndex:1]);
+  }
+  return q.values(places);
 }
 
 std::string pooling_ties() {
@@ -189,9 +225,9 @@ constexpr Probe kRows[] = {
     {"rank5_product", "a matrix product of tensors of 5 axes", "(2,1,2,1,1) 2 6 17 8", 0, "arithmetic",
      "product_beyond_rank4", rank5_product},
     {"long_product", "a matrix product along 40,000 elements", "right", 0, "arithmetic in integers",
-     "long_inner_product", long_product},
+     "long_inner_product", long_product, "element ? is ? instead of ?"},
     {"large_matrix", "a matrix product of 40,000 rows", "right", 0, "arithmetic in integers", "large_matrix",
-     large_matrix},
+     large_matrix, "element ? is ? instead of ?"},
     {"convolution_data_gradient", "a strided convolution's gradient: source",
      "(1,4,4,1) -1 1 -2 2 7 15 10 8 -3 3 -4 4 3 2 4 -8", 0, "the convolution's transpose, in NumPy", nullptr,
      convolution_data_gradient},
@@ -206,15 +242,21 @@ constexpr Probe kRows[] = {
     {"groups", "gradients of a convolution of two groups",
      "-1 5 -1 6 3 2 5 5 25 15 9 2 9 -2 13 0 5 8 23 14 12 9 16 23 30 23 23 20 17 23 9 15 21 16", 0,
      "the convolution's transpose, in NumPy", nullptr, groups},
+    {"fused_attention", "an attention of two queries in one selector",
+     "0.359686664 3.57193195 1.53391279 3.5776812 -0.244918662 3.24491866 1 3.66666667", 1e-5, "the formula, in NumPy",
+     nullptr, fused_attention},
     {"average_with_ceil", "an average with padding and ceil", nullptr, 0, "wrong elsewhere: pytorch Pooling.mm",
      nullptr, average_with_ceil},
-    {"pooling_indices", "the greatest of windows, and where", nullptr, 0, "PyTorch counts within a window elsewhere",
-     nullptr, pooling_indices},
+    {"pooling_indices", "where in NCHW and in NHWC the greatest are", "12 14 15 13 4 2 9 11 0 2 1 3", 0,
+     "the header's: along the two innermost axes", nullptr, pooling_indices},
+    {"pooling_modes", "the eight ways to count places of windows",
+     "0 1 0 1 2 3 0 1 6 3 4 1 6 3 12 9 0 0 0 0 1 1 0 0 3 1 2 0 3 1 2 0", 0, "the header's; the engine sends them",
+     nullptr, pooling_modes},
     {"pooling_ties", "the gradient of the greatest of equals", nullptr, 0, "documented nowhere", nullptr, pooling_ties},
     {"many_images", "a weights' gradient of 65,540 images", "65540 131080 196620 262160", 0, "arithmetic in integers",
-     "convolution_of_many_images", many_images},
+     "convolution_of_many_images", many_images, "? ? ? ?"},
     {"many_channels", "a convolution to 65,544 channels", "right", 0, "arithmetic in integers",
-     "convolution_to_many_channels", many_channels},
+     "convolution_to_many_channels", many_channels, "element ? is ? instead of ?"},
 };
 
 }  // namespace

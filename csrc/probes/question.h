@@ -46,6 +46,9 @@ std::string text(T value) {
 }
 std::string text(const Shape& shape);
 
+// The answer of a system that lacks what is asked for.
+inline constexpr const char* kAbsent = "absent";
+
 std::string join(const std::vector<std::string>& words);
 std::string values_text(MPSGraphTensorData* data);
 // "right", or where the first difference is.
@@ -90,5 +93,9 @@ class Question {
  private:
   std::vector<std::pair<MPSGraphTensor*, MPSGraphTensorData*>> feeds_;
 };
+
+// An attention by one selector, which is of macOS 15; nil where there is none. mask: nil, or what is added.
+MPSGraphTensor* attention(Question& q, MPSGraphTensor* query, MPSGraphTensor* key, MPSGraphTensor* value,
+                          MPSGraphTensor* mask, float scale);
 
 }  // namespace alloy::probes

@@ -5,6 +5,15 @@
 #include <cmath>
 #include <cstdio>
 
+@protocol AlloyAttention
+- (MPSGraphTensor*)scaledDotProductAttentionWithQueryTensor:(MPSGraphTensor*)query
+                                                  keyTensor:(MPSGraphTensor*)key
+                                                valueTensor:(MPSGraphTensor*)value
+                                                 maskTensor:(MPSGraphTensor*)mask
+                                                      scale:(float)scale
+                                                       name:(NSString*)name;
+@end
+
 namespace alloy::probes {
 namespace {
 
@@ -186,6 +195,18 @@ std::string Question::values(const std::vector<MPSGraphTensor*>& targets) {
 std::string Question::shaped(MPSGraphTensor* target) {
   MPSGraphTensorData* data = run({target}).front();
   return text(shape_of([data shape])) + " " + values_text(data);
+}
+
+MPSGraphTensor* attention(Question& q, MPSGraphTensor* query, MPSGraphTensor* key, MPSGraphTensor* value,
+                          MPSGraphTensor* mask, float scale) {
+  const SEL selector = @selector(scaledDotProductAttentionWithQueryTensor:keyTensor:valueTensor:maskTensor:scale:name:);
+  if (![q.graph respondsToSelector:selector]) return nil;
+  return [static_cast<id<AlloyAttention>>(q.graph) scaledDotProductAttentionWithQueryTensor:query
+                                                                                  keyTensor:key
+                                                                                valueTensor:value
+                                                                                 maskTensor:mask
+                                                                                      scale:scale
+                                                                                       name:nil];
 }
 
 }  // namespace alloy::probes

@@ -29,7 +29,7 @@ constexpr Probe kRows[] = {
     {"slice_gradient", "the gradient of a slice of stride 1", "(6) 0 0 10 20 0 0", 0, "the slice's transpose", nullptr,
      slice_gradient},
     {"strided_slice_gradient", "the gradients of slices of strides 2 and -2", "(6) 0 10 0 20 0 0 (6) 0 0 20 0 10 0", 0,
-     "the slice's transpose", "strided_slice_gradient", strided_slice_gradient},
+     "the slice's transpose", "strided_slice_gradient", strided_slice_gradient, "(6) 0 10 20 0 0 0 (6) 0 0 0 0 10 20"},
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ std::string complex_feed() {
 
 constexpr Probe kRows[] = {
     {"bool_constant", "true as a scalar constant, cast, compared", "1 1 1", 0, "the definition of true", "true_is_255",
-     bool_constant},
+     bool_constant, "? 255 0"},
     {"constant_of_one", "a constant of one element, concatenated", "(3) 5 1 2 (3) 5 1 2", 0, "the op's definition",
      nullptr, constant_of_one},
     {"int64_constant", "constants of int64 by bytes", "9007199254740993 -4611686018427387904", 0, "arithmetic", nullptr,

@@ -3,6 +3,9 @@
 
 #include "graph_testing.h"
 
+#ifdef __APPLE__  // of macOS's Foundation, but not of its kin's
+#include <mach/mach.h>
+#endif
 #include <unistd.h>
 
 #include <cstdint>

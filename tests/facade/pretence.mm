@@ -394,6 +394,24 @@ std::vector<Case> cases() {
        },
        {2},
        {2}},
+      {"unused_feed",
+       [] {
+         MPSGraph* g = [[MPSGraph new] autorelease];
+         MPSGraphTensor *x = placeholder(g, {1}), *y = placeholder(g, {1}), *unused = placeholder(g, {1});
+         MPSGraphShapedType* type = [[[MPSGraphShapedType alloc] initWithShape:numbers({1})
+                                                                      dataType:MPSDataTypeFloat32] autorelease];
+         NSArray* keys = [NSArray arrayWithObjects:x, y, unused, nil];
+         NSArray* types = [NSArray arrayWithObjects:type, type, type, nil];
+         MPSGraphTensor* sum = [g additionWithPrimaryTensor:x secondaryTensor:y name:nil];
+         MPSGraphExecutable* executable = [g compileWithDevice:nil
+                                                         feeds:[NSDictionary dictionaryWithObjects:types forKeys:keys]
+                                                 targetTensors:[NSArray arrayWithObject:sum]
+                                              targetOperations:nil
+                                         compilationDescriptor:nil];
+         return Numbers{static_cast<double>([[executable feedTensors] count])};
+       },
+       {3},
+       {2}},
       {"true_is_255",
        [] {
          Session session;

@@ -15,14 +15,19 @@ import sys
 import textwrap
 import time
 import traceback
+import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD, PYTHON = ROOT / "build" / "editable", ROOT / ".venv" / "bin" / "python"
 GOLDENS, OUTPUT = ROOT / "tests" / "goldens", ROOT / "build" / "mac-report"
-TEST_LIMIT, BUILD_LIMIT, TRAINING_LIMIT = 120, 3600, 300  # seconds for a child
+TEST_LIMIT, BUILD_LIMIT, TRAINING_LIMIT, PYTHON_LIMIT = 120, 3600, 300, 1800  # seconds for a child
 WIDTH = 80
+# What train.py times by itself: choices of the engine that nobody could measure.
+TIMED = ("empty", "product-float32", "product-float16", "convolution-NHWC", "convolution-NCHW", "convolution-OIHW",
+         "convolution-float16", "attention", "batch_norm", "16-steps-together", "16-steps-called", "16-steps-submitted",
+         "resnet50")  # fmt: skip
 
 _spec = importlib.util.spec_from_file_location("doctor", ROOT / "python" / "alloy" / "tools" / "doctor.py")
 doctor = sys.modules["doctor"] = importlib.util.module_from_spec(_spec)
@@ -153,6 +158,31 @@ def test_entry(name, done, word, reason):
     )
 
 
+def python_tests():
+    """Every op and every gradient, a line a failed test."""
+    junit = OUTPUT / "test_ops.xml"
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    junit.unlink(missing_ok=True)
+    command = [PYTHON, "-m", "pytest", "-q", "--tb=line", f"--junitxml={junit}", "tests/python/test_ops.py"]
+    yield from junit_entries("test_ops", doctor.run(command, PYTHON_LIMIT, cwd=ROOT), junit)
+
+
+def junit_entries(name, done, junit):
+    """What became of each test that failed, then of them all."""
+    try:
+        cases = list(ElementTree.parse(junit).iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        yield entry(name, "died", f"{done.ended}: {done.last_words}", done.log, done.seconds)
+        return
+    failed = 0
+    for case in cases:
+        for failure in (*case.iter("failure"), *case.iter("error")):
+            failed += 1
+            yield entry(case.get("name"), "wrong", failure.get("message", ""), failure.text or "")
+    verdict = "right" if cases and not failed else "wrong" if failed else "unseen"
+    yield entry(name, verdict, f"{len(cases)} tests, {failed} failed", done.log, done.seconds)
+
+
 def trainings():
     golden = json.loads((GOLDENS / "training.json").read_text())
     resnet = json.loads((GOLDENS / "resnet50.json").read_text())["smooth"]["losses"][:2]
@@ -162,20 +192,15 @@ def trainings():
         yield _trained(f"linear, {storage}", ["linear", storage], golden["linear"], 1e-5)
         yield _trained(f"digits, {storage}", ["digits", storage], golden["digits"], 1e-4)
     yield _trained("resnet50, one step", ["resnet50"], resnet, 5e-5)
-    for batch in 1, 32, 256:
-        done = _train(["speed", str(batch)])
+    speeds = [["speed", str(batch)] for batch in (1, 32, 256)] + [["trainer", "256"]]
+    for arguments in speeds + [["time", name] for name in TIMED]:
+        name, done = " ".join(arguments), _train(arguments)
         if done.answer is None:
-            yield entry(f"speed, batch {batch}", "died", f"{done.ended}: {done.last_words}", done.log, done.seconds)
+            yield entry(name, "died", f"{done.ended}: {done.last_words}", done.log, done.seconds)
             continue
         first, step = map(float, done.answer.split())
-        yield entry(
-            f"speed, batch {batch}",
-            "open",
-            f"{step:.3g} ms a step; {first:.2g} s to the first result",
-            done.log,
-            done.seconds,
-            answer=done.answer,
-        )
+        says = f"{step:.3g} ms each; {first:.2g} s to the first result"
+        yield entry(name, "open", says, done.log, done.seconds, answer=done.answer)
 
 
 def _train(arguments):
@@ -376,6 +401,7 @@ def main():
             stage("questions", ask())
             stage("native tests", native_tests(system if sys.platform != "darwin" else "Apple's"))
             stage("training", trainings())
+            stage("Python tests", python_tests())
     except KeyboardInterrupt:
         report["interrupted"] = True
     report["minutes"] = round((time.monotonic() - start) / 60, 1)

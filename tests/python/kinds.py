@@ -1,7 +1,5 @@
 """Which tests ask for a property that not every device has."""
 
-import os
-
 import pytest
 
 import alloy as al
@@ -15,6 +13,4 @@ PLANS_FOR_A_CPU = pytest.mark.skipif(_IS_REMOTE, reason="times, order of weights
 FRUGAL = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes memory of its own beside the values")
 FAST = pytest.mark.skipif(_IS_REMOTE, reason="a reference takes too long")
 HAS_PACKAGES = al.device().system != "macOS 13.3"  # of executables
-CAN_FORK = pytest.mark.skipif(
-    al.device().kind == "gpu" or not hasattr(os, "fork"), reason="Metal does not outlive a fork in the child"
-)
+CHILDREN_COMPUTE = pytest.mark.skipif(al.device().kind != "cpu", reason="a forked child can use the CPU alone")

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from alloy.tools import cli, doctor
+from quirks import QUIRKS
 
 ROOT = pathlib.Path(__file__).parents[2]
 _spec = importlib.util.spec_from_file_location("mac_report", ROOT / "tests" / "mac" / "report.py")
@@ -27,16 +28,18 @@ _spec.loader.exec_module(report)
 PROGRAM = f"""#!{sys.executable}
 import os, signal, subprocess, sys, time
 ROWS = ["right", "other", "aborts", "exits", "raises", "hangs", "nonsense", "nothing", "open", "known", "stale",
-        "known_abort", "stale_abort", "no_abort", "elsewhere"]
+        "known_abort", "stale_abort", "no_abort", "elsewhere", "untold", "not_as_told", "absent"]
 QUIRKS = dict(known="sums\\twrong\\tA sum is wrong", stale="sums\\twrong\\tA sum is wrong",
               known_abort="sums\\taborts\\tA sum aborts", stale_abort="sums\\taborts\\tA sum aborts",
-              no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star")
+              no_abort="sums\\taborts\\tA sum aborts", elsewhere="stars\\tnone\\tA star",
+              untold="sums\\twrong\\tA sum is wrong", not_as_told="sums\\twrong\\tA sum is wrong")
+TOLD = dict(known="? 3", not_as_told="? 4")
 if len(sys.argv) == 1:
     print("noise of the framework")
     print("system\\tmacOS 14.0")
     for row in ROWS:
         print(row, "what " + row + " does, in 44 characters", "" if row == "open" else "0.5 2",
-              "1e-3", "arithmetic", "", QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
+              "1e-3", "arithmetic", TOLD.get(row, ""), QUIRKS.get(row, "\\tnone\\t"), sep="\\t")
     sys.exit()
 name = sys.argv[1]
 print("noise")
@@ -50,7 +53,8 @@ elif name == "hangs":
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
     time.sleep(1000)
 elif name == "nonsense": sys.stdout.buffer.write(bytes(range(256)) * 100)
-elif name in ("other", "no_abort", "known"): print("answer: 0x1p-1 3")
+elif name in ("other", "no_abort", "known", "untold", "not_as_told"): print("answer: 0x1p-1 3")
+elif name == "absent": print("answer: absent")
 elif name != "nothing": print("answer: 0x1.0004p-1 2")
 """
 BECOMES = {
@@ -69,6 +73,9 @@ BECOMES = {
     "stale_abort": "stale",
     "no_abort": "wrong",
     "elsewhere": "right",
+    "untold": "wrong",
+    "not_as_told": "wrong",
+    "absent": "open",
 }
 
 
@@ -111,7 +118,7 @@ def test_what_becomes_of_children(program):
     table = doctor.table(list(findings.values()))
     assert max(map(len, table.splitlines())) <= 80
     assert re.search(r"^died +aborts .*\n +ended by SIGABRT", table, re.M) and "sums: as the table says" in table
-    assert doctor.summary(list(findings.values())) == "15 questions: 2 right, 2 known, 2 stale, 1 open, 2 wrong, 6 died"
+    assert doctor.summary(list(findings.values())) == "18 questions: 2 right, 2 known, 2 stale, 2 open, 4 wrong, 6 died"
 
 
 def test_a_child_that_is_killed_takes_its_children_along(tmp_path):
@@ -163,10 +170,12 @@ def test_answers_are_numbers_where_they_can_be(answer, expected, tolerance, agre
 
 def test_every_row_of_the_quirks_is_asked_for():
     _, questions = doctor.questions(doctor.program())
-    rows = re.findall(r"^ALLOY_QUIRK\((\w+),", (ROOT / "csrc" / "ir" / "quirks.def").read_text(), re.M)
-    assert set(rows) == {question.quirk for question in questions} - {""}
-    assert len({question.name for question in questions}) == len(questions) >= 40
+    assert set(QUIRKS) == {question.quirk for question in questions} - {""}
+    assert len({question.name for question in questions}) == len(questions)
+    assert f" {len(questions)} questions" in (ROOT / "README.md").read_text()
     assert all(0 < len(question.text) <= 44 and question.reason for question in questions)
+    wrong = {name for name, (_, _, effect, *_) in QUIRKS.items() if effect == "wrong"}
+    assert {question.quirk for question in questions if question.told} == wrong
 
 
 @pytest.mark.parametrize(
@@ -191,7 +200,11 @@ def test_imitations_do_what_the_table_says(system, name, monkeypatch):
     monkeypatch.setenv("ALLOY_PRETEND", system)
     listed, questions = doctor.questions(doctor.program())
     assert listed == name and doctor.whose(listed) == f"the portable framework, which imitates {name}"
-    rows = [doctor.ask(doctor.program(), question) for question in questions if question.quirk]
+    rows = [
+        doctor.ask(doctor.program(), question)
+        for question in questions
+        if question.quirk or question.name == "fused_attention"
+    ]
     assert {
         finding.question.quirk: (finding.verdict, finding.row) for finding in rows if finding.question.effect != "none"
     } == {
@@ -206,7 +219,7 @@ def test_doctor(program, monkeypatch):
     monkeypatch.setattr(doctor.ask, "__defaults__", (1,))
     done = CliRunner().invoke(cli._commands, ["doctor"])
     assert done.exit_code == 1
-    assert "15 questions: 2 right" in done.stdout and "make mac-report" in done.stdout.splitlines()[-1]
+    assert "18 questions: 2 right" in done.stdout and "make mac-report" in done.stdout.splitlines()[-1]
     assert max(map(len, done.stdout.splitlines())) <= 80
     program.write_text(re.sub(r"ROWS = \[.*?\]", 'ROWS = ["right", "known", "stale", "open"]', PROGRAM, flags=re.S))
     done = CliRunner().invoke(cli._commands, ["doctor"])
@@ -219,6 +232,7 @@ def test_doctor_asks_the_framework_here():
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d+ questions: \d+ right", done.stdout, re.M) and done.stderr == ""
+    assert not re.search(r"^ +(ended|ends|no end) ", done.stdout, re.M), done.stdout  # open questions, too
 
 
 # ---- the report ----
@@ -389,7 +403,7 @@ def test_nothing_is_tried_where_something_is_missing(tmp_path, monkeypatch, caps
 )
 def test_the_report_s_status(found, status, tmp_path, monkeypatch):
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
-    for stage in "build", "ask", "trainings":
+    for stage in "build", "ask", "trainings", "python_tests":
         monkeypatch.setattr(report, stage, lambda: [report.entry("a", "right")])
     monkeypatch.setattr(report, "native_tests", lambda system: [report.entry("a", found)])
     monkeypatch.setattr(report.doctor, "run", lambda *_, **__: outcome())
@@ -404,7 +418,7 @@ def test_a_stage_that_fails_itself_is_a_line(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "OUTPUT", tmp_path)
     monkeypatch.setattr(report.doctor, "run", lambda *_, **__: outcome())
     monkeypatch.setattr(report, "build", fails)
-    for stage in "ask", "trainings":
+    for stage in "ask", "trainings", "python_tests":
         monkeypatch.setattr(report, stage, lambda: [report.entry("a", "right")])
     monkeypatch.setattr(report, "native_tests", lambda system: [report.entry("a", "right")])
     assert report.main() == 1
@@ -524,6 +538,23 @@ def test_the_python_of_homebrew_is_found_behind_that_of_xcode(mac):
     (brew / "python3").chmod(0o755)
     status, facts = mac.preflight(PYTHON="", HOMEBREW_PREFIX=str(brew.parent))
     assert status == 0 and re.search(r"python3 +3\.14\.0$", facts, re.M)
+
+
+def test_each_failed_test_of_python_is_told(tmp_path):
+    trial = tmp_path / "test_trial.py"
+    trial.write_text("def test_good(): pass\ndef test_bad(): assert 1 == 2\n")
+    junit = tmp_path / "found.xml"
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={junit}", trial]
+    done = doctor.run(command, 60, cwd=tmp_path)
+    found = [(e["name"], e["verdict"], e["says"]) for e in report.junit_entries("trial", done, junit)]
+    assert found == [("test_bad", "wrong", "assert 1 == 2"), ("trial", "wrong", "2 tests, 1 failed")]
+    (lost,) = report.junit_entries("trial", done, tmp_path / "nothing.xml")
+    assert lost["verdict"] == "died"
+
+
+def test_what_is_timed_is_known_to_both_programs():
+    source = (ROOT / "tests" / "mac" / "train.py").read_text()
+    assert re.findall(r'^    "([\w-]+)": ', source[source.index("\nTIMED = ") :], re.M) == list(report.TIMED)
 
 
 def test_this_machine(tmp_path):

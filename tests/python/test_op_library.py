@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import alloy as al
-from kinds import CAN_FORK, HALVES, PLANS_FOR_A_CPU
+from kinds import CHILDREN_COMPUTE, HALVES, PLANS_FOR_A_CPU
 
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCES = ROOT / "tests" / "op_libraries"
@@ -351,7 +351,7 @@ assert os.wait()[1] == 0
 """
 
 
-@CAN_FORK
+@CHILDREN_COMPUTE
 def test_forked_processes(ops):
     subprocess.run([sys.executable, "-c", FORK, ops.path], check=True)
 

@@ -9,9 +9,7 @@ import time
 import pytest
 
 import alloy as al
-from kinds import FAST
-
-CHILDREN_COMPUTE = pytest.mark.skipif(al.device().kind != "cpu", reason="a forked child can use the CPU alone")
+from kinds import CHILDREN_COMPUTE, FAST
 
 SETUP = """
 import os, signal, sys, threading, time

@@ -477,9 +477,9 @@ def test_orders_and_running_totals_of_six_axes(axis):
 
 
 @case("order_of_other_types")
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32])
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8, np.uint16, np.uint32, np.uint64])
 def test_orders_of_other_types(dtype):
-    x = np.array([3, 1, 2, 0]).astype(dtype)
+    x = np.array([3, np.iinfo(dtype).max, 2, 0, np.iinfo(dtype).min, np.iinfo(dtype).max // 2 + 1], dtype)
     check(lambda x: [al.argsort(x), al.sort(x)], [x], np.argsort(x, kind="stable"), np.sort(x))
 
 
@@ -524,6 +524,39 @@ def test_the_gradient_of_rows_of_a_table_of_halves():
         [table, rows],
         np.float16([[3, 3], [0, 0], [6, 6]]),
     )
+
+
+@case("unused_feed")
+def test_feeds_that_nothing_needs(tmp_path):
+    graph = al.Graph()
+    unused, x, y, late = (graph.placeholder((2,), name=name) for name in ("unused", "x", "y", "late"))
+    total = graph.variable(np.zeros(2, np.float32))
+    step = graph.compile([unused, x, y, late], [x - y], [graph.assign(total, total + y)])
+    given = {name: np.float32([k, k + 1]) for k, name in enumerate(("unused", "x", "y", "late"))}
+    np.testing.assert_array_equal(step(*given.values())[0], [-1, -1])
+    np.testing.assert_array_equal(step.submit(**given)[0], [-1, -1])
+    np.testing.assert_array_equal(total.numpy(), [4, 6])
+    alone = graph.compile([unused], [], [graph.assign(total, total * 2.0)])
+    alone(given["unused"])
+    np.testing.assert_array_equal(total.numpy(), [8, 12])
+    together = graph.compile([unused, x], [x * 2.0], steps=3)
+    np.testing.assert_array_equal(together(*np.ones((2, 3, 2), np.float32))[0], np.full((3, 2), 2))
+
+
+@case("unused_feed")
+def test_a_model_that_ignores_an_input():
+    class First(al.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.dense = al.nn.Dense(1)
+
+        def forward(self, x, training):
+            return self.dense(x[0], training)
+
+    inputs = integers((8, 3)), integers((8, 2))
+    trainer = al.Trainer(First(), loss="mean_squared_error", optimizer=al.SGD(0.0625))
+    trainer.fit((inputs, inputs[0][:, :1]), epochs=2, batch_size=4, progress=False)
+    assert trainer.predict(inputs).shape == (8, 1)
 
 
 def test_every_quirk_has_a_program():

@@ -12,7 +12,7 @@ import pytest
 from safetensors import safe_open
 
 import alloy as al
-from kinds import CAN_FORK, HALVES
+from kinds import CHILDREN_COMPUTE, HALVES
 
 
 def data(rng_seed=1, count=90):
@@ -263,7 +263,7 @@ KILLED = """
 """
 
 
-@CAN_FORK
+@CHILDREN_COMPUTE
 def test_killed_at_random_moments(tmp_path):
     """kill -9: no checkpoint is ever unreadable, and every run that is resumed ends as the one that was left alone."""
     kills = os.environ.get("ALLOY_KILLS", "10")

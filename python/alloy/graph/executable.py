@@ -62,7 +62,9 @@ def keep_updates(executable: Executable, updates: list[Update]) -> Executable:
 @method_of(Executable)
 def __call__(self, /, *arrays, **by_label) -> list[np.ndarray]:
     """The fetches, for feeds given in their order, by name, bound to the graph (Graph.bind), or in a dict by
-    placeholder or name. Arrays of integers are converted to another integer type that holds their numbers."""
+    placeholder or name. Arrays of integers are converted to another integer type that holds their numbers.
+
+    The call waits until the step is over, and a GPU then waits for the next call. In a loop use submit."""
     if len(arrays) != 1 or not isinstance(arrays[0], dict):  # a step may take microseconds
         try:
             return Fetches(_call(self, *arrays, **by_label))

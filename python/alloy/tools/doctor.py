@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 60  # seconds for a question
+ABSENT = "absent"  # the answer of a system that lacks what is asked for
 # The verdicts on a question, from the best to the worst; the last two were not known before.
 VERDICTS = {
     "right": "as expected",
@@ -98,7 +99,7 @@ def _signal_name(number):
 @dataclass(frozen=True)
 class Question:
     """A line of the program's list. expected: "" where any answer is news; effect: of the row `quirk` on this system,
-    "aborts", "wrong" or "none"; told: what the row's source says comes instead, "" where it does not say."""
+    "aborts", "wrong" or "none"; told: what the row's source says comes instead."""
 
     name: str
     text: str
@@ -176,9 +177,8 @@ def judge(question: Question, outcome: Outcome) -> str:
             else "wrong"
         )
     if question.effect == "wrong" and answered:
-        is_told = not question.told or agrees(answer, question.told, question.tolerance)
-        return "stale" if is_right else "known" if is_told else "wrong"
-    if question.expected == "" and question.effect == "none":
+        return "stale" if is_right else "known" if agrees(answer, question.told, question.tolerance) else "wrong"
+    if answer == ABSENT or question.expected == "" and question.effect == "none":
         return "open"
     return "right" if is_right else "wrong" if answered else "died"
 

@@ -5,6 +5,7 @@
 #include "facade/graph/running.h"
 #include "facade/graph/types.h"
 #include "facade/imitation.h"
+#include "ir/walk.h"
 
 using namespace alloy;
 using namespace alloy::facade;
@@ -22,6 +23,19 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds, Class values) {
   for (MPSGraphTensor* tensor in feeds) keys.push_back(tensor);
   std::sort(keys.begin(), keys.end(),
             [](MPSGraphTensor* a, MPSGraphTensor* b) { return value_of(a).op->id < value_of(b).op->id; });
+  return keys;
+}
+
+// The keys that an executable takes, in its order; of a request whose feeds are not listed yet.
+std::vector<MPSGraphTensor*> taken_keys(NSDictionary* feeds, const Request& request) {
+  std::vector<MPSGraphTensor*> keys = ordered_keys(feeds, [MPSGraphShapedType class]);
+  if (!imitates(ir::Quirk::unused_feed)) return keys;
+  // Programs find their feeds in feedTensors: its order is the framework's own.
+  std::reverse(keys.begin(), keys.end());
+  const std::vector<ir::Op*> needed = ir::live_ops(request.results, request.effects);
+  std::erase_if(keys, [&](MPSGraphTensor* key) {
+    return std::find(needed.begin(), needed.end(), value_of(key).op) == needed.end();
+  });
   return keys;
 }
 
@@ -95,15 +109,15 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   Request request;
   std::vector<ir::Type> types;
   bool known = true;
-  for (MPSGraphTensor* tensor : ordered_keys(feeds, [MPSGraphShapedType class])) {
+  request.results = values_of(self, targetTensors);
+  require_elements(targetOperations, [MPSGraphOperation class]);
+  for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
+  for (MPSGraphTensor* tensor : taken_keys(feeds, request)) {
     MPSGraphShapedType* type = [feeds objectForKey:tensor];
     request.feeds.push_back(value_of(self, tensor));
     types.push_back({dtype_of([type dataType]), shape_of([type shape])});
     known = known && types.back().is_static();
   }
-  request.results = values_of(self, targetTensors);
-  require_elements(targetOperations, [MPSGraphOperation class]);
-  for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   const GraphRef& graph = graph_of(self);
   id<MTLDevice> metal = device == nil ? default_device() : [device metalDevice];
   std::shared_ptr<runtime::Program> program = known ? compile(*graph, metal, request, types) : nullptr;

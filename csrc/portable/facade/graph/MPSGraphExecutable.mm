@@ -235,7 +235,11 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   }
   refuse_fork();
   ExecutableImpl& impl = impl_of(self);
-  build([&] { runtime::write_package(path, *impl.graph, impl.request); });
+  // In their own order, which an imitation's is not.
+  Request request = impl.request;
+  std::sort(request.feeds.begin(), request.feeds.end(),
+            [](const ir::Value& a, const ir::Value& b) { return a.op->id < b.op->id; });
+  build([&] { runtime::write_package(path, *impl.graph, request); });
 }
 
 - (void)dealloc {
