@@ -120,19 +120,19 @@ TIERS = {
 # Why names of Apple's are not there: the first pattern that "class member" has.
 NOT_THERE = {
     "MPSGraph .*callSymbolName|callables": "graphs call no other graphs",
-    "nonZeroIndices": "the elements, not the shapes, say how long its result is",
-    "convertLayoutToNHWC|reducedPrecisionFastMath": "Apple's compiler alone can be told that",
+    "nonZeroIndices": "the length of its result depends on elements, not on shapes",
+    "convertLayoutToNHWC|reducedPrecisionFastMath": "it is a setting of Apple's compiler",
     "MTLTensor|newTensorWith": "Metal's tensors came with macOS 26",
-    "MPSImage": "images lie in textures",
-    "MPSState": "kernels of images leave states for their gradients, and there are none",
+    "MPSImage": "images lie in textures, which do not exist",
+    "MPSState": "no kernel leaves a state for its gradient",
     "MPSDeviceProvider": "it is for programs that are read from archives",
     "present|MTLDrawable": "nothing is shown on a screen",
-    "[rR]ender|blitCommandEncoderWith|computeCommandEncoderWith|barrierAfter|resourceState|ccelerationStructure": (
-        "shaders do not run, nor what goes with them"
-    ),
+    "(blit|compute)CommandEncoderWith": "counters are not sampled",
+    "[rR]ender|barrierAfter|resourceState|ccelerationStructure": "shaders do not run",
+    "maxCommandBufferCount": "queues take any number of command buffers",
     "sparse|Sparse": "memory is not mapped page by page",
     "ResidencySet|MTLAllocation|setOwner": "all memory is the process's own, and resident",
-    "DebugCapture|MTLLogState|logs|MTLCommandQueueDescriptor": "Xcode's tools and the logs of shaders are not there",
+    "DebugCapture|MTLLogState|logs|MTLCommandQueueDescriptor": "neither Xcode nor a shader reads or writes it",
 }
 FRAMEWORKS = {"MPSGraph": "MetalPerformanceShadersGraph", "MPS": "MetalPerformanceShaders", "MTL": "Metal"}
 
