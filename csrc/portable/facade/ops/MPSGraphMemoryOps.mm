@@ -121,6 +121,18 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   return tensor;
 }
 
+- (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  const ir::Value value = value_of(self, tensor);
+  if (value.op->code != OpCode::constant) {
+    raise_invalid(@"[variableFromTensor] A constant was expected: when a variable takes the value of another tensor is "
+                  @"documented nowhere; use variableWithData and assignVariable.");
+  }
+  const ir::LiteralRef& literal = value.op->attributes.get<ir::LiteralRef>(Attr::kValue);
+  NSMutableData* data = [NSMutableData dataWithLength:literal->type().byte_count()];
+  build([&, to = static_cast<std::byte*>([data mutableBytes])] { literal->fill(to); });
+  return [self variableWithData:data shape:[tensor shape] dataType:[tensor dataType] name:name];
+}
+
 - (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString*)name {
   return add(self, OpCode::read_variable, {value_of(self, variable)}, {}, name);
 }
