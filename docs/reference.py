@@ -57,7 +57,8 @@ OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer",
 def pages() -> dict[str, str]:
     """The text of each page, by its name."""
     modules = {
-        name: getattr(al, name) for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models")
+        name: getattr(al, name)
+        for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models", "sklearn")
     }
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)

@@ -206,13 +206,12 @@ std::string lent_pages() {
   static_cast<float*>(pages)[1] = 3;
   mprotect(pages, length, PROT_READ);
   const bool is_shared = [device() hasUnifiedMemory] != NO;  // the engine copies elsewhere
-  id<MTLBuffer> buffer = is_shared ? [device() newBufferWithBytesNoCopy:pages
-                                                                 length:length
-                                                                options:MTLResourceStorageModeShared
-                                                            deallocator:nil]
-                                   : [device() newBufferWithBytes:pages
+  id<MTLBuffer> buffer = is_shared
+                             ? [device() newBufferWithBytesNoCopy:pages
                                                            length:length
-                                                          options:MTLResourceStorageModeShared];
+                                                          options:MTLResourceStorageModeShared
+                                                      deallocator:nil]
+                             : [device() newBufferWithBytes:pages length:length options:MTLResourceStorageModeShared];
   [buffer autorelease];
   if (buffer == nil) return "refused";
   Question q;

@@ -29,6 +29,7 @@ optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer f
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
+scikit-learn    al.sklearn: Classifier, Regressor
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
@@ -190,16 +191,20 @@ __all__ = [
 __version__: str  # below
 
 
-def _version(name):
+def _late(name):
     if name == "__version__":
         from importlib.metadata import version  # slow to import, and seldom asked
 
         return version("alloy-mpsgraph")
+    if name == "sklearn":
+        from importlib import import_module
+
+        return import_module("alloy.sklearn")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _al = sys.modules[__name__]
-_al.__getattr__ = _version  # set and not defined, as answer_for does
+_al.__getattr__ = _late  # set and not defined, as answer_for does
 _modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random": random, "al.init": init}
 _modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
 _names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}

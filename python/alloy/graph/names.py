@@ -7,6 +7,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES, UNNEEDED, VALUES
 from alloy.graph.location import meant, mistake
@@ -199,8 +200,10 @@ def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> 
     before = vars(module).get("__getattr__", missing)
 
     def answer(name):
-        if name.startswith("_"):
+        with suppress(AttributeError):
             return before(name)
+        if name.startswith("_"):
+            return missing(name)
         said = _said_of_name(name, shown, names, others)
         caller = sys._getframe(1)
         importing = caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
