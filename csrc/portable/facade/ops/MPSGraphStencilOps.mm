@@ -65,20 +65,21 @@ Expr padded(Expr x, const WindowLists& lists, const std::vector<Axis>& axes) {
   return Expr(x.graph(), ir::compose(x.graph(), ir::Composite::pad_edges, operands, attributes).front());
 }
 
-Expr reduced(Expr x, const ir::Dims& axes, MPSGraphReductionMode mode) {
+// Along the last axis, which is left with one element.
+Expr reduced(Expr x, MPSGraphReductionMode mode) {
   switch (mode) {
-    case MPSGraphReductionModeMin: return min(x, axes);
-    case MPSGraphReductionModeMax: return max(x, axes);
-    case MPSGraphReductionModeSum: return sum(x, axes);
-    default: return product(x, axes);
+    case MPSGraphReductionModeMin: return min(x, {-1});
+    case MPSGraphReductionModeMax: return max(x, {-1});
+    case MPSGraphReductionModeSum: return sum(x, {-1});
+    default: return product(x, {-1});
   }
 }
 
 Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<Axis>& axes) {
-  const int64_t first = x.shape().rank() - 4;
+  const int64_t first = x.shape().rank() - 4, taps = weights.shape().element_count();
+  ir::Dims dims(x.shape().dims().begin(), x.shape().dims().end() - 4), order;
   x = padded(x, lists, axes);
   // Each axis becomes two: windows, and the taps of each.
-  ir::Dims taps, aligned;
   for (int64_t i = 3; i >= 0; --i) {
     const auto& [window, count] = axes[i];
     std::vector<int64_t> places;
@@ -87,12 +88,12 @@ Expr stencil(Expr x, Expr weights, const WindowLists& lists, const std::vector<A
     }
     x = gather(x, ir::integers(x.graph(), ir::DType::int32, {count, window.size}, places), first + i);
   }
-  for (int64_t i = 0; i < 4; ++i) {
-    taps.push_back(first + 2 * i + 1);
-    aligned.push_back(1);
-    aligned.push_back(axes[i].window.size);
-  }
-  return squeeze(reduced(x * reshape(weights, aligned), taps, lists.reductionMode), taps);
+  // A row for each window: imitated systems reduce no tensor of more than four axes.
+  for (int64_t i = 0; i < first; ++i) order.push_back(i);
+  for (int64_t i = 0; i < 8; ++i) order.push_back(first + 2 * (i % 4) + i / 4);
+  for (const Axis& axis : axes) dims.push_back(axis.count);
+  const Expr rows = reshape(transpose(x, order), {ir::kUnknown, taps});
+  return reshape(reduced(rows * reshape(weights, {taps}), lists.reductionMode), dims);
 }
 
 }  // namespace
