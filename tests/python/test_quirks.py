@@ -220,7 +220,9 @@ def test_quotients_of_integers_truncate(dtype, rng):
 
 @case("power_of_negative")
 def test_powers_of_negative_bases():
-    base, exponent = np.float32([-2, -2, -2, -0.5, -1, 2, -3, 0]), np.float32([3, 2, -1, 2, 5, 0.5, 0.5, 2])
+    inf = np.inf
+    base = np.float32([-2, -2, -2, -0.5, -1, 2, -3, 0, -inf, -inf, -inf, inf])
+    exponent = np.float32([3, 2, -1, 2, 5, 0.5, 0.5, 2, 2.5, -0.5, 3, -2.5])
     with np.errstate(invalid="ignore"):
         expected = np.power(base.astype(np.float64), exponent)
     np.testing.assert_allclose(run(al.power, base, exponent)[0], expected, rtol=1e-6)

@@ -109,6 +109,14 @@ def test_lengths_outside_the_steps_give_nan_in_the_last_state_and_in_all(kind, b
         np.testing.assert_array_equal(last[row, :6], states[row, counts[row] - 1, :6])
 
 
+@pytest.mark.parametrize("activation", ["none", "relu", "tanh", "sigmoid", "hard_sigmoid"])
+def test_a_nan_stays_one_in_a_cell(activation):
+    graph = al.Graph()
+    x = graph.placeholder((1, 1, 2))
+    y = al.rnn(x, graph.constant(np.eye(2, dtype=np.float32)), activation=activation)
+    np.testing.assert_array_equal(np.isnan(graph.compile([x], [y])(np.float32([[[np.nan, 1]]]))[0]), [[[True, False]]])
+
+
 class _Reader(al.nn.Layer):
     def __init__(self):
         super().__init__()

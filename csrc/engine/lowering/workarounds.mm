@@ -214,7 +214,9 @@ MPSGraphTensor* power_of_any_base(MPSGraph* graph, MPSGraphTensor* a, MPSGraphTe
   MPSGraphTensor* of_negative = select(is_odd, [graph negativeWithTensor:magnitude name:nil], magnitude, nil);
   if (kind(dtype) == ir::DTypeKind::kFloating) {
     MPSGraphTensor* is_whole = [graph equalWithPrimaryTensor:truncated(small) secondaryTensor:small name:nil];
-    of_negative = select(is_whole, of_negative, number(graph, NAN, dtype), nil);
+    MPSGraphTensor* is_infinite = [graph isInfiniteWithTensor:a name:nil];
+    MPSGraphTensor* of_fraction = select(is_infinite, magnitude, number(graph, NAN, dtype), nil);
+    of_negative = select(is_whole, of_negative, of_fraction, nil);
   }
   MPSGraphTensor* is_negative = [graph lessThanWithPrimaryTensor:a secondaryTensor:number(graph, 0, dtype) name:nil];
   return select(is_negative, of_negative, magnitude, name);

@@ -29,8 +29,10 @@ HWY_INLINE FloatVector Activated(RecurrentActivation how, FloatVector x) {
     case RecurrentActivation::kRelu: return hn::IfThenElse(hn::Le(x, Zero(d)), Zero(d), x);  // NaN stays
     case RecurrentActivation::kTanh: return Tanh(d, x);
     case RecurrentActivation::kSigmoid: return GateSigmoid(x);
-    case RecurrentActivation::kHardSigmoid:
-      return hn::Min(hn::Max(hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f)), Zero(d)), One(d));
+    case RecurrentActivation::kHardSigmoid: {
+      const auto line = hn::MulAdd(x, hn::Set(d, 0.2f), hn::Set(d, 0.5f));  // NaN stays
+      return hn::IfThenElse(hn::Lt(line, Zero(d)), Zero(d), hn::IfThenElse(hn::Gt(line, One(d)), One(d), line));
+    }
   }
   return x;
 }
