@@ -15,6 +15,7 @@ from alloy.graph.profile import Profile
 from alloy.graph.staging import Staging
 from alloy.graph.state import State
 from alloy.training.input_profile import InputProfile
+from alloy.training.rate_search import RateSearch
 
 WRAPPED = 84  # a line to which the next word would have been added below this width was ended on purpose
 
@@ -34,7 +35,7 @@ GRAPHS = (
     "load_op_library",
     "OpLibrary",
 )
-SAVING = ("save", "load", "load_torch", "load_executable", "LoadedExecutable")
+SAVING = ("save", "load", "state", "load_torch", "load_executable", "LoadedExecutable")
 DEVICES = (
     "draw",
     "device",
@@ -47,15 +48,17 @@ DEVICES = (
     "device_stats",
     "op_table",
 )
-GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile)
-CALLBACKS = ("Callback", "EarlyStopping", "Checkpoint", "CSVLogger", "TensorBoard", "LambdaCallback", "History")
+GIVEN = (State, Staging, MemoryPlan, Profile, InputProfile, RateSearch)
+CALLBACKS = ("Callback", "EarlyStopping", "ReduceLROnPlateau", "Checkpoint", "CSVLogger", "TensorBoard")
+CALLBACKS += ("LambdaCallback", "History")
 OPTIMIZERS = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion", "Optimizer", "LossScale")
 
 
 def pages() -> dict[str, str]:
     """The text of each page, by its name."""
     modules = {
-        name: getattr(al, name) for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models")
+        name: getattr(al, name)
+        for name in ("nn", "losses", "metrics", "schedules", "data", "init", "random", "models", "sklearn")
     }
     made = {
         "graphs": _page("Graphs", "What `import alloy as al` gives for graphs, saving and devices.", al, "al", GRAPHS)
@@ -117,6 +120,23 @@ TIERS = {
     "2": "what whole programs need beside it",
     "3": "the rest of Apple's classes",
 }
+# Why names of Apple's are not there: the first pattern that "class member" has.
+NOT_THERE = {
+    "MPSGraph .*callSymbolName|callables": "graphs call no other graphs",
+    "nonZeroIndices": "the length of its result depends on elements, not on shapes",
+    "convertLayoutToNHWC|reducedPrecisionFastMath": "it is a setting of Apple's compiler",
+    "MTLTensor|newTensorWith": "Metal's tensors came with macOS 26",
+    "MPSImage": "images lie in textures, which do not exist",
+    "MPSState": "no kernel leaves a state for its gradient",
+    "MPSDeviceProvider": "it is for programs that are read from archives",
+    "present|MTLDrawable": "nothing is shown on a screen",
+    "(blit|compute)CommandEncoderWith": "counters are not sampled",
+    "[rR]ender|barrierAfter|resourceState|ccelerationStructure": "shaders do not run",
+    "maxCommandBufferCount": "queues take any number of command buffers",
+    "sparse|Sparse": "memory is not mapped page by page",
+    "ResidencySet|MTLAllocation|setOwner": "all memory is the process's own, and resident",
+    "DebugCapture|MTLLogState|logs|MTLCommandQueueDescriptor": "neither Xcode nor a shader reads or writes it",
+}
 FRAMEWORKS = {"MPSGraph": "MetalPerformanceShadersGraph", "MPS": "MetalPerformanceShaders", "MTL": "Metal"}
 
 
@@ -146,15 +166,30 @@ def _framework():
     parts += [f"| {text} | {counts[tier][0]} | {counts[tier][1]} |\n" for tier, text in TIERS.items()]
     parts.append(
         "\nShaders, textures and images do not exist on the portable devices. Their types are declared, because "
-        "programs name them; making one gives nil, and an error that says so where there is a place for it.\n"
+        "programs name them; making one gives nil, and an error that says so where there is a place for it.\n\n"
+        "What no document says raises an exception that says so: all of `nonMaximumSuppression`; pixels without "
+        "`alignCorners`, and relative coordinates for another size, of `sampleGrid`; offsets and places of extremes of "
+        "`stencil`; and `variableFromTensor` of anything but a constant. `alloy doctor` asks a Mac about each.\n"
     )
     prefixes = sorted(FRAMEWORKS, key=len, reverse=True)
     for prefix, framework in FRAMEWORKS.items():
         parts.append(f"\n## {framework}\n")
         for name in sorted(there):
             if next(each for each in prefixes if name.startswith(each)) == prefix:
-                parts.append(f"\n### {name}\n\n{_names('There', there[name])}{_names('Not there', lacking[name])}")
+                parts.append(f"\n### {name}\n\n{_names('There', there[name])}{_lacking(name, lacking[name])}")
     return "".join(parts)
+
+
+def _lacking(name, members):
+    """The names that a class lacks, with the reasons."""
+    reasons = {}
+    for member in members:
+        whole = f"{name} {member}"
+        why = next((why for pattern, why in NOT_THERE.items() if re.search(pattern, whole)), None)
+        if why is None:
+            raise LookupError(f"Say in NOT_THERE why this is not there: {whole}")
+        reasons.setdefault(why, []).append(member)
+    return "".join(_names(f"Not there, because {why}", names) for why, names in reasons.items())
 
 
 def _names(title, names):

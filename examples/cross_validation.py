@@ -1,12 +1,23 @@
-"""Cross-validation with scikit-learn: each fold trains a model of its own.
+"""A search with scikit-learn: the size of a network and its learning rate, by cross-validation in two processes.
 
 python cross_validation.py --folds 5"""
 
 import argparse
 
-import numpy as np
-
 import alloy as al
+
+
+class Net:
+    """A function of the numbers of features and classes that makes a network; scikit-learn shows its size."""
+
+    def __init__(self, units):
+        self.units = units
+
+    def __call__(self, features, classes):
+        return al.nn.Sequential(al.nn.Dense(self.units, activation="relu"), al.nn.Dense(classes))
+
+    def __repr__(self):
+        return f"Net({self.units})"
 
 
 def main(arguments=None):
@@ -15,16 +26,21 @@ def main(arguments=None):
     parser.add_argument("--epochs", type=int, default=10)
     options = parser.parse_args(arguments)
 
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import GridSearchCV
 
     images, classes = al.data.digits()
-    scores = []
-    for training, test in StratifiedKFold(options.folds, shuffle=True, random_state=0).split(images, classes):
-        model = al.nn.Sequential(al.nn.Flatten(), al.nn.Dense(64, activation="relu"), al.nn.Dense(10))
-        trainer = al.Trainer(model, "softmax_cross_entropy", al.Adam(3e-3), metrics=["accuracy"])
-        trainer.fit((images[training], classes[training]), options.epochs, progress=False)
-        scores.append(trainer.evaluate((images[test], classes[test]))["accuracy"])
-    print(f"accuracy {np.mean(scores):.4f}, from {min(scores):.4f} to {max(scores):.4f}")
+    pixels = images.reshape(len(images), -1)
+    search = GridSearchCV(
+        al.sklearn.Classifier(epochs=options.epochs, random_state=0),
+        {"model": [Net(32), Net(128)], "optimizer": [al.Adam(1e-3), al.Adam(1e-2)]},
+        cv=options.folds,
+        n_jobs=2,
+    )
+    search.fit(pixels, classes)
+    results = search.cv_results_
+    for values, accuracy in zip(results["params"], results["mean_test_score"]):
+        print(f"{values['model']!r} {values['optimizer'].lr:g}: accuracy {accuracy:.4f}")
+    print(f"best {search.best_params_['model']!r}, accuracy {search.best_score_:.4f}")
 
 
 if __name__ == "__main__":

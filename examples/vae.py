@@ -1,7 +1,7 @@
 """A variational autoencoder (Kingma and Welling, 2013) of handwritten digits.
 
 The encoder gives a mean and a spread for each image, the decoder makes an image of a random code. The layer in the
-middle draws the code, with random numbers that are new in every step: self.now(state) and self.leave(state, following).
+middle draws the code, with random numbers that are new in every step.
 
 python vae.py --epochs 60 --codes 8"""
 
@@ -15,16 +15,11 @@ import alloy as al
 class Code(al.nn.Layer):
     """A normal number for each mean and spread while training; the means alone after it."""
 
-    def build(self, x):
-        self.state = self.add_variable(x.graph, "state", lambda seed: al.random.state(seed[-1]), trainable=False)
-
     def forward(self, x, training):
         mean, log_variance = al.split(x, 2, axis=-1)
         if not training:
             return mean
-        noise, following = al.random.normal(self.now(self.state), mean)
-        self.leave(self.state, following)
-        return mean + noise * al.exp(0.5 * log_variance)
+        return mean + self.random(al.random.normal, mean) * al.exp(0.5 * log_variance)
 
 
 class Autoencoder(al.nn.Layer):

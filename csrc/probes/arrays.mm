@@ -41,7 +41,9 @@ std::string row_strides() {
                           rowStrides:strides];
   [commands commit];
   [commands waitUntilCompleted];
-  return text_of(static_cast<const float*>([buffer contents]), 7);
+  return values_text([[[MPSGraphTensorData alloc] initWithMTLBuffer:buffer
+                                                              shape:numbers({7})
+                                                           dataType:MPSDataTypeFloat32] autorelease]);
 }
 
 std::string rows_of_a_buffer() {

@@ -205,10 +205,14 @@ std::string lent_pages() {
   void* pages = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
   static_cast<float*>(pages)[1] = 3;
   mprotect(pages, length, PROT_READ);
-  id<MTLBuffer> buffer = [[device() newBufferWithBytesNoCopy:pages
-                                                      length:length
-                                                     options:MTLResourceStorageModeShared
-                                                 deallocator:nil] autorelease];
+  const bool is_shared = [device() hasUnifiedMemory] != NO;  // the engine copies elsewhere
+  id<MTLBuffer> buffer = is_shared
+                             ? [device() newBufferWithBytesNoCopy:pages
+                                                           length:length
+                                                          options:MTLResourceStorageModeShared
+                                                      deallocator:nil]
+                             : [device() newBufferWithBytes:pages length:length options:MTLResourceStorageModeShared];
+  [buffer autorelease];
   if (buffer == nil) return "refused";
   Question q;
   MPSGraphTensor* x = q.feed(std::vector<float>{0, 0}, {2});

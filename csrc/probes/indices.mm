@@ -1,5 +1,24 @@
-// Orders, running totals, elements by indices, and random numbers.
+// Orders, running totals, elements by indices and at places, and random numbers.
 #include "question.h"
+
+// Of macOS 14, which older headers lack.
+@protocol AlloyProbesBoxes
+- (MPSGraphTensor*)nonMaximumSuppressionWithBoxesTensor:(MPSGraphTensor*)boxes
+                                           scoresTensor:(MPSGraphTensor*)scores
+                                           IOUThreshold:(float)overlap
+                                         scoreThreshold:(float)score
+                                    perClassSuppression:(BOOL)perClass
+                                         coordinateMode:(NSUInteger)mode
+                                                   name:(NSString*)name;
+- (MPSGraphTensor*)nonMaximumSuppressionWithBoxesTensor:(MPSGraphTensor*)boxes
+                                           scoresTensor:(MPSGraphTensor*)scores
+                                     classIndicesTensor:(MPSGraphTensor*)classes
+                                           IOUThreshold:(float)overlap
+                                         scoreThreshold:(float)score
+                                    perClassSuppression:(BOOL)perClass
+                                         coordinateMode:(NSUInteger)mode
+                                                   name:(NSString*)name;
+@end
 
 namespace alloy::probes {
 namespace {
@@ -82,6 +101,81 @@ std::string dropout() {
                                                                                                           name:nil]});
 }
 
+// Four boxes: the first two overlap, and nobody wants the last one.
+MPSGraphTensor* boxes(Question& q) {
+  return q.feed(std::vector<float>{0, 0, 10, 10, 0, 1, 10, 11, 20, 20, 30, 30, 40, 40, 50, 50}, {1, 4, 4});
+}
+
+std::string kept_boxes() {
+  Question q;
+  MPSGraphTensor* scores =
+      q.feed(std::vector<float>{0.5F, 0.25F, 0.375F, 0.75F, 0.625F, 0.3125F, 0, 0.0625F}, {1, 4, 2});
+  return q.shaped([(id<AlloyProbesBoxes>)q.graph nonMaximumSuppressionWithBoxesTensor:boxes(q)
+                                                                         scoresTensor:scores
+                                                                         IOUThreshold:0.5F
+                                                                       scoreThreshold:0.125F
+                                                                  perClassSuppression:NO
+                                                                       coordinateMode:0
+                                                                                 name:nil]);
+}
+
+std::string kept_boxes_of_classes() {
+  Question q;
+  MPSGraphTensor *scores = q.feed(std::vector<float>{0.5F, 0.75F, 0.625F, 0.0625F}, {1, 4, 1}),
+                 *classes = q.feed(std::vector<int32_t>{0, 1, 0, 1}, {1, 4});
+  return q.shaped([(id<AlloyProbesBoxes>)q.graph nonMaximumSuppressionWithBoxesTensor:boxes(q)
+                                                                         scoresTensor:scores
+                                                                   classIndicesTensor:classes
+                                                                         IOUThreshold:0.5F
+                                                                       scoreThreshold:0.125F
+                                                                  perClassSuppression:YES
+                                                                       coordinateMode:0
+                                                                                 name:nil]);
+}
+
+// The numbers 0, 1, ... of an image of one channel at pairs of coordinates, one behind the other.
+std::string sampled(long height, long width, const std::vector<float>& places, BOOL relative, BOOL aligned,
+                    MPSGraphPaddingMode beyond, MPSGraphResizeMode mode) {
+  Question q;
+  const long count = static_cast<long>(places.size()) / 2;
+  return q.values(
+      {[q.graph sampleGridWithSourceTensor:q.feed({1, height, width, 1}, [](long i) { return static_cast<float>(i); })
+                          coordinateTensor:q.feed(places, {1, 1, count, 2})
+                                    layout:MPSGraphTensorNamedDataLayoutNHWC
+                      normalizeCoordinates:NO
+                       relativeCoordinates:relative
+                              alignCorners:aligned
+                               paddingMode:beyond
+                              samplingMode:mode
+                             constantValue:0
+                                      name:nil]});
+}
+
+std::string samples() {
+  return sampled(2, 3, {2, 1, 0.5F, 0}, NO, YES, MPSGraphPaddingModeClampToEdge, MPSGraphResizeBilinear);
+}
+std::string samples_without_align() {
+  return sampled(1, 4, {1, 0, 1.5F, 0}, NO, NO, MPSGraphPaddingModeClampToEdge, MPSGraphResizeBilinear);
+}
+std::string samples_of_another_size() {
+  return sampled(1, 4, {0, 0, 0.5F, 0}, YES, YES, MPSGraphPaddingModeClampToEdge, MPSGraphResizeBilinear);
+}
+std::string mirrored_samples() {
+  return sampled(1, 4, {-0.5F, 0, -1.5F, 0}, NO, YES, MPSGraphPaddingModeReflect, MPSGraphResizeNearest);
+}
+
+std::string sparse_places() {
+  Question q;
+  NSArray* tensors =
+      [NSArray arrayWithObjects:q.feed(std::vector<float>{3, 5}, {2}), q.feed(std::vector<int32_t>{0, 1}, {2}),
+                                q.feed(std::vector<int32_t>{2, 0}, {2}), nil];
+  return q.shaped([q.graph sparseTensorWithType:MPSGraphSparseStorageCOO
+                                        tensors:tensors
+                                          shape:numbers({2, 3})
+                                       dataType:MPSDataTypeFloat32
+                                           name:nil]);
+}
+
 constexpr Probe kRows[] = {
     {"rank5_order", "sorts and sums along the first of 5 axes", "7 5 3 2 1 0 0 1 3 5 10 7", 0, "the ops' definitions",
      "order_beyond_axis4", rank5_order},
@@ -98,6 +192,20 @@ constexpr Probe kRows[] = {
      gather_outside},
     {"uniform", "uniform numbers of a seed and of states", nullptr, 0, "the order of Philox's numbers", nullptr,
      uniform},
+    {"samples", "an image sampled at (2, 1) and (0.5, 0)", "5 0.5", 1e-6, "programs of others put x before y", nullptr,
+     samples},
+    {"samples_without_align", "samples at 1 and 1.5 without alignCorners", nullptr, 0,
+     "documented nowhere; refused on Linux", nullptr, samples_without_align},
+    {"samples_of_another_size", "relative samples, 0 and 0.5, two of four", nullptr, 0,
+     "documented nowhere; refused on Linux", nullptr, samples_of_another_size},
+    {"mirrored_samples", "the nearest to -0.5 and -1.5, mirrored", nullptr, 0, "1 2 on Linux; documented nowhere",
+     nullptr, mirrored_samples},
+    {"kept_boxes", "which of 4 boxes of 2 scores are kept", nullptr, 0, "documented nowhere; refused on Linux", nullptr,
+     kept_boxes},
+    {"kept_boxes_of_classes", "which of 4 boxes with classes are kept", nullptr, 0,
+     "documented nowhere; refused on Linux", nullptr, kept_boxes_of_classes},
+    {"sparse_places", "a sparse matrix: rows before columns", "(2,3) 0 0 3 5 0 0", 0,
+     "a binding's tests; the header says x, y", nullptr, sparse_places},
     {"dropout", "the least and greatest of a dropout of ones", "0 2", 0, "the op's definition", nullptr, dropout},
 };
 

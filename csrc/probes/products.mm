@@ -221,6 +221,27 @@ std::string many_channels() {
   });
 }
 
+// The numbers 1 to 5 under windows of weights 10 and 1.
+std::string stenciled(MPSGraphStencilOpDescriptor* descriptor) {
+  Question q;
+  return q.shaped([q.graph stencilWithSourceTensor:q.feed(std::vector<float>{1, 2, 3, 4, 5}, {1, 1, 1, 5})
+                                     weightsTensor:q.feed(std::vector<float>{10, 1}, {1, 1, 1, 2})
+                                        descriptor:descriptor
+                                              name:nil]);
+}
+
+std::string moved_stencil() {
+  return stenciled([MPSGraphStencilOpDescriptor descriptorWithOffsets:numbers({0, 0, 0, 1})
+                                                      explicitPadding:numbers({0, 0, 0, 0, 0, 0, 0, 2})]);
+}
+
+std::string stencil_of_arguments() {
+  MPSGraphStencilOpDescriptor* descriptor =
+      [MPSGraphStencilOpDescriptor descriptorWithExplicitPadding:numbers({0, 0, 0, 0, 0, 0, 1, 0})];
+  [descriptor setReductionMode:MPSGraphReductionModeArgumentMax];
+  return stenciled(descriptor);
+}
+
 constexpr Probe kRows[] = {
     {"rank5_product", "a matrix product of tensors of 5 axes", "(2,1,2,1,1) 2 6 17 8", 0, "arithmetic",
      "product_beyond_rank4", rank5_product},
@@ -253,6 +274,10 @@ constexpr Probe kRows[] = {
      "0 1 0 1 2 3 0 1 6 3 4 1 6 3 12 9 0 0 0 0 1 1 0 0 3 1 2 0 3 1 2 0", 0, "the header's; the engine sends them",
      nullptr, pooling_modes},
     {"pooling_ties", "the gradient of the greatest of equals", nullptr, 0, "documented nowhere", nullptr, pooling_ties},
+    {"moved_stencil", "a stencil with an offset and padding", nullptr, 0, "documented nowhere; refused on Linux",
+     nullptr, moved_stencil},
+    {"stencil_of_arguments", "a stencil of the greatest's places", nullptr, 0, "documented nowhere; refused on Linux",
+     nullptr, stencil_of_arguments},
     {"many_images", "a weights' gradient of 65,540 images", "65540 131080 196620 262160", 0, "arithmetic in integers",
      "convolution_of_many_images", many_images, "? ? ? ?"},
     {"many_channels", "a convolution to 65,544 channels", "right", 0, "arithmetic in integers",

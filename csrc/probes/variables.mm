@@ -1,6 +1,11 @@
 // State of a graph: when it is read and when it is written.
 #include "question.h"
 
+// Of macOS 15, which older headers lack.
+@protocol AlloyProbesVariables
+- (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name;
+@end
+
 namespace alloy::probes {
 namespace {
 
@@ -42,6 +47,27 @@ std::string read_assign_read() {
   return join({values_text(seen.at(0)), values_text(seen.at(1)), q.value(v)});
 }
 
+// What a variable made of a tensor holds in two runs that add 1 to it.
+std::string made_of(Question& q, MPSGraphTensor* tensor) {
+  if (![q.graph respondsToSelector:@selector(variableFromTensorWithTensor:name:)]) return "not there";
+  MPSGraphTensor* v = [(id<AlloyProbesVariables>)q.graph variableFromTensorWithTensor:tensor name:nil];
+  MPSGraphTensor* one = [q.graph constantWithScalar:1 dataType:MPSDataTypeFloat32];
+  MPSGraphTensor* next = [q.graph additionWithPrimaryTensor:v secondaryTensor:one name:nil];
+  MPSGraphExecutable* step = q.compile(list(q.identity(v)), list(q.assign(v, next)));
+  const std::string first = values_text(static_cast<MPSGraphTensorData*>([q.run(step) objectAtIndex:0]));
+  return join({first, values_text(static_cast<MPSGraphTensorData*>([q.run(step) objectAtIndex:0]))});
+}
+
+std::string variable_of_a_constant() {
+  Question q;
+  return made_of(q, [q.graph constantWithScalar:3 shape:numbers({1}) dataType:MPSDataTypeFloat32]);
+}
+
+std::string variable_of_a_feed() {
+  Question q;
+  return made_of(q, q.feed(std::vector<float>{3}, {1}));
+}
+
 constexpr Probe kRows[] = {
     {"shared_variable", "two executables share a graph's variable", "3 12", 0, "the engine relies on it", nullptr,
      shared_variable},
@@ -51,6 +77,10 @@ constexpr Probe kRows[] = {
      "read_after_assign", read_after_assign, "2 2"},
     {"read_assign_read", "explicit reads around an assignment", nullptr, 0, "their order is documented nowhere",
      nullptr, read_assign_read},
+    {"variable_of_a_constant", "a variable made of a constant, in two runs", nullptr, 0, "3 4 on Linux; of macOS 15",
+     nullptr, variable_of_a_constant},
+    {"variable_of_a_feed", "a variable made of a feed, in two runs", nullptr, 0, "documented nowhere; refused on Linux",
+     nullptr, variable_of_a_feed},
 };
 
 }  // namespace

@@ -23,12 +23,13 @@ What is where; help(al.nn), help(al.Graph) or help(al.conv2d) tells more:
 graphs          Graph, Tensor, Variable, Executable, Update, Op, gradients, empty
 steps in flight Submission, Pending, Queue, Event
 files of steps  load_executable, LoadedExecutable
-training        Trainer, History, save, load, load_torch
-callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, TensorBoard
+training        Trainer, History, save, load, state, load_torch
+callbacks       Callback, Checkpoint, CSVLogger, EarlyStopping, LambdaCallback, ReduceLROnPlateau, TensorBoard
 optimizers      SGD, Adam, AdamW, Adagrad, Lion, RMSprop, LossScale, Optimizer for one's own; al.schedules
 layers          al.nn, al.models
 losses          al.losses, al.metrics
 data            al.data
+scikit-learn    al.sklearn: Classifier, Regressor
 drawings        draw
 first values    al.init; random numbers in a graph: al.random
 devices         device, devices, Device, DeviceError, set_threads, threads
@@ -122,7 +123,7 @@ from alloy.optimizers import __all__ as _optimizers
 from alloy.tools.draw import draw
 from alloy.training.callbacks import *  # noqa: F403
 from alloy.training.callbacks import __all__ as _callbacks
-from alloy.training.checkpoint import load, save
+from alloy.training.checkpoint import load, save, state
 from alloy.training.history import History
 from alloy.training.torch_weights import load_torch
 from alloy.training.trainer import Trainer
@@ -178,6 +179,7 @@ __all__ = [
     "save",
     "schedules",
     "set_threads",
+    "state",
     "stats",
     "threads",
     *_callbacks,
@@ -189,16 +191,20 @@ __all__ = [
 __version__: str  # below
 
 
-def _version(name):
+def _late(name):
     if name == "__version__":
         from importlib.metadata import version  # slow to import, and seldom asked
 
         return version("alloy-mpsgraph")
+    if name == "sklearn":
+        from importlib import import_module
+
+        return import_module("alloy.sklearn")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _al = sys.modules[__name__]
-_al.__getattr__ = _version  # set and not defined, because checkers take every name of a module that defines one
+_al.__getattr__ = _late  # set and not defined, as answer_for does
 _modules = {"al.nn": nn, "al.losses": losses, "al.metrics": metrics, "al.random": random, "al.init": init}
 _modules |= {"al.schedules": schedules, "al.data": data, "al.models": models}
 _names = {"al": tuple(__all__)} | {written: public(module) for written, module in _modules.items()}

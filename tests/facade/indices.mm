@@ -501,8 +501,162 @@ static void gradients_of_cumulative() {
       {distinct_array({5, 3})});
 }
 
+// ---- sparse matrices ----
+
+// The elements of a matrix that are not 0, with their places; in each storage these are others, or in another order.
+struct Stored {
+  MPSGraphSparseStorageType storage;
+  Array elements, first, second;
+
+  Stored(const Array& x, MPSGraphSparseStorageType how, MPSDataType type) : storage(how) {
+    const bool by_columns = how == MPSGraphSparseStorageCSC;
+    const long outer = x.shape.at(by_columns ? 1 : 0), inner = x.shape.at(by_columns ? 0 : 1);
+    std::vector<double> values, lines, places, starts{0};
+    for (long i = 0; i < outer; ++i) {
+      for (long j = 0; j < inner; ++j) {
+        const double v = by_columns ? x.at({j, i}) : x.at({i, j});
+        if (v == 0) continue;
+        values.push_back(v);
+        lines.push_back(static_cast<double>(i));
+        places.push_back(static_cast<double>(j));
+      }
+      starts.push_back(static_cast<double>(values.size()));
+    }
+    const auto vector = [](const std::vector<double>& v, MPSDataType of) {
+      return Array({static_cast<long>(v.size())}, v, of);
+    };
+    const bool is_compressed = how != MPSGraphSparseStorageCOO;
+    elements = vector(values, MPSDataTypeFloat32);
+    first = vector(is_compressed ? places : lines, type);
+    second = vector(is_compressed ? starts : places, type);
+  }
+};
+
+static void sparse_matrices() {
+  // An empty row, an empty column; a matrix of one row; one of one column.
+  const Array wide({3, 4}, {0, 2, 0, 3, 0, 0, 0, 0, 5, 7, 0, 11}), row({1, 4}, {0, 3, 5, 0}),
+      column({4, 1}, {0, 3, 0, 5});
+  for (const Array& x : {wide, row, column}) {
+    for (const auto storage : {MPSGraphSparseStorageCOO, MPSGraphSparseStorageCSC, MPSGraphSparseStorageCSR}) {
+      for (const MPSDataType type : {MPSDataTypeInt32, MPSDataTypeInt64}) {
+        const Stored stored(x, storage, type);
+        const Array other = random_array({x.shape.at(1), 2});
+        Session session;
+        MPSGraph* g = session.graph();
+        NSArray* tensors = [NSArray arrayWithObjects:session.feed(stored.elements), session.feed(stored.first),
+                                                     session.feed(stored.second), nil];
+        MPSGraphTensor* y = [g sparseTensorWithType:storage
+                                            tensors:tensors
+                                              shape:numbers(x.shape)
+                                           dataType:MPSDataTypeFloat32
+                                               name:@"sparse"];
+        MPSGraphCreateSparseOpDescriptor* d =
+            [MPSGraphCreateSparseOpDescriptor descriptorWithStorageType:storage dataType:MPSDataTypeFloat32];
+        MPSGraphTensor* same = [g sparseTensorWithDescriptor:d tensors:tensors shape:numbers(x.shape) name:nil];
+        MPSGraphTensor* product = [g matrixMultiplicationWithPrimaryTensor:y
+                                                           secondaryTensor:session.feed(other)
+                                                                      name:nil];
+        Array expected({x.shape.at(0), 2});
+        for_each_index({x.shape.at(0), 2, x.shape.at(1)}, [&](const Index& i) {
+          expected.at({i.at(0), i.at(1)}) += x.at({i.at(0), i.at(2)}) * other.at({i.at(2), i.at(1)});
+        });
+        const std::vector<Array> found = session.run({y, same, product});
+        CHECK_ARRAY_WITHIN(0, found.at(0), x);
+        CHECK_ARRAY_WITHIN(0, found.at(1), x);
+        CHECK_ARRAY(found.at(2), expected);
+      }
+      const Stored stored(x, storage, MPSDataTypeInt32);
+      CHECK_GRADIENTS(
+          [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+            NSArray* tensors =
+                [NSArray arrayWithObjects:t.at(0), constant(g, stored.first), constant(g, stored.second), nil];
+            return [g sparseTensorWithType:storage
+                                   tensors:tensors
+                                     shape:numbers(x.shape)
+                                  dataType:MPSDataTypeFloat32
+                                      name:nil];
+          },
+          {stored.elements});
+    }
+  }
+  MPSGraphCreateSparseOpDescriptor* d = [[MPSGraphCreateSparseOpDescriptor new] autorelease];
+  [d setSparseStorageType:MPSGraphSparseStorageCSC];
+  [d setDataType:MPSDataTypeFloat16];
+  MPSGraphCreateSparseOpDescriptor* copy = [[d copy] autorelease];
+  CHECK([copy sparseStorageType] == MPSGraphSparseStorageCSC && [copy dataType] == MPSDataTypeFloat16);
+}
+
+#ifndef __APPLE__
+static void sparse_matrices_that_are_refused() {
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor *values = session.feed(random_array({2})), *two = session.feed(random_integers({2}, 0, 1)),
+                 *three = session.feed(random_integers({3}, 0, 1));
+  const auto sparse = [&](uint64_t storage, const std::vector<MPSGraphTensor*>& tensors, const Shape& shape,
+                          MPSDataType type = MPSDataTypeFloat32) {
+    NSMutableArray* all = [NSMutableArray array];
+    for (MPSGraphTensor* tensor : tensors) [all addObject:tensor];
+    return [g sparseTensorWithType:static_cast<MPSGraphSparseStorageType>(storage)
+                           tensors:all
+                             shape:numbers(shape)
+                          dataType:type
+                              name:nil];
+  };
+  CHECK_RAISES(sparse(3, {values, two, two}, {2, 2}));
+  CHECK_RAISES(sparse(0, {values, two}, {2, 2}));
+  CHECK_RAISES(sparse(0, {values, two, two}, {2, 2, 2}));
+  CHECK_RAISES(sparse(0, {values, two, two}, {-1, 2}));
+  CHECK_RAISES(sparse(0, {values, two, two}, {2, 2}, MPSDataTypeFloat16));
+  CHECK_RAISES(sparse(0, {values, two, values}, {2, 2}));
+  CHECK_RAISES(sparse(0, {values, two, three}, {2, 2}));
+  CHECK_RAISES(sparse(0, {values, session.feed(random_integers({2, 1}, 0, 1)), two}, {2, 2}));
+  CHECK_RAISES(sparse(2, {values, two, two}, {2, 3}));    // three starts
+  CHECK_RAISES(sparse(1, {values, two, three}, {2, 3}));  // four starts
+  // Elements of one place are added, those outside skipped.
+  MPSGraphTensor* y =
+      sparse(0,
+             {session.feed(Array({4}, {1, 2, 4, 8})), session.feed(Array({4}, {1, 1, 0, 2}, MPSDataTypeInt32)),
+              session.feed(Array({4}, {0, 0, 1, 1}, MPSDataTypeInt32))},
+             {2, 2});
+  CHECK_ARRAY(session.run(y), Array({2, 2}, {0, 4, 3, 0}));
+}
+
+// What Apple's framework makes of boxes is documented nowhere.
+static void boxes_are_refused() {
+  NSString* selector =
+      @"nonMaximumSuppressionWithBoxesTensor:scoresTensor:IOUThreshold:scoreThreshold:perClassSuppression:"
+      @"coordinateMode:name:";
+  if (![MPSGraph instancesRespondToSelector:NSSelectorFromString(selector)]) return;
+  Session session;
+  MPSGraphTensor *boxes = session.feed(random_array({1, 3, 4})), *scores = session.feed(random_array({1, 3, 1})),
+                 *classes = session.feed(random_integers({1, 3}, 0, 1));
+  CHECK_RAISES([session.graph()
+      nonMaximumSuppressionWithBoxesTensor:boxes
+                              scoresTensor:scores
+                              IOUThreshold:0.5F
+                            scoreThreshold:0.1F
+                       perClassSuppression:NO
+                            coordinateMode:MPSGraphNonMaximumSuppressionCoordinateModeCornersHeightFirst
+                                      name:nil]);
+  CHECK_RAISES([session.graph()
+      nonMaximumSuppressionWithBoxesTensor:boxes
+                              scoresTensor:scores
+                        classIndicesTensor:classes
+                              IOUThreshold:0.5F
+                            scoreThreshold:0.1F
+                       perClassSuppression:YES
+                            coordinateMode:MPSGraphNonMaximumSuppressionCoordinateModeCentersWidthFirst
+                                      name:nil]);
+}
+#endif
+
 int main() {
   @autoreleasepool {
+    sparse_matrices();
+#ifndef __APPLE__
+    sparse_matrices_that_are_refused();
+    boxes_are_refused();
+#endif
     one_hot();
     gather_tuples();
     gather_along_an_axis();

@@ -128,6 +128,26 @@ static void buffers_adopt_memory_that_lies_anywhere() {
                                            offset:0
                                        descriptor:[MPSNDArrayDescriptor descriptorWithDataType:MPSDataTypeFloat32
                                                                                          shape:two]]);
+  CHECK_RAISES([[MPSMatrix alloc] initWithBuffer:odd
+                                      descriptor:[MPSMatrixDescriptor matrixDescriptorWithRows:2
+                                                                                       columns:2
+                                                                                      rowBytes:8
+                                                                                      dataType:MPSDataTypeFloat32]]);
+  CHECK_RAISES([[MPSVector alloc] initWithBuffer:odd
+                                      descriptor:[MPSVectorDescriptor vectorDescriptorWithLength:2
+                                                                                        dataType:MPSDataTypeFloat32]]);
+  MPSNDArray* array = [[[MPSNDArray alloc] initWithDevice:g_device scalar:1] autorelease];
+  id<MTLCommandBuffer> commands = [[g_device newCommandQueue] commandBuffer];
+  CHECK_RAISES([array importDataWithCommandBuffer:commands
+                                       fromBuffer:odd
+                                   sourceDataType:MPSDataTypeFloat32
+                                           offset:0
+                                       rowStrides:nil]);
+  CHECK_RAISES([array exportDataWithCommandBuffer:commands
+                                         toBuffer:odd
+                              destinationDataType:MPSDataTypeFloat32
+                                           offset:0
+                                       rowStrides:nil]);
   CHECK([[[[MPSGraphTensorData alloc] initWithMTLBuffer:odd shape:two
                                                dataType:MPSDataTypeInt16] autorelease] dataType] == MPSDataTypeInt16);
   id nothing = nil;

@@ -47,6 +47,7 @@ NO_MISTAKES = (
     ("(avgPooling|pad|tile|resize).*Gradient.*|normalizationBetaGradient.*|shapeOf.*",
      "(sourceTensor|input|shapeOfTensor): zeros", "only its shape counts"),
     ("(fastFourierTransform|realToHermitean).*", ".* its roundToOddHermitean", "it is of real results"),
+    ("stencil.*", ".* its (last of )?offsets", "they are of the style ExplicitOffset, which is refused"),
     ("randomTensor.*:descriptor:name:", ".* its samplingMethod", "both methods draw from one distribution"),
     ("(?!.*([sS]eed|[sS]tate))random.*", "reversed", "numbers without a seed are in no order"),
 )

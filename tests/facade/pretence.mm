@@ -889,6 +889,49 @@ struct NewerOps {
     makes(@"dequantizeTensor:LUTTensor:axis:name:", {2, 4},
           [&] { return [g dequantizeTensor:q LUTTensor:vectors axis:1 name:nil]; });
   }
+
+  // What no document says is refused, but not as what the system lacks.
+  void refused(NSString* name, const std::function<void()>& use) const {
+    newer_selector(g, name, @selector(reLUWithTensor:name:), [&] {
+      @try {
+        use();
+      } @catch (NSException* exception) {
+        if (![[exception name] isEqualToString:NSInvalidArgumentException]) [exception raise];
+        return true;
+      }
+      return false;
+    });
+  }
+
+  void boxes_and_variables() const {
+    MPSGraphTensor *boxes = placeholder(g, {1, 3, 4}), *scores = placeholder(g, {1, 3, 1}),
+                   *classes = [g placeholderWithShape:numbers({1, 3}) dataType:MPSDataTypeInt32 name:nil];
+    const auto corners = MPSGraphNonMaximumSuppressionCoordinateModeCornersWidthFirst;
+    refused(@"nonMaximumSuppressionWithBoxesTensor:scoresTensor:IOUThreshold:scoreThreshold:perClassSuppression:"
+            @"coordinateMode:name:",
+            [&] {
+              [g nonMaximumSuppressionWithBoxesTensor:boxes
+                                         scoresTensor:scores
+                                         IOUThreshold:0
+                                       scoreThreshold:0
+                                  perClassSuppression:NO
+                                       coordinateMode:corners
+                                                 name:nil];
+            });
+    refused(@"nonMaximumSuppressionWithBoxesTensor:scoresTensor:classIndicesTensor:IOUThreshold:scoreThreshold:"
+            @"perClassSuppression:coordinateMode:name:",
+            [&] {
+              [g nonMaximumSuppressionWithBoxesTensor:boxes
+                                         scoresTensor:scores
+                                   classIndicesTensor:classes
+                                         IOUThreshold:0
+                                       scoreThreshold:0
+                                  perClassSuppression:NO
+                                       coordinateMode:corners
+                                                 name:nil];
+            });
+    makes(@"variableFromTensorWithTensor:name:", {4}, [&] { return [g variableFromTensorWithTensor:offset name:nil]; });
+  }
 };
 #endif
 
@@ -917,6 +960,7 @@ int main() {
     ops.complex_numbers();
     ops.transforms();
     ops.tables_and_scales();
+    ops.boxes_and_variables();
 #endif
     return all_right ? 0 : 1;
   }

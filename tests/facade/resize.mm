@@ -1,5 +1,5 @@
 // Images of another size by every selector, in every layout, mode and rounding, and the gradients, against matrices
-// made from the definition.
+// made from the definition. Images sampled at places that a tensor gives, against loops.
 
 #include "graph_testing.h"
 
@@ -307,6 +307,220 @@ static void check_every_axis(const Axis& ay, const Axis& ax, const Way& way) {
 }
 #endif
 
+// ---- images sampled at places that a tensor gives ----
+
+struct Sampled {
+  bool normalizes, is_relative, aligns;
+};
+
+static MPSGraphTensor* sampled(MPSGraph* g, MPSGraphTensor* x, MPSGraphTensor* at, Layout layout, const Sampled& s,
+                               MPSGraphPaddingMode beyond, const Way& way, double constant = 0) {
+  if (way.is_bilinear || way.rounding == MPSGraphResizeNearestRoundingModeRoundPreferCeil) {
+    return [g sampleGridWithSourceTensor:x
+                        coordinateTensor:at
+                                  layout:layout
+                    normalizeCoordinates:s.normalizes
+                     relativeCoordinates:s.is_relative
+                            alignCorners:s.aligns
+                             paddingMode:beyond
+                            samplingMode:way.is_bilinear ? MPSGraphResizeBilinear : MPSGraphResizeNearest
+                           constantValue:constant
+                                    name:nil];
+  }
+  return [g sampleGridWithSourceTensor:x
+                      coordinateTensor:at
+                                layout:layout
+                  normalizeCoordinates:s.normalizes
+                   relativeCoordinates:s.is_relative
+                          alignCorners:s.aligns
+                           paddingMode:beyond
+                   nearestRoundingMode:way.rounding
+                         constantValue:constant
+                                  name:nil];
+}
+
+// Where a coordinate of result `i` is along an axis, and where what stands for it is in the image.
+static double sampled_at(double coordinate, long i, long extent, const Sampled& s, MPSGraphPaddingMode beyond) {
+  const auto n = static_cast<double>(extent), last = n - 1;
+  double x = coordinate;
+  if (s.normalizes && s.is_relative) x *= (s.aligns ? last : n) / 2;
+  else if (s.normalizes) x = s.aligns ? (x + 1) / 2 * last : ((x + 1) * n - 1) / 2;
+  if (s.is_relative) x += static_cast<double>(i);
+  if (beyond == MPSGraphPaddingModeConstant || beyond == MPSGraphPaddingModeZero) return x;
+  const double edge = beyond == MPSGraphPaddingModeSymmetric ? 0.5 : 0;
+  for (; beyond != MPSGraphPaddingModeClampToEdge && last + edge > 0 && (x < -edge || x > last + edge);) {
+    x = x < -edge ? -2 * edge - x : 2 * (last + edge) - x;
+  }
+  return std::clamp(x, 0.0, last);
+}
+
+static Array samples(const Array& x, const Array& at, Layout layout, const Sampled& s, MPSGraphPaddingMode beyond,
+                     const Way& way, double constant) {
+  const size_t rows = layout == MPSGraphTensorNamedDataLayoutNHWC ? 1 : 2, columns = rows + 1;
+  Shape shape = x.shape;
+  shape.at(rows) = at.shape.at(1);
+  shape.at(columns) = at.shape.at(2);
+  Array y(shape);
+  for_each_index(y.shape, [&](const Index& i) {
+    const auto along = [&](size_t axis, long k) {
+      return sampled_at(at.at({i.at(0), i.at(rows), i.at(columns), k}), i.at(axis), x.shape.at(axis), s, beyond);
+    };
+    const auto element = [&](double row, double column) {
+      Index from = i;
+      from.at(rows) = std::lround(row);
+      from.at(columns) = std::lround(column);
+      for (size_t axis : {rows, columns}) {
+        if (from.at(axis) < 0 || from.at(axis) >= x.shape.at(axis)) return constant;
+      }
+      return x.at(from);
+    };
+    const double column = along(columns, 0), row = along(rows, 1);
+    if (!way.is_bilinear) {
+      y.at(i) = element(rounded(row, way.rounding), rounded(column, way.rounding));
+      return;
+    }
+    const double top = std::floor(row), left = std::floor(column);
+    for (const double down : {0.0, 1.0}) {
+      for (const double across : {0.0, 1.0}) {
+        const double weight = (1 - std::fabs(row - top - down)) * (1 - std::fabs(column - left - across));
+        if (weight != 0) y.at(i) += weight * element(top + down, left + across);
+      }
+    }
+  });
+  return y;
+}
+
+static constexpr MPSGraphPaddingMode kBeyond[] = {MPSGraphPaddingModeConstant, MPSGraphPaddingModeReflect,
+                                                  MPSGraphPaddingModeSymmetric, MPSGraphPaddingModeClampToEdge,
+                                                  MPSGraphPaddingModeZero};
+
+// Eighths and sixteenths, so that halves come up, inside and far outside.
+static Array some_places(const Shape& shape, const Sampled& s) {
+  const double far = s.normalizes ? 3 : 9;
+  return map(random_array(shape, -far, far), [](double v) { return std::round(v * 8) / 8; });
+}
+
+static void check_samples(const Way& way) {
+  for (const Shape& extents : {Shape{3, 5}, Shape{1, 1}, Shape{4, 1}}) {
+    for (const Sampled& s : {Sampled{true, false, false},
+                             {true, false, true},
+                             {false, false, true},
+                             {true, true, false},
+                             {true, true, true},
+                             {false, true, false},
+                             {false, true, true}}) {
+      for (const Layout layout : {MPSGraphTensorNamedDataLayoutNHWC, MPSGraphTensorNamedDataLayoutNCHW}) {
+        const long h = extents.at(0), w = extents.at(1);
+        const bool channels_last = layout == MPSGraphTensorNamedDataLayoutNHWC;
+        if (!channels_last && w == 1) continue;
+        const Array x = random_array(channels_last ? Shape{2, h, w, 3} : Shape{2, 3, h, w});
+        const Array at = some_places(s.is_relative ? Shape{2, h, w, 2} : Shape{2, 2, 7, 2}, s);
+        Session session;
+        MPSGraphTensor *tx = session.feed(x), *tat = session.feed(at);
+        std::vector<MPSGraphTensor*> made;
+        for (const MPSGraphPaddingMode beyond : kBeyond) {
+          made.push_back(sampled(session.graph(), tx, tat, layout, s, beyond, way, 1.5));
+        }
+        const std::vector<Array> found = session.run(made);
+        for (size_t k = 0; k < found.size(); ++k) {
+          const double constant = kBeyond[k] == MPSGraphPaddingModeConstant ? 1.5 : 0;
+          CHECK_ARRAY_WITHIN(way.is_bilinear ? 1e-5 : 0, found.at(k),
+                             samples(x, at, layout, s, kBeyond[k], way, constant));
+        }
+      }
+    }
+  }
+}
+
+// Farther outside than any integer; halves and integers; a batch that each run tells.
+static void samples_of_all_kinds() {
+  constexpr Layout kNhwc = MPSGraphTensorNamedDataLayoutNHWC, kNchw = MPSGraphTensorNamedDataLayoutNCHW;
+  const Sampled pixels{false, false, true}, edges{true, false, false};
+  const Way bilinear{true}, nearest{false};
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor *row = session.feed(Array({1, 1, 3, 1}, {5, 6, 7})),
+                 *far = session.feed(Array({1, 1, 5, 2}, {-1e30, 0, 1e30, 0, -inf, 0, inf, 0, 2, 0}));
+  for (const Way& way : {bilinear, nearest}) {
+    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeConstant, way, 9)),
+                Array({1, 1, 5, 1}, {9, 9, 9, 9, 7}));
+    CHECK_ARRAY(session.run(sampled(g, row, far, kNhwc, pixels, MPSGraphPaddingModeClampToEdge, way)),
+                Array({1, 1, 5, 1}, {5, 7, 5, 7, 7}));
+  }
+  MPSGraphTensor* no_place = session.feed(Array({1, 1, 1, 2}, {nan, 0}));
+  CHECK_ARRAY(session.run(sampled(g, row, no_place, kNhwc, pixels, MPSGraphPaddingModeConstant, bilinear, 9)),
+              Array({1, 1, 1, 1}, 9));
+  const Array x = eighths(random_array({2, 2, 3, 4})), at = some_places({2, 3, 2, 2}, edges);
+  const Build build = [&](MPSGraph* graph, const std::vector<MPSGraphTensor*>& t) {
+    return sampled(graph, t.at(0), t.at(1), kNchw, edges, MPSGraphPaddingModeReflect, bilinear);
+  };
+  CHECK_HALVES(build, {x, at}, samples(x, at, kNchw, edges, MPSGraphPaddingModeReflect, bilinear, 0));
+  const Array whole = random_integers({2, 2, 3, 4}, -9, 9);
+  Array expected = samples(whole, at, kNchw, edges, MPSGraphPaddingModeConstant, nearest, 7);
+  expected.type = MPSDataTypeInt32;
+  CHECK_ARRAY(session.run(sampled(g, session.feed(whole), session.feed(at), kNchw, edges, MPSGraphPaddingModeConstant,
+                                  nearest, 7)),
+              expected);
+  MPSGraphTensor *any = placeholder(g, {-1, 2, 3, 4}), *anywhere = placeholder(g, {-1, -1, -1, 2});
+  session.set(any, x);
+  session.set(anywhere, at);
+  CHECK_ARRAY(session.run(sampled(g, any, anywhere, kNchw, edges, MPSGraphPaddingModeZero, bilinear)),
+              samples(x, at, kNchw, edges, MPSGraphPaddingModeZero, bilinear, 0));
+}
+
+// Between elements, where samples are smooth; some places are outside.
+static void gradients_of_samples() {
+  Array at({1, 3, 4, 2});
+  for_each_index(at.shape, [&](const Index& i) {
+    at.at(i) = std::floor(next_random() * 6) - 2 + 0.25 + std::floor(next_random() * 8) / 16;
+  });
+  for (const MPSGraphPaddingMode beyond : kBeyond) {
+    const Build build = [&](MPSGraph* g, const std::vector<MPSGraphTensor*>& t) {
+      return sampled(g, t.at(0), t.at(1), MPSGraphTensorNamedDataLayoutNHWC, {false, false, true}, beyond, {true}, 0.5);
+    };
+    CHECK_GRADIENTS(build, {random_array({1, 3, 4, 2}), at});
+  }
+}
+
+#ifndef __APPLE__
+// What is wrong, and what no document says.
+static void samples_that_are_refused() {
+  Session session;
+  MPSGraph* g = session.graph();
+  MPSGraphTensor *x = session.feed(random_array({2, 3, 4, 5})), *at = session.feed(random_array({2, 6, 7, 2}));
+  const Sampled edges{true, false, false};
+  const auto refused = [&](MPSGraphTensor* image, MPSGraphTensor* places, Layout layout, const Sampled& s,
+                           MPSGraphPaddingMode beyond = MPSGraphPaddingModeZero, const Way& way = {true}) {
+    CHECK_RAISES(sampled(g, image, places, layout, s, beyond, way));
+  };
+  constexpr Layout kNhwc = MPSGraphTensorNamedDataLayoutNHWC;
+  refused(session.feed(random_array({3, 4, 5})), at, kNhwc, edges);
+  refused(session.feed(random_array({1, 3, 4, 5})), at, kNhwc, edges);
+  refused(placeholder(g, {2, -1, 4, 5}), at, kNhwc, edges);
+  refused(session.feed(random_integers({2, 3, 4, 5}, 0, 9)), at, kNhwc, edges);
+  refused(x, session.feed(random_array({2, 6, 7, 3})), kNhwc, edges);
+  refused(x, session.feed(random_array({2, 7, 2})), kNhwc, edges);
+  refused(x, session.feed(random_integers({2, 6, 7, 2}, 0, 1)), kNhwc, edges);
+  refused(x, at, MPSGraphTensorNamedDataLayoutHWC, edges);
+  refused(x, at, kNhwc, edges, MPSGraphPaddingModePeriodic);
+  refused(x, at, kNhwc, edges, static_cast<MPSGraphPaddingMode>(9));
+  refused(x, at, kNhwc, edges, MPSGraphPaddingModeZero, {false, static_cast<Rounding>(9)});
+  refused(x, at, kNhwc, {false, false, false});  // where pixels are counted from
+  refused(x, at, kNhwc, {true, true, false});    // how places in images of another size are scaled
+  CHECK_RAISES([g sampleGridWithSourceTensor:x
+                            coordinateTensor:at
+                                      layout:kNhwc
+                        normalizeCoordinates:YES
+                         relativeCoordinates:NO
+                                alignCorners:NO
+                                 paddingMode:MPSGraphPaddingModeZero
+                                samplingMode:static_cast<MPSGraphResizeMode>(9)
+                               constantValue:0
+                                        name:nil]);
+}
+#endif
+
 // Bilinear, and nearest by every rounding.
 static std::vector<Way> ways() {
   std::vector<Way> all;
@@ -340,12 +554,18 @@ int main() {
 #endif
         }
         if (way.centers || way.aligns) continue;
+        check_samples(way);
         for (const Placed& placed : kLayouts) check_scales(placed, tall, narrow, way);
 #ifndef __APPLE__
         if (has_newer) check_every_axis(tall, narrow, way);
 #endif
       }
     }
+    samples_of_all_kinds();
+    gradients_of_samples();
+#ifndef __APPLE__
+    samples_that_are_refused();
+#endif
   }
   return check::summary();
 }

@@ -299,8 +299,33 @@ static void gradients_reach_a_variable_through_both_kinds_of_read() {
               map(x, y, [](double a, double b) { return a + b; }));
 }
 
+#ifndef __APPLE__  // declared by SDKs from macOS 15 on
+static void a_variable_begins_with_a_constant() {
+  if (![MPSGraph instancesRespondToSelector:@selector(variableFromTensorWithTensor:name:)]) return;
+  Session session;
+  MPSGraph* g = session.graph();
+  const Array x = random_array({2, 3});
+  MPSGraphTensor *v = [g variableFromTensorWithTensor:constant(g, x) name:@"v"],
+                 *ones = [g variableFromTensorWithTensor:[g constantWithScalar:1
+                                                                         shape:numbers({2, 3})
+                                                                      dataType:MPSDataTypeFloat32]
+                                                    name:nil];
+  CHECK([[v operation] isKindOfClass:[MPSGraphVariableOp class]]);
+  CHECK_ARRAY(session.run(v), x);
+  MPSGraphTensor* next = plus(g, v, ones);
+  session.perform({[g assignVariable:v withValueOfTensor:next name:nil]});
+  CHECK_ARRAY(session.run(v), map(x, [](double a) { return a + 1; }));
+  CHECK_ARRAY(session.run(ones), Array({2, 3}, 1));
+  CHECK_RAISES([g variableFromTensorWithTensor:next name:nil]);
+  CHECK_RAISES([g variableFromTensorWithTensor:session.feed(x) name:nil]);
+}
+#endif
+
 int main() {
   @autoreleasepool {
+#ifndef __APPLE__
+    a_variable_begins_with_a_constant();
+#endif
     writes_last_until_the_next_run();
     an_implicit_read_sees_the_start_of_the_run();
     an_explicit_read_sees_the_last_write_before_it();

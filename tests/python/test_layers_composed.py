@@ -7,6 +7,7 @@ import gc
 import pickle
 import weakref
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -398,18 +399,132 @@ def test_a_later_call_that_fails_changes_nothing():
 # ---- copies ----
 
 
-def test_copies_before_the_first_call_and_none_after_it():
-    model = nn.Sequential(nn.Dense(3, activation="relu"), nn.Residual(nn.Dense(3)), seed=2)
-    twins = copy.deepcopy(model), pickle.loads(pickle.dumps(model))
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "method": lambda model: model.copy(),
+    "pickle": lambda model: pickle.loads(pickle.dumps(model)),
+    "cloudpickle": lambda model: cloudpickle.loads(cloudpickle.dumps(model)),
+}
+
+
+@pytest.mark.parametrize("how", COPIES)
+def test_copies(how, rng):
+    """Before the first call a copy has the structure, after it the values; the copy's variables are its own."""
+    model = nn.Sequential(nn.Dense(3, activation="relu"), nn.BatchNorm(), nn.Residual(nn.Dense(3)), seed=2)
+    new = COPIES[how](model)
+    array = rng.normal(size=(4, 5)).astype(np.float32)
+    assert repr(new) == repr(model) and new.layers[0] is not model.layers[0]
+
+    def computed(layer):
+        graph = al.Graph()
+        x = graph.placeholder(array.shape)
+        return graph.run(layer(x), {x: array})
+
+    first = computed(model)
+    np.testing.assert_array_equal(computed(new), first)
+    for variable in model.variables:
+        variable.assign(rng.uniform(0.5, 1.5, size=variable.shape).astype(np.float32))
+    model.layers[1].trainable = False
+    values = al.state(model)
+    taught, again = COPIES[how](model), COPIES[how](COPIES[how](model))
+    for layer in taught, again:
+        assert layer.graph is None and "graph" not in repr(layer)
+        changed = computed(layer)
+        assert np.abs(changed - first).max() > 0.01
+        assert [v.trainable for v in layer.variables] == [v.trainable for v in model.variables]
+        assert al.state(layer).keys() == values.keys()
+        for name, value in al.state(layer).items():
+            np.testing.assert_array_equal(value, values[name])
+    taught.variables[0].assign(taught.variables[0].numpy() + 1)
+    np.testing.assert_array_equal(model.variables[0].numpy(), values["dense_0/weights"])
+    both = model.graph.placeholder((4, 5))
+    twin = COPIES[how](model)
+    a, b = model.graph.run([model(both), twin(both)], {both: array})  # in one graph, under names of its own
+    np.testing.assert_array_equal(a, b)
+    assert not {v.name for v in twin.variables} & {v.name for v in model.variables}
+
+
+class Tied(nn.Layer):
+    """Reads out by the weights that it reads in with."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(7, 4)
+
+    def forward(self, x, training):
+        return self.table(x, training) @ al.transpose(self.table.weights)
+
+
+def test_layers_share_weights_by_name(rng):
+    model, graph = Tied(), al.Graph()
+    x = graph.placeholder((3,), "int32")
+    y = model(x)
+    (table,) = model.variables
+    assert model.table.weights is table
+    ids = np.array([0, 3, 6], np.int32)
+    np.testing.assert_allclose(graph.run(y, {x: ids}), table.numpy()[ids] @ table.numpy().T, rtol=1e-6)
+    shared = nn.Dense(4)
+    siamese = nn.Sequential(shared, nn.ReLU(), shared)
+    siamese(graph.placeholder((2, 4)))
+    new = copy.deepcopy(siamese)
+    assert new.layers[0] is new.layers[2]
+    new(al.Graph().placeholder((2, 4)))
+    assert len(new.variables) == 2
+
+
+def test_a_target_network_follows(rng):
+    """v <- 0.9 v + 0.1 w, in the graph, for each pair of a model and its copy."""
+    graph = al.Graph()
+    x = graph.placeholder((2, 3))
+    model = nn.Sequential(nn.Dense(4), nn.Dense(1))
+    model(x)
+    target = model.copy()
+    target(x)
+    follow = [graph.assign(v, v * 0.9 + w * 0.1) for v, w in zip(target.variables, model.variables)]
+    for variable in model.variables:
+        variable.assign(variable.numpy() + 1)
+    before = [v.numpy() for v in target.variables]
+    graph.compile([], [], follow)()
+    for variable, old, new in zip(target.variables, before, model.variables):
+        np.testing.assert_allclose(variable.numpy(), 0.9 * old + 0.1 * new.numpy(), rtol=1e-6)
+
+
+def test_states_in_memory(rng):
+    model = nn.Sequential(nn.Dense(3), nn.BatchNorm())
     x = al.Graph().placeholder((2, 4))
-    for twin in twins:
-        assert repr(twin) == repr(model) and twin.layers[0] is not model.layers[0]
-        assert twin(x).shape == (2, 3)
-    for copied in (copy.deepcopy, copy.copy, pickle.dumps):
-        with pytest.raises(
-            TypeError, match=r"^\[Sequential\] A layer that has been called belongs to a graph .*al\.save"
-        ):
-            copied(twins[0])
+    with pytest.raises(ValueError, match=r"^\[state\] Expected variables, got none"):
+        al.state(model)
+    model(x)
+    state = al.state(model)
+    assert list(state) == [v.name for v in model.variables] and all(type(v) is np.ndarray for v in state.values())
+    for variable in model.variables:
+        variable.assign(variable.numpy() + 1)
+    kept = {name: value.copy() for name, value in state.items()}
+    al.load(model, state)
+    for variable in model.variables:
+        np.testing.assert_array_equal(variable.numpy(), kept[variable.name])
+    first = next(iter(state))
+    for wrong, error, says in (
+        ({}, ValueError, "missing from the state"),
+        (state | {"more": np.zeros(1)}, ValueError, "more: unknown to the model but in the state"),
+        (state | {first: np.zeros(2, np.float32)}, ValueError, r"Expected dense_0/weights of float32 \(4, 3\), got"),
+        (state | {first: 3.0}, TypeError, "Expected a dict of names and NumPy arrays, got str: float in it"),
+    ):
+        with pytest.raises(error, match=rf"^\[load\] .*{says}"):
+            al.load(model, wrong)
+    for name, value in al.state(model).items():
+        np.testing.assert_array_equal(value, kept[name])
+
+
+def test_names_of_a_layers_variables():
+    layer = nn.Dense(3)
+    with pytest.raises(AttributeError, match=r"^\[Dense\] Expected a layer that has been called, got one without bias"):
+        layer.bias  # noqa: B018
+    layer(al.Graph().placeholder((2, 4)))
+    assert [layer.weights, layer.bias] == layer.variables
+    with pytest.raises(TypeError, match=r"^\[Dense\] Expected bias to stay the layer's variable; layer.bias.assign"):
+        layer.bias = np.zeros(3)
 
 
 def test_layers_are_not_kept_alive():
@@ -720,7 +835,7 @@ def test_attributes_of_other_libraries():
     for name, here in (
         ("parameters", "model.variables"),
         ("fit", r"al\.Trainer\("),
-        ("state_dict", r"al\.save\("),
+        ("state_dict", r"al\.state\("),
         ("train", r"model\(x, training=True\)"),
         ("eval", r"model\(x\)"),
         ("load_weights", r"al\.load\("),

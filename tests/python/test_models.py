@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 import alloy as al
+import reference
 
 
 def layers_of(layer, kind):
@@ -56,6 +58,99 @@ def test_resnet18():
     assert described(model) == expected and len(expected) == 20
     assert {norm.momentum for norm in layers_of(model, al.nn.BatchNorm)} == {0.5}
     assert [v.shape for v in model.variables[-2:]] == [(512, 7), (7,)]
+
+
+def torchvision_state(bottleneck, counts, classes, rng):
+    """A state dict of torchvision's ResNet, from its definition, with values for which activations stay near 1."""
+    state = {}
+
+    def convolution(path, filters, channels, size):
+        fan = channels * size * size
+        state[f"{path}.weight"] = rng.normal(0, (2 / fan) ** 0.5, (filters, channels, size, size)).astype("f")
+
+    def norm(path, channels):
+        for name, low in {"weight": 0.5, "bias": -0.2, "running_mean": -0.2, "running_var": 0.8}.items():
+            state[f"{path}.{name}"] = rng.uniform(low, low + 0.4, channels).astype("f")
+        state[f"{path}.num_batches_tracked"] = np.array(7)
+
+    def both(path, number, *geometry):
+        convolution(f"{path}conv{number}", *geometry)
+        norm(f"{path}bn{number}", geometry[0])
+
+    both("", 1, 64, 3, 7)
+    channels = 64
+    for stage, count in enumerate(counts):
+        filters = 64 << stage
+        wide = 4 * filters if bottleneck else filters
+        for block in range(count):
+            path = f"layer{stage + 1}.{block}."
+            if bottleneck:
+                both(path, 1, filters, channels, 1)
+                both(path, 2, filters, filters, 3)
+                both(path, 3, wide, filters, 1)
+            else:
+                both(path, 1, filters, channels, 3)
+                both(path, 2, filters, filters, 3)
+            if block == 0 and (stage > 0 or channels != wide):
+                convolution(f"{path}downsample.0", wide, channels, 1)
+                norm(f"{path}downsample.1", wide)
+            channels = wide
+    state["fc.weight"] = rng.normal(0, channels**-0.5, (classes, channels)).astype("f")
+    state["fc.bias"] = rng.normal(size=classes).astype("f")
+    return state
+
+
+def torchvision_forward(state, x, bottleneck):
+    """What torchvision's ResNet gives of images (n, height, width, channels), in float64."""
+
+    def through(path, number, x, stride=1):
+        weights = state[f"{path}conv{number}.weight"].astype(np.float64).transpose(2, 3, 1, 0)
+        half = len(weights) // 2
+        y = reference.conv2d(x, weights, (stride, stride), ((half, half), (half, half)))
+        return normalised(f"{path}bn{number}", y)
+
+    def normalised(path, y):
+        scale, shift, mean, variance = (
+            state[f"{path}.{name}"].astype(np.float64) for name in ("weight", "bias", "running_mean", "running_var")
+        )
+        return (y - mean) / np.sqrt(variance + 1e-5) * scale + shift
+
+    x = np.maximum(through("", 1, x.astype(np.float64), 2), 0)
+    x = reference.max_pool2d(x, (3, 3), (2, 2), ((1, 1), (1, 1)))
+    paths = sorted({name[: name.index(".conv")] + "." for name in state if name.startswith("layer") and "conv" in name})
+    for path in paths:
+        stride = 2 if path[5] != "1" and path.endswith(".0.") else 1
+        y = x
+        for number in (1, 2, 3) if bottleneck else (1, 2):
+            y = through(path, number, y, stride if number == (2 if bottleneck else 1) else 1)
+            y = np.maximum(y, 0) if f"{path}conv{number + 1}.weight" in state else y
+        if f"{path}downsample.0.weight" in state:
+            weights = state[f"{path}downsample.0.weight"].astype(np.float64).transpose(2, 3, 1, 0)
+            x = normalised(f"{path}downsample.1", reference.conv2d(x, weights, (stride, stride)))
+        x = np.maximum(y + x, 0)
+    return x.mean((1, 2)) @ state["fc.weight"].astype(np.float64).T + state["fc.bias"]
+
+
+@pytest.mark.parametrize(
+    "make, bottleneck, counts, entries, parameters",
+    [
+        (al.models.torchvision_resnet18, False, (2, 2, 2, 2), 122, 11_689_512),
+        (al.models.torchvision_resnet50, True, (3, 4, 6, 3), 320, 25_557_032),
+    ],
+)
+def test_torchvisions_networks(make, bottleneck, counts, entries, parameters, rng, tmp_path):
+    """The counts are those that torchvision publishes."""
+    model = make(input_shape=(40, 33, 3))
+    assert sum(math.prod(v.shape) for v in model.variables if v.trainable) == parameters
+    assert model(model.graph.placeholder((None, 224, 224, 3))).shape == (None, 1000)
+    state = torchvision_state(bottleneck, counts, 1000, rng)
+    assert len(state) == entries
+    save_file(state, tmp_path / "weights.safetensors")
+    al.load_torch(model, tmp_path / "weights.safetensors")
+    images = rng.normal(size=(2, 40, 33, 3)).astype("f")
+    x = model.graph.placeholder(images.shape)
+    expected = torchvision_forward(state, images, bottleneck)
+    np.testing.assert_allclose(model.graph.run(model(x), {x: images}), expected, rtol=2e-4, atol=2e-4)
 
 
 def test_initial_values():

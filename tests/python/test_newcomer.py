@@ -648,6 +648,9 @@ ROWS = [  # graphs and tensors
     ('al.Graph(storage="disk")', "ValueError [graph] Expected the storage 'variable' or 'buffers', got 'disk'."),
     ("with al.Graph() as q: pass",
      "TypeError [graph] A graph is not entered by with; g.placeholder and g.variable name it; called at HERE."),
+    ('pickle.dumps(al.Trainer(model, "hinge", "sgd"))',
+     "TypeError [Trainer] A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, "
+     "or trainer.save(path) and fit(resume=path); asked at HERE."),
     ("copy.copy(g)",
      "TypeError [Graph] A graph and what belongs to it cannot be copied or pickled; call again what built the "
      "model, and pass values on by al.save and al.load, or by v.assign(w.numpy()); asked at HERE."),
@@ -776,21 +779,14 @@ ROWS = [  # graphs and tensors
     ("al.full_like(x)", "TypeError [full_like] Expected full_like(x, value), got no value; called at HERE."),
     ('al.full_like(x, "a")', "TypeError [full_like] Expected a tensor, a number or an array, got str; built at HERE."),
     # models, optimizers, names
-    ("copy.deepcopy(model)",
-     "TypeError [Sequential] A layer that has been called belongs to a graph and cannot be copied or pickled; "
-     "al.save(layer, path) and al.load(layer, path) move the values of its variables; asked at HERE."),
-    ("pickle.dumps(model)",
-     "TypeError [Sequential] A layer that has been called belongs to a graph and cannot be copied or pickled; "
-     "al.save(layer, path) and al.load(layer, path) move the values of its variables; asked at HERE."),
     ("model.parameters()",
      "AttributeError [Sequential] A Sequential has no attribute parameters; use model.variables; asked at "
      "HERE."),
     ("model.state_dict()",
-     "AttributeError [Sequential] A Sequential has no attribute state_dict; use al.save(model, path), or "
-     "model.variables; asked at HERE."),
+     "AttributeError [Sequential] A Sequential has no attribute state_dict; use al.state(model); asked at HERE."),
     ("model.load_state_dict({})",
-     "AttributeError [Sequential] A Sequential has no attribute load_state_dict; use al.load(model, path); "
-     "asked at HERE."),
+     "AttributeError [Sequential] A Sequential has no attribute load_state_dict; use al.load(model, state), "
+     "of an al.state(model); asked at HERE."),
     ("model.train()",
      "AttributeError [Sequential] A Sequential has no attribute train; use model(x, training=True); asked at "
      "HERE."),
@@ -1151,9 +1147,6 @@ ROWS = [  # graphs and tensors
     ("al.LambdaCallback(on_batch_end=print)",
      "TypeError [LambdaCallback] Expected functions by on_train_begin, on_train_end, on_epoch_begin, "
      "on_epoch_end, on_train_batch_end, got on_batch_end; its name here is on_train_batch_end; called at HERE."),
-    ("al.ReduceLROnPlateau()",
-     "AttributeError [al] There is no al.ReduceLROnPlateau; use optimizer.lr = rate in an al.Callback; asked "
-     "at HERE."),
     ("al.nn.Dense(3, 4)",
      "TypeError [Dense] Expected Dense(units, *, activation=None, use_bias=True, init=glorot_uniform, "
      "seed=None), got 2 arguments by position; the others have names, for instance activation=4; called at HERE."),
@@ -1290,7 +1283,8 @@ ROWS = [  # graphs and tensors
     ("al.nn.PReLU", "AttributeError [al.nn] There is no al.nn.PReLU; asked at HERE."),
     ("al.models.resnet34", "AttributeError [al.models] There is no al.models.resnet34; asked at HERE."),
     ("al.log_sigmoid", "AttributeError [al] There is no al.log_sigmoid; asked at HERE."),
-    ("al.nn.Embedding(3, 2).table", "AttributeError [Embedding] An Embedding has no attribute table; asked at HERE."),
+    ("al.nn.Embedding(3, 2).table",
+     "AttributeError [Embedding] An Embedding has no attribute table; use layer.weights; asked at HERE."),
     ("al.losses.multi_margin_loss",
      "AttributeError [al.losses] There is no al.losses.multi_margin_loss; asked at HERE."),
     ("al.eq", "AttributeError [al] There is no al.eq; use al.equal; asked at HERE."),

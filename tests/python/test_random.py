@@ -215,15 +215,59 @@ def test_dropout(rng):
     np.testing.assert_array_equal(nothing, 0 * given)
 
 
+class Noise(al.nn.Layer):
+    """Adds Gaussian noise, at evaluation too."""
+
+    def forward(self, x, training):
+        return x + self.random(al.random.normal, x)
+
+
+def test_random_numbers_in_a_layer():
+    """The numbers of its state: one after the other in training, those that would be next in evaluation."""
+    graph = al.Graph()
+    x = graph.placeholder((3, 50))
+    layer, other = Noise(seed=4), Noise(seed=5)
+    model = al.nn.Sequential(layer, layer, other)
+    y = model(x, training=True)
+    step = graph.compile([x], [y], model.updates)
+    look = graph.compile([x], [layer(x), layer(x), model(x)])
+    zeros = np.zeros(x.shape, np.float32)
+
+    def following(states, counts):
+        """The sums of so many draws of each state, computed beside it, and the states behind them."""
+        beside, total = al.Graph(), 0
+        for i, count in enumerate(counts):
+            now = beside.constant(states[i])
+            for _ in range(count):
+                drawn, now = al.random.normal(now, (3, 50))
+                total = total + drawn
+            states[i] = beside.run(now)
+        return beside.run(total), states
+
+    states = [v.numpy() for v in (*layer.variables, *other.variables)]
+    assert len(states) == 2 and (states[0] != states[1]).any()
+    for _ in range(2):
+        once, _ = following(states[:1], [1])
+        both, after = following(list(states), [2, 1])
+        for _ in range(2):  # evaluation changes nothing
+            a, b, c = look(zeros)
+            np.testing.assert_array_equal(a, once)
+            np.testing.assert_array_equal(a, b)
+            np.testing.assert_allclose(c, both, atol=1e-5)
+        np.testing.assert_allclose(step(zeros)[0], both, atol=1e-5)
+        states = after
+        np.testing.assert_array_equal(layer.variables[0].numpy(), states[0])
+    with pytest.raises(ValueError, match=r"^\[Noise\] Expected random in a layer's forward, got it outside of one"):
+        layer.random(al.random.normal, x)
+
+
 def make_trainer(x):
-    model = al.nn.Sequential(
-        al.nn.Dense(16), al.nn.Dropout(0.5), al.nn.Dense(16), al.nn.Dropout(0.5), al.nn.Dense(3), seed=6
-    )
+    model = al.nn.Sequential(al.nn.Dense(16), Noise(), al.nn.Dense(16), al.nn.Dropout(0.5), al.nn.Dense(3), seed=6)
     model(al.Graph().placeholder((None, x.shape[1])))
     return al.Trainer(model, "softmax_cross_entropy", al.SGD(0.1), seed=8)
 
 
-def test_a_training_with_dropout_is_repeated_and_resumed(rng, tmp_path):
+def test_a_training_with_random_layers_is_repeated_and_resumed(rng, tmp_path):
     """The same seed gives the same variables; and a training that was saved in the middle ends where the other does."""
     x, y = rng.normal(size=(64, 5)).astype(np.float32), rng.integers(0, 3, 64).astype(np.int32)
 

@@ -163,6 +163,24 @@ def test_callbacks_know_what_they_knew(tmp_path):
     assert_same((state(again[0]), again[1]), (state(whole), history))
 
 
+def test_a_rate_that_fell_is_resumed(tmp_path):
+    path = tmp_path / "run.safetensors"
+
+    def plateau():
+        return al.ReduceLROnPlateau("loss", factor=0.5, patience=2, min_delta=1e9)
+
+    def make():
+        return al.SGD(0.8, momentum=0.9)
+
+    whole, history = fit(make, callbacks=[plateau()], epochs=6)
+    assert whole.optimizer.lr == pytest.approx(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        fit(make, path, [plateau(), Interrupt(6 * 4 - 2)], epochs=6)
+    again = fit(make, path, [plateau(), Interrupt(-1)], epochs=6, resume=path)
+    assert again[0].optimizer.lr == pytest.approx(0.2)
+    assert_same((state(again[0]), again[1]), (state(whole), history))
+
+
 def test_logs_are_continued(tmp_path):
     path, log = tmp_path / "run.safetensors", tmp_path / "log.csv"
     fit(everything, callbacks=[al.CSVLogger(log)])

@@ -497,6 +497,66 @@ def test_accuracy_beside_binary_cross_entropy(rng):
         assert values["accuracy"] == pytest.approx(np.mean((t.predict(x) > 0) == y)) and values["accuracy"] < 1
 
 
+def test_the_rate_falls_on_a_plateau():
+    """The rates of Keras's ReduceLROnPlateau, counted by hand."""
+    nan = float("nan")
+    for options, values, rates in (
+        ({"patience": 2}, [3, 2, 2, 2, 2, 2], [1, 1, 1, 0.5, 0.5, 0.25]),
+        ({"patience": 0}, [3, 3, 3, 1, 1], [1, 0.5, 0.25, 0.25, 0.125]),
+        ({"patience": 1, "cooldown": 2}, [3, 3, 3, 3, 3, 3], [1, 0.5, 0.5, 0.25, 0.25, 0.125]),
+        ({"patience": 1, "min_lr": 0.4}, [3, 3, 3, nan], [1, 0.5, 0.4, 0.4]),
+        ({"patience": 1, "min_lr": 2.0}, [3, 3, 3], [1, 1, 1]),
+        ({"patience": 2, "mode": "max"}, [1, 2, 3, 3, 2], [1, 1, 1, 1, 0.5]),
+        ({"patience": 1, "min_delta": 0.5}, [3, 2.6, 2.4, 1], [1, 0.5, 0.5, 0.5]),
+    ):
+        callback = al.ReduceLROnPlateau("loss", factor=0.5, **options)
+        callback.trainer = trainer(optimizer=al.SGD(1.0))
+        callback.on_train_begin()
+        found = []
+        for epoch, value in enumerate(values):
+            callback.on_epoch_end(epoch, {"loss": value})
+            found.append(callback.trainer.optimizer.lr)
+        assert found == pytest.approx(rates), options
+    with pytest.raises(ValueError, match=r"^\[ReduceLROnPlateau\] Expected an optimizer whose lr is a number"):
+        callback.trainer = trainer(optimizer=al.SGD(al.schedules.cosine(0.1, 9)))
+        callback.on_train_begin()
+    with pytest.raises(ValueError, match=r"^\[ReduceLROnPlateau\] Expected a factor from 0 to below 1 .* got 1 and 0"):
+        al.ReduceLROnPlateau(factor=1)
+
+
+def test_a_search_for_a_rate(rng, tmp_path):
+    """Of a square, whose gradient is known: w <- w (1 - 2 lr), of which the loss is w^2 before the step."""
+    x = np.ones((8, 1), np.float32)
+    model = al.nn.Dense(1, use_bias=False, init=al.init.ones)
+    t = al.Trainer(model, "mean_squared_error", al.SGD(0.5, momentum=0.0))
+    t.fit((x, 0 * x), 1, 8, progress=False)
+    model.variables[0].assign(np.ones((1, 1), "f"))
+    before = {v.name: v.numpy() for v in model.graph.variables}
+    found = t.find_lr((x, 0 * x), 8, lowest=1e-3, highest=1e3, steps=61)
+    np.testing.assert_allclose(found.lrs, 1e-3 * 10 ** (np.arange(len(found.lrs)) / 10), rtol=1e-6)
+    weights = np.cumprod([1.0, *(1 - 2 * found.lrs)])
+    np.testing.assert_allclose(found.losses, weights[: len(found.losses)] ** 2, rtol=1e-4, atol=1e-12)
+    assert 30 < len(found.lrs) < 61, "it ends where the loss has grown too much"
+    smoothed, total = [], 0.0
+    for i, loss in enumerate(found.losses, 1):
+        total = 0.9 * total + 0.1 * loss
+        smoothed.append(total / (1 - 0.9**i))
+    np.testing.assert_allclose(found.smoothed, smoothed, rtol=1e-6)
+    assert found.suggestion == pytest.approx(found.lrs[np.argmin(smoothed)] / 10)
+    after = {v.name: v.numpy() for v in model.graph.variables}
+    assert t.optimizer.lr == 0.5 and before.keys() <= after.keys()
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value)
+    found.plot(tmp_path / "rates.png")
+    assert (tmp_path / "rates.png").read_bytes()[:4] == b"\x89PNG"
+    for wrong, says in (
+        ({"lowest": 1.0, "highest": 0.1}, "Expected 0 < lowest < highest, got 1.0 and 0.1"),
+        ({"lowest": 1e30, "highest": 1e38}, "Expected a finite loss with the lowest rate, 1e[+]30, for 3 steps"),
+    ):
+        with pytest.raises(ValueError, match=rf"^\[find_lr\] {says}"):
+            t.find_lr((x, 0 * x), 8, **wrong)
+
+
 def test_monitored_quantities_have_a_direction(rng, tmp_path):
     data = linear_data(32, rng)
     for mode, stops in (("max", 3), ("min", 10)):

@@ -1,7 +1,5 @@
 // The order of elements, and running totals.
 
-#include <limits>
-
 #import "engine/lowering/axes.h"
 #import "engine/lowering/ops.h"
 
@@ -20,19 +18,16 @@ MPSGraphTensor* in_order(const Lowering& lowering, const ir::Op& op, const Along
   return along_axis(lowering, op, is_flat, work, name);
 }
 
-// What is in the same order, of a type that is sorted.
-MPSGraphTensor* sortable(const Lowering& lowering, MPSGraphTensor* x, DType dtype) {
+// Numbers of the same order, in a type that is sorted.
+MPSGraphTensor* sortable(const Lowering& lowering, const ir::Op& op, MPSGraphTensor* x) {
+  const DType dtype = op.operands[0].dtype();
   if (ir::is_sorted_as_it_is(dtype) || !lowering.has(Quirk::order_of_other_types)) return x;
   MPSGraph* graph = lowering.graph();
-  if (dtype != DType::uint64) {
+  if (dtype != DType::uint64)
     return as_type(graph, x, dtype, dtype == DType::boolean ? DType::int32 : computed_in(dtype));
-  }
-  // With the first bit turned, the numbers that have it come last as signed ones.
-  const int64_t first_bit = std::numeric_limits<int64_t>::min();
-  MPSGraphTensor* bit = [graph constantWithData:[NSData dataWithBytes:&first_bit length:sizeof first_bit]
-                                          shape:mps_numbers({1})
-                                       dataType:MPSDataTypeInt64];
-  return [graph bitwiseXORWithPrimaryTensor:as_type(graph, x, dtype, DType::int64) secondaryTensor:bit name:nil];
+  MPSGraphTensor* bits = [graph reinterpretCastTensor:x toType:MPSDataTypeInt64 name:nil];
+  MPSGraphTensor* least = [graph constantWithScalar:-0x1p63 dataType:MPSDataTypeInt64];
+  return [graph additionWithPrimaryTensor:bits secondaryTensor:least name:nil];  // wraps around: x - 2^63
 }
 
 }  // namespace
@@ -44,7 +39,7 @@ Nodes lower_argsort(Lowering& lowering, const ir::Op& op, NSString* name) {
                 count = op.results[0].shape[axis];
   const bool is_whole = count == x[axis];
   const AlongAxis work = [&](MPSGraphTensor* source, NSInteger along, NSString* as) {
-    MPSGraphTensor* order = [graph argSortWithTensor:sortable(lowering, source, op.operands[0].dtype())
+    MPSGraphTensor* order = [graph argSortWithTensor:sortable(lowering, op, source)
                                                 axis:along
                                           descending:op.attributes.flag(Attr::kDescending)
                                                 name:is_whole ? as : nil];

@@ -3,6 +3,7 @@
 
 #import <Foundation/Foundation.h>
 
+#include "facade/errors.h"
 #include "facade/retained.h"
 
 // How a descriptor begins, ends and is copied; the rest of the line initialises its fields.
@@ -30,12 +31,14 @@
     static_cast<Fields*>(_impl)->getter = value;       \
   }
 
-// The accessors of one field that is a Retained object; `keep` is retain or copy.
-#define DESCRIPTOR_OBJECT(Fields, type, getter, setter, keep)                         \
+// The accessors of one field that is a Retained object; `keep` is retain or copy, the rest of the line says its class
+// as require_kind_or_nil takes it.
+#define DESCRIPTOR_OBJECT(Fields, type, getter, setter, keep, ...)                    \
   -(type)getter {                                                                     \
     return static_cast<Fields*>(_impl)->getter.get();                                 \
   }                                                                                   \
   -(void)setter : (type)value {                                                       \
+    require_kind_or_nil(value, __VA_ARGS__);                                          \
     static_cast<Fields*>(_impl)->getter =                                             \
         alloy::facade::Retained<type>(static_cast<type>([[value keep] autorelease])); \
   }

@@ -11,11 +11,11 @@ namespace alloy::facade {
 [[noreturn]] void raise_invalid(NSString* format, ...) __attribute__((format(NSString, 1, 2)));
 
 // Raises, naming the class given and the one expected, unless the object is of that class. `name`: the protocol
-// of a class of ours that programs do not name.
+// of a class of ours that programs do not name, or of which there are no objects (`expected` is Nil).
 void require_kind(id object, Class expected, NSString* name = nil);
 // The same of an object that may be nil.
-inline void require_kind_or_nil(id object, Class expected) {
-  if (object != nil) require_kind(object, expected);
+inline void require_kind_or_nil(id object, Class expected, NSString* name = nil) {
+  if (object != nil) require_kind(object, expected, name);
 }
 // The same of an array that may be nil, and of its elements.
 void require_elements(NSArray* array, Class expected);
@@ -24,6 +24,8 @@ void require_block(id object);
 inline void require_block_or_nil(id object) {
   if (object != nil) require_block(object);
 }
+// The same of a dispatch queue.
+void require_dispatch_queue(id object);
 
 // Raises NSInternalInconsistencyException with the message of a failed status; NSMallocException if memory is short.
 void raise_if_failed(const device::Status& status);

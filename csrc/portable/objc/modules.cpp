@@ -211,7 +211,9 @@ Module* make_module(const Module& like, void* selectors, const std::vector<void*
   symbols->category_count = static_cast<uint16_t>(categories.size());
   void** definition = std::copy(classes.begin(), classes.end(), symbols->definitions);
   *std::copy(categories.begin(), categories.end(), definition) = strings;
-  return new Module{kGccVersion, sizeof(Module), like.name, symbols};
+  // Also kept here: where GCC's runtime lets go of one, sanitizers would call it a leak.
+  static auto* kept = new std::vector<Module*>;
+  return kept->emplace_back(new Module{kGccVersion, sizeof(Module), like.name, symbols});
 }
 
 // Selectors and constant strings of all modules first, then all classes and categories at once: +load methods may use

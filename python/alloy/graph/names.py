@@ -7,6 +7,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from alloy.graph.foreign import ARGUMENTS, ATTRIBUTES, NAMES, UNNEEDED, VALUES
 from alloy.graph.location import meant, mistake
@@ -189,29 +190,29 @@ def public(module: types.ModuleType) -> tuple[str, ...]:
     return tuple(getattr(module, "__all__", None) or (name for name in own if not name.startswith("_")))
 
 
-class _Module(types.ModuleType):
-    """A module that says what to use instead of a name that is not there. As a function of the module, __getattr__
-    would stand in its help."""
+def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
+    """Makes the module say what to use instead of a name that is not there. It stays a plain module, which cloudpickle
+    and its like pickle by name."""
 
-    def __getattr__(self, name):
-        shown, names, others, before = vars(self)["_answers"]
-        if name.startswith("_"):
+    def missing(name):
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    before = vars(module).get("__getattr__", missing)
+
+    def answer(name):
+        with suppress(AttributeError):
             return before(name)
+        if name.startswith("_"):
+            return missing(name)
         said = _said_of_name(name, shown, names, others)
         caller = sys._getframe(1)
         importing = caller.f_lasti >= 0 and caller.f_code.co_code[caller.f_lasti] == _IMPORT_FROM
         kind = ImportError if importing else AttributeError  # or Python would say less of `from alloy import NAME`
         raise mistake(shown, f"There is no {shown}.{name}{said}", kind, "asked")
 
-
-def answer_for(module: types.ModuleType, shown: str, names, others: Mapping) -> None:
-    """Makes the module say what to use instead of a name that is not there."""
-
-    def missing(name):
-        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-
-    vars(module)["_answers"] = shown, names, others, vars(module).pop("__getattr__", missing)
-    module.__class__ = _Module
+    # Set and not defined, because checkers take every name of a module that defines the first; help shows what the
+    # second lists.
+    vars(module).update(__getattr__=answer, __dir__=lambda: list(names))
 
 
 def plain(name: str) -> str:

@@ -1,7 +1,5 @@
 from numbers import Real
 
-import numpy as np
-
 from alloy import random
 from alloy.graph.apply import require_all
 from alloy.graph.location import mistake
@@ -26,17 +24,9 @@ class Dropout(Layer):
 
     def build(self, x):
         self.require_floats(x)
-        self.add_variable(x.graph, "state", lambda seed: random.state(_mixed(seed)), trainable=False)
+        self._random_state(x.graph)
 
     def forward(self, x, training):
         if not training or self.rate == 0:
             return x
-        (state,) = self._variables
-        y, following = random.dropout(self.now(state), x, self.rate)
-        self.leave(state, following)
-        return y
-
-
-def _mixed(seed) -> int:
-    """One seed of the layer's and its name's, of 32 bits."""
-    return int(np.random.SeedSequence(seed).generate_state(1)[0])
+        return self.random(random.dropout, x, self.rate)

@@ -1,5 +1,6 @@
 """What every layer is: a function of tensors that makes its variables at its first call."""
 
+import copy
 import inspect
 import math
 import re
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from alloy import random
 from alloy.graph import Graph, Tensor, Update, Variable
 from alloy.graph.apply import require_all, require_tensor
 from alloy.graph.arrays import as_count
@@ -23,6 +25,7 @@ from alloy.graph.structure import leaves
 from alloy.graph.text import describe
 from alloy.nn.arguments import remembered, written
 from alloy.nn.padding import example_mask
+from alloy.nn.stored import StoredVariable, replaced, stored
 from alloy.nn.structure import graph_of, require_tensors
 from alloy.nn.summary import inputs, summary
 from alloy.ops import cast
@@ -37,6 +40,10 @@ class Layer:
 
     x is a tensor, or a tuple, list or dict of tensors, however deep, and so is what forward gives. What else a forward
     takes is given to the call by name.
+
+    From the first call on a layer's own variables are attributes by the ends of their names: dense.weights, dense.bias.
+    A copy (copy, copy.deepcopy, pickle) has the layers and the values, and makes variables of them at its first call,
+    in whichever graph that is.
 
     seed: of the variables' initial values; None leaves it to the layer around this one, and is 0 without one. name:
     in the names of its ops and variables (alloy.graph.scope); None is the attribute that keeps it ("head", "blocks/0"),
@@ -62,6 +69,9 @@ class Layer:
         self._left: dict[Variable, Update] = {}  # what that leaves in variables
         self._took: object = None  # what the last call was given
         self._gave: list | None = None  # the tensors that the last call gave
+        self._random: Variable | None = None  # the state of its random numbers, if it draws some
+        self._drawn: tuple = (None, None)  # the last call outside training that drew some, and the state behind them
+        self._stored: dict | None = None  # of a copy before its first call: attributes, StoredVariables in them
         self._taught: list = []  # those that the most recent training call gave, if it was the outermost layer
         self._path = ""
 
@@ -70,9 +80,27 @@ class Layer:
             raise AttributeError(
                 f"[{self._kind()}] {type(self).__name__}.__init__ must call super().__init__() before the layer is used"
             )
-        return missing_attribute(self, name)
+        variable = None if name.startswith("_") else self._variable(name)
+        if variable is None and name in _NAMES and self.graph is None:
+            raise mistake(
+                self._kind(), f"Expected a layer that has been called, got one without {name}", AttributeError, "asked"
+            )
+        return missing_attribute(self, name) if variable is None else variable
+
+    def _variable(self, part: str) -> Variable | None:
+        """Its own variable of that name."""
+        within = f"{self._path}/" if self._path else ""
+        return next((one for one in self._variables if one.name == within + part), None)
 
     def __setattr__(self, name, value):
+        own = self._variable(name) if vars(self).get("_variables") and name not in vars(self) else None
+        if own is not None and own is not value:
+            raise mistake(
+                self._kind(),
+                f"Expected {name} to stay the layer's variable; layer.{name}.assign(array) sets its value",
+                TypeError,
+                "set",
+            )
         like = not name.startswith("_") and name != "trainable" and meant(name, ["trainable"], cutoff=0.88)
         if like or name == "requires_grad":
             raise no_attribute(self, name, one_of(type(self)), "set")
@@ -94,15 +122,23 @@ class Layer:
         )
 
     def __getstate__(self):
-        if vars(self).get("graph") is not None:
-            raise mistake(
-                self._kind(),
-                "A layer that has been called belongs to a graph and cannot be copied or pickled; "
-                "al.save(layer, path) and al.load(layer, path) move the values of its variables",
-                TypeError,
-                "asked",
-            )
-        return vars(self).copy()
+        if self.graph is None:
+            return vars(self).copy()
+        found = stored(self._tree())
+        kept: dict[str, Any] = {"": list(found.values())}  # alive until the layers in it have asked for theirs
+        state = {name: value for name, value in vars(self).items() if not _is_of_a_call(value)}
+        for name, value in list(state.items()):
+            if (without := replaced(value, Variable, found.__getitem__)) is not value:
+                kept[name] = without
+                del state[name]
+        fresh = {"_path": "", "_left": {}, "_variables": [], "_parameters": [], "_taught": [], "_stored": kept}
+        return state | _UNCALLED | fresh
+
+    def copy(self) -> "Layer":
+        """A layer like it with variables of its own, which start with the present values: copy.deepcopy(layer)."""
+        return copy.deepcopy(self)
+
+    __copy__ = copy
 
     def __repr__(self):
         return written(self)
@@ -239,6 +275,8 @@ class Layer:
             if not around:
                 _AT_WORK.set(None)
         self._took, self._gave = x, leaves(y)
+        for layer in () if around else unbuilt:
+            layer._stored = None if layer.graph is not None else layer._stored
         if training and not around:
             self._taught = self._gave
             training_calls(graph).add(self)
@@ -279,12 +317,17 @@ class Layer:
 
     def _begin(self, x, graph, training, around):
         if self.graph is None:
-            before = set(self._tree())
-            self.build(x)
+            if self._stored is None:
+                before = set(self._tree())
+                self.build(x)
+                for made in () if self._trainable else set(self._tree()) - before:
+                    made.trainable = False
+                self._set_parameters()
+            else:
+                for name, value in self._stored.items():
+                    if name:
+                        vars(self)[name] = replaced(value, StoredVariable, lambda one: one.variable(graph))
             self.graph = graph
-            for made in () if self._trainable else set(self._tree()) - before:
-                made.trainable = False
-            self._set_parameters()
             known = len(around) == 1 or self in around[-2]._inner() or self in around[0]._tree()
             if not known and self._own():
                 raise mistake(
@@ -305,7 +348,9 @@ class Layer:
         self.graph = self._step = self._took = self._gave = None
         self._taught = []
         self._path = ""
-        self._variables, self._parameters, self._left = [], [], {}
+        self._variables, self._parameters, self._left, self._random = [], [], {}, None
+        for one in (self._stored or {}).get("", ()):
+            one.made = None
 
     def build(self, x) -> None:
         """Makes the variables for inputs like x."""
@@ -330,6 +375,33 @@ class Layer:
         if trainable:
             self._parameters.append(self._variables[-1])
         return self._variables[-1]
+
+    def random(self, draw, *operands, **options) -> Tensor:
+        """Random numbers, in forward: self.random(al.random.normal, x) are Gaussian ones of x's shape. draw: a function
+        of al.random, which is called with a state, the operands and the options.
+
+        The state is a variable of the layer, made when the first numbers are drawn. Every training step draws other
+        numbers, in each place where the model calls the layer, and a training that is resumed goes on with them.
+        Outside training they are those that would be drawn next, the same in each call, and the state stays."""
+        around = _AT_WORK.get()
+        if not around or self.graph is None or self not in around:
+            raise mistake(self._kind(), "Expected random in a layer's forward, got it outside of one")
+        state = self._random_state(self.graph) if self._random is None else self._random
+        if self._training:
+            numbers, following = draw(self.now(state), *operands, **options)
+            self.leave(state, following)
+        else:
+            before = self._drawn[1] if self._drawn[0] is around else state
+            numbers, following = draw(before, *operands, **options)
+            self._drawn = around, following
+        return numbers
+
+    def _random_state(self, graph: Graph) -> Variable:
+        """Makes the state of its random numbers."""
+        seed = np.random.SeedSequence([self.seed or 0, zlib.crc32(scoped(graph, "state").encode())])
+        self._random = graph.variable(random.state(int(seed.generate_state(1)[0])), "state", trainable=False)
+        self._variables.append(self._random)
+        return self._random
 
     def in_type_of(self, x: Tensor, variables: list[Variable]) -> list[Tensor]:
         """The variables in x's type, if that is float16 or bfloat16: in it the layer computes, while an optimizer
@@ -392,6 +464,13 @@ def _options_of(layer):
     )
 
 
+def _is_of_a_call(value) -> bool:
+    return isinstance(value, Tensor) and not isinstance(value, Variable)
+
+
+# What a layer's variables are called, its own or in other libraries.
+_NAMES = ("weights", "bias", "gamma", "beta", "moving_mean", "moving_variance", "recurrent_weights")
+_UNCALLED = {"graph": None, "_step": None, "_took": None, "_gave": None, "_drawn": (None, None)}
 _MAY_HOLD = (Layer, Variable, list, tuple, dict, set, frozenset)
 _COMPARED = (bool, int, float, str, NoneType, FunctionType)
 

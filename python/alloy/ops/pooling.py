@@ -2,7 +2,7 @@
 
 from alloy._core import Tensor
 from alloy.graph.apply import apply, apply_all
-from alloy.ops.windows import per_axis, window_attributes
+from alloy.ops.windows import Extents, Padding, per_axis, window_attributes
 
 __all__ = [
     "avg_pool2d",
@@ -15,7 +15,9 @@ __all__ = [
 ]
 
 
-def max_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layout="NHWC") -> Tensor:
+def max_pool2d(
+    x: Tensor, *, window: Extents = 2, strides: Extents | None = None, padding: Padding = "valid", data_layout="NHWC"
+) -> Tensor:
     """The greatest element of each window, NaN where it holds one; padding never wins. Strides are the window's
     extents unless given.
 
@@ -23,14 +25,24 @@ def max_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layou
     return _pool2d("max_pool2d", x, window, strides, padding, data_layout)
 
 
-def avg_pool2d(x: Tensor, *, window=2, strides=None, padding="valid", data_layout="NHWC") -> Tensor:
+def avg_pool2d(
+    x: Tensor, *, window: Extents = 2, strides: Extents | None = None, padding: Padding = "valid", data_layout="NHWC"
+) -> Tensor:
     """The mean of each window, its padding left out. Strides are the window's extents unless given.
 
     x: (n, height, width, channels), float32, or as the layout says; the rest as in conv2d."""
     return _pool2d("avg_pool2d", x, window, strides, padding, data_layout)
 
 
-def max_pool4d(x: Tensor, *, window, strides=None, padding="valid", dilations=1, ceil_mode=False) -> Tensor:
+def max_pool4d(
+    x: Tensor,
+    *,
+    window: Extents,
+    strides: Extents | None = None,
+    padding: Padding = "valid",
+    dilations=1,
+    ceil_mode=False,
+) -> Tensor:
     """max_pool2d with windows over the last four axes of x.
 
     window, strides, dilations: four integers, 1 along axes that windows do not move over; strides are the window's
@@ -40,7 +52,14 @@ def max_pool4d(x: Tensor, *, window, strides=None, padding="valid", dilations=1,
 
 
 def max_pool4d_with_indices(
-    x: Tensor, *, window, strides=None, padding="valid", dilations=1, ceil_mode=False, indices="global_4d"
+    x: Tensor,
+    *,
+    window: Extents,
+    strides: Extents | None = None,
+    padding: Padding = "valid",
+    dilations=1,
+    ceil_mode=False,
+    indices="global_4d",
 ) -> tuple[Tensor, Tensor]:
     """max_pool4d, and int32 of the same shape that tell where each element was: the first greatest of its window.
 
@@ -57,9 +76,9 @@ def max_unpool4d(
     places: Tensor,
     like: Tensor,
     *,
-    window,
-    strides=None,
-    padding="valid",
+    window: Extents,
+    strides: Extents | None = None,
+    padding: Padding = "valid",
     dilations=1,
     ceil_mode=False,
     indices="global_4d",
@@ -74,7 +93,14 @@ def max_unpool4d(
 
 
 def avg_pool4d(
-    x: Tensor, *, window, strides=None, padding="valid", dilations=1, ceil_mode=False, include_padding=False
+    x: Tensor,
+    *,
+    window: Extents,
+    strides: Extents | None = None,
+    padding: Padding = "valid",
+    dilations=1,
+    ceil_mode=False,
+    include_padding=False,
 ) -> Tensor:
     """The mean of each window over the last four axes of x; its padding counts only with include_padding. The rest as
     in max_pool4d."""
@@ -82,7 +108,15 @@ def avg_pool4d(
     return apply("avg_pool4d", [x], attributes | {"include_padding": include_padding})
 
 
-def l2_pool4d(x: Tensor, *, window, strides=None, padding="valid", dilations=1, ceil_mode=False) -> Tensor:
+def l2_pool4d(
+    x: Tensor,
+    *,
+    window: Extents,
+    strides: Extents | None = None,
+    padding: Padding = "valid",
+    dilations=1,
+    ceil_mode=False,
+) -> Tensor:
     """The root of the sum of the squares of each window over the last four axes of x; its gradient is 0 where that
     is 0. The rest as in max_pool4d."""
     return apply("l2_pool4d", [x], _pool4d("l2_pool4d", window, strides, padding, dilations, ceil_mode))

@@ -20,7 +20,7 @@ from alloy.training.checkpoint import replace_file, require_place, said_of
 if TYPE_CHECKING:
     from alloy.training.trainer import Trainer
 
-__all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "TensorBoard"]
+__all__ = ["CSVLogger", "Callback", "Checkpoint", "EarlyStopping", "LambdaCallback", "ReduceLROnPlateau", "TensorBoard"]
 
 _MOMENTS = ("on_train_begin", "on_train_end", "on_epoch_begin", "on_epoch_end", "on_train_batch_end")
 
@@ -163,6 +163,17 @@ class _Best(Callback):
         return known
 
 
+def _monitored(monitor, kind: str) -> str:
+    if not isinstance(monitor, str):
+        raise mistake(
+            kind,
+            f"Expected the name of a quantity to monitor, got {monitor!r}; a patience is given by name, patience=3",
+            TypeError,
+            act="called",
+        )
+    return monitor
+
+
 class EarlyStopping(_Best):
     """Ends the training when the monitored quantity has not improved by more than min_delta for `patience` epochs.
 
@@ -179,14 +190,7 @@ class EarlyStopping(_Best):
         mode: str = "auto",
         restore_best_weights: bool = False,
     ):
-        if not isinstance(monitor, str):
-            raise mistake(
-                "EarlyStopping",
-                f"Expected the name of a quantity to monitor, got {monitor!r}; a patience is given by name, patience=3",
-                TypeError,
-                act="called",
-            )
-        super().__init__(monitor, mode, min_delta)
+        super().__init__(_monitored(monitor, "EarlyStopping"), mode, min_delta)
         self.patience = as_count("EarlyStopping", "a patience", patience, least=0, act="called")
         self.restore_best_weights = restore_best_weights
 
@@ -202,6 +206,58 @@ class EarlyStopping(_Best):
         if "weights" in self.state:
             variables = self.trainer.model.variables
             variables[0].graph.assign_variables(variables, self.state["weights"])
+
+
+class ReduceLROnPlateau(_Best):
+    """Multiplies the learning rate by factor, down to min_lr at least, when the monitored quantity has not improved by
+    more than min_delta for `patience` epochs. The next `cooldown` epochs do not count. Names and defaults are those of
+    Keras; mode is as for EarlyStopping.
+
+    The rate must be a number, not a schedule: ValueError. A fit that is resumed goes on with the rate of the
+    checkpoint."""
+
+    def __init__(
+        self,
+        monitor: str = "val_loss",
+        *,
+        factor: float = 0.1,
+        patience: int = 10,
+        mode: str = "auto",
+        min_delta: float = 1e-4,
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+    ):
+        super().__init__(_monitored(monitor, "ReduceLROnPlateau"), mode, min_delta)
+        require_all("ReduceLROnPlateau", "numbers as factor and min_lr", Real, [factor, min_lr])
+        if not (0 <= factor < 1 and 0 <= min_lr < math.inf):
+            raise mistake(
+                "ReduceLROnPlateau",
+                f"Expected a factor from 0 to below 1 and a min_lr of 0 or more, got {factor} and {min_lr}",
+                act="called",
+            )
+        self.factor, self.min_lr = factor, min_lr
+        self.patience = as_count("ReduceLROnPlateau", "a patience", patience, least=0, act="called")
+        self.cooldown = as_count("ReduceLROnPlateau", "a cooldown", cooldown, least=0, act="called")
+
+    def on_train_begin(self, logs: Any = None):
+        super().on_train_begin(logs)
+        self.state.setdefault("cooldown", 0)
+        if not isinstance(rate := self.trainer.optimizer.lr, Real):
+            raise mistake(
+                "ReduceLROnPlateau",
+                f"Expected an optimizer whose lr is a number, got {type(rate).__name__}, a schedule",
+                act="called",
+            )
+
+    def on_epoch_end(self, epoch, logs: Any = None):
+        state, optimizer = self.state, self.trainer.optimizer
+        state["cooldown"] = max(state["cooldown"] - 1, 0)
+        if self.improved(logs) or state["cooldown"]:
+            state["waited"] = 0
+        elif state["waited"] >= max(self.patience, 1):
+            lr: Any = optimizer.lr
+            optimizer.lr = max(lr * self.factor, min(self.min_lr, lr))
+            state |= {"waited": 0, "cooldown": self.cooldown}
 
 
 class Checkpoint(_Best):

@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape, glob
 
@@ -16,7 +16,7 @@ from alloy.graph.apply import require_all
 from alloy.graph.arrays import as_path, empty
 from alloy.graph.location import mistake
 from alloy.graph.structure import convert
-from alloy.training.stored import Stored, require_file
+from alloy.training.stored import InMemory, Stored, require_file
 
 
 def save(variables, path) -> None:
@@ -38,15 +38,24 @@ def save(variables, path) -> None:
     replace_file(path, to_bytes(dict(zip(named, arrays))))
 
 
+def state(variables) -> dict[str, np.ndarray]:
+    """Copies of the values of the variables (a list of them, or a model that has been called), by name.
+
+    All values of a graph are of one moment between two runs. load sets them again, in these variables or in others of
+    the same names."""
+    named = _by_name("state", variables)
+    return dict(zip(named, _read(list(named.values()))))
+
+
 def load(variables, path) -> None:
-    """Assigns the values of a safetensors file to the variables (a list of them, or a model that has been
-    called): to all of a graph at one moment between two runs, or, where anything fails, to none of them. Of the
+    """Assigns the values of a safetensors file, or of a state, to the variables (a list of them, or a model that has
+    been called): to all of a graph at one moment between two runs, or, where anything fails, to none of them. Of the
     checkpoint of a training it takes what belongs to the model.
 
     ValueError: the file is not one, or has other names, shapes or dtypes than the variables. OSError: it cannot
     be read."""
     named = _by_name("load", variables)
-    file = Stored("load", path)
+    file = InMemory("load", path) if isinstance(path, Mapping) else Stored("load", path)
     names = set(file.names())
     if not names & set(named) and any(name.endswith((".weight", ".bias")) for name in names):
         raise mistake(
@@ -260,7 +269,8 @@ def _tidy(prefix: str) -> None:
 def _by_name(op: str, variables) -> dict:
     given, variables = variables, getattr(variables, "variables", variables)
     if isinstance(given, (str, os.PathLike)) or not isinstance(variables, Iterable):
-        what = f"al.{op}(model, path), got {type(given).__name__} as the model"
+        call = f"al.{op}(model)" if op == "state" else f"al.{op}(model, path)"
+        what = f"{call}, got {type(given).__name__} as the model"
         raise mistake(op, f"Expected {what}", TypeError, "called")
     variables = list(variables)
     require_all(op, "variables, or a model", Variable, variables)
@@ -279,7 +289,7 @@ def _require_same(what: str, names: set, path: str, hint: str = "") -> None:
         raise mistake("load", f"{shown}{more}: {what} {path}{hint}", act="called")
 
 
-def _of_type(file: Stored, name: str, variable, hint: str = "") -> np.ndarray:
+def _of_type(file: Stored | InMemory, name: str, variable, hint: str = "") -> np.ndarray:
     """The array of that name, which must be of the variable's type; in memory that the device reads where it
     lies."""
     given = file.spec(name)

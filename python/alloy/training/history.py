@@ -49,35 +49,45 @@ class History(Measured):
 
         ValueError: there are no numbers to plot, matplotlib does not know the suffix, or there is no path outside of
         a notebook."""
-        if path is None and not in_notebook():
-            raise mistake("plot", 'Expected a path, as history.plot("history.png"), got none', act="called")
         drawn = {name: values for name, values in self.items() if values and not any(map(np.ndim, values))}
         names = list(dict.fromkeys(name.removeprefix("val_") for name in drawn))
         if not names:
             raise mistake(
                 "plot", "Expected a history with numbers to plot, got none; fit gives one for each epoch", act="called"
             )
-        _import_matplotlib()
-        from matplotlib.figure import Figure
-
         columns = len(names) if len(names) <= 3 else 2 if len(names) == 4 else min(4, math.ceil(math.sqrt(len(names))))
         rows = math.ceil(len(names) / columns)
-        figure = Figure(figsize=(max(4 * columns, 5), 3 * rows), layout="constrained")
-        for i, name in enumerate(names):
-            axes = figure.add_subplot(rows, columns, i + 1)
-            _panel(axes, name, drawn)
-            if i + columns >= len(names):
-                axes.set_xlabel("epoch")
-            if i == 0 and any(f"val_{name}" in drawn for name in names):
-                axes.legend()
-        if path is None:
-            content = io.BytesIO()
-            figure.savefig(content, format="png", dpi=80)
-            return Picture("image/png", content.getvalue())
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with said_of(path):
-            figure.savefig(path, dpi=120)
-        return None
+
+        def draw(figure):
+            for i, name in enumerate(names):
+                axes = figure.add_subplot(rows, columns, i + 1)
+                _panel(axes, name, drawn)
+                if i + columns >= len(names):
+                    axes.set_xlabel("epoch")
+                if i == 0 and any(f"val_{name}" in drawn for name in names):
+                    axes.legend()
+
+        return save_figure((max(4 * columns, 5), 3 * rows), draw, path, "history.plot")
+
+
+def save_figure(size, draw, path, typed: str):
+    """Writes an image of that size in inches, on which draw(figure) draws; without a path, gives it to a notebook.
+    typed: the method that was called."""
+    if path is None and not in_notebook():
+        raise mistake("plot", f'Expected a path, as {typed}("image.png"), got none', act="called")
+    _import_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure)
+    if path is None:
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=80)
+        return Picture("image/png", content.getvalue())
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with said_of(path):
+        figure.savefig(path, dpi=120)
+    return None
 
 
 def _panel(axes, name, drawn):

@@ -1,9 +1,10 @@
-"""Safetensors files. They are read whole, not mapped: a mapped file ends the process where another program cuts it off
-meanwhile."""
+"""Values of variables by name, where they come from: safetensors files, or memory. Files are read whole, not mapped: a
+mapped file ends the process where another program cuts it off meanwhile."""
 
 import errno
 import os
 import stat
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -45,6 +46,30 @@ class Stored:
         dtype, shape = self.spec(name)
         elements = np.frombuffer(self._tensors[name]["data"], np.uint8)
         return (elements != 0 if dtype == "bool" else elements.view(numpy_dtype(dtype))).reshape(shape)
+
+
+class InMemory:
+    """Arrays by their names, asked as a file is."""
+
+    path = "the state"
+    metadata: dict[str, str] = {}
+
+    def __init__(self, op: str, arrays: Mapping):
+        self._arrays = {}
+        for name, array in arrays.items():
+            if not isinstance(name, str) or not isinstance(array, (np.ndarray, np.generic)):
+                given = f"{type(name).__name__}: {type(array).__name__}"
+                raise mistake(op, f"Expected a dict of names and NumPy arrays, got {given} in it", TypeError, "called")
+            self._arrays[name] = np.asarray(array)
+
+    def names(self) -> list[str]:
+        return list(self._arrays)
+
+    def spec(self, name: str) -> tuple[str, tuple[int, ...]]:
+        return self._arrays[name].dtype.name, self._arrays[name].shape
+
+    def array(self, name: str) -> np.ndarray:
+        return self._arrays[name]
 
 
 def require_file(op: str, path: str) -> None:

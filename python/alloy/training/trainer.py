@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager, suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from alloy.training.interrupts import uninterrupted
 from alloy.training.measures import Measures
 from alloy.training.programs import Programs
 from alloy.training.progress import Progress
+from alloy.training.rate_search import RateSearch, search
 
 _FOREIGN = (".onnx", ".pt", ".pth", ".h5", ".keras", ".pb", ".tflite", ".mlmodel", ".mlpackage", ".safetensors")
 
@@ -249,7 +251,7 @@ class Trainer:
 
         if not ended(left - 1):
             return
-        low, high = 0, left - 1  # the schedule has ended as epoch high begins
+        low, high = -1, left - 1  # the schedule has ended as epoch high begins
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if ended(middle) else (middle, high)
@@ -381,6 +383,38 @@ class Trainer:
 
     # ---- measuring ----
 
+    def find_lr(
+        self, data, batch_size: int | None = None, *, lowest: float = 1e-7, highest: float = 10.0, steps: int = 100
+    ) -> RateSearch:
+        """Looks for a learning rate by the range test of Smith (2017). It trains for so many steps with rates that grow
+        by one factor from lowest to highest, until the loss is 4 times its least value or not finite. The result has
+        lrs, losses, a suggestion and plot(path). Nothing that was trained changes.
+
+        data: as for fit. ValueError: the optimizer's lr is a schedule, or the bounds are no range."""
+        steps = as_count("find_lr", "a number of steps", steps, "called", least=3)
+        require_all("find_lr", "numbers as bounds", Real, [lowest, highest])
+        optimizer, before = self.optimizer, self.optimizer.lr
+        if not isinstance(before, Real):
+            raise mistake("find_lr", "Expected an optimizer whose lr is a number, got a schedule", act="called")
+        if not 0 < lowest < highest < math.inf:
+            raise mistake("find_lr", f"Expected 0 < lowest < highest, got {lowest} and {highest}", act="called")
+        data = self._dataset("find_lr", data, batch_size, shuffle=True)
+        step = self._programs.step(parts_of("find_lr", data))
+        report = self._programs.training_report()
+
+        def train(batch, lr):
+            optimizer.lr = lr
+            self._programs.restart("training")
+            step(*leaves(batch)[: len(step.feeds)])
+            _, sound, *values = report.executable()
+            return float(dict(zip(report.names, values))["loss"]) if sound else math.nan
+
+        with self._alone("fit"), self._unchanged():
+            try:
+                return search(data.epoch, train, float(lowest), float(highest), steps)
+            finally:
+                optimizer.lr = before
+
     def profile(self, data, batch_size: int | None = None, *, runs: int = 10):
         """What the kernels of a training step cost in time (Executable.profile), on the first batch of data. Nothing
         that was trained changes."""
@@ -411,6 +445,15 @@ class Trainer:
             graph.assign_variables(variables, values)
 
     # ---- saving ----
+
+    def __getstate__(self):
+        raise mistake(
+            "Trainer",
+            "A trainer belongs to a graph and cannot be copied or pickled; use trainer.model, which can, or "
+            "trainer.save(path) and fit(resume=path)",
+            TypeError,
+            "asked",
+        )
 
     def save(self, path) -> None:
         """Writes the whole training into a safetensors file, from which fit(..., resume=path) goes on: the model's

@@ -167,15 +167,20 @@ AlloyDispatchQueue* make_queue(bool concurrent) {
   return queue;
 }
 
+AlloyDispatchQueue* queue_of(dispatch_queue_t queue) {
+  alloy::facade::require_dispatch_queue(queue);
+  return static_cast<AlloyDispatchQueue*>(queue);
+}
+
 // Runs a later call of `work`, which it does not copy, in an autorelease pool.
 void run_later(dispatch_queue_t queue, std::function<void()> work) {
-  auto* target = static_cast<AlloyDispatchQueue*>(queue);
+  AlloyDispatchQueue* target = queue_of(queue);
   raise_if_failed(target->_serial ? target->_serial->submit(std::move(work))
                                   : ThreadPool::shared().submit(std::move(work)));
 }
 
 void run_now(dispatch_queue_t queue, alloy::ir::Callable work) {
-  auto* target = static_cast<AlloyDispatchQueue*>(queue);
+  AlloyDispatchQueue* target = queue_of(queue);
   if (target->_serial) {
     raise_if_failed(target->_serial->run(work));
   } else {
@@ -184,6 +189,11 @@ void run_now(dispatch_queue_t queue, alloy::ir::Callable work) {
 }
 
 }  // namespace
+
+void alloy::facade::require_dispatch_queue(id object) {
+  static const Class our_class = [AlloyDispatchQueue class];
+  require_kind(object, our_class, @"dispatch_queue_t");
+}
 
 void dispatch_retain(dispatch_object_t object) { [object retain]; }
 
@@ -305,7 +315,7 @@ struct Iterations {
 void apply(dispatch_queue_t queue, size_t count, std::function<void(size_t)> body) {
   refuse_fork();
   const auto iterations = std::make_shared<Iterations>(count, std::move(body));
-  auto* target = static_cast<AlloyDispatchQueue*>(queue);
+  AlloyDispatchQueue* target = queue ? queue_of(queue) : nil;
   if (target && target->_serial) {
     run_now(queue, [&] { iterations->take(); });
     return;

@@ -113,7 +113,7 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
   for (MPSGraphTensor* tensor : taken_keys(feeds, request)) {
     MPSGraphShapedType* type = [feeds objectForKey:tensor];
     request.feeds.push_back(value_of(self, tensor));
-    types.push_back({dtype_of([type dataType]), shape_of([type shape])});
+    types.push_back({dtype_of([type dataType]), shape_or_unranked([type shape])});
     known = known && types.back().is_static();
   }
   const GraphRef& graph = graph_of(self);

@@ -85,6 +85,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 }
 
 - (void)setDispatchQueue:(dispatch_queue_t)dispatchQueue {
+  if (dispatchQueue) require_dispatch_queue(dispatchQueue);
   parts_of(self).dispatch_queue.set([dispatchQueue retain]);
 }
 

@@ -103,7 +103,7 @@ std::vector<ir::Type> types_of(NSArray<MPSGraphType*>* inputs) {
   require_elements(inputs, [MPSGraphShapedType class]);
   for (MPSGraphType* type in inputs) {
     auto* const shaped = static_cast<MPSGraphShapedType*>(type);
-    types.push_back({dtype_of([shaped dataType]), shape_of([shaped shape])});
+    types.push_back({dtype_of([shaped dataType]), shape_or_unranked([shaped shape])});
   }
   return types;
 }

@@ -73,10 +73,11 @@ MPSGraphTensor* compose(MPSGraph* graph, NSString* name, const std::function<ir:
 NSArray<MPSGraphTensor*>* compose_all(MPSGraph* graph, NSString* name,
                                       const std::function<std::vector<ir::Expr>()>& expressions) {
   const GraphRef& facade = graph_of(graph);
+  const std::string last_name = utf8(name);
   facade->graph.name.clear();
   std::vector<ir::Expr> results;
   build([&] { results = expressions(); });
-  if (name != nil) results.back().value().op->name = utf8(name);
+  if (name != nil) results.back().value().op->name = last_name;
   NSMutableArray<MPSGraphTensor*>* tensors = [NSMutableArray array];
   for (const ir::Expr& result : results) [tensors addObject:tensor_of(facade, result.value())];
   return tensors;
@@ -87,8 +88,8 @@ ir::Expr expr_of(MPSGraph* graph, MPSGraphTensor* tensor) {
 }
 
 ir::Dims axes_of(MPSGraph* graph, MPSGraphTensor* tensor, NSArray<NSNumber*>* axes) {
-  if (axes != nil) return numbers_of(axes);
   const ir::Expr x = expr_of(graph, tensor);
+  if (axes != nil) return numbers_of(axes);
   ir::Dims all;
   build([&] { all = ir::all_axes(x); });
   return all;

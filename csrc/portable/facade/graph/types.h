@@ -13,10 +13,12 @@ namespace alloy::facade {
 std::optional<ir::DType> find_dtype(MPSDataType type);
 ir::DType dtype_of(MPSDataType type);
 MPSDataType data_type_of(ir::DType dtype);
-// Shapes; nil is unranked.
+// Shapes; raises for what is none.
 ir::Shape shape_of(MPSShape* shape);
+// The same where nil is unranked.
+ir::Shape shape_or_unranked(MPSShape* shape);
 MPSShape* mps_shape_of(const ir::Shape& shape);
-// The numbers of an array; nil gives none.
+// The numbers of an array; raises for what is no array of numbers.
 ir::Dims numbers_of(NSArray<NSNumber*>* numbers);
 
 }  // namespace alloy::facade

@@ -49,7 +49,9 @@ MPSDataType data_type_of(ir::DType dtype) {
   return MPSDataTypeInvalid;
 }
 
-ir::Shape shape_of(MPSShape* shape) { return shape == nil ? ir::Shape::unranked() : ir::Shape(numbers_of(shape)); }
+ir::Shape shape_of(MPSShape* shape) { return ir::Shape(numbers_of(shape)); }
+
+ir::Shape shape_or_unranked(MPSShape* shape) { return shape == nil ? ir::Shape::unranked() : shape_of(shape); }
 
 MPSShape* mps_shape_of(const ir::Shape& shape) {
   if (!shape.ranked()) return nil;
@@ -59,7 +61,8 @@ MPSShape* mps_shape_of(const ir::Shape& shape) {
 }
 
 ir::Dims numbers_of(NSArray<NSNumber*>* numbers) {
-  static const Class number_class = [NSNumber class];
+  static const Class array_class = [NSArray class], number_class = [NSNumber class];
+  require_kind(numbers, array_class);
   require_elements(numbers, number_class);
   ir::Dims dims;
   for (NSNumber* number in numbers) dims.push_back([number longLongValue]);

@@ -105,10 +105,12 @@ LABEL
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor
                                     offset:(NSUInteger)offset
                                bytesPerRow:(NSUInteger)bytesPerRow {
+  require_kind(descriptor, [MTLTextureDescriptor class]);
   return nil;
 }
 
 - (id<MTLBuffer>)newRemoteBufferViewForDevice:(id<MTLDevice>)device {
+  device_of(device);  // raises when it is not ours
   return nil;
 }
 

@@ -66,10 +66,18 @@ NSNumber* number(const std::atomic<uint64_t>& counter) {
   return [NSNumber numberWithUnsignedLongLong:counter.load(std::memory_order_relaxed)];
 }
 
+void require_source(NSString* source, MTLCompileOptions* options) {
+  require_kind(source, [NSString class]);
+  require_kind_or_nil(options, [MTLCompileOptions class]);
+}
+
+// There are none; a program that has made none may give nil.
+void require_no_function(id<MTLFunction> function) { require_kind_or_nil(function, Nil, @"MTLFunction"); }
+
 // Tells the handler that there is no library or pipeline, on another thread as Metal does.
 template <class Handler>
 void refuse_shaders_later(NSString* method, Handler handler) {
-  if (!handler) raise_invalid(@"[%@] The completion handler is nil.", method);
+  require_block((id)handler);
   NSError* error = nil;
   refuse_shaders(&error, method);
   dispatch_async(dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0), ^{
@@ -181,6 +189,7 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 }
 
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor {
+  require_kind(descriptor, [MTLTextureDescriptor class]);
   return nil;
 }
 
@@ -189,26 +198,31 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 }
 
 - (id<MTLLibrary>)newDefaultLibraryWithBundle:(NSBundle*)bundle error:(NSError**)error {
+  require_kind(bundle, [NSBundle class]);
   refuse_shaders(error, @"newDefaultLibraryWithBundle");
   return nil;
 }
 
 - (id<MTLLibrary>)newLibraryWithFile:(NSString*)filepath error:(NSError**)error {
+  require_kind(filepath, [NSString class]);
   refuse_shaders(error, @"newLibraryWithFile");
   return nil;
 }
 
 - (id<MTLLibrary>)newLibraryWithURL:(NSURL*)url error:(NSError**)error {
+  require_kind(url, [NSURL class]);
   refuse_shaders(error, @"newLibraryWithURL");
   return nil;
 }
 
 - (id<MTLLibrary>)newLibraryWithData:(dispatch_data_t)data error:(NSError**)error {
+  require_kind(data, objc_lookUpClass("AlloyDispatchData"), @"dispatch_data_t");
   refuse_shaders(error, @"newLibraryWithData");
   return nil;
 }
 
 - (id<MTLLibrary>)newLibraryWithSource:(NSString*)source options:(MTLCompileOptions*)options error:(NSError**)error {
+  require_source(source, options);
   refuse_shaders(error, @"newLibraryWithSource");
   return nil;
 }
@@ -216,11 +230,13 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 - (void)newLibraryWithSource:(NSString*)source
                      options:(MTLCompileOptions*)options
            completionHandler:(MTLNewLibraryCompletionHandler)completionHandler {
+  require_source(source, options);
   refuse_shaders_later(@"newLibraryWithSource", completionHandler);
 }
 
 - (id<MTLComputePipelineState>)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
                                                              error:(NSError**)error {
+  require_no_function(computeFunction);
   refuse_shaders(error, @"newComputePipelineStateWithFunction");
   return nil;
 }
@@ -229,12 +245,14 @@ void refuse_shaders_later(NSString* method, Handler handler) {
                                                            options:(MTLPipelineOption)options
                                                         reflection:(MTLAutoreleasedComputePipelineReflection*)reflection
                                                              error:(NSError**)error {
+  require_no_function(computeFunction);
   refuse_shaders(error, @"newComputePipelineStateWithFunction");
   return nil;
 }
 
 - (void)newComputePipelineStateWithFunction:(id<MTLFunction>)computeFunction
                           completionHandler:(MTLNewComputePipelineStateCompletionHandler)completionHandler {
+  require_no_function(computeFunction);
   refuse_shaders_later(@"newComputePipelineStateWithFunction", completionHandler);
 }
 
@@ -243,6 +261,7 @@ void refuse_shaders_later(NSString* method, Handler handler) {
                                                           reflection:
                                                               (MTLAutoreleasedComputePipelineReflection*)reflection
                                                                error:(NSError**)error {
+  require_kind(descriptor, [MTLComputePipelineDescriptor class]);
   refuse_shaders(error, @"newComputePipelineStateWithDescriptor");
   return nil;
 }
@@ -264,6 +283,7 @@ void refuse_shaders_later(NSString* method, Handler handler) {
                                    length:(NSUInteger)length
                                   options:(MTLResourceOptions)options
                               deallocator:(void (^)(void*, NSUInteger))deallocator {
+  require_block_or_nil((id)deallocator);
   if (!pointer || length == 0 || !_device->has_unified_memory()) return nil;
   if (storage_mode(options) == MTLStorageModePrivate || storage_mode(options) == MTLStorageModeMemoryless) return nil;
   std::function<void()> release;
@@ -306,6 +326,7 @@ void refuse_shaders_later(NSString* method, Handler handler) {
 }
 
 - (void)retireHeap:(id<MTLHeap>)heap cacheDelay:(double)seconds {
+  require_heap(heap);
 }
 
 - (NSString*)alloyKind {

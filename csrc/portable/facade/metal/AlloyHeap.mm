@@ -78,6 +78,8 @@ MTLSizeAndAlign heap_size_and_align(id<MTLDevice> device, size_t length) {
   return {(length + alignment - 1) / alignment * alignment, alignment};
 }
 
+void require_heap(id<MTLHeap> heap) { require<AlloyHeap>(heap, [AlloyHeap class], @"MTLHeap"); }
+
 id<MTLHeap> new_heap(id<MTLDevice> device, MTLHeapDescriptor* descriptor) {
   require_kind(descriptor, [MTLHeapDescriptor class]);
   if ([descriptor size] == 0 || [descriptor type] == MTLHeapTypeSparse) return nil;
@@ -197,10 +199,12 @@ LABEL
 }
 
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor {
+  require_kind(descriptor, [MTLTextureDescriptor class]);
   return nil;
 }
 
 - (id<MTLTexture>)newTextureWithDescriptor:(MTLTextureDescriptor*)descriptor offset:(NSUInteger)offset {
+  require_kind(descriptor, [MTLTextureDescriptor class]);
   return nil;
 }
 

@@ -22,9 +22,9 @@ struct CaptureFields {
 @implementation MTLCaptureDescriptor
 
 DESCRIPTOR_LIFE(CaptureFields, {})
-DESCRIPTOR_OBJECT(CaptureFields, id, captureObject, setCaptureObject, retain)
+DESCRIPTOR_OBJECT(CaptureFields, id, captureObject, setCaptureObject, retain, [NSObject class])
 DESCRIPTOR_FIELD(CaptureFields, MTLCaptureDestination, destination, setDestination)
-DESCRIPTOR_OBJECT(CaptureFields, NSURL*, outputURL, setOutputURL, copy)
+DESCRIPTOR_OBJECT(CaptureFields, NSURL*, outputURL, setOutputURL, copy, [NSURL class])
 
 @end
 
@@ -44,6 +44,7 @@ DESCRIPTOR_OBJECT(CaptureFields, NSURL*, outputURL, setOutputURL, copy)
 }
 
 - (BOOL)startCaptureWithDescriptor:(MTLCaptureDescriptor*)descriptor error:(NSError**)error {
+  require_kind(descriptor, [MTLCaptureDescriptor class]);
   set_error(error, MTLCaptureErrorDomain, MTLCaptureErrorNotSupported,
             @"[startCaptureWithDescriptor] The work of this device cannot be captured.");
   return NO;

@@ -21,6 +21,6 @@ struct CommandBufferFields {
 DESCRIPTOR_LIFE(CommandBufferFields, {})
 DESCRIPTOR_FIELD(CommandBufferFields, BOOL, retainedReferences, setRetainedReferences)
 DESCRIPTOR_FIELD(CommandBufferFields, MTLCommandBufferErrorOption, errorOptions, setErrorOptions)
-DESCRIPTOR_OBJECT(CommandBufferFields, id, logState, setLogState, retain)
+DESCRIPTOR_OBJECT(CommandBufferFields, id, logState, setLogState, retain, Nil, @"MTLLogState")
 
 @end

@@ -22,7 +22,7 @@ struct CompileFields {
 @implementation MTLCompileOptions
 
 DESCRIPTOR_LIFE(CompileFields, {})
-DESCRIPTOR_OBJECT(CompileFields, Macros, preprocessorMacros, setPreprocessorMacros, copy)
+DESCRIPTOR_OBJECT(CompileFields, Macros, preprocessorMacros, setPreprocessorMacros, copy, [NSDictionary class])
 DESCRIPTOR_FIELD(CompileFields, BOOL, fastMathEnabled, setFastMathEnabled)
 DESCRIPTOR_FIELD(CompileFields, MTLMathMode, mathMode, setMathMode)
 DESCRIPTOR_FIELD(CompileFields, MTLLanguageVersion, languageVersion, setLanguageVersion)

@@ -20,8 +20,8 @@ struct PipelineFields {
 @implementation MTLComputePipelineDescriptor
 
 DESCRIPTOR_LIFE(PipelineFields, {})
-DESCRIPTOR_OBJECT(PipelineFields, NSString*, label, setLabel, copy)
-DESCRIPTOR_OBJECT(PipelineFields, id, computeFunction, setComputeFunction, retain)
+DESCRIPTOR_OBJECT(PipelineFields, NSString*, label, setLabel, copy, [NSString class])
+DESCRIPTOR_OBJECT(PipelineFields, id, computeFunction, setComputeFunction, retain, Nil, @"MTLFunction")
 DESCRIPTOR_FIELD(PipelineFields, BOOL, threadGroupSizeIsMultipleOfThreadExecutionWidth,
                  setThreadGroupSizeIsMultipleOfThreadExecutionWidth)
 DESCRIPTOR_FIELD(PipelineFields, NSUInteger, maxTotalThreadsPerThreadgroup, setMaxTotalThreadsPerThreadgroup)

@@ -2,6 +2,10 @@
 
 #import <Metal/Metal.h>
 
+#include "facade/errors.h"
+
+using namespace alloy::facade;
+
 @implementation MTLFunctionConstantValues
 
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type atIndex:(NSUInteger)index {
@@ -11,6 +15,7 @@
 }
 
 - (void)setConstantValue:(const void*)value type:(MTLDataType)type withName:(NSString*)name {
+  require_kind(name, [NSString class]);
 }
 
 - (void)reset {

@@ -38,6 +38,7 @@ std::shared_ptr<device::Event> event_of(MTLSharedEventHandle* handle) {
 }
 
 - (instancetype)initWithCoder:(NSCoder*)coder {
+  require_kind(coder, [NSCoder class]);
   [self release];
   return nil;
 }

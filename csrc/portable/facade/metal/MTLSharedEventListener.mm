@@ -20,7 +20,7 @@ using namespace alloy::facade;
 }
 
 - (instancetype)initWithDispatchQueue:(dispatch_queue_t)dispatchQueue {
-  if (!dispatchQueue) raise_invalid(@"[initWithDispatchQueue] The dispatch queue is nil.");
+  require_dispatch_queue(dispatchQueue);
   if ((self = [super init])) _impl = [dispatchQueue retain];
   return self;
 }

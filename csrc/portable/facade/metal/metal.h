@@ -51,8 +51,9 @@ const BufferBytes& bytes_of(id<MTLBuffer> buffer);
 // Raises, naming `method`, where memory of a caller lies so that its elements are not aligned.
 void require_aligned(const BufferBytes& bytes, size_t element_bytes, NSString* method);
 
-// Raises as device_of does.
+// Raise as device_of does.
 void require_fence(id<MTLFence> fence);
+void require_heap(id<MTLHeap> heap);
 
 // What the word of options says: where the memory is, how it is cached, who orders accesses.
 inline MTLStorageMode storage_mode(MTLResourceOptions options) {

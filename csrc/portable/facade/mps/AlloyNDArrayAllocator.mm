@@ -27,11 +27,13 @@ id<MPSNDArrayAllocator> new_array_allocator(BOOL temporary) {
 }
 
 - (instancetype)initWithCoder:(NSCoder*)coder {
+  require_kind(coder, [NSCoder class]);
   if ((self = [super init])) _isTemporary = [coder decodeBoolForKey:@"temporary"];
   return self;
 }
 
 - (void)encodeWithCoder:(NSCoder*)coder {
+  require_kind(coder, [NSCoder class]);
   [coder encodeBool:_isTemporary forKey:@"temporary"];
 }
 

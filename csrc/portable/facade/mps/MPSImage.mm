@@ -83,11 +83,14 @@ DESCRIPTOR_FIELD(ImageFields, MTLTextureUsage, usage, setUsage)
 }
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device imageDescriptor:(const MPSImageDescriptor*)imageDescriptor {
+  device_of(device);  // raises when it is not ours
+  require_kind(const_cast<MPSImageDescriptor*>(imageDescriptor), [MPSImageDescriptor class]);
   [self release];
   return nil;
 }
 
 - (instancetype)initWithTexture:(id<MTLTexture>)texture featureChannels:(NSUInteger)featureChannels {
+  require_kind_or_nil(texture, Nil, @"MTLTexture");
   [self release];
   return nil;
 }

@@ -95,6 +95,7 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
 }
 
 - (instancetype)initWithCoder:(NSCoder*)aDecoder device:(id<MTLDevice>)device {
+  require_kind(aDecoder, [NSCoder class]);
   KernelParts* parts = new_kernel_parts(device);
   if ((self = [super init])) {
     _impl = parts;
@@ -105,6 +106,7 @@ MTLOrigin decode_origin(NSCoder* coder, NSString* key) {
 }
 
 - (void)encodeWithCoder:(NSCoder*)coder {
+  require_kind(coder, [NSCoder class]);
   encode_count(coder, [self options], @"options");
   [coder encodeObject:[self label] forKey:@"label"];
 }

@@ -23,7 +23,7 @@ using ir::OpCode;
 
 - (MPSGraphTensor*)leakyReLUWithTensor:(MPSGraphTensor*)tensor alpha:(double)alpha name:(NSString*)name {
   return [self leakyReLUWithTensor:tensor
-                       alphaTensor:[self constantWithScalar:alpha dataType:[tensor dataType]]
+                       alphaTensor:[self constantWithScalar:alpha dataType:data_type_of(value_of(self, tensor).dtype())]
                               name:name];
 }
 

@@ -14,6 +14,7 @@ namespace ir = alloy::ir;
                                                                        name:(NSString*)name {
   const ir::Value primary = value_of(self, primaryTensor);
   const std::vector<ir::Value> targets = values_of(self, tensors);
+  require_kind_or_nil(name, [NSString class]);
   const GraphRef& graph = graph_of(self);
   graph->graph.name.clear();
   std::vector<ir::Value> found;

@@ -36,7 +36,6 @@ void add_region(MPSGraph* graph, Regions& regions, const std::vector<ir::Type>& 
 }
 
 void add_branch(MPSGraph* graph, Regions& regions, MPSGraphIfThenElseBlock block) {
-  require_block_or_nil(block);
   add_region(graph, regions, {}, ^std::vector<ir::Value>(NSArray<MPSGraphTensor*>*) {
     return block == nil ? std::vector<ir::Value>() : values_of(graph, block());
   });
@@ -56,13 +55,16 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
                                               dependentBlock:(MPSGraphControlFlowDependencyBlock)dependentBlock
                                                         name:(NSString*)name {
   require_block(dependentBlock);
+  require_kind_or_nil(name, [NSString class]);
   require_elements(operations, [MPSGraphOperation class]);
   std::vector<ir::Op*>& after = graph_of(self)->graph.after;
   const std::vector<ir::Op*> outer = after;
   NSMutableArray<MPSGraphTensor*>* results = [NSMutableArray array];
   @try {
     for (MPSGraphOperation* operation in operations) after.push_back(op_of(self, operation));
-    for (MPSGraphTensor* tensor in dependentBlock()) {
+    NSArray<MPSGraphTensor*>* forwarded = dependentBlock();
+    require_elements(forwarded, [MPSGraphTensor class]);
+    for (MPSGraphTensor* tensor in forwarded) {
       // What was made outside the block is forwarded too, so that an op that uses the result needs the operations.
       const std::vector<ir::Op*>& own = value_of(self, tensor).op->after;
       const bool depends = std::all_of(after.begin(), after.end(),
@@ -79,6 +81,8 @@ NSArray<MPSGraphTensor*>* add_with_regions(MPSGraph* graph, OpCode code, const s
                                          thenBlock:(MPSGraphIfThenElseBlock)thenBlock
                                          elseBlock:(MPSGraphIfThenElseBlock)elseBlock
                                               name:(NSString*)name {
+  require_block(thenBlock);
+  require_block_or_nil(elseBlock);
   const ir::Value predicate = value_of(self, predicateTensor);
   Regions regions;
   add_branch(self, regions, thenBlock);

@@ -15,7 +15,6 @@ namespace {
 // The type of a tensor that `data` holds.
 ir::Type stored_type(NSData* data, MPSShape* shape, MPSDataType dtype, NSString* method) {
   require_kind(data, [NSData class]);
-  require_kind(shape, [NSArray class]);
   const ir::Type type{dtype_of(dtype), shape_of(shape)};
   if (!type.is_static()) {
     raise_invalid(@"[%@] A shape without -1 was expected, got %s.", method, to_string(type.shape).c_str());
@@ -52,8 +51,8 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
 @implementation MPSGraph (MemoryOps)
 
 - (MPSGraphTensor*)placeholderWithShape:(MPSShape*)shape dataType:(MPSDataType)dataType name:(NSString*)name {
-  MPSGraphTensor* tensor =
-      add(self, OpCode::placeholder, {}, {{Attr::kShape, shape_of(shape)}, {Attr::kDtype, dtype_of(dataType)}}, name);
+  MPSGraphTensor* tensor = add(self, OpCode::placeholder, {},
+                               {{Attr::kShape, shape_or_unranked(shape)}, {Attr::kDtype, dtype_of(dataType)}}, name);
   graph_of(self)->placeholders.push_back(tensor);
   return tensor;
 }
@@ -119,6 +118,18 @@ MPSGraphTensor* splat(MPSGraph* graph, double scalar, ir::Shape shape, MPSDataTy
   MPSGraphTensor* tensor = add(self, OpCode::variable, {}, {{Attr::kValue, ir::Literal::elsewhere(type)}}, name);
   build([&] { graph.allocate_variable(bytes); });
   return tensor;
+}
+
+- (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString*)name {
+  const ir::Value value = value_of(self, tensor);
+  if (value.op->code != OpCode::constant) {
+    raise_invalid(@"[variableFromTensor] A constant was expected: when a variable takes the value of another tensor is "
+                  @"documented nowhere; use variableWithData and assignVariable.");
+  }
+  const ir::LiteralRef& literal = value.op->attributes.get<ir::LiteralRef>(Attr::kValue);
+  NSMutableData* data = [NSMutableData dataWithLength:literal->type().byte_count()];
+  build([&, to = static_cast<std::byte*>([data mutableBytes])] { literal->fill(to); });
+  return [self variableWithData:data shape:[tensor shape] dataType:[tensor dataType] name:name];
 }
 
 - (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString*)name {

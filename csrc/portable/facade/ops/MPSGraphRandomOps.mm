@@ -11,11 +11,11 @@ using ir::OpCode;
 
 namespace {
 
-MPSGraphTensor* constant(MPSGraph* graph, const ir::RandomState& state) {
+MPSGraphTensor* constant(MPSGraph* graph, const ir::RandomState& state, NSString* name) {
   const ir::Type type{ir::DType::int32, ir::Shape({static_cast<int64_t>(state.size())})};
   ir::LiteralRef literal;
   build([&] { literal = std::make_shared<ir::Literal>(type, std::as_bytes(std::span(state))); });
-  return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, nil);
+  return add(graph, OpCode::constant, {}, {{Attr::kValue, std::move(literal)}}, name);
 }
 
 MPSGraphTensor* fresh_state(MPSGraph* graph) { return add(graph, OpCode::fresh_random_state, {}, {}, nil); }
@@ -74,14 +74,14 @@ MPSGraphTensor* dropout(MPSGraph* graph, ir::Value x, ir::Value rate, NSString* 
 @implementation MPSGraph (MPSGraphRandomOps)
 
 - (MPSGraphTensor*)randomPhiloxStateTensorWithSeed:(NSUInteger)seed name:(NSString*)name {
-  return constant(self, ir::random_state(seed));
+  return constant(self, ir::random_state(seed), name);
 }
 
 - (MPSGraphTensor*)randomPhiloxStateTensorWithCounterLow:(NSUInteger)counterLow
                                              counterHigh:(NSUInteger)counterHigh
                                                      key:(NSUInteger)key
                                                     name:(NSString*)name {
-  return constant(self, ir::random_state(counterLow, counterHigh, key));
+  return constant(self, ir::random_state(counterLow, counterHigh, key), name);
 }
 
 - (MPSGraphTensor*)randomTensorWithShape:(MPSShape*)shape
@@ -119,6 +119,8 @@ MPSGraphTensor* dropout(MPSGraph* graph, ir::Value x, ir::Value rate, NSString* 
                                         descriptor:(MPSGraphRandomOpDescriptor*)descriptor
                                        stateTensor:(MPSGraphTensor*)state
                                               name:(NSString*)name {
+  const ir::Shape made = shape_of(shape);
+  if (!made.is_static()) raise_invalid(@"[random] A shape without -1 was expected, got %s.", to_string(made).c_str());
   return random_tensors(self, state, unspecified(self, shape, dtype_of(descriptor)), descriptor, name);
 }
 

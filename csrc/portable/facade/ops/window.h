@@ -34,6 +34,11 @@ struct WindowLists {
   MPSGraphPoolingReturnIndicesMode returnIndicesMode = MPSGraphPoolingReturnIndicesNone;
   MPSDataType returnIndicesDataType = MPSDataTypeInt32;
   NSInteger channelDimensionIndex = -4;
+  // Of stencils.
+  ir::Dims offsets = ir::Dims(4, 0);
+  MPSGraphReductionMode reductionMode = MPSGraphReductionModeSum;
+  MPSGraphPaddingMode boundaryMode = MPSGraphPaddingModeZero;
+  float paddingConstant = 0;
 };
 
 WindowFields& window_of(MPSGraphConvolution2DOpDescriptor* descriptor);
@@ -43,6 +48,7 @@ WindowFields& window_of(MPSGraphPooling2DOpDescriptor* descriptor);
 WindowFields& window_of(MPSGraphImToColOpDescriptor* descriptor);
 WindowLists& lists_of(MPSGraphPooling4DOpDescriptor* descriptor);
 WindowLists& lists_of(MPSGraphDepthwiseConvolution3DOpDescriptor* descriptor);
+WindowLists& lists_of(MPSGraphStencilOpDescriptor* descriptor);
 
 // What is given for two axes, y first, as ir has it.
 ir::Dims dims_of(NSUInteger y, NSUInteger x);

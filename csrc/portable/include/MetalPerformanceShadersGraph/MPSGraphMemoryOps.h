@@ -55,6 +55,10 @@ NS_ASSUME_NONNULL_BEGIN
                            dataType:(MPSDataType)dataType
                                name:(NSString* _Nullable)name;
 
+/// State that begins with the value of a constant. When a variable takes the value of a tensor that runs compute is
+/// documented nowhere; that raises. Of macOS 15.
+- (MPSGraphTensor*)variableFromTensorWithTensor:(MPSGraphTensor*)tensor name:(NSString* _Nullable)name;
+
 /// The value of a variable at this point of a run.
 - (MPSGraphTensor*)readVariable:(MPSGraphTensor*)variable name:(NSString* _Nullable)name;
 

@@ -1,0 +1,54 @@
+"""What stands for the variables of a layer in a copy of it that belongs to no graph yet."""
+
+import weakref
+
+from alloy._core import Graph, Variable
+
+
+class StoredVariable:
+    """A variable without its graph: the end of its name, its value, and whether optimizers change it."""
+
+    def __init__(self, part: str, value, trainable: bool):
+        self.part, self.value, self.trainable = part, value, trainable
+        self.made: Variable | None = None  # of it, which several layers may share
+
+    def __getstate__(self):
+        return vars(self) | {"made": None}
+
+    def variable(self, graph: Graph) -> Variable:
+        """The variable of the graph, made at the first question."""
+        if self.made is None:
+            self.made = graph.variable(self.value, self.part, self.trainable)
+        return self.made
+
+
+# While a copy is under way, so that layers which share a variable share it in the copy, too.
+_PRESENT: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def stored(layers) -> dict[Variable, StoredVariable]:
+    """Of each variable of the layers, called in one graph, what stands for it, with values of one moment."""
+    found, new = {}, {}
+    for layer in layers:
+        for variable in layer._own():
+            found[variable] = _PRESENT.get(variable)
+            if found[variable] is None:
+                new[variable] = variable.name.removeprefix(f"{layer._path}/" if layer._path else "")
+    if new:
+        for (variable, part), value in zip(new.items(), next(iter(new)).graph.read_variables(list(new))):
+            found[variable] = _PRESENT[variable] = StoredVariable(part, value, variable.trainable)
+    return found
+
+
+def replaced(value, kind: type, by):
+    """The value with by(item) for each item of that kind, in lists, tuples and dicts, too; itself where there is
+    none."""
+    if isinstance(value, kind):
+        return by(value)
+    if type(value) in (list, tuple):
+        items = [replaced(item, kind, by) for item in value]
+        return type(value)(items) if any(a is not b for a, b in zip(items, value)) else value
+    if type(value) is dict:
+        items = {key: replaced(item, kind, by) for key, item in value.items()}
+        return items if any(items[key] is not value[key] for key in value) else value
+    return value
