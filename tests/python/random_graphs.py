@@ -103,7 +103,7 @@ class Noise:
 class RandomGraph:
     def __init__(self, seed):
         self.rng = np.random.default_rng([seed, 0xA1107])
-        self.float = FLOATS[max(self.below(8) - 5, 0)]
+        self.float = FLOATS[min(max(self.below(8) - 5, 0), len(FLOATS) - 1)]
         self.block = Block([], [])
         self.feeds, self.variables = [], []  # positions; values that are fed come before all steps
         for _ in range(2 + self.below(2)):

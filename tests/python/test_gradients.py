@@ -8,6 +8,7 @@ import pytest
 
 import alloy as al
 import reference as ref
+from kinds import HALVES
 from alloy.graph.dtypes import numpy_dtype
 
 
@@ -214,7 +215,7 @@ def test_a_step_of_an_optimizer_has_no_gradient():
         al.gradients(moved, [values])
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", ["float32", *HALVES])
 def test_remainders_flow_back_by_the_whole_quotient(dtype):
     """Also where a / b would be rounded up to a whole number."""
     b = np.repeat(np.float32([0.3, 0.7, 1.1, 3, 7, 13]), 40).astype(numpy_dtype(dtype))
@@ -229,7 +230,7 @@ def test_remainders_flow_back_by_the_whole_quotient(dtype):
         np.testing.assert_array_equal(value.astype(np.float64), -rounded(exact))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("dtype", HALVES)
 @pytest.mark.parametrize(
     "function, at, slope",
     [
