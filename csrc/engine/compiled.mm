@@ -175,7 +175,7 @@ void Compiled::forget_arrays() {
 }
 
 void Compiled::write(const std::string& path) const {
-  on_device([&] { write_file(impl_->executable.get(), path, ports_of(impl_->executable.get())); });
+  on_device([&] { write_file(impl_->executable.get(), path, ports_of(impl_->executable.get(), *lowered_)); });
 }
 
 bool Compiled::set_profiling(bool on) {

@@ -38,26 +38,39 @@ Package::Impl::Step Package::Impl::compiled(const std::vector<ir::Shape>& shapes
   auto places = std::make_shared<Places>();
   places->device = device;
   for (size_t i = 0; i < ports.feeds.size(); ++i) {
-    const ir::Type type{ports.feeds[i].type.dtype, shapes[i]};
+    if (ports.inputs[i] == Ports::kNowhere) continue;
+    places->feeds.push_back({{ports.feeds[i].type.dtype, shapes[i]}, i, static_cast<NSUInteger>(ports.inputs[i])});
+  }
+  places->input_count = places->feeds.size();
+  std::vector<const ir::Type*> types(places->input_count);
+  for (const Places::Place& place : places->feeds) types.at(place.at) = &place.type;
+  for (const ir::Type* type : types) {
     const auto shaped =
-        Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type.shape)
-                                                                         dataType:mps_type(type.dtype)]);
+        Ref<MPSGraphShapedType*>::adopt([[MPSGraphShapedType alloc] initWithShape:mps_shape(type->shape)
+                                                                         dataType:mps_type(type->dtype)]);
     [inputs addObject:shaped.get()];
-    places->feeds.push_back({type, i, places->input_count++});
   }
   NSArray* outputs = [executable.get() getOutputTypesWithDevice:[MPSGraphDevice deviceWithMTLDevice:device.get()]
                                                      inputTypes:inputs
                                           compilationDescriptor:nil];
-  Step step{shapes, {}, {}, {}};
+  const ir::Type unknown{ir::DType::float32, ir::Shape::unranked()};
+  Step step{shapes, std::vector<ir::Type>(ports.fetches.size(), unknown), {}, {}};
   for (MPSGraphShapedType* type in outputs) {
     ir::Dims dims;
     for (NSNumber* extent in [type shape]) dims.push_back([extent longLongValue]);
-    step.results.push_back({ir_type([type dataType]), ir::Shape(std::move(dims))});
-    if (!step.results.back().is_static()) throw DeviceError("[package] A result has no known shape.");
+    const ir::Type given{ir_type([type dataType]), ir::Shape(std::move(dims))};
+    if (!given.is_static()) throw DeviceError("[package] A result has no known shape.");
     const NSUInteger at = places->output_count++;
-    places->results.push_back({step.results.back(), at < ports.fetches.size() ? at : Places::kNobody, at});
+    const auto asked = std::find(ports.results.begin(), ports.results.end(), static_cast<int64_t>(at));
+    const bool is_asked = asked != ports.results.end();
+    const auto index = static_cast<size_t>(asked - ports.results.begin());
+    places->results.push_back({given, is_asked ? index : Places::kNobody, at});
+    if (is_asked) step.results[index] = given;
   }
-  step.results.resize(std::min<size_t>(step.results.size(), ports.fetches.size()));
+  const auto is_missing = [](const ir::Type& type) { return !type.is_static(); };
+  if (std::any_of(step.results.begin(), step.results.end(), is_missing)) {
+    throw DeviceError("[package] The framework gives fewer results than were written.");
+  }
   step.places = std::move(places);
   return step;
 }

@@ -4,6 +4,7 @@
 
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,18 @@
 
 namespace alloy::engine {
 
-// What an executable is fed and what it gives, in order.
+struct Lowered;
+
+// What a step is fed and what it gives, in its order.
 struct Ports {
   std::vector<Package::Port> feeds, fetches;
+  // Which inputs and results of the framework's executable they are; kNowhere: a feed that it leaves out.
+  std::vector<int64_t> inputs, results;
+  static constexpr int64_t kNowhere = -1;
 };
 
-// As the executable tells them; of its targets those that were asked for, which are the first ones.
-Ports ports_of(MPSGraphExecutable* executable);
+// Those of an executable that was compiled of these tensors.
+Ports ports_of(MPSGraphExecutable* executable, const Lowered& step);
 
 // Throws DeviceError where the system has no such selectors, or nothing was written.
 void write_file(MPSGraphExecutable* executable, const std::string& path, const Ports& ports);

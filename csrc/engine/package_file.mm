@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "engine/error.h"
@@ -55,8 +56,18 @@ ir::Value add_port(ir::Graph& graph, ir::OpCode code, const Package::Port& port)
   return graph.value(code, {}, {{ir::Attr::kShape, port.type.shape}, {ir::Attr::kDtype, port.type.dtype}});
 }
 
+void add_places(ir::Graph& graph, const char* name, const std::vector<int64_t>& places) {
+  if (places.empty()) return;
+  graph.name = name;
+  const ir::Type type{ir::DType::int64, {static_cast<int64_t>(places.size())}};
+  graph.value(ir::OpCode::constant, {},
+              {{ir::Attr::kValue, std::make_shared<const ir::Literal>(type, std::as_bytes(std::span(places)))}});
+}
+
 void write_ports(const Ports& ports, const std::string& path) {
   ir::Graph graph;
+  add_places(graph, "inputs", ports.inputs);
+  add_places(graph, "results", ports.results);
   for (const Package::Port& port : ports.feeds) add_port(graph, ir::OpCode::placeholder, port);
   for (const Package::Port& port : ports.fetches) {
     graph.body().results.push_back(add_port(graph, ir::OpCode::empty, port));
@@ -76,17 +87,56 @@ Ports read_ports(const std::string& path) {
   Ports ports;
   for (const auto& op : graph->body().ops) {
     if (op->code == ir::OpCode::placeholder) ports.feeds.push_back({op->name, op->results[0]});
+    if (op->code != ir::OpCode::constant) continue;
+    std::vector<int64_t>& places = op->name == "inputs" ? ports.inputs : ports.results;
+    places.resize(op->results[0].shape.element_count());
+    op->attributes.get<ir::LiteralRef>(ir::Attr::kValue)->fill(reinterpret_cast<std::byte*>(places.data()));
   }
   for (const ir::Value& v : graph->body().results) ports.fetches.push_back({v.op->name, v.type()});
+  std::vector<int64_t> taken = ports.inputs;
+  std::erase(taken, Ports::kNowhere);
+  std::sort(taken.begin(), taken.end());
+  int64_t next = 0;
+  const bool are_all = std::all_of(taken.begin(), taken.end(), [&](int64_t place) { return place == next++; });
+  if (!are_all || ports.inputs.size() != ports.feeds.size() || ports.results.size() != ports.fetches.size()) {
+    throw DeviceError("[package] " + ports_file(path).string() + " does not tell which inputs its feeds are.");
+  }
+  return ports;
+}
+
+// Which of `order` each of the first `count` tensors is.
+std::vector<int64_t> places_in(NSArray<MPSGraphTensor*>* order, const std::vector<MPSGraphTensor*>& tensors,
+                               size_t count) {
+  std::vector<int64_t> places(count, Ports::kNowhere);
+  int64_t at = 0;
+  for (MPSGraphTensor* tensor in order) {
+    for (size_t i = 0; i < count; ++i) {
+      if (tensors[i] != tensor || places[i] != Ports::kNowhere) continue;
+      places[i] = at;
+      break;
+    }
+    ++at;
+  }
+  return places;
+}
+
+// As an executable tells them that was loaded; of its targets those that were asked for, which are the first ones.
+Ports ports_of(MPSGraphExecutable* executable) {
+  Ports ports{ports_of([executable feedTensors]), ports_of([executable targetTensors]), {}, {}};
+  if (!ports.fetches.empty() && ports.fetches.back().name == kUnasked) ports.fetches.pop_back();
+  for (size_t i = 0; i < ports.feeds.size(); ++i) ports.inputs.push_back(static_cast<int64_t>(i));
+  for (size_t i = 0; i < ports.fetches.size(); ++i) ports.results.push_back(static_cast<int64_t>(i));
   return ports;
 }
 
 }  // namespace
 
-Ports ports_of(MPSGraphExecutable* executable) {
-  Ports ports{ports_of([executable feedTensors]), ports_of([executable targetTensors])};
-  if (!ports.fetches.empty() && ports.fetches.back().name == kUnasked) ports.fetches.pop_back();
-  return ports;
+Ports ports_of(MPSGraphExecutable* executable, const Lowered& step) {
+  const size_t feeds = step.feed_types.size(), fetches = step.result_types.size();
+  return {ports_of([NSArray arrayWithObjects:step.fed.data() count:feeds]),
+          ports_of([NSArray arrayWithObjects:step.fetched.data() count:fetches]),
+          places_in([executable feedTensors], step.fed, feeds),
+          places_in([executable targetTensors], step.fetched, fetches)};
 }
 
 void write_file(MPSGraphExecutable* executable, const std::string& path, const Ports& ports) {

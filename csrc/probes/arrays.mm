@@ -47,7 +47,7 @@ std::string row_strides() {
 }
 
 std::string rows_of_a_buffer() {
-  if (![MPSNDArray instancesRespondToSelector:@selector(initWithBuffer:offset:descriptor:)]) return "not there";
+  if (![MPSNDArray instancesRespondToSelector:@selector(initWithBuffer:offset:descriptor:)]) return kAbsent;
   id<MTLBuffer> buffer = buffer_of({0, 1, 2, 3, 4, 5, 6, 7});
   id<AlloyProbesArrays> made = (id<AlloyProbesArrays>)[MPSNDArray alloc];
   MPSNDArray* array = (MPSNDArray*)[made initWithBuffer:buffer offset:0 descriptor:two_by_three()];

@@ -47,7 +47,7 @@ std::string text(T value) {
 std::string text(const Shape& shape);
 
 // The answer of a system that lacks what is asked for.
-inline constexpr const char* kAbsent = "absent";
+inline constexpr const char* kAbsent = "not there";
 
 std::string join(const std::vector<std::string>& words);
 std::string values_text(MPSGraphTensorData* data);

@@ -45,7 +45,7 @@ std::string attention_times() {
   MPSGraphTensor* composed = [q.graph matrixMultiplicationWithPrimaryTensor:weights secondaryTensor:value name:nil];
   MPSGraphTensor* fused = attention(q, query, key, value, nil, 1);
   return join({"composed", milliseconds(q, corner(q, composed)), "fused",
-               fused == nil ? "absent" : milliseconds(q, corner(q, fused))});
+               fused == nil ? kAbsent : milliseconds(q, corner(q, fused))});
 }
 
 // To the source of a batch normalisation of 32 images: of its parts, then by Apple's selectors.

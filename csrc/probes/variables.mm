@@ -49,7 +49,7 @@ std::string read_assign_read() {
 
 // What a variable made of a tensor holds in two runs that add 1 to it.
 std::string made_of(Question& q, MPSGraphTensor* tensor) {
-  if (![q.graph respondsToSelector:@selector(variableFromTensorWithTensor:name:)]) return "not there";
+  if (![q.graph respondsToSelector:@selector(variableFromTensorWithTensor:name:)]) return kAbsent;
   MPSGraphTensor* v = [(id<AlloyProbesVariables>)q.graph variableFromTensorWithTensor:tensor name:nil];
   MPSGraphTensor* one = [q.graph constantWithScalar:1 dataType:MPSDataTypeFloat32];
   MPSGraphTensor* next = [q.graph additionWithPrimaryTensor:v secondaryTensor:one name:nil];

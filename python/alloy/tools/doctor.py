@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 60  # seconds for a question
-ABSENT = "absent"  # the answer of a system that lacks what is asked for
+ABSENT = "not there"  # the answer of a system that lacks what is asked for
 # The verdicts on a question, from the best to the worst; the last two were not known before.
 VERDICTS = {
     "right": "as expected",

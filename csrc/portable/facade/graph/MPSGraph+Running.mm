@@ -30,8 +30,6 @@ std::vector<MPSGraphTensor*> ordered_keys(NSDictionary* feeds, Class values) {
 std::vector<MPSGraphTensor*> taken_keys(NSDictionary* feeds, const Request& request) {
   std::vector<MPSGraphTensor*> keys = ordered_keys(feeds, [MPSGraphShapedType class]);
   if (!imitates(ir::Quirk::unused_feed)) return keys;
-  // Programs find their feeds in feedTensors: its order is the framework's own.
-  std::reverse(keys.begin(), keys.end());
   const std::vector<ir::Op*> needed = ir::live_ops(request.results, request.effects);
   std::erase_if(keys, [&](MPSGraphTensor* key) {
     return std::find(needed.begin(), needed.end(), value_of(key).op) == needed.end();

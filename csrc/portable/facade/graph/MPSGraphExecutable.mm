@@ -235,11 +235,7 @@ id<MTLCommandBuffer> commit_run(id<MTLCommandQueue> queue, const Prepared<NSArra
   }
   refuse_fork();
   ExecutableImpl& impl = impl_of(self);
-  // In their own order, which an imitation's is not.
-  Request request = impl.request;
-  std::sort(request.feeds.begin(), request.feeds.end(),
-            [](const ir::Value& a, const ir::Value& b) { return a.op->id < b.op->id; });
-  build([&] { runtime::write_package(path, *impl.graph, request); });
+  build([&] { runtime::write_package(path, *impl.graph, impl.request); });
 }
 
 - (void)dealloc {
