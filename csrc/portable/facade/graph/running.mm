@@ -99,7 +99,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
       [data release];
     }
     *results = made;
-  } else if (require_elements(*results, [MPSGraphTensorData class]);[*results count] != types.size()) {
+  } else if (require_kind(*results, [NSArray class]);[*results count] != types.size()) {
     raise_invalid(@"[MPSGraph] %zu results were expected, got %zu.", types.size(), [*results count]);
   }
   std::vector<device::ArrayMemory> inputs, outputs;
@@ -110,7 +110,7 @@ runtime::Run make_run(const GraphRef& graph, const std::shared_ptr<runtime::Prog
   size_t i = 0;
   for (MPSGraphTensorData* data in* results) {
     // The data may see its elements in another shape; they are written in their order.
-    const ir::Type& given = type_of(data);
+    const ir::Type& given = type_of(data);  // raises for what is no data
     if (given.dtype != types[i].dtype || given.shape.element_count() != types[i].shape.element_count()) {
       raise_invalid(@"[MPSGraph] Result %zu is %s but the data given for it is %s.", i, to_string(types[i]).c_str(),
                     to_string(given).c_str());
