@@ -8,8 +8,8 @@ import pytest
 
 import alloy as al
 import reference as ref
-from kinds import HALVES
 from alloy.graph.dtypes import numpy_dtype
+from kinds import HALVES
 
 
 def gradients(build, *arrays, weights=None):
