@@ -16,14 +16,16 @@ HOW = (
     "Add rows to tests/facade/api.json: by tests/facade/make_api_table.py from a full table of Apple's API, or by hand "
     "with their source; its head says how a row by hand is written."
 )
-# What programs get from Apple's other headers, CoreFoundation's CFTimeInterval and simd's vector, and constants, which
+# What programs get from Apple's other headers, CoreFoundation's CFTimeInterval and simd's vectors, and constants, which
 # the full table does not list.
 EXTRAS = {
     ("typedefs", "CFTimeInterval"),
+    ("typedefs", "vector_float2"),
     ("typedefs", "vector_uchar16"),
     ("constants", "MTLCaptureErrorDomain"),
     ("constants", "MTLCommandBufferErrorDomain"),
     ("constants", "MTLLibraryErrorDomain"),
+    ("constants", "MPSRectNoClip"),
 }
 # What programs only name: no object of these can be made, since shaders and textures do not exist on the device.
 ONLY_NAMED = {"MTLComputeCommandEncoder", "MTLComputePipelineState", "MTLFunction", "MTLLibrary", "MTLTexture"}
