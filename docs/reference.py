@@ -121,7 +121,6 @@ TIERS = {
 }
 # Why names of Apple's are not there: the first pattern that "class member" has.
 NOT_THERE = {
-    "MPSGraph .*callSymbolName|callables": "graphs call no other graphs",
     "nonZeroIndices": "the length of its result depends on elements, not on shapes",
     "convertLayoutToNHWC|reducedPrecisionFastMath": "it is a setting of Apple's compiler",
     "MTLTensor|newTensorWith": "Metal's tensors came with macOS 26",

@@ -103,13 +103,13 @@ void run_async(id<MTLCommandQueue> queue, const GraphRun& prepared, MPSGraphExec
                    compilationDescriptor:(MPSGraphCompilationDescriptor*)compilationDescriptor {
   refuse_fork();
   require_kind_or_nil(device, [MPSGraphDevice class]);
-  require_kind_or_nil(compilationDescriptor, [MPSGraphCompilationDescriptor class]);
   require_elements(targetTensors, [MPSGraphTensor class]);
   if ([targetTensors count] == 0) abort_where(ir::Quirk::executable_of_no_targets, @"compileWithDevice");
   Request request;
   std::vector<ir::Type> types;
   bool known = true;
   request.results = values_of(self, targetTensors);
+  request.callables = callables_of(compilationDescriptor);
   require_elements(targetOperations, [MPSGraphOperation class]);
   for (MPSGraphOperation* operation in targetOperations) request.effects.push_back(op_of(self, operation));
   for (MPSGraphTensor* tensor : taken_keys(feeds, request)) {

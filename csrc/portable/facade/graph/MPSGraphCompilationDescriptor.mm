@@ -13,6 +13,7 @@ struct CompilationParts {
   bool wait_for_completion = false;
   AtomicProperty completion_handler;
   AtomicProperty dispatch_queue;
+  AtomicProperty callables;
 };
 
 CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
@@ -40,6 +41,7 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
   [copy setCompilationCompletionHandler:[self compilationCompletionHandler]];
   [copy setDispatchQueue:[self dispatchQueue]];
+  [copy setCallables:[self callables]];
   return copy;
 }
 
@@ -86,6 +88,17 @@ CompilationParts& parts_of(MPSGraphCompilationDescriptor* descriptor) {
 
 - (void)setDispatchQueue:(dispatch_queue_t)dispatchQueue {
   parts_of(self).dispatch_queue.set([dispatchQueue retain]);
+}
+
+- (MPSGraphCallableMap*)callables {
+  return static_cast<MPSGraphCallableMap*>(parts_of(self).callables.get());
+}
+
+- (void)setCallables:(MPSGraphCallableMap*)callables {
+  require_kind_or_nil(callables, [NSDictionary class]);
+  require_elements([callables allKeys], [NSString class]);
+  require_elements([callables allValues], [MPSGraphExecutable class]);
+  parts_of(self).callables.set([callables copy]);
 }
 
 @end

@@ -35,8 +35,20 @@ std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> devi
   std::vector<ir::Feed> feeds;
   for (size_t i = 0; i < request.feeds.size(); ++i) feeds.push_back({request.feeds[i], types[i]});
   std::shared_ptr<runtime::Program> program;
-  build([&] { program = graph.program(computing, feeds, request.results, request.effects); });
+  build([&] { program = graph.program(computing, feeds, request.results, request.effects, request.callables); });
   return program;
+}
+
+runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
+  require_kind_or_nil(descriptor, [MPSGraphCompilationDescriptor class]);
+  MPSGraphCallableMap* given = [descriptor callables];
+  if ([given count] == 0) return nullptr;
+  auto callables = std::make_shared<runtime::Callables>();
+  for (NSString* symbol in given) {
+    const char* name = [symbol UTF8String];
+    if (name) callables->emplace(name, callee_of([given objectForKey:symbol]));
+  }
+  return callables;
 }
 
 namespace {
