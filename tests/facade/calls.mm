@@ -107,6 +107,23 @@ static void calls_of_an_executable() {
   }
 }
 
+// By the graph's own run methods, whose descriptor has one of compilation.
+static void calls_of_a_run() {
+  const Array x = random_array({2, 3});
+  MPSGraph* g = [[MPSGraph new] autorelease];
+  MPSGraphTensor *y = placeholder(g, {2, 3}), *tripled = [call(g, y) objectAtIndex:1];
+  MPSGraphExecutionDescriptor* descriptor = [[MPSGraphExecutionDescriptor new] autorelease];
+  [descriptor setCompilationDescriptor:calling(named(@"both", square_and_triple()))];
+  [descriptor setWaitUntilCompleted:YES];
+  for (int times = 0; times < 2; ++times) {
+    NSDictionary* results = [g runAsyncWithFeeds:[NSDictionary dictionaryWithObject:tensor_data(x) forKey:y]
+                                   targetTensors:list(tripled)
+                                targetOperations:nil
+                             executionDescriptor:descriptor];
+    CHECK_ARRAY(read_array([results objectForKey:tripled]), map(x, [](double v) { return 3 * v; }));
+  }
+}
+
 // In a branch, and in a package, which has the executable inside.
 static void calls_inside() {
   const Array x = random_array({2, 3});
@@ -183,6 +200,7 @@ int main() {
 #else
   @autoreleasepool {
     calls_of_an_executable();
+    calls_of_a_run();
     calls_inside();
     calls_that_do_not_fit();
   }

@@ -39,18 +39,6 @@ std::shared_ptr<runtime::Program> compile(FacadeGraph& graph, id<MTLDevice> devi
   return program;
 }
 
-runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
-  require_kind_or_nil(descriptor, [MPSGraphCompilationDescriptor class]);
-  MPSGraphCallableMap* given = [descriptor callables];
-  if ([given count] == 0) return nullptr;
-  auto callables = std::make_shared<runtime::Callables>();
-  for (NSString* symbol in given) {
-    const char* name = [symbol UTF8String];
-    if (name) callables->emplace(name, callee_of([given objectForKey:symbol]));
-  }
-  return callables;
-}
-
 namespace {
 
 // Where an array begins and ends in the device's memory.
