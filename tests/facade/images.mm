@@ -291,6 +291,41 @@ static Array convolved(const Case& c, const Array& x, const Weights& weights) {
   return y;
 }
 
+// One row and column more than what is suggested, read from one pixel further to the left.
+@interface Wider : NSObject <MPSNNPadding>
+@end
+
+@implementation Wider
+
++ (BOOL)supportsSecureCoding {
+  return YES;
+}
+
+- (instancetype)initWithCoder:(NSCoder*)coder {
+  return [super init];
+}
+
+- (void)encodeWithCoder:(NSCoder*)coder {
+}
+
+- (MPSNNPaddingMethod)paddingMethod {
+  return MPSNNPaddingMethodCustom | MPSNNPaddingMethodSizeValidOnly;
+}
+
+- (MPSImageDescriptor*)destinationImageDescriptorForSourceImages:(NSArray<MPSImage*>*)sourceImages
+                                                    sourceStates:(NSArray<MPSState*>*)sourceStates
+                                                       forKernel:(MPSKernel*)kernel
+                                             suggestedDescriptor:(MPSImageDescriptor*)inDescriptor {
+  MPSOffset offset = [(MPSCNNKernel*)kernel offset];
+  --offset.x;
+  [(MPSCNNKernel*)kernel setOffset:offset];
+  [inDescriptor setWidth:[inDescriptor width] + 1];
+  [inDescriptor setHeight:[inDescriptor height] + 1];
+  return inDescriptor;
+}
+
+@end
+
 static MPSCNNConvolution* convolution_of(Source* source) {
   return [[[MPSCNNConvolution alloc] initWithDevice:g_device weights:source] autorelease];
 }
@@ -538,6 +573,56 @@ static void kernels_that_make_their_images() {
   check_values(y, convolved(same, convolved(same, image, twice), twice), 2e-4);
 }
 
+static void paddings_and_allocators_of_programs() {
+  Case c{.n = 1, .h = 5, .w = 4, .read = 2, .written = 2, .kh = 3, .kw = 3, .oy = 1, .ox = 0, .out_h = 4, .out_w = 3};
+  const Weights weights = random_weights(c);
+  const Array x = random_array({1, 5, 4, 2});
+  Source* source = source_of(c, weights);
+  [source->_descriptor setOutputFeatureChannels:2];
+  MPSCNNConvolution* kernel = convolution_of(source);
+  [kernel setAccumulatorPrecisionOption:MPSNNConvolutionAccumulatorPrecisionOptionHalf];
+  CHECK([kernel accumulatorPrecisionOption] == MPSNNConvolutionAccumulatorPrecisionOptionHalf);
+  [kernel setPadding:[[Wider new] autorelease]];
+  MPSImage* image = float_image(x);
+  MPSImageDescriptor* d = [kernel destinationImageDescriptorForSourceImages:[NSArray arrayWithObject:image]
+                                                               sourceStates:nil];
+  CHECK([d width] == 3 && [d height] == 4 && [d featureChannels] == 2 && [kernel offset].x == 0);
+  id<MTLCommandBuffer> commands = [g_queue commandBuffer];
+  [MPSTemporaryImage prefetchStorageWithCommandBuffer:commands imageDescriptorList:[NSArray arrayWithObject:d]];
+  MPSImageBatch* two = [[MPSImage defaultAllocator] imageBatchForCommandBuffer:commands
+                                                               imageDescriptor:d
+                                                                        kernel:kernel
+                                                                         count:2];
+  CHECK([two count] == 2 && [two objectAtIndex:0] != [two objectAtIndex:1]);
+  MPSImage* y = [[MPSImage defaultAllocator] imageForCommandBuffer:commands imageDescriptor:d kernel:kernel];
+  [kernel encodeToCommandBuffer:commands sourceImage:image destinationImage:y];
+  finish(commands);
+  check_values(y, convolved(c, x, weights));
+  MPSNNDefaultPadding* same = [MPSNNDefaultPadding paddingWithMethod:MPSNNPaddingMethodSizeSame];
+  CHECK([same destinationImageDescriptorForSourceImages:[NSArray arrayWithObject:image]
+                                           sourceStates:nil
+                                              forKernel:kernel
+                                    suggestedDescriptor:d] == d);
+}
+
+static void neuron_descriptors() {
+  MPSNNNeuronDescriptor* d = [MPSNNNeuronDescriptor cnnNeuronDescriptorWithType:MPSCNNNeuronTypeTanH a:2 b:3];
+  CHECK([d a] == 2 && [d b] == 3 && [d c] == 0);
+  d = [MPSNNNeuronDescriptor cnnNeuronDescriptorWithType:MPSCNNNeuronTypePower a:2 b:3 c:4];
+  CHECK([d c] == 4);
+  NSData* slopes = [NSData dataWithBytes:"1234" length:4];
+  [d setNeuronType:MPSCNNNeuronTypeLinear];
+  [d setA:5];
+  [d setB:6];
+  [d setC:7];
+  [d setData:slopes];
+  MPSNNNeuronDescriptor* copy = [[d copy] autorelease];
+  CHECK([copy neuronType] == MPSCNNNeuronTypeLinear && [copy a] == 5 && [copy b] == 6 && [copy c] == 7);
+  CHECK([copy data] == slopes);
+  d = [MPSNNNeuronDescriptor cnnNeuronPReLUDescriptorWithData:slopes noCopy:true];
+  CHECK([d neuronType] == MPSCNNNeuronTypePReLU && [d data] == slopes);
+}
+
 static void weights_of_every_type() {
   const Case c{.n = 1, .h = 3, .w = 3, .read = 2, .written = 2, .kh = 3, .kw = 3, .out_h = 3, .out_w = 3};
   const Array x = random_array({1, 3, 3, 2});
@@ -697,6 +782,8 @@ int main() {
     normalization_and_neurons();
     formats();
     kernels_that_make_their_images();
+    paddings_and_allocators_of_programs();
+    neuron_descriptors();
     weights_of_every_type();
 #ifndef __APPLE__
     what_is_refused();

@@ -117,6 +117,13 @@ MPSImageBatch* batch_of(MPSImage* image) { return [NSArray arrayWithObject:image
   return [NSString stringWithFormat:@"padding 0x%lx", static_cast<unsigned long>(_method)];
 }
 
+- (MPSImageDescriptor*)destinationImageDescriptorForSourceImages:(NSArray<MPSImage*>*)sourceImages
+                                                    sourceStates:(NSArray<MPSState*>*)sourceStates
+                                                       forKernel:(MPSKernel*)kernel
+                                             suggestedDescriptor:(MPSImageDescriptor*)inDescriptor {
+  return inDescriptor;
+}
+
 @end
 
 @implementation MPSCNNKernel

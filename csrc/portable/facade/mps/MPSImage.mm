@@ -494,4 +494,15 @@ id<MPSImageAllocator> new_image_allocator(BOOL temporary) {
   return [[[MPSImage alloc] initWithDevice:owner_of(cmdBuf) imageDescriptor:descriptor] autorelease];
 }
 
+- (MPSImageBatch*)imageBatchForCommandBuffer:(id<MTLCommandBuffer>)cmdBuf
+                             imageDescriptor:(MPSImageDescriptor*)descriptor
+                                      kernel:(MPSKernel*)kernel
+                                       count:(NSUInteger)count {
+  NSMutableArray* images = [NSMutableArray array];
+  for (NSUInteger i = 0; i < count; ++i) {
+    [images addObject:[self imageForCommandBuffer:cmdBuf imageDescriptor:descriptor kernel:kernel]];
+  }
+  return images;
+}
+
 @end
