@@ -65,7 +65,7 @@ runtime::CallablesRef callables_of(MPSGraphCompilationDescriptor* descriptor) {
   [copy setWaitForCompilationCompletion:[self waitForCompilationCompletion]];
   [copy setCompilationCompletionHandler:[self compilationCompletionHandler]];
   [copy setDispatchQueue:[self dispatchQueue]];
-  parts_of(copy).callables.set([[self callables] retain]);
+  parts_of(copy).callables.set([parts_of(self).callables.get() retain]);  // not every system has the getter
   parts_of(copy).callees = callables_of(self);
   return copy;
 }
